@@ -1,0 +1,70 @@
+/**
+ * Where a counter lives in Firestore, and what its documents hold. This is the contract between every client, the
+ * security rules and the backend; `docs/data-model.md` tells it in prose.
+ *
+ * `Instant` stands for the platform's timestamp type, so that this module needs no Firebase SDK.
+ */
+
+/** `counters/{id}`: what everyone reads. Written by the backend alone. */
+export interface CounterDocument<Instant> {
+  /** The sum of `count` over every document in `shards`, at `asOf`. */
+  total: number;
+  /** Over how many shards writers should spread now, ≥ 1. Advice to writers: no reader may derive anything from it. */
+  shardCount: number;
+  /** Shard writes ever counted. Never falls. */
+  writes: number;
+  /** Writes per second between this publish and the one before. */
+  rate: number;
+  /** The instant `total` is exact for. Never falls. */
+  asOf: Instant;
+  /** The part of the id before its first colon; `""` if it has none. For leaderboards. */
+  group: string;
+}
+
+/** `counters/{id}/shards/{n}`: what landed on one shard. Every field may be absent: a server may write `count` alone. */
+export interface ShardDocument<Instant> {
+  /** Net sum of the increments that landed here. */
+  count: number;
+  /** How many writes landed here. Feeds the rate, never the total. */
+  writes: number;
+  /** Server time of the last write. */
+  at: Instant;
+  /** Slot (`"0"`…`"31"`) → nonce of a recent write. Lets the rules refuse a replayed write. */
+  marks: Record<string, string>;
+}
+
+/** Default of the deploy-time parameter `COLLECTION`. */
+export const DEFAULT_COLLECTION = "counters";
+
+/** The subcollection of a counter that holds its shards. */
+export const SHARDS = "shards";
+
+/** The backend's own shard: folded shards, imports, resets and corrections. */
+export const BASE_SHARD = "base";
+
+/** Shard ids are the decimal numbers `0` … `9999`: `MAX_SHARDS` of them. */
+export const MAX_SHARDS = 10_000;
+
+/** How many recent writes a shard remembers, to tell a replay from a new write. */
+export const MARK_SLOTS = 32;
+
+/** The group of a counter: what stands before the first colon of its id, `""` if there is none. */
+export function groupOf(counterId: string): string {
+  const colon = counterId.indexOf(":");
+  return colon < 0 ? "" : counterId.slice(0, colon);
+}
+
+/** Path of the counter document, relative to the database. */
+export function counterPath(collection: string, counterId: string): string {
+  return `${collection}/${counterId}`;
+}
+
+/** Path of the collection of a counter's shards. */
+export function shardsPath(collection: string, counterId: string): string {
+  return `${counterPath(collection, counterId)}/${SHARDS}`;
+}
+
+/** Path of one shard document. */
+export function shardPath(collection: string, counterId: string, shard: number): string {
+  return `${shardsPath(collection, counterId)}/${shard}`;
+}

@@ -1,0 +1,89 @@
+/**
+ * Runs a command against the running Emulator Suite with Tally's functions loaded, then stops the suite. The exit code
+ * is the command's.
+ *
+ *     npm run emulators -- [--as plain|extension|kit] [--param NAME=VALUE]… [--latency MS] "<command>"
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { parseArgs } from "node:util";
+import { delayingProxy } from "../test/proxy.ts";
+import { MissingRequirement } from "./requirements.ts";
+import { PACKAGINGS, type Packaging, type Suite, type SuiteOptions, startSuite } from "./suite.ts";
+
+const USAGE = `Usage: npm run emulators -- [options] "<command>"
+
+  --as plain|extension|kit   how the functions are loaded (default: plain)
+  --param NAME=VALUE         a parameter of the functions, such as SHRINK_COOLDOWN_SECONDS=5; may be repeated
+  --latency MS               puts MS milliseconds of latency, each way, on every connection to Firestore
+
+The command sees FIRESTORE_EMULATOR_HOST, FIREBASE_AUTH_EMULATOR_HOST and GCLOUD_PROJECT.`;
+
+function fail(message: string): never {
+  console.error(message);
+  process.exit(1);
+}
+
+function readArguments(): { options: SuiteOptions; latency: number; command: string[] } {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      as: { type: "string", default: "plain" },
+      param: { type: "string", multiple: true, default: [] },
+      latency: { type: "string", default: "0" },
+    },
+  });
+  const params = values.param.map((param) => param.split("=", 2));
+  const latency = Number(values.latency);
+  const isPackaging = (name: string): name is Packaging => (PACKAGINGS as readonly string[]).includes(name);
+  if (positionals.length === 0 || !isPackaging(values.as) || params.some(([, value]) => !value) || !(latency >= 0)) {
+    fail(USAGE);
+  }
+  return {
+    options: { packaging: values.as, params: Object.fromEntries(params) },
+    latency,
+    command: positionals,
+  };
+}
+
+/** One argument is a shell's command line; several are a program and its arguments. */
+async function run(command: string[], env: Record<string, string>): Promise<number> {
+  const [program = "", ...args] = command;
+  const child = spawn(program, args, {
+    stdio: "inherit",
+    shell: command.length === 1,
+    env: { ...process.env, ...env },
+  });
+  // Ctrl-C reaches the child by itself; we outlive it to stop the suite.
+  process.on("SIGINT", () => undefined);
+  process.on("SIGTERM", () => child.kill("SIGTERM"));
+  const [code, signal] = await once(child, "exit");
+  return signal ? 130 : code;
+}
+
+async function main(): Promise<number> {
+  const { options, latency, command } = readArguments();
+  let proxied: string | undefined;
+  if (latency > 0) {
+    options.functionsFirestore = async (firestore) => {
+      proxied = (await delayingProxy(firestore, latency)).address;
+      return proxied;
+    };
+  }
+  let suite: Suite | undefined;
+  const interrupted = () => fail("Interrupted.");
+  process.once("SIGINT", interrupted);
+  try {
+    process.stderr.write(`Starting the emulators (${options.packaging})… `);
+    suite = await startSuite(options);
+    process.stderr.write("ready.\n");
+    process.off("SIGINT", interrupted);
+    return await run(command, { ...suite.env, ...(proxied && { FIRESTORE_EMULATOR_HOST: proxied }) });
+  } catch (error) {
+    return fail(`\n${error instanceof MissingRequirement ? error.message : (error as Error).stack}`);
+  } finally {
+    await suite?.stop();
+  }
+}
+
+process.exit(await main().catch((error: Error) => fail(error.message)));

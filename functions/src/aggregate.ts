@@ -1,0 +1,100 @@
+/**
+ * One aggregation: measure, decide, publish; again if somebody else published meanwhile.
+ *
+ * It keeps every promise on which others rely: a follow-up is scheduled *before* the publish that promises it, so a
+ * crash at any point leaves at worst one aggregation too many.
+ */
+import type { DocumentSnapshot } from "firebase-admin/firestore";
+import { logger } from "firebase-functions";
+import { SHARDS } from "../../core/src/index.ts";
+import type { Backend } from "./backend.ts";
+import type { Millis } from "./config.ts";
+import { type Published, parseCounter } from "./counter.ts";
+import { includes, type Measurement, measure } from "./measure.ts";
+import { isPolled, type Outlook, outlookOf } from "./outlook.ts";
+import { isNews, nextPublished, publish } from "./publish.ts";
+import type { AggregationTask } from "./queue.ts";
+
+/** The write that must be counted, or scheduled to be, when an aggregation returns. */
+export interface Wanted {
+  /** Its commit time. */
+  readonly committedAt: Millis;
+  /** The shard it changed, where known: finding it in the measurement is proof enough. */
+  readonly shardId?: string;
+}
+
+export interface Aggregation {
+  /** What is known of the counter now. */
+  readonly outlook: Outlook;
+  /** The measurement, if one was needed. */
+  readonly measurement?: Measurement;
+  /** The counter as it now is. */
+  readonly counter: Published;
+}
+
+/**
+ * Brings a counter up to date with the wanted write, now or, if it is too early for the next publish, by schedule.
+ *
+ * Cost: 1 read per shard and 1 write; 1 task operation if the counter is busy; nothing if there is nothing to do.
+ *
+ * @param snapshot  the counter document, just read
+ */
+export async function aggregate(backend: Backend, snapshot: DocumentSnapshot, wanted: Wanted): Promise<Aggregation> {
+  const { config, margin, now, schedule } = backend;
+  const counterId = snapshot.id;
+  for (let current = snapshot; ; current = await current.ref.get()) {
+    const previous = parseCounter(current);
+    const before = previous && outlookOf(previous, margin, config);
+    if (previous && before && wanted.committedAt <= previous.asOf - margin)
+      return { outlook: before, counter: previous };
+    if (previous && before && now() < before.due) return await putOff(previous, before.due);
+
+    const measurement = await measure(current.ref.collection(SHARDS));
+    const next = nextPublished(previous, measurement, config);
+    if (previous && before && next.asOf < before.due) return await putOff(previous, before.due);
+    if (!isNews(previous, next, measurement, margin)) {
+      return { outlook: outlookOf(next, margin, config), counter: next, measurement };
+    }
+
+    const after = outlookOf(next, margin, config);
+    const certain =
+      wanted.committedAt <= next.asOf - margin ||
+      (wanted.shardId !== undefined && includes(measurement, wanted.shardId, wanted.committedAt));
+    if (!certain || isPolled(next, config) || (previous && isPolled(previous, config))) {
+      await schedule({ counterId, due: Math.max(after.due, wanted.committedAt) });
+    }
+    if (await publish(current, next, measurement.asOf)) {
+      report(counterId, previous, next);
+      return { outlook: after, counter: next, measurement };
+    }
+  }
+
+  async function putOff(counter: Published, due: Millis): Promise<Aggregation> {
+    const promised = Math.max(due, wanted.committedAt);
+    await schedule({ counterId, due: promised });
+    return { outlook: { due, coveredUntil: promised }, counter };
+  }
+}
+
+/** Runs a task: waits until it is due (the emulator dispatches at once, and clocks differ), then keeps its promise. */
+export async function runTask(backend: Backend, { counterId, due }: AggregationTask): Promise<void> {
+  const wait = due + backend.margin - backend.now();
+  if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+  const snapshot = await backend.counters.doc(counterId).get();
+  await aggregate(backend, snapshot, { committedAt: due });
+}
+
+/** One line for each scale and each newly malformed shard; none per publish. */
+function report(counterId: string, previous: Published | undefined, next: Published): void {
+  const shards = previous?.shardCount ?? next.shardCount;
+  if (next.shardCount !== shards) {
+    logger.info("scaled", { counter: counterId, from: shards, to: next.shardCount, writesPerSecond: next.rate });
+  }
+  const malformed = next.malformed.filter((id) => !previous?.malformed.includes(id));
+  if (malformed.length > 0) {
+    logger.error(
+      "left malformed shards out of the total: their count is not a finite number. Correct or delete them by hand",
+      { counter: counterId, shards: malformed },
+    );
+  }
+}

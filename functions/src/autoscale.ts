@@ -1,0 +1,43 @@
+/**
+ * How many shards writers should spread over, given what was just measured.
+ *
+ * A saturated shard hides demand: it shows what it could take, not what was asked of it. So growth is at once and by
+ * at least `GROWTH_FACTOR`; only shrinking waits for evidence. Between half of the capacity and all of it nothing
+ * changes, which is what keeps the count from flapping:
+ *
+ *        shrink after the cool-down │      hold       │ grow at once
+ *     0 ────────────────────────── 1/2 ────────────── 1 ─────────────→  rate / (shardCount × writesPerShard)
+ */
+import type { Config, Millis } from "./config.ts";
+
+/** Least growth of a counter whose shards are over their limit. */
+const GROWTH_FACTOR = 1.5;
+
+/** A counter is calm below this share of its capacity. */
+const CALM = 0.5;
+
+/** What a shrink leaves unused, so that the next breath of traffic does not grow the counter again. */
+const HEADROOM = 1.5;
+
+/** The shard count, and since when the counter has been calm enough to shrink. */
+export interface Scaling {
+  readonly shardCount: number;
+  /** `null` while the rate is not well below the capacity, or there is nothing to shrink. */
+  readonly calmSince: Millis | null;
+}
+
+/**
+ * @param rate  writes per second over the whole counter since the previous measurement
+ * @param now   when the rate was measured
+ * @returns     the scaling from now on; `shardCount` within `[minShards, maxShards]`
+ */
+export function decideScaling(rate: number, scaling: Scaling, now: Millis, config: Config): Scaling {
+  const clamp = (shards: number) => Math.min(Math.max(Math.ceil(shards), config.minShards), config.maxShards);
+  const current = clamp(scaling.shardCount);
+  const needed = rate / config.writesPerShard;
+  if (needed > current) return { shardCount: clamp(Math.max(needed, current * GROWTH_FACTOR)), calmSince: null };
+  if (current === config.minShards || needed >= current * CALM) return { shardCount: current, calmSince: null };
+  const calmSince = scaling.calmSince ?? now;
+  if (now - calmSince < config.shrinkCooldown) return { shardCount: current, calmSince };
+  return { shardCount: Math.min(clamp(needed * HEADROOM), current), calmSince: null };
+}

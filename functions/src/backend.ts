@@ -1,0 +1,47 @@
+/** What every step of the backend needs: the database, the configuration, the clock and a way to put work off. */
+import { getApps, initializeApp } from "firebase-admin/app";
+import { type CollectionReference, type Firestore, getFirestore } from "firebase-admin/firestore";
+import { logger } from "firebase-functions";
+import { runTask } from "./aggregate.ts";
+import { type Config, config, type Millis, params } from "./config.ts";
+import { cloudTasks, type Schedule, timers } from "./queue.ts";
+
+/**
+ * How far a snapshot may lag behind commits that came before it. Production's reads are externally consistent
+ * (https://cloud.google.com/firestore/docs/understand-reads-writes-scale). The emulator's were seen to miss commits
+ * of the last 17 ms.
+ */
+const EMULATOR_MARGIN: Millis = 50;
+
+export interface Backend {
+  readonly firestore: Firestore;
+  readonly counters: CollectionReference;
+  readonly config: Config;
+  readonly margin: Millis;
+  readonly now: () => Millis;
+  readonly schedule: Schedule;
+}
+
+/** The backend of this instance, made from its parameters and environment. */
+export function createBackend(): Backend {
+  const firestore = getFirestore(getApps()[0] ?? initializeApp(), params.database.value());
+  const { EXT_INSTANCE_ID, FIRESTORE_EMULATOR_HOST, FUNCTIONS_EMULATOR } = process.env;
+  const hasTaskQueue = !(EXT_INSTANCE_ID && FUNCTIONS_EMULATOR);
+  const backend: Backend = {
+    firestore,
+    counters: firestore.collection(config().collection),
+    config: config(),
+    margin: FIRESTORE_EMULATOR_HOST ? EMULATOR_MARGIN : 0,
+    now: Date.now,
+    schedule: hasTaskQueue ? cloudTasks(params.location.value()) : timers(runLater, Date.now),
+  };
+  return backend;
+
+  async function runLater(task: Parameters<Schedule>[0]): Promise<void> {
+    try {
+      await runTask(backend, task);
+    } catch (error) {
+      logger.error("an aggregation failed; the next write or sweep repeats it", { counter: task.counterId, error });
+    }
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * The parameters of a deployment: declared once for the Firebase CLI, validated once when an instance starts.
+ * `extension.yaml` declares the same names with the same defaults; a test compares the two.
+ */
+import { defineInt, defineString } from "firebase-functions/params";
+import { CounterError, DEFAULT_COLLECTION, MAX_SHARDS, validCollection } from "../../core/src/index.ts";
+
+/** Milliseconds: a duration, or since the epoch. */
+export type Millis = number;
+
+/** What the decisions of the backend depend on. Plain data. */
+export interface Config {
+  /** The collection that holds the counters. */
+  readonly collection: string;
+  /** Fewest shards a counter has. */
+  readonly minShards: number;
+  /** Most shards a counter may grow to. */
+  readonly maxShards: number;
+  /** Writes per second a shard may take before the counter grows. */
+  readonly writesPerShard: number;
+  /** How long a counter must have been calm before it shrinks, and a surplus shard quiet before it is folded. */
+  readonly shrinkCooldown: Millis;
+  /** A total is never published more often than this. */
+  readonly minInterval: Millis;
+  /** A written counter is never published later than this. */
+  readonly maxInterval: Millis;
+  /** The relative change of the total worth publishing. */
+  readonly precision: number;
+  /** What reading shards may cost, as a share of what the increments themselves cost. */
+  readonly budget: number;
+}
+
+/** Parameters are strings or whole numbers; a decimal is a string that is checked where people enter it. */
+const decimal = {
+  text: { validationRegex: "^\\d+(\\.\\d+)?$", validationErrorMessage: "Enter a decimal number such as 0.25." },
+};
+
+export const params = {
+  collection: defineString("COLLECTION", {
+    default: DEFAULT_COLLECTION,
+    label: "Collection of the counters",
+    description: "The top-level collection that holds the counters. Clients and rules must name the same.",
+  }),
+  database: defineString("DATABASE_ID", {
+    default: "(default)",
+    label: "Firestore database",
+    description: "The id of the Firestore database that holds the counters.",
+  }),
+  location: defineString("LOCATION", {
+    default: "us-central1",
+    label: "Location of the functions",
+    description: "The region the functions run in: choose the one nearest to the database.",
+  }),
+  minShards: defineInt("MIN_SHARDS", {
+    default: 1,
+    label: "Fewest shards",
+    description: "How many shards a counter starts with and shrinks back to.",
+  }),
+  maxShards: defineInt("MAX_SHARDS", {
+    default: 1_000,
+    label: "Most shards",
+    description: `How many shards a counter may grow to, ${MAX_SHARDS} at most.`,
+  }),
+  writesPerShard: defineString("WRITES_PER_SHARD", {
+    default: "1",
+    input: decimal,
+    label: "Writes per second and shard",
+    description: "How many writes per second one shard may take before the counter grows.",
+  }),
+  shrinkCooldownSeconds: defineInt("SHRINK_COOLDOWN_SECONDS", {
+    default: 600,
+    label: "Shrink cool-down (seconds)",
+    description: "How long a counter must have been calm before it shrinks and its surplus shards are folded.",
+  }),
+  minIntervalSeconds: defineInt("MIN_INTERVAL_SECONDS", {
+    default: 1,
+    label: "Shortest publish interval (seconds)",
+    description: "A total is never published more often than this.",
+  }),
+  maxIntervalSeconds: defineInt("MAX_INTERVAL_SECONDS", {
+    default: 10,
+    label: "Longest publish interval (seconds)",
+    description: "A counter that was written to is never published later than this.",
+  }),
+  precision: defineString("PRECISION", {
+    default: "0.001",
+    input: decimal,
+    label: "Precision",
+    description: "The relative change of a total that is worth publishing: 0.001 is a tenth of a percent.",
+  }),
+  budget: defineString("BUDGET", {
+    default: "0.25",
+    input: decimal,
+    label: "Budget",
+    description: "What reading shards may cost, as a share of what the increments themselves cost.",
+  }),
+};
+
+let resolved: Config | undefined;
+
+/**
+ * The configuration of this deployment. Not at import time: parameters have no values then.
+ *
+ * @throws CounterError `counter/invalid-config`
+ */
+export function config(): Config {
+  resolved ??= validConfig({
+    collection: params.collection.value(),
+    minShards: params.minShards.value(),
+    maxShards: params.maxShards.value(),
+    writesPerShard: Number(params.writesPerShard.value()),
+    shrinkCooldown: params.shrinkCooldownSeconds.value() * 1_000,
+    minInterval: params.minIntervalSeconds.value() * 1_000,
+    maxInterval: params.maxIntervalSeconds.value() * 1_000,
+    precision: Number(params.precision.value()),
+    budget: Number(params.budget.value()),
+  });
+  return resolved;
+}
+
+/**
+ * Checks a configuration as a whole.
+ *
+ * @throws CounterError `counter/invalid-config`, naming the parameter, its value and what it may be
+ */
+export function validConfig(config: Config): Config {
+  validCollection(config.collection);
+  const inRange = (name: string, value: number, from: number, to: number, whole = false) => {
+    if (!(value >= from && value <= to) || (whole && !Number.isInteger(value))) {
+      const kind = whole ? "a whole number" : "a number";
+      throw new CounterError("counter/invalid-config", `${name} is ${value}; set it to ${kind} from ${from} to ${to}`);
+    }
+  };
+  inRange("MIN_SHARDS", config.minShards, 1, MAX_SHARDS, true);
+  inRange("MAX_SHARDS", config.maxShards, config.minShards, MAX_SHARDS, true);
+  inRange("WRITES_PER_SHARD", config.writesPerShard, 0.01, 1_000);
+  inRange("SHRINK_COOLDOWN_SECONDS", config.shrinkCooldown / 1_000, 1, 86_400);
+  inRange("MIN_INTERVAL_SECONDS", config.minInterval / 1_000, 0.5, 3_600);
+  inRange("MAX_INTERVAL_SECONDS", config.maxInterval / 1_000, config.minInterval / 1_000, 3_600);
+  inRange("PRECISION", config.precision, 0, 1);
+  inRange("BUDGET", config.budget, 0.001, 100);
+  return config;
+}

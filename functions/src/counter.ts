@@ -1,0 +1,66 @@
+/** The counter document as the backend sees it: parsed with suspicion, in milliseconds. */
+import { type DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
+import type { CounterDocument } from "../../core/src/index.ts";
+import type { Millis } from "./config.ts";
+
+/** What `counters/{id}` holds, the backend's own fields included. */
+export interface StoredCounter extends CounterDocument<Timestamp> {
+  /** Since when the rate has been low enough to shrink; `null` while it is not. */
+  calmSince: Timestamp | null;
+  /** Whether the sweep should look again although nobody writes: the counter is hot, scaled up or not yet folded. */
+  unsettled: boolean;
+  /** Shards whose `count` cannot be added and which are therefore left out. Each is reported once in the log. */
+  malformed: string[];
+}
+
+/** The last publish, as far as decisions need it. */
+export interface Published {
+  readonly total: number;
+  readonly shardCount: number;
+  readonly writes: number;
+  readonly rate: number;
+  readonly asOf: Millis;
+  readonly calmSince: Millis | null;
+  readonly unsettled: boolean;
+  readonly malformed: readonly string[];
+}
+
+/**
+ * Reads a counter document that may be missing, made ahead by hand, or damaged.
+ *
+ * @returns `undefined` if it was never published: then nothing in it is known to be true
+ */
+export function parseCounter(snapshot: DocumentSnapshot): Published | undefined {
+  const asOf = millis(snapshot.get("asOf"));
+  if (asOf === null) return undefined;
+  const number = (field: keyof StoredCounter, least: number) => {
+    const value = snapshot.get(field);
+    return typeof value === "number" && value >= least ? value : Math.max(least, 0);
+  };
+  const malformed = snapshot.get("malformed");
+  return {
+    total: number("total", Number.NEGATIVE_INFINITY),
+    shardCount: number("shardCount", 1),
+    writes: number("writes", 0),
+    rate: number("rate", 0),
+    asOf,
+    calmSince: millis(snapshot.get("calmSince")),
+    unsettled: snapshot.get("unsettled") === true,
+    malformed: Array.isArray(malformed) ? malformed : [],
+  };
+}
+
+function millis(value: unknown): Millis | null {
+  return value instanceof Timestamp ? toMillis(value) : null;
+}
+
+/** Milliseconds with a fraction: exact to a quarter of a microsecond, finer than Firestore's clock. */
+export function toMillis(timestamp: Timestamp): Millis {
+  return timestamp.seconds * 1_000 + timestamp.nanoseconds / 1e6;
+}
+
+/** The timestamp of an instant, to the microsecond. */
+export function toTimestamp(millis: Millis): Timestamp {
+  const seconds = Math.floor(millis / 1_000);
+  return new Timestamp(seconds, Math.round((millis - seconds * 1_000) * 1_000) * 1_000);
+}

@@ -1,0 +1,67 @@
+/**
+ * Folds surplus shards into `shards/base`, so that a counter that was once hot is cheap to read again.
+ *
+ * One atomic batch deletes the shards and adds to `base` what they held. Each delete carries the precondition that its
+ * shard is still as it was measured: a straggler's write in between makes the whole batch fail, and nothing was folded.
+ * So a fold needs no read of its own, takes no lock that a writer could wait on, and repeating it is harmless.
+ */
+import { type CollectionReference, FieldValue, type Firestore } from "firebase-admin/firestore";
+import { BASE_SHARD } from "../../core/src/index.ts";
+import type { Config } from "./config.ts";
+import { toMillis } from "./counter.ts";
+import { type MeasuredShard, type Measurement, shardIndex } from "./measure.ts";
+
+/** Deletes per batch: a straggler fails one batch, not the fold. */
+const BATCH = 200;
+
+/** Whether a shard lies beyond the shard count: written before a shrink, by a stale writer or one that spread wider. */
+export function isSurplus(shard: MeasuredShard, shardCount: number): boolean {
+  const index = shardIndex(shard.id);
+  return index !== undefined && index >= shardCount;
+}
+
+/** The surplus shards that have been quiet for the cool-down, so that folding them is unlikely to meet a straggler. */
+export function foldable(measurement: Measurement, shardCount: number, config: Config): MeasuredShard[] {
+  const quietSince = toMillis(measurement.asOf) - config.shrinkCooldown;
+  return measurement.shards.filter((shard) => isSurplus(shard, shardCount) && toMillis(shard.updatedAt) <= quietSince);
+}
+
+/**
+ * Moves shards into `base`. Cost: 1 delete per shard and 1 write per 200.
+ *
+ * @returns how many shards were folded; those of a batch that met a straggler are left for the next time
+ */
+export async function fold(
+  firestore: Firestore,
+  shards: CollectionReference,
+  quiet: readonly MeasuredShard[],
+): Promise<number> {
+  let folded = 0;
+  for (let start = 0; start < quiet.length; start += BATCH) {
+    const some = quiet.slice(start, start + BATCH);
+    const batch = firestore.batch();
+    for (const { id, updatedAt } of some) batch.delete(shards.doc(id), { lastUpdateTime: updatedAt });
+    const sum = (field: "count" | "writes") => FieldValue.increment(some.reduce((all, shard) => all + shard[field], 0));
+    batch.set(
+      shards.doc(BASE_SHARD),
+      { count: sum("count"), writes: sum("writes"), at: FieldValue.serverTimestamp() },
+      { merge: true },
+    );
+    try {
+      await batch.commit();
+      folded += some.length;
+    } catch (error) {
+      if (!isPreconditionFailure(error)) throw error;
+    }
+  }
+  return folded;
+}
+
+const FAILED_PRECONDITION = 9;
+const ALREADY_EXISTS = 6;
+const NOT_FOUND = 5;
+
+/** Whether a guarded write was refused because the document had changed, appeared or gone. */
+export function isPreconditionFailure(error: unknown): boolean {
+  return [FAILED_PRECONDITION, ALREADY_EXISTS, NOT_FOUND].includes((error as { code: number }).code);
+}

@@ -1,0 +1,56 @@
+/**
+ * What is deployed: `wake` on every shard write, `aggregate` as a task queue, `sweep` on a schedule.
+ *
+ * An extension's manifest knows task queues and schedules of the 1st generation only, so there the same handlers are
+ * wrapped for it.
+ */
+import { onInit } from "firebase-functions";
+import { expr } from "firebase-functions/params";
+import * as v1 from "firebase-functions/v1";
+import { onDocumentWritten } from "firebase-functions/v2/firestore";
+import { onSchedule } from "firebase-functions/v2/scheduler";
+import { onTaskDispatched } from "firebase-functions/v2/tasks";
+import { runTask } from "./aggregate.ts";
+import { type Backend, createBackend } from "./backend.ts";
+import { params } from "./config.ts";
+import { toMillis } from "./counter.ts";
+import type { AggregationTask } from "./queue.ts";
+import { sweep as runSweep } from "./sweep.ts";
+import { createWake } from "./wake.ts";
+
+let backend: Backend;
+let onShardWritten: ReturnType<typeof createWake>;
+
+onInit(() => {
+  backend = createBackend();
+  onShardWritten = createWake(backend);
+});
+
+const region = params.location;
+const isExtension = process.env.EXT_INSTANCE_ID !== undefined;
+
+/** A write is tried again for up to a day until it is counted. A deleted shard was folded: its count lives on in `base`. */
+export const wake = onDocumentWritten(
+  {
+    document: expr`${params.collection}/{counterId}/shards/{shardId}`,
+    database: params.database,
+    region,
+    retry: true,
+  },
+  async ({ data, params: { counterId = "", shardId = "" } }) => {
+    if (data?.after.updateTime) {
+      await onShardWritten({ counterId, shardId, committedAt: toMillis(data.after.updateTime) });
+    }
+  },
+);
+
+const retryConfig = { maxAttempts: 10, minBackoffSeconds: 1, maxBackoffSeconds: 60 };
+const schedule = "every 5 minutes";
+
+export const aggregate = isExtension
+  ? v1.tasks.taskQueue({ retryConfig }).onDispatch((task: AggregationTask) => runTask(backend, task))
+  : onTaskDispatched<AggregationTask>({ region, retryConfig }, ({ data }) => runTask(backend, data));
+
+export const sweep = isExtension
+  ? v1.pubsub.schedule(schedule).onRun(() => runSweep(backend))
+  : onSchedule({ region, schedule, timeoutSeconds: 540 }, () => runSweep(backend));

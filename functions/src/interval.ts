@@ -1,0 +1,30 @@
+/**
+ * How long a published total may age before the next one.
+ *
+ * Long enough that the total has visibly changed, and that reading the shards costs no more than a set share of what
+ * the increments cost; within bounds people set. A counter written less than once in the longest interval gets the
+ * shortest: there is nothing to coalesce, so waiting would save nothing.
+ */
+import type { Config, Millis } from "./config.ts";
+
+/** Whether less than one write is expected within the longest interval: too few to coalesce, too few to sweep. */
+export function isSparse(rate: number, config: Config): boolean {
+  return rate * config.maxInterval < 1_000;
+}
+
+/** US dollars per 100,000 documents in nam5 (https://firebase.google.com/docs/firestore/pricing). Only the ratio matters. */
+const READ_PRICE = 0.06;
+const WRITE_PRICE = 0.18;
+
+/**
+ * @param counter  its last published total, its rate in writes per second, and how many shards a measurement reads
+ * @returns        the least time between two published totals
+ */
+export function publishInterval(counter: { total: number; rate: number; shardCount: number }, config: Config): Millis {
+  const { total, rate, shardCount } = counter;
+  const { precision, budget, minInterval, maxInterval } = config;
+  if (isSparse(rate, config)) return minInterval;
+  const untilVisible = (precision * Math.abs(total)) / rate;
+  const untilAffordable = (shardCount * READ_PRICE) / (budget * rate * WRITE_PRICE);
+  return Math.min(Math.max(1_000 * Math.max(untilVisible, untilAffordable), minInterval), maxInterval);
+}

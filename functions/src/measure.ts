@@ -1,0 +1,72 @@
+/**
+ * Measures a counter: lists its shards at one snapshot and sums them.
+ *
+ * A query reads at one instant by itself, so no transaction is needed, no lock is taken and a writer never waits. The
+ * query's read time is what the sum is exact for.
+ */
+import type { CollectionReference, QuerySnapshot, Timestamp } from "firebase-admin/firestore";
+import { BASE_SHARD, isCount } from "../../core/src/index.ts";
+import type { Millis } from "./config.ts";
+import { toMillis } from "./counter.ts";
+
+/** One shard as it was measured. */
+export interface MeasuredShard {
+  readonly id: string;
+  readonly count: number;
+  readonly writes: number;
+  /** When the document last changed. Also the precondition of folding it. */
+  readonly updatedAt: Timestamp;
+}
+
+export interface Measurement {
+  /** The sum of `count` over all shards that have one. */
+  readonly total: number;
+  /** The sum of `writes` over all shards. */
+  readonly writes: number;
+  /** The instant both are exact for. */
+  readonly asOf: Timestamp;
+  /** Every shard that could be summed. */
+  readonly shards: readonly MeasuredShard[];
+  /** Ids of shards whose `count` is not a finite number: left out of the total. */
+  readonly malformed: readonly string[];
+}
+
+/** Lists and sums the shards. Cost: 1 read per shard, at least 1. The mask keeps `marks` off the wire. */
+export async function measure(shards: CollectionReference): Promise<Measurement> {
+  return summarize(await shards.select("count", "writes").get());
+}
+
+function summarize(snapshot: QuerySnapshot): Measurement {
+  const shards: MeasuredShard[] = [];
+  const malformed: string[] = [];
+  let total = 0;
+  let writes = 0;
+  for (const doc of snapshot.docs) {
+    const count: unknown = doc.get("count");
+    if (!isCount(count)) {
+      malformed.push(doc.id);
+      continue;
+    }
+    const shard = { id: doc.id, count: count ?? 0, writes: writesOf(doc.get("writes")), updatedAt: doc.updateTime };
+    shards.push(shard);
+    total += shard.count;
+    writes += shard.writes;
+  }
+  return { total, writes, asOf: snapshot.readTime, shards, malformed };
+}
+
+/** A server may write `count` alone; that blinds the rate and nothing else. */
+function writesOf(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
+}
+
+/** Whether this measurement is certain to include the write that left `shardId` as it was at `committedAt`. */
+export function includes(measurement: Measurement, shardId: string, committedAt: Millis): boolean {
+  const shard = measurement.shards.find(({ id }) => id === shardId);
+  return shard !== undefined && toMillis(shard.updatedAt) >= committedAt;
+}
+
+/** The index of a client's shard; `undefined` for `base` and anything else that is not a plain decimal index. */
+export function shardIndex(id: string): number | undefined {
+  return id !== BASE_SHARD && /^(0|[1-9]\d{0,3})$/.test(id) ? Number(id) : undefined;
+}

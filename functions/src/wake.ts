@@ -1,0 +1,73 @@
+/**
+ * Wakes the aggregation of a counter when one of its shards was written.
+ *
+ * The event carries no value, only "something was committed at this time". A memo of each counter's outlook answers
+ * most events of a busy counter without any I/O; forgetting it, or being out of date, costs a read and nothing else.
+ */
+import { type Aggregation, aggregate } from "./aggregate.ts";
+import type { Backend } from "./backend.ts";
+import type { Millis } from "./config.ts";
+import { parseCounter } from "./counter.ts";
+import { judge, type Outlook, outlookOf } from "./outlook.ts";
+
+/** One write of one shard. */
+export interface ShardWritten {
+  readonly counterId: string;
+  readonly shardId: string;
+  /** The update time of the shard document. Not the event's time, which may be rounded. */
+  readonly committedAt: Millis;
+}
+
+/** Counters an instance remembers. About 100 bytes each. */
+const MEMO_SIZE = 10_000;
+
+/**
+ * @returns the handler of one instance. It resolves when the write is counted or certain to be, and rejects when it
+ *          must be tried again.
+ */
+export function createWake(backend: Backend): (event: ShardWritten) => Promise<void> {
+  const memo = new Map<string, Outlook>();
+  const underWay = new Map<string, Promise<void>>();
+
+  return async function wake(event) {
+    for (;;) {
+      const outlook = memo.get(event.counterId);
+      if (outlook && judge(event.committedAt, outlook, backend.now()) === "covered") return;
+      const other = underWay.get(event.counterId);
+      if (!other) break;
+      // Whatever it comes to, its own event reports it; this one looks again.
+      await other.catch(() => undefined);
+    }
+    const attending = attend(event).finally(() => underWay.delete(event.counterId));
+    underWay.set(event.counterId, attending);
+    await attending;
+  };
+
+  async function attend(event: ShardWritten): Promise<void> {
+    const { counterId, committedAt } = event;
+    const known = memo.get(counterId);
+    // Before `due` nobody may have published since (I4), so what the memo says still stands.
+    const verdict = known && judge(committedAt, known, backend.now());
+    if (known && typeof verdict === "object") return await schedule(counterId, known.due, verdict.scheduleAt);
+
+    const snapshot = await backend.counters.doc(counterId).get();
+    const counter = parseCounter(snapshot);
+    const outlook = counter && outlookOf(counter, backend.margin, backend.config);
+    const now = judge(committedAt, outlook, backend.now());
+    if (outlook && now === "covered") return remember(counterId, outlook);
+    if (outlook && typeof now === "object") return await schedule(counterId, outlook.due, now.scheduleAt);
+    const done: Aggregation = await aggregate(backend, snapshot, event);
+    remember(counterId, done.outlook);
+  }
+
+  async function schedule(counterId: string, due: Millis, promised: Millis): Promise<void> {
+    await backend.schedule({ counterId, due: promised });
+    remember(counterId, { due, coveredUntil: promised });
+  }
+
+  function remember(counterId: string, outlook: Outlook): void {
+    memo.delete(counterId);
+    memo.set(counterId, outlook);
+    if (memo.size > MEMO_SIZE) memo.delete(memo.keys().next().value as string);
+  }
+}
