@@ -38,18 +38,25 @@ export interface Aggregation {
  * Cost: 1 read per shard and 1 write; 1 task operation if the counter is busy; nothing if there is nothing to do.
  *
  * @param snapshot  the counter document, just read
+ * @param measured  a measurement that was taken together with that read, if there is one
  */
-export async function aggregate(backend: Backend, snapshot: DocumentSnapshot, wanted: Wanted): Promise<Aggregation> {
+export async function aggregate(
+  backend: Backend,
+  snapshot: DocumentSnapshot,
+  wanted: Wanted,
+  measured?: Measurement,
+): Promise<Aggregation> {
   const { config, margin, now, schedule } = backend;
   const counterId = snapshot.id;
-  for (let current = snapshot; ; current = await current.ref.get()) {
+  let measurement = measured;
+  for (let current = snapshot; ; current = await current.ref.get(), measurement = undefined) {
     const previous = parseCounter(current);
     const before = previous && outlookOf(previous, margin, config);
     if (previous && before && wanted.committedAt <= previous.asOf - margin)
       return { outlook: before, counter: previous };
     if (previous && before && now() < before.due) return await putOff(previous, before.due);
 
-    const measurement = await measure(current.ref.collection(SHARDS));
+    measurement ??= await measure(current.ref.collection(SHARDS));
     const next = nextPublished(previous, measurement, config);
     if (previous && before && next.asOf < before.due) return await putOff(previous, before.due);
     if (!isNews(previous, next, measurement, margin)) {

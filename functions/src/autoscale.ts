@@ -2,11 +2,15 @@
  * How many shards writers should spread over, given what was just measured.
  *
  * A saturated shard hides demand: it shows what it could take, not what was asked of it. So growth is at once and by
- * at least `GROWTH_FACTOR`; only shrinking waits for evidence. Between half of the capacity and all of it nothing
- * changes, which is what keeps the count from flapping:
+ * at least `GROWTH_FACTOR`; only shrinking waits for evidence. In between nothing changes, which is what keeps the
+ * count from flapping:
  *
  *        shrink after the cool-down │      hold       │ grow at once
- *     0 ────────────────────────── 1/2 ────────────── 1 ─────────────→  rate / (shardCount × writesPerShard)
+ *     0 ────────────────────────── 1/2 ───── 1 ───── 5/4 ─────────────→  rate / (shardCount × writesPerShard)
+ *
+ * Counts of independent writers vary by their square root: 100 writes per second, seen for a second, by 10 %. Growing
+ * at 5/4 instead of 1 ignores that noise. A counter whose shards can take no more still gets there, because clients
+ * spread over twice as many shards when their writes are slow.
  */
 import type { Config, Millis } from "./config.ts";
 
@@ -16,8 +20,8 @@ const GROWTH_FACTOR = 1.5;
 /** A counter is calm below this share of its capacity. */
 const CALM = 0.5;
 
-/** What a shrink leaves unused, so that the next breath of traffic does not grow the counter again. */
-const HEADROOM = 1.5;
+/** Above this share of its capacity a counter grows. */
+const BUSY = 1.25;
 
 /** The shard count, and since when the counter has been calm enough to shrink. */
 export interface Scaling {
@@ -35,9 +39,9 @@ export function decideScaling(rate: number, scaling: Scaling, now: Millis, confi
   const clamp = (shards: number) => Math.min(Math.max(Math.ceil(shards), config.minShards), config.maxShards);
   const current = clamp(scaling.shardCount);
   const needed = rate / config.writesPerShard;
-  if (needed > current) return { shardCount: clamp(Math.max(needed, current * GROWTH_FACTOR)), calmSince: null };
+  if (needed > current * BUSY) return { shardCount: clamp(Math.max(needed, current * GROWTH_FACTOR)), calmSince: null };
   if (current === config.minShards || needed >= current * CALM) return { shardCount: current, calmSince: null };
   const calmSince = scaling.calmSince ?? now;
   if (now - calmSince < config.shrinkCooldown) return { shardCount: current, calmSince };
-  return { shardCount: Math.min(clamp(needed * HEADROOM), current), calmSince: null };
+  return { shardCount: clamp(needed), calmSince: null };
 }

@@ -1,6 +1,7 @@
 /** What every step of the backend needs: the database, the configuration, the clock and a way to put work off. */
-import { getApps, initializeApp } from "firebase-admin/app";
+import { initializeApp } from "firebase-admin/app";
 import { type CollectionReference, type Firestore, getFirestore } from "firebase-admin/firestore";
+import { getFunctions } from "firebase-admin/functions";
 import { logger } from "firebase-functions";
 import { runTask } from "./aggregate.ts";
 import { type Config, config, type Millis, params } from "./config.ts";
@@ -24,7 +25,8 @@ export interface Backend {
 
 /** The backend of this instance, made from its parameters and environment. */
 export function createBackend(): Backend {
-  const firestore = getFirestore(getApps()[0] ?? initializeApp(), params.database.value());
+  const app = initializeApp();
+  const firestore = getFirestore(app, params.database.value());
   const { EXT_INSTANCE_ID, FIRESTORE_EMULATOR_HOST, FUNCTIONS_EMULATOR } = process.env;
   const hasTaskQueue = !(EXT_INSTANCE_ID && FUNCTIONS_EMULATOR);
   const backend: Backend = {
@@ -33,7 +35,7 @@ export function createBackend(): Backend {
     config: config(),
     margin: FIRESTORE_EMULATOR_HOST ? EMULATOR_MARGIN : 0,
     now: Date.now,
-    schedule: hasTaskQueue ? cloudTasks(params.location.value()) : timers(runLater, Date.now),
+    schedule: hasTaskQueue ? cloudTasks(getFunctions(app), params.location.value()) : timers(runLater, Date.now),
   };
   return backend;
 

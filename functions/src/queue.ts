@@ -5,7 +5,7 @@
  * exists. Where a deployment has no task queue (an extension in the emulator) a timer of this process does it.
  */
 import { createHash } from "node:crypto";
-import { getFunctions } from "firebase-admin/functions";
+import type { Functions } from "firebase-admin/functions";
 import type { Millis } from "./config.ts";
 
 /** What a task carries: the promise that by the time it is done, every write up to `due` is counted. */
@@ -18,9 +18,9 @@ export interface AggregationTask {
 export type Schedule = (task: AggregationTask) => Promise<void>;
 
 /** Cost: 1 task operation, whether the task is new or not. */
-export function cloudTasks(location: string): Schedule {
+export function cloudTasks(functions: Functions, location: string): Schedule {
+  const queue = functions.taskQueue<AggregationTask>(`locations/${location}/functions/aggregate`);
   return async (task) => {
-    const queue = getFunctions().taskQueue<AggregationTask>(`locations/${location}/functions/aggregate`);
     try {
       await queue.enqueue(task, { id: taskName(task), scheduleTime: new Date(task.due), dispatchDeadlineSeconds: 60 });
     } catch (error) {

@@ -4,10 +4,12 @@
  * The event carries no value, only "something was committed at this time". A memo of each counter's outlook answers
  * most events of a busy counter without any I/O; forgetting it, or being out of date, costs a read and nothing else.
  */
-import { type Aggregation, aggregate } from "./aggregate.ts";
+import { SHARDS } from "../../core/src/index.ts";
+import { aggregate } from "./aggregate.ts";
 import type { Backend } from "./backend.ts";
 import type { Millis } from "./config.ts";
 import { parseCounter } from "./counter.ts";
+import { measure } from "./measure.ts";
 import { judge, type Outlook, outlookOf } from "./outlook.ts";
 
 /** One write of one shard. */
@@ -50,13 +52,13 @@ export function createWake(backend: Backend): (event: ShardWritten) => Promise<v
     const verdict = known && judge(committedAt, known, backend.now());
     if (known && typeof verdict === "object") return await schedule(counterId, known.due, verdict.scheduleAt);
 
-    const snapshot = await backend.counters.doc(counterId).get();
+    // Most likely this counter has been idle and its total is due: read all of it in one round trip.
+    const ref = backend.counters.doc(counterId);
+    const [snapshot, measurement] = await Promise.all([ref.get(), measure(ref.collection(SHARDS))]);
     const counter = parseCounter(snapshot);
     const outlook = counter && outlookOf(counter, backend.margin, backend.config);
-    const now = judge(committedAt, outlook, backend.now());
-    if (outlook && now === "covered") return remember(counterId, outlook);
-    if (outlook && typeof now === "object") return await schedule(counterId, outlook.due, now.scheduleAt);
-    const done: Aggregation = await aggregate(backend, snapshot, event);
+    if (outlook && judge(committedAt, outlook, backend.now()) === "covered") return remember(counterId, outlook);
+    const done = await aggregate(backend, snapshot, event, measurement);
     remember(counterId, done.outlook);
   }
 
