@@ -17,9 +17,16 @@ export interface AggregationTask {
 /** Resolves once the aggregation is certain to happen. */
 export type Schedule = (task: AggregationTask) => Promise<void>;
 
-/** Cost: 1 task operation, whether the task is new or not. */
+/** Cost: 1 task operation, whether the task is new or not. Errors of Cloud Tasks are passed on. */
 export function cloudTasks(functions: Functions, location: string): Schedule {
-  const queue = functions.taskQueue<AggregationTask>(`locations/${location}/functions/aggregate`);
+  const { FUNCTIONS_EMULATOR, FIREBASE_KIT_INSTANCE_ID: kit } = process.env;
+  const at = `locations/${location}/functions`;
+  // For a kit's own queue the Admin SDK wants the credentials of the machine, which an emulator need not have. Named in
+  // full, the queue is nobody's own.
+  const queue =
+    FUNCTIONS_EMULATOR && kit
+      ? functions.taskQueue<AggregationTask>(`${at}/kit-${kit}-aggregate`, { scope: "global" })
+      : functions.taskQueue<AggregationTask>(`${at}/aggregate`);
   return async (task) => {
     try {
       await queue.enqueue(task, { id: taskName(task), scheduleTime: new Date(task.due), dispatchDeadlineSeconds: 60 });
