@@ -78,7 +78,10 @@ async function main(): Promise<number> {
     suite = await startSuite(options);
     process.stderr.write("ready.\n");
     process.off("SIGINT", interrupted);
-    return await run(command, { ...suite.env, ...(proxied && { FIRESTORE_EMULATOR_HOST: proxied }) });
+    return await run(command, {
+      ...suite.env,
+      ...(proxied && { FIRESTORE_EMULATOR_HOST: proxied, TALLY_LATENCY: String(latency) }),
+    });
   } catch (error) {
     return fail(`\n${error instanceof MissingRequirement ? error.message : (error as Error).stack}`);
   } finally {

@@ -99,9 +99,12 @@ function report(counterId: string, previous: Published | undefined, next: Publis
   }
   const malformed = next.malformed.filter((id) => !previous?.malformed.includes(id));
   if (malformed.length > 0) {
-    logger.error(
-      "left malformed shards out of the total: their count is not a finite number. Correct or delete them by hand",
-      { counter: counterId, shards: malformed },
-    );
+    // Not `logger.error`, which would put a stack trace into the message: what went wrong is in the data.
+    logger.write({
+      severity: "ERROR",
+      message: "left malformed shards out of the total: correct or delete those whose count is not a finite number",
+      counter: counterId,
+      shards: malformed,
+    });
   }
 }

@@ -1,0 +1,322 @@
+/** The default rules: what they accept, and every way they must refuse. */
+import { readFileSync } from "node:fs";
+import {
+  assertFails,
+  assertSucceeds,
+  initializeTestEnvironment,
+  type RulesTestEnvironment,
+} from "@firebase/rules-unit-testing";
+import {
+  collection,
+  deleteDoc,
+  doc,
+  type Firestore,
+  getDoc,
+  getDocs,
+  increment,
+  serverTimestamp,
+  setDoc,
+  setLogLevel,
+  Timestamp,
+  updateDoc,
+  writeBatch,
+} from "firebase/firestore";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+
+setLogLevel("silent");
+let environment: RulesTestEnvironment;
+let anyone: Firestore;
+let alice: Firestore;
+let bob: Firestore;
+
+beforeAll(async () => {
+  const [host = "", port] = (process.env.FIRESTORE_EMULATOR_HOST ?? "").split(":");
+  const rules = readFileSync("firestore.rules", "utf8");
+  // A project of its own: the functions of the suite watch the other one.
+  environment = await initializeTestEnvironment({
+    projectId: "demo-tally-rules",
+    firestore: { host, port: Number(port), rules },
+  });
+  // The types of the bundled SDKs differ, their behaviour does not.
+  anyone = environment.unauthenticatedContext().firestore() as unknown as Firestore;
+  alice = environment.authenticatedContext("alice").firestore() as unknown as Firestore;
+  bob = environment.authenticatedContext("bob").firestore() as unknown as Firestore;
+});
+beforeEach(() => environment.clearFirestore());
+afterAll(() => environment.cleanup());
+
+const shard = (db: Firestore, id = "0", counter = "views:home") => doc(db, `counters/${counter}/shards/${id}`);
+const entry = (db: Firestore, key: string, counter = "likes:post") => doc(db, `counters/${counter}/entries/${key}`);
+
+let marks = 0;
+const mark = () => ({ [marks++ % 32]: `nonce-${marks.toString().padStart(8, "0")}` });
+
+/** The write of one good increment, with some fields replaced. */
+const good = (changes: object = {}) => ({
+  count: increment(1),
+  writes: increment(1),
+  at: serverTimestamp(),
+  marks: mark(),
+  ...changes,
+});
+const merge = { merge: true };
+
+async function asAdmin(path: string, data: object): Promise<void> {
+  await environment.withSecurityRulesDisabled((context) =>
+    setDoc(doc(context.firestore() as unknown as Firestore, path), data),
+  );
+}
+
+async function counted(counter: string): Promise<number> {
+  let sum = 0;
+  await environment.withSecurityRulesDisabled(async (context) => {
+    const shards = await getDocs(collection(context.firestore() as unknown as Firestore, `counters/${counter}/shards`));
+    for (const one of shards.docs) sum += one.get("count");
+  });
+  return sum;
+}
+
+describe("an open counter", () => {
+  test("is incremented by anyone, on a new shard and on one that exists", async () => {
+    await assertSucceeds(setDoc(shard(anyone), good(), merge));
+    await assertSucceeds(setDoc(shard(alice), good(), merge));
+    await assertSucceeds(setDoc(shard(anyone, "9999"), good(), merge));
+    expect(await counted("views:home")).toBe(3);
+  });
+
+  test("accepts an increment on a shard that a server wrote by count alone", async () => {
+    await asAdmin("counters/views:home/shards/0", { count: 5 });
+    await assertSucceeds(setDoc(shard(anyone), good(), merge));
+    expect(await counted("views:home")).toBe(6);
+  });
+
+  test("takes 40 increments on one shard, which fill and reuse every slot", async () => {
+    for (let i = 0; i < 40; i++) await assertSucceeds(setDoc(shard(anyone), good(), merge));
+    expect(await counted("views:home")).toBe(40);
+  });
+
+  const refused: Record<string, object> = {
+    "by 2": good({ count: increment(2) }),
+    "by -1": good({ count: increment(-1) }),
+    "by a fraction": good({ count: increment(0.5) }),
+    "by 0": good({ count: increment(0) }),
+    "to NaN": good({ count: Number.NaN }),
+    "to Infinity": good({ count: Number.POSITIVE_INFINITY }),
+    "to a string": good({ count: "1" }),
+    "to null": good({ count: null }),
+    "without a count": { writes: increment(1), at: serverTimestamp(), marks: { 0: "abcdefgh" } },
+    "without counting the write": { count: increment(1), at: serverTimestamp(), marks: { 0: "abcdefgh" } },
+    "counting two writes": good({ writes: increment(2) }),
+    "counting writes as a string": good({ writes: "1" }),
+    "without a time": { count: increment(1), writes: increment(1), marks: { 0: "abcdefgh" } },
+    "with a time of its own": good({ at: Timestamp.fromMillis(0) }),
+    "with a foreign field": good({ extra: 1 }),
+    "without a mark": { count: increment(1), writes: increment(1), at: serverTimestamp() },
+    "with no mark in the map": good({ marks: {} }),
+    "with two marks": good({ marks: { 0: "abcdefgh", 1: "abcdefgh" } }),
+    "with a mark that is a string": good({ marks: "abcdefgh" }),
+    "with a mark in slot 32": good({ marks: { 32: "abcdefgh" } }),
+    "with a mark in slot 01": good({ marks: { "01": "abcdefgh" } }),
+    "with a mark in a named slot": good({ marks: { slot: "abcdefgh" } }),
+    "with a short mark": good({ marks: { 0: "abcdefg" } }),
+    "with a long mark": good({ marks: { 0: "a".repeat(25) } }),
+    "with a megabyte of a mark": good({ marks: { 0: "a".repeat(900_000) } }),
+    "with a mark of other letters": good({ marks: { 0: "abcdefg!" } }),
+    "with two marks in one slot": good({ marks: { 0: "abcdefgh abcdefgh" } }),
+    "with a mark that is a number": good({ marks: { 0: 12345678 } }),
+    "with a mark that is a list": good({ marks: { 0: ["abcdefgh"] } }),
+    "with a mark that is null": good({ marks: { 0: null } }),
+  };
+  test.each(Object.entries(refused))("is not incremented %s, on a new shard or an old one", async (_, write) => {
+    await assertFails(setDoc(shard(anyone), write, merge));
+    await asAdmin("counters/views:home/shards/0", {
+      count: 1,
+      writes: 1,
+      at: Timestamp.now(),
+      marks: { 5: "firstmark" },
+    });
+    await assertFails(setDoc(shard(anyone), write, merge));
+    expect(await counted("views:home")).toBe(1);
+  });
+
+  test.each(["10000", "00", "01", "-1", "1.5", "base", "x", "1e3", " 1"])("has no shard %j", async (id) => {
+    await assertFails(setDoc(shard(anyone, id), good(), merge));
+  });
+
+  test("refuses the replay of a write", async () => {
+    const write = good();
+    await assertSucceeds(setDoc(shard(anyone), write, merge));
+    await assertFails(setDoc(shard(anyone), write, merge));
+    expect(await counted("views:home")).toBe(1);
+  });
+
+  test("refuses to drop the marks of others, or to replace the whole shard", async () => {
+    await assertSucceeds(setDoc(shard(anyone), good(), merge));
+    await assertSucceeds(setDoc(shard(anyone), good(), merge));
+    await assertFails(setDoc(shard(anyone), { ...good(), count: 3, writes: 3 }));
+    await assertFails(updateDoc(shard(anyone), good()));
+  });
+
+  test("takes two increments of one shard in one commit for two, or not at all", async () => {
+    const batch = writeBatch(anyone);
+    batch.set(shard(anyone), good(), merge);
+    batch.set(shard(anyone), good(), merge);
+    const accepted = await batch.commit().then(
+      () => 2,
+      () => 0,
+    );
+    expect(await counted("views:home")).toBe(accepted);
+  });
+
+  test("refuses a mark that another slot holds already", async () => {
+    await assertSucceeds(setDoc(shard(anyone), good({ marks: { 0: "abcdefgh" } }), merge));
+    await assertFails(setDoc(shard(anyone), good({ marks: { 1: "abcdefgh" } }), merge));
+  });
+
+  test("shows its shards to everyone and lets nobody delete one", async () => {
+    await assertSucceeds(setDoc(shard(anyone), good(), merge));
+    await assertSucceeds(getDoc(shard(anyone)));
+    await assertSucceeds(getDocs(collection(anyone, "counters/views:home/shards")));
+    await assertFails(deleteDoc(shard(alice)));
+  });
+});
+
+describe("the counter document", () => {
+  test("is read by everyone and written by nobody", async () => {
+    await asAdmin("counters/views:home", { total: 1 });
+    const ref = doc(anyone, "counters/views:home");
+    await assertSucceeds(getDoc(ref));
+    await assertFails(setDoc(doc(alice, "counters/new"), { total: 1 }));
+    await assertFails(updateDoc(ref, { total: increment(1) }));
+    await assertFails(deleteDoc(ref));
+  });
+
+  test("and everything outside counters is closed", async () => {
+    await assertFails(setDoc(doc(alice, "counters/views:home/other/x"), { a: 1 }));
+    await assertFails(getDoc(doc(alice, "posts/1")));
+  });
+});
+
+describe.each(["likes:post", "votes:post"])("the keyed counter %s", (counter) => {
+  /** A batch that likes as `user`, with the parts a test wants to spoil. */
+  function like(db: Firestore, user: string, shardId = "0", spoil: { entry?: object; shard?: object } = {}) {
+    const batch = writeBatch(db);
+    batch.set(entry(db, user, counter), { by: 1, shard: shardId, at: serverTimestamp(), ...spoil.entry });
+    batch.set(shard(db, shardId, counter), good(spoil.shard), merge);
+    return batch;
+  }
+  function unlike(db: Firestore, user: string, shardId = "0") {
+    const batch = writeBatch(db);
+    batch.delete(entry(db, user, counter));
+    batch.set(shard(db, shardId, counter), good({ count: increment(-1) }), merge);
+    return batch;
+  }
+
+  test("counts once per user, is undone, and counts again", async () => {
+    await assertSucceeds(like(alice, "alice").commit());
+    await assertSucceeds(like(bob, "bob", "1").commit());
+    await assertFails(like(alice, "alice").commit());
+    await assertFails(like(alice, "alice", "2").commit());
+    expect(await counted(counter)).toBe(2);
+    await assertSucceeds(unlike(alice, "alice").commit());
+    await assertFails(unlike(alice, "alice").commit());
+    expect(await counted(counter)).toBe(1);
+    await assertSucceeds(like(alice, "alice", "3").commit());
+    expect(await counted(counter)).toBe(2);
+  });
+
+  test("is undone even after its shard was folded away", async () => {
+    await assertSucceeds(like(alice, "alice", "7").commit());
+    await environment.withSecurityRulesDisabled((context) =>
+      deleteDoc(shard(context.firestore() as unknown as Firestore, "7", counter)),
+    );
+    await asAdmin(`counters/${counter}/shards/base`, { count: 1, writes: 1 });
+    await assertSucceeds(unlike(alice, "alice", "7").commit());
+    expect(await counted(counter)).toBe(0);
+  });
+
+  test("takes no plain increment, from anyone", async () => {
+    await assertFails(setDoc(shard(anyone, "0", counter), good(), merge));
+    await assertFails(setDoc(shard(alice, "0", counter), good(), merge));
+    await assertSucceeds(like(alice, "alice").commit());
+    await assertFails(setDoc(shard(alice, "0", counter), good(), merge));
+    await assertFails(setDoc(shard(alice, "0", counter), good({ count: increment(-1) }), merge));
+  });
+
+  test("takes no entry without its increment, nor one with another's", async () => {
+    const write = { by: 1, shard: "0", at: serverTimestamp() };
+    await assertFails(setDoc(entry(alice, "alice", counter), write));
+    await assertSucceeds(like(bob, "bob").commit());
+    await assertFails(setDoc(entry(alice, "alice", counter), write));
+  });
+
+  test("takes nobody else's key, and none from someone signed out", async () => {
+    await assertFails(like(alice, "bob").commit());
+    await assertFails(like(alice, "anything").commit());
+    await assertFails(like(anyone, "alice").commit());
+  });
+
+  test("refuses a second increment beside the one of the entry, on the same shard or another", async () => {
+    const elsewhere = like(alice, "alice");
+    elsewhere.set(shard(alice, "1", counter), good(), merge);
+    await assertFails(elsewhere.commit());
+    const same = like(alice, "alice");
+    same.set(shard(alice, "0", counter), good(), merge);
+    await assertFails(same.commit());
+    expect(await counted(counter)).toBe(0);
+  });
+
+  test("refuses an undo that takes twice, or from another shard", async () => {
+    await assertSucceeds(like(alice, "alice").commit());
+    await assertSucceeds(like(bob, "bob").commit());
+    const twice = unlike(alice, "alice");
+    twice.set(shard(alice, "1", counter), good({ count: increment(-1) }), merge);
+    await assertFails(twice.commit());
+    const sameTwice = unlike(alice, "alice");
+    sameTwice.set(shard(alice, "0", counter), good({ count: increment(-1) }), merge);
+    await assertFails(sameTwice.commit());
+    await assertFails(unlike(alice, "alice", "1").commit());
+    expect(await counted(counter)).toBe(2);
+  });
+
+  test("refuses an undo without its decrement, and a like and unlike in one commit", async () => {
+    await assertSucceeds(like(alice, "alice").commit());
+    await assertFails(deleteDoc(entry(alice, "alice", counter)));
+    await assertFails(unlike(bob, "alice").commit());
+    const swap = unlike(alice, "alice");
+    swap.set(entry(alice, "alice", counter), { by: 1, shard: "0", at: serverTimestamp() });
+    await assertFails(swap.commit());
+    expect(await counted(counter)).toBe(1);
+  });
+
+  const spoiled: Record<string, { entry?: object; shard?: object }> = {
+    "an entry of 2": { entry: { by: 2 } },
+    "an entry of 2 and an increment by 2": { entry: { by: 2 }, shard: { count: increment(2) } },
+    "an increment by 2": { shard: { count: increment(2) } },
+    "a decrement": { entry: { by: -1 }, shard: { count: increment(-1) } },
+    "an entry that names another shard": { entry: { shard: "1" } },
+    "an entry that names base": { entry: { shard: "base" } },
+    "an entry whose shard is a number": { entry: { shard: 0 } },
+    "an entry with a time of its own": { entry: { at: Timestamp.fromMillis(0) } },
+    "an entry with a foreign field": { entry: { note: "x" } },
+    "no mark": { shard: { marks: {} } },
+  };
+  test.each(Object.entries(spoiled))("refuses %s", async (_, spoil) => {
+    await assertFails(like(alice, "alice", "0", spoil).commit());
+    expect(await counted(counter)).toBe(0);
+  });
+
+  test("never lets an entry be updated", async () => {
+    await assertSucceeds(like(alice, "alice").commit());
+    await assertFails(updateDoc(entry(alice, "alice", counter), { by: 5 }));
+    await assertFails(setDoc(entry(alice, "alice", counter), { by: 1, shard: "0", at: serverTimestamp() }));
+  });
+});
+
+test("a group is what stands before the first colon: 'likes' alone and 'likesX:1' are open", async () => {
+  for (const counter of ["likes", "likesX:1", "x:likes:1", "a\nlikes:1"]) {
+    await assertSucceeds(setDoc(shard(anyone, "0", counter), good(), merge));
+  }
+  await assertFails(setDoc(shard(anyone, "0", "likes:a\nb"), good(), merge));
+  await assertFails(setDoc(shard(anyone, "0", "likes:"), good(), merge));
+});

@@ -1,0 +1,72 @@
+/** Traffic: increments at a steady rate from many clients, and what a watcher sees meanwhile. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type CounterSnapshot, counter, incrementCounter, onCounter } from "firestore-tally";
+import type { Client } from "./app.ts";
+
+/** Calls `increment` at a steady rate, however long the calls take. @returns how many resolved, and when the last did */
+export async function steadily(
+  perSecond: number,
+  seconds: number,
+  increment: (n: number) => Promise<void>,
+): Promise<{ acknowledged: number; lastAt: number }> {
+  const start = performance.now();
+  const pending: Promise<void>[] = [];
+  let acknowledged = 0;
+  for (let n = 0; n < perSecond * seconds; n++) {
+    const wait = start + (n * 1_000) / perSecond - performance.now();
+    if (wait > 0) await sleep(wait);
+    pending.push(increment(n).then(() => void acknowledged++));
+  }
+  await Promise.all(pending);
+  return { acknowledged, lastAt: performance.now() };
+}
+
+/** Increments one counter at a steady rate, the clients taking turns. */
+export function increments(clients: readonly Client[], id: string, perSecond: number, seconds: number) {
+  const refs = clients.map(({ db }) => counter(db, id));
+  return steadily(perSecond, seconds, (n) => incrementCounter(refs[n % refs.length] as (typeof refs)[0]));
+}
+
+export interface Watch {
+  /** Every published total, in the order seen. */
+  readonly seen: readonly CounterSnapshot[];
+  /** Resolves with the time (`performance.now()`) at which a total was first seen. */
+  reached(total: number): Promise<number>;
+  stop(): void;
+}
+
+/** Watches a counter from its own client. Resolves once the first snapshot has come. */
+export async function watch(client: Client, id: string): Promise<Watch> {
+  const seen: CounterSnapshot[] = [];
+  const waiting = new Map<number, (at: number) => void>();
+  let stop: () => void = () => {};
+  await new Promise<void>((resolve, reject) => {
+    stop = onCounter(
+      counter(client.db, id),
+      (snapshot) => {
+        if (snapshot.asOf) seen.push(snapshot);
+        waiting.get(snapshot.total)?.(performance.now());
+        resolve();
+      },
+      reject,
+    );
+  });
+  const reached = (total: number) =>
+    new Promise<number>((resolve) => {
+      if (seen.at(-1)?.total === total) resolve(performance.now());
+      else waiting.set(total, resolve);
+    });
+  return { seen, reached, stop };
+}
+
+/** Time in milliseconds between consecutive publishes, as the database tells it. */
+export function gaps({ seen }: Watch): number[] {
+  const at = seen.map(({ asOf }) => (asOf ? asOf.seconds * 1_000 + asOf.nanoseconds / 1e6 : 0));
+  return at.slice(1).map((time, i) => time - (at[i] as number));
+}
+
+/** The value below which a share of the samples lies. */
+export function percentile(samples: readonly number[], share: number): number {
+  const sorted = [...samples].sort((a, b) => a - b);
+  return sorted[Math.min(Math.ceil(share * sorted.length), sorted.length) - 1] ?? Number.NaN;
+}

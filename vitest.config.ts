@@ -1,0 +1,21 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    // Unit tests stand beside their source and need nothing; those in test/ need the emulators.
+    projects: [
+      { test: { name: "unit", include: ["{core,client,functions}/src/**/*.test.ts"] } },
+      {
+        test: {
+          name: "emulators",
+          include: ["test/**/*.test.ts"],
+          // They measure time and share one suite.
+          fileParallelism: false,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          teardownTimeout: 20_000,
+        },
+      },
+    ],
+  },
+});
