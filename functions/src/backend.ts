@@ -25,9 +25,10 @@ export interface Backend {
 
 /** The backend of this instance, made from its parameters and environment. */
 export function createBackend(): Backend {
-  const app = initializeApp();
-  const firestore = getFirestore(app, params.database.value());
   const { EXT_INSTANCE_ID, FIRESTORE_EMULATOR_HOST, FUNCTIONS_EMULATOR } = process.env;
+  // In the emulator any account will do; without one, each task would look for the machine's over the network first.
+  const app = FUNCTIONS_EMULATOR ? initializeApp({ serviceAccountId: "emulator@localhost" }) : initializeApp();
+  const firestore = getFirestore(app, params.database.value());
   const hasTaskQueue = !(EXT_INSTANCE_ID && FUNCTIONS_EMULATOR);
   const backend: Backend = {
     firestore,

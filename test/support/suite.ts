@@ -25,11 +25,18 @@ export function logged(message: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line.slice(line.indexOf("{"))));
 }
 
-/** Runs the sweep now, as the schedule would. The emulator keeps schedules as Pub/Sub topics. */
+/**
+ * Runs the sweep now, as its schedule would. The emulator keeps a 1st generation schedule as a Pub/Sub topic, and a 2nd
+ * generation one as a function to be called.
+ */
 export async function triggerSweep(): Promise<void> {
-  const topic = `projects/${process.env.GCLOUD_PROJECT}/topics/firebase-schedule-${prefix}sweep`;
+  const { GCLOUD_PROJECT: project, PUBSUB_EMULATOR_HOST: pubsub, TALLY_FUNCTIONS_HOST: functions } = process.env;
+  const url =
+    process.env.TALLY_PACKAGING === "extension"
+      ? `http://${pubsub}/v1/projects/${project}/topics/firebase-schedule-${prefix}sweep:publish`
+      : `http://${functions}/functions/projects/${project}/triggers/us-central1-${prefix}sweep-0`;
   const before = finishedSweeps();
-  const response = await fetch(`http://${process.env.PUBSUB_EMULATOR_HOST}/v1/${topic}:publish`, {
+  const response = await fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ messages: [{ data: btoa("sweep") }] }),
