@@ -3,6 +3,7 @@
  * deleted. It sees the wire, so it counts for any SDK, and nothing in the code under test knows of it.
  */
 import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import {
   credentials,
   Client as GrpcClient,
@@ -13,7 +14,11 @@ import {
   type StatusObject,
 } from "@grpc/grpc-js";
 
-const { google } = createRequire(import.meta.url)("@google-cloud/firestore/build/protos/firestore_v1_proto_api.js");
+// The messages as the SDK itself decodes them; the package exports them to nobody but its own modules.
+const require = createRequire(import.meta.url);
+const { google } = require(
+  join(dirname(require.resolve("@google-cloud/firestore")), "../protos/firestore_v1_proto_api.js"),
+);
 const v1 = google.firestore.v1;
 
 /** Document operations, as billed (https://firebase.google.com/docs/firestore/pricing). */

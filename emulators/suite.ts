@@ -90,7 +90,10 @@ async function writeProject(folder: string, packaging: Packaging, params: Record
     delete config.functions;
     config.extensions = { tally: repository };
     mkdirSync(join(folder, "extensions"));
-    writeFileSync(join(folder, "extensions", "tally.env"), ["LOCATION=us-central1\n", ...env].join(""));
+    writeFileSync(
+      join(folder, "extensions", "tally.env"),
+      ["LOCATION=us-central1\n", "DATABASE_REGION=us-central1\n", ...env].join(""),
+    );
   } else {
     mkdirSync(join(folder, "params"));
     writeFileSync(join(folder, "params", ".env"), env.join(""));

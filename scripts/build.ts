@@ -23,7 +23,7 @@ await Promise.all([
     outfile: "functions/lib/index.js",
     external: ["firebase-admin/*", "firebase-functions", "firebase-functions/*"],
     platform: "node",
-    target: "node24",
+    target: "node22",
   }),
 ]);
 execFileSync("tsc", ["-p", "client/tsconfig.json"], { stdio: "inherit" });

@@ -17,11 +17,11 @@ export interface CounterRef {
 /**
  * Refers to a counter. No I/O; the counter comes into being with its first increment.
  *
- * @param id  any Firestore document id. `group:key`, such as `likes:post42`, is the recommended form
+ * @param id  any Firestore document id. `group:key`, such as `views:home`, is the recommended form
  * @throws CounterError `counter/invalid-id` or `counter/invalid-collection`
  *
  * @example
- * const likes = counter(db, "likes:post42");
+ * const views = counter(db, "views:home");
  */
 export function counter(firestore: Firestore, id: string, options: CounterOptions = {}): CounterRef {
   return {

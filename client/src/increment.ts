@@ -28,8 +28,8 @@ export interface IncrementOptions {
  * Adds `by` to a counter. Resolves once the server has acknowledged it; offline, that is when the device is back
  * online. Never lost once acknowledged, and not counted twice when a cut connection makes the SDK send it again.
  *
- * Cost: 1 write. The first increment of a counter by this client, and one a minute after that, also reads the
- * counter document (1 read) unless `onCounter` is watching it. A refused write costs 1 more read.
+ * Cost: 1 write. The first increment of a counter by this client also reads the counter document (1 read), and so
+ * does one a minute after that, or one in 20 of a busy writer, unless `onCounter` is watching it. A refused write costs 1 more read.
  *
  * @param by  a finite, non-zero number. The default rules accept 1 alone
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-option` before any I/O, or

@@ -54,7 +54,7 @@ export async function getExactCounter(ref: CounterRef): Promise<number> {
  * @returns a function that ends the watch
  *
  * @example
- * const stop = onCounter(likes, ({ total }) => { button.textContent = `♥ ${total}`; });
+ * const stop = onCounter(views, ({ total }) => { label.textContent = `${total} views`; });
  */
 export function onCounter(
   ref: CounterRef,

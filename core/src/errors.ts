@@ -15,8 +15,6 @@ export type CounterErrorCode =
   | "counter/invalid-option"
   /** The security rules refuse this increment: signed out, another amount than they allow, a keyed counter. */
   | "counter/permission-denied"
-  /** Firestore cannot be reached and nothing is cached. */
-  | "counter/unavailable"
   /** The configuration of the functions is contradictory or out of range. */
   | "counter/invalid-config";
 

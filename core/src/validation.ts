@@ -24,7 +24,7 @@ export function validCounterId(id: unknown): string {
   if (problem) {
     throw new CounterError(
       "counter/invalid-id",
-      `counter id ${describe(id)} ${problem}; use something like "likes:post42"`,
+      `counter id ${describe(id)} ${problem}; use something like "views:home"`,
     );
   }
   return id as string;

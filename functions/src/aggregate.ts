@@ -46,7 +46,7 @@ export async function aggregate(
   wanted: Wanted,
   measured?: Measurement,
 ): Promise<Aggregation> {
-  const { config, margin, now, schedule } = backend;
+  const { config, margin, now, schedule, sleep } = backend;
   const counterId = snapshot.id;
   let measurement = measured;
   for (let current = snapshot; ; current = await current.ref.get(), measurement = undefined) {
@@ -58,7 +58,11 @@ export async function aggregate(
 
     measurement ??= await measure(current.ref.collection(SHARDS));
     const next = nextPublished(previous, measurement, config);
-    if (previous && before && next.asOf < before.due) return await putOff(previous, before.due);
+    if (before && next.asOf < before.due) {
+      // Our clock is ahead of the database's. Not put off: a task cannot schedule itself again.
+      await sleep(before.due - next.asOf);
+      continue;
+    }
     if (!isNews(previous, next, measurement, margin)) {
       return { outlook: outlookOf(next, margin, config), counter: next, measurement };
     }
@@ -85,8 +89,7 @@ export async function aggregate(
 
 /** Runs a task: waits until it is due (the emulator dispatches at once, and clocks differ), then keeps its promise. */
 export async function runTask(backend: Backend, { counterId, due }: AggregationTask): Promise<void> {
-  const wait = due + backend.margin - backend.now();
-  if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+  await backend.sleep(due + backend.margin - backend.now());
   const snapshot = await backend.counters.doc(counterId).get();
   await aggregate(backend, snapshot, { committedAt: due });
 }

@@ -1,4 +1,5 @@
 /** What every step of the backend needs: the database, the configuration, the clock and a way to put work off. */
+import { setTimeout } from "node:timers/promises";
 import { initializeApp } from "firebase-admin/app";
 import { type CollectionReference, type Firestore, getFirestore } from "firebase-admin/firestore";
 import { getFunctions } from "firebase-admin/functions";
@@ -20,6 +21,8 @@ export interface Backend {
   readonly config: Config;
   readonly margin: Millis;
   readonly now: () => Millis;
+  /** Waits; not at all if there is nothing to wait for. */
+  readonly sleep: (duration: Millis) => Promise<void>;
   readonly schedule: Schedule;
 }
 
@@ -36,6 +39,7 @@ export function createBackend(): Backend {
     config: config(),
     margin: FIRESTORE_EMULATOR_HOST ? EMULATOR_MARGIN : 0,
     now: Date.now,
+    sleep: (duration) => (duration > 0 ? setTimeout(duration) : Promise.resolve()),
     schedule: hasTaskQueue ? cloudTasks(getFunctions(app), params.location.value()) : timers(runLater, Date.now),
   };
   return backend;

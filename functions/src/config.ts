@@ -135,7 +135,7 @@ export function validConfig(config: Config): Config {
   inRange("MAX_SHARDS", config.maxShards, config.minShards, MAX_SHARDS, true);
   inRange("WRITES_PER_SHARD", config.writesPerShard, 0.01, 1_000);
   inRange("SHRINK_COOLDOWN_SECONDS", config.shrinkCooldown / 1_000, 1, 86_400);
-  inRange("MIN_INTERVAL_SECONDS", config.minInterval / 1_000, 0.5, 3_600);
+  inRange("MIN_INTERVAL_SECONDS", config.minInterval / 1_000, 1, 3_600);
   inRange("MAX_INTERVAL_SECONDS", config.maxInterval / 1_000, config.minInterval / 1_000, 3_600);
   inRange("PRECISION", config.precision, 0, 1);
   inRange("BUDGET", config.budget, 0.001, 100);

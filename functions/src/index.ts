@@ -44,7 +44,8 @@ export const wake = onDocumentWritten(
   },
 );
 
-const retryConfig = { maxAttempts: 10, minBackoffSeconds: 1, maxBackoffSeconds: 60 };
+/** As stubborn as a write's own retries: about a day. */
+const retryConfig = { maxAttempts: 100, minBackoffSeconds: 1, maxBackoffSeconds: 900 };
 const schedule = "every 5 minutes";
 
 export const aggregate = isExtension

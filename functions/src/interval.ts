@@ -17,7 +17,7 @@ const READ_PRICE = 0.06;
 const WRITE_PRICE = 0.18;
 
 /**
- * @param counter  its last published total, its rate in writes per second, and how many shards a measurement reads
+ * @param counter  its last published total, its rate in writes per second, and over how many shards it is spread
  * @returns        the least time between two published totals
  */
 export function publishInterval(counter: { total: number; rate: number; shardCount: number }, config: Config): Millis {

@@ -1,4 +1,6 @@
 /** Firebase apps for tests: web clients as users have them, with the rules on, and an admin for setting up and checking. */
+
+import { Firestore as AdminFirestore } from "@google-cloud/firestore";
 import { deleteApp, type FirebaseApp, initializeApp } from "firebase/app";
 import { connectAuthEmulator, getAuth, signInAnonymously } from "firebase/auth";
 import { connectFirestoreEmulator, type Firestore, getFirestore, setLogLevel } from "firebase/firestore";
@@ -20,6 +22,15 @@ setLogLevel("silent");
 /** Past the rules. */
 export const admin = getAdminFirestore(initializeAdmin({ projectId }));
 
+/** An admin that reaches Firestore at another address: a proxy's. */
+export function adminAt(host: string): { firestore: AdminFirestore; close(): Promise<void> } {
+  // The SDK asks the environment for an emulator's address, when it is made.
+  process.env.FIRESTORE_EMULATOR_HOST = host;
+  const firestore = new AdminFirestore({ projectId });
+  process.env.FIRESTORE_EMULATOR_HOST = firestoreHost;
+  return { firestore, close: () => firestore.terminate() };
+}
+
 export interface Client {
   readonly app: FirebaseApp;
   readonly db: Firestore;
@@ -28,9 +39,14 @@ export interface Client {
 
 let made = 0;
 
-/** A client instance of its own, with its own connection. @param host  another address of Firestore: a proxy's */
-export function client(host = firestoreHost): Client {
-  const app = initializeApp({ projectId, apiKey: "any" }, `client-${made++}`);
+/**
+ * A client instance of its own, with its own connection.
+ *
+ * @param host     another address of Firestore: a proxy's
+ * @param project  another project, which the functions do not watch
+ */
+export function client(host = firestoreHost, project = projectId): Client {
+  const app = initializeApp({ projectId: project, apiKey: "any" }, `client-${made++}`);
   const db = getFirestore(app);
   const [name, port] = host.split(":");
   connectFirestoreEmulator(db, name as string, Number(port));

@@ -1,0 +1,321 @@
+/**
+ * One test for each invariant of docs/architecture.md, named after it. Where a schedule of events matters, the backend's
+ * own code runs in this process, against the real Firestore: the test delivers, drops and repeats the events, and lets
+ * instances die. Everything else is the deployed functions.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import { FieldValue, type Firestore, type WriteResult } from "firebase-admin/firestore";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startMeter } from "../bench/meter.ts";
+import { aggregate, runTask } from "../functions/src/aggregate.ts";
+import type { Backend } from "../functions/src/backend.ts";
+import { toMillis } from "../functions/src/counter.ts";
+import { fold, foldable } from "../functions/src/fold.ts";
+import { measure } from "../functions/src/measure.ts";
+import { publish } from "../functions/src/publish.ts";
+import type { AggregationTask } from "../functions/src/queue.ts";
+import { sweep } from "../functions/src/sweep.ts";
+import { createWake, type ShardWritten } from "../functions/src/wake.ts";
+import { admin, adminAt, type Client, client } from "./support/app.ts";
+import { gaps, increments, watch } from "./support/load.ts";
+import { invocations, until } from "./support/suite.ts";
+
+/** The emulator's snapshots may miss commits of the last few milliseconds (see backend.ts). */
+const MARGIN = 50;
+
+/** A collection that the deployed functions do not watch. */
+let made = 0;
+const unwatched = () => `invariants${process.pid}x${made++}`;
+
+interface Lab {
+  readonly backend: Backend;
+  /** What has been scheduled and not yet run. */
+  readonly tasks: AggregationTask[];
+}
+
+/** A backend in this process. Scheduled tasks wait in `tasks` until the test runs them. */
+function lab(changes: Partial<Backend["config"]> = {}, firestore: Firestore = admin): Lab {
+  const collection = unwatched();
+  const tasks: AggregationTask[] = [];
+  const backend: Backend = {
+    firestore,
+    counters: firestore.collection(collection),
+    config: {
+      collection,
+      minShards: 1,
+      maxShards: 1_000,
+      writesPerShard: 1,
+      shrinkCooldown: 1_000,
+      minInterval: 200,
+      maxInterval: 1_000,
+      precision: 0.001,
+      budget: 0.25,
+      ...changes,
+    },
+    margin: MARGIN,
+    now: Date.now,
+    sleep: (duration) => (duration > 0 ? sleep(duration) : Promise.resolve()),
+    schedule: async (task) => {
+      if (!tasks.some(({ due }) => due === task.due)) tasks.push(task);
+    },
+  };
+  return { backend, tasks };
+}
+
+const ID = "lab:counter";
+
+/** One increment, as a server writes it. @returns the event that Firestore would send for it */
+async function write({ counters }: Backend, shard: string, by = 1): Promise<ShardWritten> {
+  const result: WriteResult = await counters
+    .doc(`${ID}/shards/${shard}`)
+    .set({ count: FieldValue.increment(by), writes: FieldValue.increment(1) }, { merge: true });
+  return { counterId: ID, shardId: shard, committedAt: toMillis(result.writeTime) };
+}
+
+async function state({ counters }: Backend): Promise<{ total: number; writes: number; asOf: number }> {
+  const snapshot = await counters.doc(ID).get();
+  return { total: snapshot.get("total"), writes: snapshot.get("writes"), asOf: toMillis(snapshot.get("asOf")) };
+}
+
+let writers: Client[];
+beforeAll(() => {
+  writers = Array.from({ length: 10 }, () => client());
+});
+afterAll(async () => {
+  await Promise.all(writers.map((one) => one.close()));
+});
+
+test("I1: every total ever published equals the sum of the increments committed at or before its asOf", async () => {
+  const id = "invariant:1";
+  const watcher = client();
+  const seen = await watch(watcher, id);
+  const commits: { at: number; by: number }[] = [];
+  await Promise.all(
+    Array.from({ length: 8 }, async (_, writer) => {
+      for (let n = 0; n < 60; n++) {
+        const by = ((writer * 7 + n * 3) % 11) - 4;
+        const result = await admin
+          .doc(`counters/${id}/shards/${(writer * 5 + n) % 12}`)
+          .set({ count: FieldValue.increment(by), writes: FieldValue.increment(1) }, { merge: true });
+        commits.push({ at: toMillis(result.writeTime), by });
+        await sleep(40);
+      }
+    }),
+  );
+  const sum = (until: number) => commits.filter(({ at }) => at <= until).reduce((all, { by }) => all + by, 0);
+  await seen.reached(sum(Number.POSITIVE_INFINITY));
+  expect(seen.seen.length).toBeGreaterThanOrEqual(3);
+  for (const { total, asOf } of seen.seen) {
+    const at = (asOf?.seconds ?? 0) * 1_000 + (asOf?.nanoseconds ?? 0) / 1e6;
+    // Exactly, but for the commits of the last milliseconds, which the emulator may leave out.
+    const recent = commits.filter((commit) => commit.at <= at && commit.at > at - MARGIN);
+    expect(possibleSums(sum(at - MARGIN), recent)).toContain(total);
+  }
+  await watcher.close();
+});
+
+/** The sums of a base and any subset of a few commits. */
+function possibleSums(base: number, commits: readonly { by: number }[]): number[] {
+  const sums = new Set([base]);
+  for (const { by } of commits) for (const sum of [...sums]) sums.add(sum + by);
+  return [...sums];
+}
+
+test("I2: whatever events are late, doubled, out of order or lost once, and wherever instances die, all is counted", async () => {
+  const action = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ do: fc.constant("write" as const), shard: fc.nat(4) }) },
+    { weight: 4, arbitrary: fc.record({ do: fc.constant("deliver" as const), pick: fc.nat(99), instance: fc.nat(2) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant("repeat" as const), pick: fc.nat(99), instance: fc.nat(2) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant("die" as const), pick: fc.nat(99), after: fc.nat(3) }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant("task" as const), pick: fc.nat(99) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant("wait" as const) }) },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 40 }), async (history) => {
+      const { backend, tasks } = lab();
+      const instances = Array.from({ length: 3 }, () => createWake(backend));
+      const undelivered: ShardWritten[] = [];
+      const delivered: ShardWritten[] = [];
+      let written = 0;
+      const take = <T>(from: T[], pick: number) => from.splice(pick % from.length, 1)[0] as T;
+
+      for (const step of history) {
+        if (step.do === "write") {
+          undelivered.push(await write(backend, String(step.shard)));
+          written++;
+        } else if (step.do === "deliver" && undelivered.length > 0) {
+          const event = take(undelivered, step.pick);
+          await instances[step.instance]?.(event);
+          delivered.push(event);
+        } else if (step.do === "repeat" && delivered.length > 0) {
+          await instances[step.instance]?.(delivered[step.pick % delivered.length] as ShardWritten);
+        } else if (step.do === "die" && undelivered.length > 0) {
+          // Dies at some await: the event stays undelivered, as Firestore would see it, and comes again later.
+          await createWake(mortal(backend, step.after))(
+            undelivered[step.pick % undelivered.length] as ShardWritten,
+          ).catch(() => undefined);
+        } else if (step.do === "task" && tasks.length > 0) {
+          await runTask(backend, take(tasks, step.pick));
+        } else if (step.do === "wait") {
+          await sleep(150);
+        }
+      }
+      // At least once: what is still under way arrives in the end.
+      for (const event of undelivered) await instances[0]?.(event);
+      for (let task = tasks.shift(); task; task = tasks.shift()) await runTask(backend, task);
+      if (written > 0) expect(await state(backend)).toMatchObject({ total: written, writes: written });
+    }),
+    { numRuns: 15, endOnFailure: true },
+  );
+});
+
+/** A backend whose instance dies after some calls of Firestore or the queue. */
+function mortal(backend: Backend, after: number): Backend {
+  let left = after;
+  const live = () => {
+    if (left-- <= 0) throw new Error("died");
+  };
+  const schedule: Backend["schedule"] = async (task) => {
+    live();
+    await backend.schedule(task);
+    live();
+  };
+  const now = () => {
+    live();
+    return backend.now();
+  };
+  return { ...backend, schedule, now };
+}
+
+test("I3: a late aggregation never overwrites a newer total", async () => {
+  const { backend } = lab();
+  const ref = backend.counters.doc(ID);
+  await aggregate(backend, await ref.get(), await write(backend, "0"));
+  await sleep(backend.config.minInterval);
+
+  // One aggregation measures, then dawdles; another overtakes it.
+  const before = await ref.get();
+  const late = await measure(ref.collection("shards"));
+  await aggregate(backend, await ref.get(), await write(backend, "1"));
+  const newer = await state(backend);
+  expect(newer.total).toBe(2);
+
+  const old = { total: late.total, shardCount: 1, writes: 1, rate: 0, asOf: toMillis(late.asOf), calmSince: null };
+  const published = await publish(before, { ...old, unsettled: false, malformed: [] }, late.asOf);
+  expect(published).toBe(false);
+  expect(await state(backend)).toEqual(newer);
+
+  // And the loop itself, given the late measurement, looks again instead.
+  const third = await write(backend, "2");
+  await aggregate(backend, before, third, late);
+  const { total, asOf } = await state(backend);
+  expect(total === 3 || asOf === newer.asOf).toBe(true);
+});
+
+test("I4: at most one publish per interval, however many writers and instances", async () => {
+  const id = "invariant:4";
+  const watcher = client();
+  const seen = await watch(watcher, id);
+  const { acknowledged } = await increments(writers, id, 150, 6);
+  await seen.reached(acknowledged);
+  expect(gaps(seen).length).toBeGreaterThanOrEqual(3);
+  expect(Math.min(...gaps(seen))).toBeGreaterThanOrEqual(1_000);
+  await watcher.close();
+});
+
+test("I4: instances that share no memory agree on when the next publish is due", async () => {
+  const { backend, tasks } = lab();
+  const instances = Array.from({ length: 5 }, () => createWake(backend));
+  await instances[0]?.(await write(backend, "0"));
+  const { asOf } = await state(backend);
+  for (const instance of instances) await instance(await write(backend, "1"));
+  expect((await state(backend)).asOf).toBe(asOf);
+  expect(tasks).toHaveLength(1);
+  await runTask(backend, tasks[0] as AggregationTask);
+  expect((await state(backend)).total).toBe(6);
+  expect((await state(backend)).asOf - asOf).toBeGreaterThanOrEqual(backend.config.minInterval);
+});
+
+test("I5: folding is invisible to increments that go on meanwhile", async () => {
+  // No cool-down: every shard beyond the first is folded while it is being written to.
+  const { backend } = lab({ shrinkCooldown: 0 });
+  const shards = backend.counters.doc(ID).collection("shards");
+  let written = 0;
+  let folded = 0;
+  let done = false;
+  const writing = Promise.all(
+    Array.from({ length: 6 }, async (_, writer) => {
+      for (let n = 0; n < 80; n++) {
+        await write(backend, String((writer + n) % 20));
+        written++;
+      }
+    }),
+  ).finally(() => {
+    done = true;
+  });
+  while (!done) {
+    const certain = written;
+    await sleep(MARGIN);
+    const measured = await measure(shards);
+    expect(measured.total).toBeGreaterThanOrEqual(certain);
+    folded += await fold(backend.firestore, shards, foldable(measured, 1, backend.config));
+  }
+  await writing;
+  expect(folded).toBeGreaterThan(0);
+  expect((await measure(shards)).total).toBe(written);
+  folded += await fold(backend.firestore, shards, foldable(await measure(shards), 1, backend.config));
+  expect((await measure(shards)).total).toBe(written);
+  expect((await measure(shards)).writes).toBe(written);
+});
+
+test("I6: the backend takes no lock on a shard: no transaction, no read that locks", async () => {
+  const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
+  const { firestore, close } = adminAt(meter.address);
+  const { backend, tasks } = lab({ shrinkCooldown: 0 }, firestore);
+  const wake = createWake(backend);
+  for (let n = 0; n < 30; n++) await wake(await write(backend, String(n % 10)));
+  for (let task = tasks.shift(); task; task = tasks.shift()) await runTask(backend, task);
+  await backend.counters.doc(ID).update({ unsettled: true });
+  await sleep(backend.config.maxInterval + 2 * MARGIN);
+  await sweep(backend);
+  await sleep(backend.config.maxInterval + 2 * MARGIN);
+  await backend.counters.doc(ID).update({ unsettled: true });
+  await sweep(backend);
+
+  expect(meter.usage.deletes).toBeGreaterThan(0);
+  expect(Object.fromEntries(meter.calls)).not.toHaveProperty("BeginTransaction");
+  expect(Object.fromEntries(meter.calls)).not.toHaveProperty("transaction");
+  expect(meter.calls.get("Commit")).toBeGreaterThan(30);
+  await close();
+  meter.close();
+});
+
+describe("I7", () => {
+  test("I7: idle is free: with no writes, no function runs", async () => {
+    const names = ["wake", "aggregate", "sweep"] as const;
+    const count = () => names.map(invocations).join();
+    let before = count();
+    // First the counters of other tests come to rest.
+    await until(async () => {
+      const now = count();
+      const calm = now === before;
+      before = now;
+      await sleep(calm ? 0 : 1_500);
+      return calm;
+    }, "the functions to come to rest");
+    before = count();
+    await sleep(4_000);
+    expect(count()).toBe(before);
+  });
+
+  test("I7: a sweep with nothing to settle costs one read", async () => {
+    const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
+    const { firestore, close } = adminAt(meter.address);
+    const { backend } = lab({}, firestore);
+    await sweep(backend);
+    expect(meter.usage).toEqual({ reads: 1, writes: 0, deletes: 0 });
+    await close();
+    meter.close();
+  });
+});
