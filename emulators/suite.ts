@@ -2,7 +2,7 @@
  * Starts the Emulator Suite with Tally loaded in one of its three packagings, on free ports, in a folder of its own,
  * so that several suites can run side by side and nothing is left behind.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { createWriteStream, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -148,16 +148,31 @@ async function startFirebase(folder: string, log: string, env: NodeJS.ProcessEnv
   return firebase;
 }
 
-/** Asks firebase-tools to end, which ends the emulators; whatever is left of its process group is killed. */
+/** Asks firebase-tools to end, which ends the emulators; whatever is left of its processes is killed. */
 async function stopFirebase(firebase: ChildProcess): Promise<void> {
+  if (firebase.exitCode !== null || firebase.pid === undefined) return;
+  const processes = [firebase.pid, ...descendants(firebase.pid)];
   const exited = new Promise((resolve) => firebase.once("exit", resolve));
-  if (firebase.exitCode === null) {
-    firebase.kill("SIGINT");
-    await Promise.race([exited, sleep(15_000, undefined, { ref: false })]);
+  firebase.kill("SIGINT");
+  await Promise.race([exited, sleep(30_000, undefined, { ref: false })]);
+  for (const pid of processes) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It has ended by itself, as it should.
+    }
   }
-  try {
-    process.kill(-(firebase.pid as number), "SIGKILL");
-  } catch {
-    // Nothing was left.
-  }
+}
+
+/** The processes a process has started, and those that they have. */
+function descendants(parent: number): number[] {
+  if (process.platform === "win32") return [];
+  const table = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" });
+  const all = table
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/).map(Number) as [number, number]);
+  const of = (pid: number): number[] =>
+    all.filter(([, ppid]) => ppid === pid).flatMap(([child]) => [child, ...of(child)]);
+  return of(parent);
 }

@@ -1,0 +1,48 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { BASE_SHARD, counterPath, DEFAULT_COLLECTION, groupOf, MAX_SHARDS, shardPath, shardsPath } from "./layout.ts";
+
+const rules = readFileSync(new URL("../../firestore.rules", import.meta.url), "utf8");
+
+describe("the group of a counter", () => {
+  test.each([
+    ["likes:post42", "likes"],
+    ["likes:post:42", "likes"],
+    ["likes:", "likes"],
+    [":post42", ""],
+    ["home", ""],
+    ["", ""],
+    ["two\nlines:x", "two\nlines"],
+  ])("of %j is %j", (id, group) => {
+    expect(groupOf(id)).toBe(group);
+  });
+
+  test("is what the rules take it for: the first part of the id split at colons, nothing if there is no colon", () => {
+    expect(rules).toContain("return counter.matches('(?s).*:.*') ? counter.split(':')[0] : '';");
+    const ids = fc.string({ unit: fc.constantFrom("a", ":", "é", "\n", "😀") });
+    fc.assert(fc.property(ids, (id) => groupOf(id) === (/.*:.*/s.test(id) ? id.split(":")[0] : "")));
+  });
+});
+
+describe("where documents live", () => {
+  test("a counter is counters/{id}, its shards counters/{id}/shards/{n}: where the rules look for them", () => {
+    expect(DEFAULT_COLLECTION).toBe("counters");
+    expect(rules).toContain(`match /${DEFAULT_COLLECTION}/{counter} {`);
+    expect(rules).toContain("match /shards/{shard} {");
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.nat(), (collection, id, n) => {
+        expect(counterPath(collection, id)).toBe(`${collection}/${id}`);
+        expect(shardsPath(collection, id)).toBe(`${collection}/${id}/shards`);
+        expect(shardPath(collection, id, n)).toBe(`${collection}/${id}/shards/${n}`);
+      }),
+    );
+  });
+
+  test("the rules let clients write the shards 0 to MAX_SHARDS - 1, and never the backend's own", () => {
+    const index = new RegExp(/shard\.matches\('(.+?)'\)/.exec(rules)?.[1] ?? "no shard index in firestore.rules");
+    fc.assert(fc.property(fc.nat(MAX_SHARDS - 1), (n) => index.test(String(n))));
+    for (const id of ["0", String(MAX_SHARDS - 1)]) expect(id).toMatch(index);
+    for (const id of [BASE_SHARD, String(MAX_SHARDS), "-1", "00", "01", ""]) expect(id).not.toMatch(index);
+  });
+});

@@ -1,0 +1,34 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { isCount, sumOfCounts } from "./sum.ts";
+
+const notCounts = fc.oneof(
+  fc.anything().filter((value) => value !== undefined && typeof value !== "number"),
+  fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY),
+);
+
+test("a count is a finite number, or absent", () => {
+  fc.assert(fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), isCount));
+  expect(isCount(undefined)).toBe(true);
+  fc.assert(fc.property(notCounts, (value) => !isCount(value)));
+});
+
+test("the sum of shards is the sum of their counts, an absent one being nothing", () => {
+  const counts = fc.array(fc.option(fc.maxSafeInteger(), { nil: undefined }), { maxLength: 50 });
+  fc.assert(
+    fc.property(counts, (some) => {
+      const halves = some.map((count) => count && Math.trunc(count / 64));
+      expect(BigInt(sumOfCounts(halves))).toBe(halves.reduce((sum, count) => sum + BigInt(count ?? 0), 0n));
+    }),
+  );
+});
+
+test("a malformed shard is left out and takes no other with it", () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(fc.integer(), notCounts)), (counts) => {
+      const good = counts.filter((count) => Number.isFinite(count));
+      expect(sumOfCounts(counts)).toBe(sumOfCounts(good));
+    }),
+  );
+  expect(sumOfCounts([1, "2", Number.NaN, null, 3])).toBe(4);
+});

@@ -1,0 +1,143 @@
+/**
+ * Replays 20,000 US flights through the client SDK as fast as it goes: one increment of `departures:<origin>` per
+ * flight, from many client instances at once. Then compares every total with the exact count, and shows the busiest
+ * airports. `--once` ends there; otherwise the suite stays up until Ctrl-C.
+ */
+import { readFileSync } from "node:fs";
+import { findPackageJSON } from "node:module";
+import { join } from "node:path";
+import { SingleBar } from "cli-progress";
+import Table from "cli-table3";
+import { type CounterSnapshot, counter, incrementCounter, onCounter } from "firestore-tally";
+import { type Client, client } from "../test/support/app.ts";
+
+const CLIENTS = 20;
+/** Increments each client has under way at a time. */
+const IN_FLIGHT = 10;
+/** How long the last totals may take to appear. */
+const PATIENCE_MS = 60_000;
+
+const file = join(findPackageJSON("vega-datasets", import.meta.url) as string, "../data/flights-20k.json");
+const flights: { origin: string }[] = JSON.parse(readFileSync(file, "utf8"));
+const expected = Map.groupBy(flights, ({ origin }) => origin);
+
+interface Airport {
+  /** When the last departure was acknowledged, and when the watcher saw the total that includes it. */
+  acknowledgedAt: number;
+  seenAt: number;
+  snapshot?: CounterSnapshot;
+}
+const airports = new Map<string, Airport>();
+
+const watcher = client();
+const clients = Array.from({ length: CLIENTS }, () => client());
+await watchAll();
+const took = await replay();
+const wrong = await compare();
+report(took);
+if (wrong.length > 0) {
+  console.error(`\n${wrong.length} totals differ from the file:\n${wrong.join("\n")}`);
+  process.exit(1);
+}
+console.log(`\nAll ${expected.size} totals equal the group-by of the file: ${flights.length} flights, exact.`);
+if (process.argv.includes("--once")) process.exit(0);
+stayUp();
+
+/** Resolves when every counter is being watched: at first they do not exist. */
+async function watchAll(): Promise<void> {
+  const watched = [...expected.keys()].map((origin) => {
+    const airport: Airport = { acknowledgedAt: Number.NaN, seenAt: Number.NaN };
+    airports.set(origin, airport);
+    return new Promise<void>((resolve, reject) => {
+      const seen = (snapshot: CounterSnapshot) => {
+        if (snapshot.total !== airport.snapshot?.total) airport.seenAt = performance.now();
+        airport.snapshot = snapshot;
+        resolve();
+      };
+      onCounter(counter(watcher.db, `departures:${origin}`), seen, reject);
+    });
+  });
+  await Promise.all(watched);
+}
+
+/** @returns how long it took, in milliseconds */
+async function replay(): Promise<number> {
+  const bar = new SingleBar({
+    format: "Replaying flights {bar} {value}/{total} · {perSecond}/s · {visible} visible in the totals",
+    barsize: 30,
+    hideCursor: true,
+    noTTYOutput: true,
+    notTTYSchedule: 2_000,
+  });
+  const start = performance.now();
+  bar.start(flights.length, 0, { perSecond: 0, visible: 0 });
+  let next = 0;
+  let done = 0;
+  const fly = async ({ db }: Client) => {
+    for (let flight = flights[next++]; flight; flight = flights[next++]) {
+      await incrementCounter(counter(db, `departures:${flight.origin}`));
+      (airports.get(flight.origin) as Airport).acknowledgedAt = performance.now();
+      done++;
+      if (done % 100 === 0) bar.update(done, progress());
+    }
+  };
+  const progress = () => ({
+    perSecond: Math.round(done / ((performance.now() - start) / 1_000)),
+    visible: [...airports.values()].reduce((sum, { snapshot }) => sum + (snapshot?.total ?? 0), 0),
+  });
+  await Promise.all(clients.flatMap((one) => Array.from({ length: IN_FLIGHT }, () => fly(one))));
+  bar.update(done, progress());
+  bar.stop();
+  return performance.now() - start;
+}
+
+/** Waits until every total is exact. @returns what is wrong with those that do not become so */
+async function compare(): Promise<string[]> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const wrong = [...expected]
+      .map(([origin, { length }]) => ({ origin, length, total: airports.get(origin)?.snapshot?.total ?? 0 }))
+      .filter(({ length, total }) => total !== length);
+    if (wrong.length === 0 || performance.now() > deadline) {
+      return wrong.map(({ origin, length, total }) => `  ${origin}: ${total} counted, ${length} in the file`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function report(took: number): void {
+  const perSecond = Math.round(flights.length / (took / 1_000));
+  console.log(
+    `\n${flights.length} increments from ${CLIENTS} clients in ${(took / 1_000).toFixed(1)} s, ${perSecond}/s.`,
+  );
+  const table = new Table({
+    head: ["airport", "departures", "in the file", "shards", "fresh after"],
+    colAligns: ["left", "right", "right", "right", "right"],
+    style: { head: [], border: [] },
+  });
+  const busiest = [...expected].sort(([, a], [, b]) => b.length - a.length).slice(0, 10);
+  for (const [origin, { length }] of busiest) {
+    const { snapshot, acknowledgedAt, seenAt } = airports.get(origin) as Airport;
+    const fresh = Math.max(seenAt - acknowledgedAt, 0) / 1_000;
+    table.push([origin, snapshot?.total ?? 0, length, snapshot?.shardCount ?? 1, `${fresh.toFixed(2)} s`]);
+  }
+  console.log(table.toString());
+  console.log("fresh after: from the last acknowledged increment until a watcher saw the total that includes it");
+}
+
+function stayUp(): void {
+  const { FIRESTORE_EMULATOR_HOST: firestore, GCLOUD_PROJECT: project, TALLY_FUNCTIONS_HOST: functions } = process.env;
+  console.log(`
+The emulators stay up, with the functions loaded, until you press Ctrl-C:
+  Firestore  ${firestore} (project ${project})
+  Auth       ${process.env.FIREBASE_AUTH_EMULATOR_HOST}
+  Functions  ${functions}
+Look at a counter:
+  curl http://${firestore}/v1/projects/${project}/databases/(default)/documents/counters/departures:ATL`);
+  const alive = setInterval(() => {}, 1 << 30);
+  process.once("SIGINT", () => {
+    clearInterval(alive);
+    console.log("\nStopping the emulators…");
+    process.exit(0);
+  });
+}

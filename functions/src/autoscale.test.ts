@@ -1,0 +1,131 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { decideScaling, type Scaling } from "./autoscale.ts";
+import { anyConfig, defaults } from "./config.fixture.ts";
+
+const now = 1_700_000_000_000;
+const rates = fc.oneof(fc.double({ min: 0, max: 50, noNaN: true }), fc.double({ min: 0, max: 1e7, noNaN: true }));
+const scalings: fc.Arbitrary<Scaling> = fc.record({
+  shardCount: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.double({ min: -1e6, max: 1e6, noNaN: true })),
+  calmSince: fc.option(fc.integer({ min: now - 100_000_000, max: now })),
+});
+
+describe("100 shards of 2 writes per second each", () => {
+  const config = { ...defaults, writesPerShard: 2 };
+  const decide = (share: number, calmSince: number | null, at = now) =>
+    decideScaling(share * 200, { shardCount: 100, calmSince }, at, config);
+
+  test.each<[share: number, shardCount: number, calmSince: number | null]>([
+    [0, 100, now],
+    [0.499, 100, now],
+    [0.5, 100, null],
+    [1, 100, null],
+    [1.25, 100, null],
+    [1.251, 150, null],
+    [1.5, 150, null],
+    [1.504, 151, null],
+    [3, 300, null],
+    [100, 1_000, null],
+  ])("at %d of their capacity become %i, calm since %j", (share, shardCount, calmSince) => {
+    expect(decide(share, null)).toEqual({ shardCount, calmSince });
+  });
+
+  test("shrink to what is needed once they have been calm for the cool-down, and not before", () => {
+    const calmSince = now - config.shrinkCooldown;
+    expect(decide(0.2, calmSince, now - 1)).toEqual({ shardCount: 100, calmSince });
+    expect(decide(0.2, calmSince)).toEqual({ shardCount: 20, calmSince: null });
+    expect(decide(0.202, calmSince)).toEqual({ shardCount: 21, calmSince: null });
+    expect(decide(0, calmSince)).toEqual({ shardCount: config.minShards, calmSince: null });
+  });
+
+  test("start to cool down anew after one measurement that was not calm", () => {
+    expect(decide(0.5, now - config.shrinkCooldown)).toEqual({ shardCount: 100, calmSince: null });
+  });
+});
+
+test("a counter at its minimum is not waiting to shrink", () => {
+  const config = { ...defaults, minShards: 10 };
+  expect(decideScaling(0, { shardCount: 10, calmSince: 0 }, now, config)).toEqual({ shardCount: 10, calmSince: null });
+});
+
+test("a counter that goes from nothing to 100 writes per second has at least 80 shards after one measurement", () => {
+  const { shardCount } = decideScaling(100, { shardCount: 1, calmSince: null }, now, defaults);
+  expect(shardCount).toBeGreaterThanOrEqual(80);
+});
+
+test("the shard count is a whole number within its bounds, even if a wrong one was stored", () => {
+  fc.assert(
+    fc.property(rates, scalings, anyConfig, (rate, scaling, config) => {
+      const { shardCount } = decideScaling(rate, scaling, now, config);
+      return Number.isInteger(shardCount) && shardCount >= config.minShards && shardCount <= config.maxShards;
+    }),
+  );
+});
+
+test("after a measurement the shards can take what was measured, to within a quarter, or are all there may be", () => {
+  fc.assert(
+    fc.property(rates, scalings, anyConfig, (rate, scaling, config) => {
+      const { shardCount } = decideScaling(rate, scaling, now, config);
+      return shardCount === config.maxShards || rate <= shardCount * config.writesPerShard * 1.25 * (1 + 1e-9);
+    }),
+  );
+});
+
+test("growth is by half at least, for a saturated shard hides demand, or up to the maximum", () => {
+  const counts = fc.integer({ min: 1, max: 1_000 });
+  fc.assert(
+    fc.property(rates, counts, (rate, before) => {
+      const { shardCount } = decideScaling(rate, { shardCount: before, calmSince: null }, now, defaults);
+      return shardCount <= before || shardCount >= Math.min(before * 1.5, defaults.maxShards);
+    }),
+  );
+});
+
+test("more writes never mean fewer shards", () => {
+  fc.assert(
+    fc.property(rates, rates, scalings, anyConfig, (a, b, scaling, config) => {
+      const less = decideScaling(Math.min(a, b), scaling, now, config).shardCount;
+      return less <= decideScaling(Math.max(a, b), scaling, now, config).shardCount;
+    }),
+  );
+});
+
+test("independent writers at a steady rate: in 1,000 measurements the count changes a few times and settles", () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(0.5, 2, 10, 100, 300),
+      fc.integer({ min: 1, max: 1_000 }),
+      fc.integer({ min: 1, max: 2_147_483_646 }),
+      (rate, shardCount, seed) => {
+        const random = uniform(seed);
+        let scaling: Scaling = { shardCount, calmSince: null };
+        let changes = 0;
+        for (let second = 0; second < 1_000; second++) {
+          const next = decideScaling(poisson(rate, random), scaling, now + second * 1_000, defaults);
+          if (next.shardCount !== scaling.shardCount) changes++;
+          scaling = next;
+        }
+        expect(changes).toBeLessThanOrEqual(8);
+        expect(scaling.shardCount).toBeGreaterThanOrEqual(0.75 * rate);
+        expect(scaling.shardCount).toBeLessThanOrEqual(4 * rate + 20);
+      },
+    ),
+    { numRuns: 20 },
+  );
+});
+
+/** How many of independent events happen in a second, by the waiting times between them. */
+function poisson(perSecond: number, random: () => number): number {
+  let events = -1;
+  for (let time = 0; time < perSecond; events++) time -= Math.log(1 - random());
+  return events;
+}
+
+/** MINSTD (Park and Miller 1988): seeded, so that a failure can be replayed. */
+function uniform(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}

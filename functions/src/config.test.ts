@@ -1,0 +1,115 @@
+import { readFileSync } from "node:fs";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { parse } from "yaml";
+import { CounterError } from "../../core/src/index.ts";
+import { defaults } from "./config.fixture.ts";
+import { type Config, config, params, validConfig } from "./config.ts";
+
+const text = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
+const manifest = parse(text("../../extension.yaml"));
+const resource = (name: string) => manifest.resources.find((one: { name: string }) => one.name === name).properties;
+
+afterEach(() => vi.unstubAllEnvs());
+
+test("a deployment that keeps every default is valid, and what the tests take for it", () => {
+  for (const { name, options } of Object.values(params)) vi.stubEnv(name, String(options.default));
+  expect(config()).toEqual(defaults);
+});
+
+describe("each parameter is refused outside its range", () => {
+  type Range = [field: keyof Config, parameter: string, from: number, to: number, unit?: number, whole?: boolean];
+  test.each<Range>([
+    ["minShards", "MIN_SHARDS", 1, 10_000, 1, true],
+    ["maxShards", "MAX_SHARDS", 3, 10_000, 1, true],
+    ["writesPerShard", "WRITES_PER_SHARD", 0.01, 1_000],
+    ["shrinkCooldown", "SHRINK_COOLDOWN_SECONDS", 1, 86_400, 1_000],
+    ["minInterval", "MIN_INTERVAL_SECONDS", 1, 3_600, 1_000],
+    ["maxInterval", "MAX_INTERVAL_SECONDS", 2, 3_600, 1_000],
+    ["precision", "PRECISION", 0, 1],
+    ["budget", "BUDGET", 0.001, 100],
+  ])("%s: %s is from %d to %d", (field, parameter, from, to, unit = 1, whole = false) => {
+    const lower = field === "maxShards" ? { minShards: 3 } : field === "maxInterval" ? { minInterval: 2_000 } : {};
+    const widest = { ...defaults, maxShards: 10_000, maxInterval: 3_600_000, ...lower };
+    const having = (value: number) => ({ ...widest, [field]: value * unit });
+
+    for (const value of [from, to]) expect(validConfig(having(value))).toEqual(having(value));
+    const wrong = [from - 0.0005, to + 0.5, Number.NaN, Number.POSITIVE_INFINITY, -1, ...(whole ? [from + 0.5] : [])];
+    for (const value of wrong) {
+      const refused = expect(() => validConfig(having(value)));
+      refused.toThrow(CounterError);
+      refused.toThrow(expect.objectContaining({ code: "counter/invalid-config" }));
+      refused.toThrow(
+        `${parameter} is ${value}; set it to a ${whole ? "whole number" : "number"} from ${from} to ${to}`,
+      );
+    }
+  });
+
+  test("and a collection that cannot be one is refused too", () => {
+    expect(() => validConfig({ ...defaults, collection: "a/b" })).toThrow('collection "a/b" has a "/"');
+  });
+});
+
+describe("the extension and the function kit are the same", () => {
+  type Param = { param: string; label: string; description: string; default: string; validationRegex?: string };
+  // The extension's alone: only a manifest must name the region of the trigger.
+  const declared: Param[] = manifest.params.filter(({ param }: Param) => param !== "DATABASE_REGION");
+
+  test("the same parameters, in name, label, description and default", () => {
+    const told = declared.map(({ param, label, description, default: value }) => [param, label, description, value]);
+    const defined = Object.values(params).map(({ name, options }) => [
+      name,
+      options.label,
+      options.description,
+      String(options.default),
+    ]);
+    expect(defined).toEqual(told);
+    expect(manifest.params).toHaveLength(declared.length + 1);
+  });
+
+  test("the same check where decimals are entered, and every default passes its own", () => {
+    for (const { options, name } of Object.values(params)) {
+      const { param: _, label: __, description: ___, ...rest } = declared.find(({ param }) => param === name) as Param;
+      if (options.input && "text" in options.input) expect(rest).toMatchObject(options.input.text);
+      expect(String(options.default)).toMatch(new RegExp(rest.validationRegex ?? ""));
+    }
+  });
+
+  const index = text("./index.ts");
+
+  test("the same functions", () => {
+    const exported = [...index.matchAll(/^export (?:const|function) (\w+)/gm)].map(([, name]) => name);
+    expect(exported).toEqual(manifest.resources.map(({ name }: { name: string }) => name));
+  });
+
+  test("the same trigger and retries for a write", () => {
+    const [, path] = /document: expr`(.+)`/.exec(index) ?? [];
+    const { eventFilters, retryPolicy } = resource("wake").eventTrigger;
+    const filter = (attribute: string) =>
+      eventFilters.find((one: { attribute: string }) => one.attribute === attribute);
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's
+    expect(filter("document").value).toBe(path?.replace("${params.collection}", "${param:COLLECTION}"));
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the manifest's
+    expect(filter("database").value).toBe("${param:DATABASE_ID}");
+    expect([/retry: true/.test(index), retryPolicy]).toEqual([true, "RETRY_POLICY_RETRY"]);
+  });
+
+  test("the same retries of a task, the same schedule and time limit of a sweep", () => {
+    const [, literal = ""] = /retryConfig = \{(.+)\}/.exec(index) ?? [];
+    const retryConfig = Object.fromEntries(
+      [...literal.matchAll(/(\w+): (\d+)/g)].map(([, key, n]) => [key, Number(n)]),
+    );
+    expect(resource("aggregate").taskQueueTrigger.retryConfig).toEqual(retryConfig);
+    expect(resource("sweep").scheduleTrigger.schedule).toBe(/schedule = "(.+)"/.exec(index)?.[1]);
+    expect(resource("sweep").timeout).toBe(`${/timeoutSeconds: (\d+)/.exec(index)?.[1]}s`);
+  });
+});
+
+test("fields that grow with every write are exempt from indexes; those that are queried are not", () => {
+  const { fieldOverrides } = JSON.parse(text("../../firestore.indexes.json"));
+  const exempt = fieldOverrides
+    .filter(({ indexes }: { indexes: unknown[] }) => indexes.length === 0)
+    .map(({ collectionGroup, fieldPath }: Record<string, string>) => `${collectionGroup}.${fieldPath}`);
+  const growing = ["shards.count", "shards.writes", "shards.at", "shards.marks", "counters.asOf", "counters.writes"];
+  expect(exempt).toEqual(expect.arrayContaining(growing));
+  for (const queried of ["total", "rate", "group", "unsettled"]) expect(exempt).not.toContain(`counters.${queried}`);
+});

@@ -1,0 +1,61 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { anyConfig, anyCounter, defaults } from "./config.fixture.ts";
+import { isSparse, publishInterval } from "./interval.ts";
+
+describe("with the defaults, the interval in milliseconds", () => {
+  test.each<[shardCount: number, rate: number, total: number, interval: number, because: string]>([
+    [1, 0.05, 50, 1_000, "it is sparse"],
+    [1, 0.0999, 1_000_000, 1_000, "it is sparse"],
+    [1, 0.1, 0, 10_000, "of the longest"],
+    [1, 0.2, 50, 6_666.67, "of the budget"],
+    [1, 1, 500, 1_333.33, "of the budget"],
+    [100, 100, 10_000, 1_333.33, "of the budget"],
+    [100, 100, 500_000, 5_000, "of the precision"],
+    [100, 100, -500_000, 5_000, "of the precision"],
+    [100, 100, 1_000_000, 10_000, "of the precision"],
+    [100, 100, 9_000_000, 10_000, "of the longest"],
+    [1_000, 2_000, 100_000, 1_000, "of the shortest"],
+    [20, 1, 500, 10_000, "of the longest"],
+  ])(
+    "of %i shards at %d writes per second and a total of %i is %d, because %s",
+    (shardCount, rate, total, interval) => {
+      expect(publishInterval({ shardCount, rate, total }, defaults)).toBeCloseTo(interval, 1);
+    },
+  );
+});
+
+test("the interval is within its bounds for every counter and configuration", () => {
+  fc.assert(
+    fc.property(anyCounter, anyConfig, (counter, config) => {
+      const interval = publishInterval(counter, config);
+      return interval >= config.minInterval && interval <= config.maxInterval;
+    }),
+  );
+});
+
+test("unless the longest interval forbids it, reading shards costs at most the budget's share of the increments", () => {
+  fc.assert(
+    fc.property(anyCounter, anyConfig, (counter, config) => {
+      const interval = publishInterval(counter, config);
+      fc.pre(!isSparse(counter.rate, config) && interval < config.maxInterval);
+      const reads = counter.shardCount * 0.06;
+      const writes = counter.rate * (interval / 1_000) * 0.18;
+      return reads <= config.budget * writes * (1 + 1e-9);
+    }),
+  );
+});
+
+test("a total below zero ages like one above", () => {
+  fc.assert(
+    fc.property(anyCounter, anyConfig, (counter, config) => {
+      const mirrored = { ...counter, total: -counter.total };
+      return publishInterval(mirrored, config) === publishInterval(counter, config);
+    }),
+  );
+});
+
+test("a counter is sparse if less than one write is expected within the longest interval", () => {
+  const config = { ...defaults, maxInterval: 4_000 };
+  expect([0, 0.2499, 0.25, 1].map((rate) => isSparse(rate, config))).toEqual([true, true, false, false]);
+});

@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { anyConfig, anyCounter, defaults, idle } from "./config.fixture.ts";
+import { toTimestamp } from "./counter.ts";
+import type { Measurement } from "./measure.ts";
+import { isNews, nextPublished } from "./publish.ts";
+
+/** What is measured `seconds` after `idle` was published, if nobody wrote since; or else what `changes` say. */
+function measured(seconds: number, changes: Partial<Measurement> = {}): Measurement {
+  return {
+    total: idle.total,
+    writes: idle.writes,
+    asOf: toTimestamp(idle.asOf + seconds * 1_000),
+    shards: [shard("0")],
+    malformed: [],
+    ...changes,
+  };
+}
+
+function shard(id: string, updatedAt = idle.asOf - 60_000) {
+  return { id, count: 1, writes: 1, updatedAt: toTimestamp(updatedAt) };
+}
+
+describe("the next publish", () => {
+  test("says what was measured, and when", () => {
+    const next = nextPublished(idle, measured(5, { total: -7.5, malformed: ["3"] }), defaults);
+    expect(next).toMatchObject({ total: -7.5, asOf: idle.asOf + 5_000, malformed: ["3"] });
+  });
+
+  test("has the rate since the publish before it", () => {
+    expect(nextPublished(idle, measured(5, { writes: idle.writes + 20 }), defaults).rate).toBe(4);
+    expect(nextPublished(idle, measured(0.5, { writes: idle.writes + 20 }), defaults).rate).toBe(40);
+    expect(nextPublished(idle, measured(5), defaults).rate).toBe(0);
+  });
+
+  test("counts no fewer writes than before, and its rate is finite and not negative, whatever was measured", () => {
+    fc.assert(
+      fc.property(
+        anyCounter,
+        anyConfig,
+        fc.maxSafeNat(),
+        fc.integer({ min: -10, max: 1_000 }),
+        (before, config, writes, s) => {
+          const asOf = toTimestamp(before.asOf + s * 1_000);
+          const next = nextPublished(before, measured(0, { writes, asOf }), config);
+          return next.writes === Math.max(before.writes, writes) && next.rate >= 0 && Number.isFinite(next.rate);
+        },
+      ),
+    );
+  });
+
+  test("of a counter that never was has no rate, the fewest shards, and counts what was there before", () => {
+    const next = nextPublished(undefined, measured(0, { writes: 1_000 }), { ...defaults, minShards: 5 });
+    expect(next).toEqual({ ...idle, writes: 1_000, shardCount: 5 });
+  });
+
+  test("scales at once, and remembers since when it has been calm", () => {
+    expect(nextPublished(idle, measured(1, { writes: idle.writes + 100 }), defaults).shardCount).toBe(100);
+    const wide = { ...idle, shardCount: 50 };
+    expect(nextPublished(wide, measured(1), defaults)).toMatchObject({ shardCount: 50, calmSince: idle.asOf + 1_000 });
+  });
+
+  test.each<[why: string, unsettled: boolean, shards: string[], writes: number, shardCount: number]>([
+    ["it is idle, small and folded", false, ["base", "0"], 0, 1],
+    ["less than a write is expected in the longest interval", false, ["0"], 0.99, 1],
+    ["a write is expected in the longest interval", true, ["0"], 1, 1],
+    ["it has more than the fewest shards", true, ["0"], 0, 2],
+    ["a surplus shard is not folded yet", true, ["0", "1"], 0, 1],
+  ])("because %s, the sweep should look again: %j", (_why, unsettled, shards, writes, shardCount) => {
+    const measurement = measured(10, { writes: idle.writes + writes, shards: shards.map((id) => shard(id)) });
+    expect(nextPublished({ ...idle, shardCount }, measurement, defaults).unsettled).toBe(unsettled);
+  });
+});
+
+describe("a publish is news", () => {
+  const margin = 50;
+  const newsOf = (measurement: Measurement, previous = idle) =>
+    isNews(previous, nextPublished(previous, measurement, defaults), measurement, margin);
+
+  test("if it is the first", () => {
+    const measurement = measured(0, { total: 0, writes: 0, shards: [] });
+    expect(isNews(undefined, nextPublished(undefined, measurement, defaults), measurement, margin)).toBe(true);
+  });
+
+  test("but not if no shard was written since the last and nothing it says has changed", () => {
+    expect(newsOf(measured(100))).toBe(false);
+    expect(newsOf(measured(100, { malformed: ["x"] }), { ...idle, malformed: ["x"] })).toBe(false);
+  });
+
+  test("if a shard was written since, even if the total is the same; up to the margin before, it may have been missed", () => {
+    expect(newsOf(measured(100, { shards: [shard("0"), shard("1", idle.asOf + 1)] }))).toBe(true);
+    expect(newsOf(measured(100, { shards: [shard("0", idle.asOf - margin + 1)] }))).toBe(true);
+    expect(newsOf(measured(100, { shards: [shard("0", idle.asOf - margin)] }))).toBe(false);
+  });
+
+  test.each<[what: string, before: Partial<typeof idle>]>([
+    ["total", { total: 41 }],
+    ["writes", { writes: 41 }],
+    ["rate", { rate: 1 }],
+    ["shardCount", { shardCount: 2, calmSince: 0 }],
+    ["calmSince", { shardCount: 2 }],
+    ["unsettled", { unsettled: true }],
+    ["malformed", { malformed: ["x"] }],
+  ])("if it says another %s", (_what, before) => {
+    expect(newsOf(measured(100), { ...idle, ...before })).toBe(true);
+  });
+});

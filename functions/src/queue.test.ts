@@ -1,0 +1,92 @@
+import fc from "fast-check";
+import type { Functions } from "firebase-admin/functions";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type AggregationTask, cloudTasks, type Schedule, timers } from "./queue.ts";
+
+describe("timers", () => {
+  const now = 1_700_000_000_000;
+  const task: AggregationTask = { counterId: "likes:post42", due: now + 5_000 };
+  let ran: AggregationTask[];
+  let schedule: Schedule;
+
+  beforeEach(() => {
+    vi.useFakeTimers({ now });
+    ran = [];
+    schedule = timers(async (one) => {
+      ran.push(one);
+    }, Date.now);
+  });
+  afterEach(() => vi.useRealTimers());
+
+  test("run a task once it is due, once however often and whenever it was scheduled", async () => {
+    for (let i = 0; i < 5; i++) {
+      await schedule({ ...task });
+      vi.advanceTimersByTime(999);
+    }
+    vi.advanceTimersByTime(4);
+    expect([Date.now(), ran]).toEqual([task.due - 1, []]);
+    vi.advanceTimersByTime(1);
+    expect(ran).toEqual([task]);
+    vi.runAllTimers();
+    expect(ran).toEqual([task]);
+  });
+
+  test("take another counter, or another due time, for another task", async () => {
+    const others = [task, { ...task, counterId: "likes:post4" }, { ...task, due: task.due + 0.5 }];
+    for (const one of others) await schedule(one);
+    vi.runAllTimers();
+    expect(ran).toHaveLength(3);
+    expect(ran).toEqual(expect.arrayContaining(others));
+  });
+
+  test("run a task that is overdue at once", async () => {
+    await schedule({ ...task, due: now - 1_000 });
+    vi.advanceTimersByTime(1);
+    expect(ran).toHaveLength(1);
+  });
+
+  test("take a task that ran, or is running, for a new one when it is scheduled again", async () => {
+    const again: Schedule = timers(async (one) => {
+      ran.push(one);
+      if (ran.length < 3) await again(one);
+    }, Date.now);
+    await again(task);
+    await vi.runAllTimersAsync();
+    expect(ran).toEqual([task, task, task]);
+  });
+});
+
+describe("Cloud Tasks", () => {
+  const queueing = (enqueue: (task: AggregationTask, options: { id: string }) => Promise<void>) =>
+    cloudTasks({ taskQueue: () => ({ enqueue }) } as unknown as Functions, "us-central1");
+  const tasks = fc.record({ counterId: fc.string({ minLength: 1 }), due: fc.nat() });
+
+  test("hold a task under a name made of its counter and due time, of letters that names may have", async () => {
+    await fc.assert(
+      fc.asyncProperty(tasks, tasks, async (one, other) => {
+        const names: string[] = [];
+        const schedule = queueing(async (_, { id }) => void names.push(id));
+        for (const task of [one, { ...one }, other]) await schedule(task);
+        const [first = "", again, second] = names;
+        expect(first).toMatch(/^[A-Za-z0-9_-]{1,500}$/);
+        expect(again).toBe(first);
+        expect(second === first).toBe(one.counterId === other.counterId && one.due === other.due);
+      }),
+    );
+  });
+
+  test("dispatch it when it is due", async () => {
+    const enqueue = vi.fn(async () => {});
+    await queueing(enqueue)({ counterId: "x", due: 5_000 });
+    expect(enqueue).toHaveBeenCalledWith(
+      { counterId: "x", due: 5_000 },
+      expect.objectContaining({ scheduleTime: new Date(5_000) }),
+    );
+  });
+
+  test("make a task that exists already a success, and pass on every other error", async () => {
+    const failing = (code: string) => queueing(() => Promise.reject(Object.assign(new Error(code), { code })));
+    await expect(failing("functions/task-already-exists")({ counterId: "x", due: 0 })).resolves.toBeUndefined();
+    await expect(failing("functions/unavailable")({ counterId: "x", due: 0 })).rejects.toThrow("functions/unavailable");
+  });
+});

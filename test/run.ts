@@ -1,0 +1,29 @@
+/** Every test: units, then the emulators in each packaging, then with latency, then the demonstration of the README. */
+import { spawnSync } from "node:child_process";
+
+/** A short cool-down, so that shrinking and folding can be seen within a test. */
+const suite = ["node", "emulators/run.ts", "--param", "SHRINK_COOLDOWN_SECONDS=5"];
+const vitest = ["--", "vitest", "run", "--project", "emulators"];
+
+const runs: Record<string, string[]> = {
+  "unit tests": ["vitest", "run", "--project", "unit"],
+  "on the emulators": [...suite, ...vitest],
+  "end to end, as an extension": [...suite, "--as", "extension", ...vitest, "test/endToEnd"],
+  "end to end, as a function kit": [...suite, "--as", "kit", ...vitest, "test/endToEnd"],
+  "end to end, 30 ms of latency each way": [...suite, "--latency", "30", ...vitest, "test/endToEnd", "-t", "100 incr"],
+  "npm start -- --once": ["node", "emulators/run.ts", "--", "node", "demo/flights.ts", "--once"],
+};
+
+const failed: string[] = [];
+for (const [name, [program = "", ...args]] of Object.entries(runs)) {
+  const start = performance.now();
+  console.log(`\n━━ ${name}`);
+  if (spawnSync(program, args, { stdio: "inherit" }).status !== 0) failed.push(name);
+  console.log(
+    `━━ ${name}: ${failed.includes(name) ? "FAILED" : "passed"} in ${Math.round((performance.now() - start) / 1_000)} s`,
+  );
+}
+
+console.log(failed.length > 0 ? `\nFailed: ${failed.join("; ")}` : "\nEverything passed.");
+console.log(`${Object.keys(runs).length - failed.length} passed, ${failed.length} failed`);
+process.exit(failed.length > 0 ? 1 : 0);
