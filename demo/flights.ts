@@ -6,9 +6,10 @@
 import { readFileSync } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { SingleBar } from "cli-progress";
 import Table from "cli-table3";
-import { type CounterSnapshot, counter, incrementCounter, onCounter } from "firestore-tally";
+import { type CounterSnapshot, counter, getCounter, incrementCounter, onCounter } from "firestore-tally";
 import { type Client, client } from "../test/support/app.ts";
 
 const CLIENTS = 20;
@@ -46,18 +47,22 @@ stayUp();
 /** Resolves when every counter is being watched: at first they do not exist. */
 async function watchAll(): Promise<void> {
   const watched = [...expected.keys()].map((origin) => {
-    const airport: Airport = { acknowledgedAt: Number.NaN, seenAt: Number.NaN };
-    airports.set(origin, airport);
+    airports.set(origin, { acknowledgedAt: Number.NaN, seenAt: Number.NaN });
     return new Promise<void>((resolve, reject) => {
-      const seen = (snapshot: CounterSnapshot) => {
-        if (snapshot.total !== airport.snapshot?.total) airport.seenAt = performance.now();
-        airport.snapshot = snapshot;
+      const next = (snapshot: CounterSnapshot) => {
+        seen(origin, snapshot);
         resolve();
       };
-      onCounter(counter(watcher.db, `departures:${origin}`), seen, reject);
+      onCounter(counter(watcher.db, `departures:${origin}`), next, reject);
     });
   });
   await Promise.all(watched);
+}
+
+function seen(origin: string, snapshot: CounterSnapshot): void {
+  const airport = airports.get(origin) as Airport;
+  if (snapshot.total !== airport.snapshot?.total) airport.seenAt = performance.now();
+  airport.snapshot = snapshot;
 }
 
 /** @returns how long it took, in milliseconds */
@@ -91,17 +96,26 @@ async function replay(): Promise<number> {
   return performance.now() - start;
 }
 
-/** Waits until every total is exact. @returns what is wrong with those that do not become so */
+/**
+ * Waits until every total is exact. Under load the emulator's watches miss a change now and then, which production's do
+ * not; so a counter that seems to be behind is also read.
+ *
+ * @returns what is wrong with those that do not become exact
+ */
 async function compare(): Promise<string[]> {
+  const reader = clients[0] as Client;
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
-    const wrong = [...expected]
-      .map(([origin, { length }]) => ({ origin, length, total: airports.get(origin)?.snapshot?.total ?? 0 }))
-      .filter(({ length, total }) => total !== length);
-    if (wrong.length === 0 || performance.now() > deadline) {
-      return wrong.map(({ origin, length, total }) => `  ${origin}: ${total} counted, ${length} in the file`);
+    const behind = [...expected].filter(([origin, { length }]) => airports.get(origin)?.snapshot?.total !== length);
+    if (behind.length === 0 || performance.now() > deadline) {
+      return behind.map(([origin, { length }]) => {
+        return `  ${origin}: ${airports.get(origin)?.snapshot?.total} counted, ${length} in the file`;
+      });
     }
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await setTimeout(1_000);
+    await Promise.all(
+      behind.map(async ([origin]) => seen(origin, await getCounter(counter(reader.db, `departures:${origin}`)))),
+    );
   }
 }
 

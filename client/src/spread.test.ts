@@ -67,6 +67,12 @@ describe("the width", () => {
     expect(widths).toEqual([180, 162, 146, 132, 119, 107, 100, 100]);
   });
 
+  test("is never more than 10,000, however many shards there are said to be", () => {
+    const spread = knowing(9_000);
+    spread.acknowledged(SLOW_ACK_MS + 1);
+    expect([spread.width, knowing(20_000).width]).toEqual([10_000, 10_000]);
+  });
+
   test("stays wide when a new shard count is learned meanwhile", () => {
     const spread = knowing(1);
     spread.acknowledged(SLOW_ACK_MS + 1);

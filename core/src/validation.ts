@@ -77,6 +77,12 @@ function isWellFormed(text: string): boolean {
 
 /** A value as it would be typed, cut short: error messages must not carry a megabyte. */
 function describe(value: unknown): string {
-  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
+  const text = typed(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+function typed(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "bigint") return `${value}n`;
+  return typeof value === "object" && value !== null ? Object.prototype.toString.call(value) : String(value);
 }

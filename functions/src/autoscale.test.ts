@@ -45,7 +45,9 @@ describe("100 shards of 2 writes per second each", () => {
 
 test("a counter at its minimum is not waiting to shrink", () => {
   const config = { ...defaults, minShards: 10 };
-  expect(decideScaling(0, { shardCount: 10, calmSince: 0 }, now, config)).toEqual({ shardCount: 10, calmSince: null });
+  for (const calmSince of [null, now - 1, 0]) {
+    expect(decideScaling(0, { shardCount: 10, calmSince }, now, config)).toEqual({ shardCount: 10, calmSince: null });
+  }
 });
 
 test("a counter that goes from nothing to 100 writes per second has at least 80 shards after one measurement", () => {

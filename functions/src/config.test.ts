@@ -45,7 +45,9 @@ describe("each parameter is refused outside its range", () => {
   });
 
   test("and a collection that cannot be one is refused too", () => {
-    expect(() => validConfig({ ...defaults, collection: "a/b" })).toThrow('collection "a/b" has a "/"');
+    expect(() => validConfig({ ...defaults, collection: "a/b" })).toThrow(
+      'counter/invalid-config: COLLECTION is "a/b"',
+    );
   });
 });
 

@@ -35,7 +35,7 @@ export function parseCounter(snapshot: DocumentSnapshot): Published | undefined 
   if (asOf === null) return undefined;
   const number = (field: keyof StoredCounter, least: number) => {
     const value = snapshot.get(field);
-    return typeof value === "number" && value >= least ? value : Math.max(least, 0);
+    return Number.isFinite(value) && value >= least ? value : Math.max(least, 0);
   };
   const malformed = snapshot.get("malformed");
   return {
@@ -61,6 +61,7 @@ export function toMillis(timestamp: Timestamp): Millis {
 
 /** The timestamp of an instant, to the microsecond. */
 export function toTimestamp(millis: Millis): Timestamp {
-  const seconds = Math.floor(millis / 1_000);
-  return new Timestamp(seconds, Math.round((millis - seconds * 1_000) * 1_000) * 1_000);
+  const micros = Math.round(millis * 1_000);
+  const seconds = Math.floor(micros / 1e6);
+  return new Timestamp(seconds, (micros - seconds * 1e6) * 1_000);
 }

@@ -23,6 +23,7 @@ const measurement = (shards: MeasuredShard[]): Measurement => ({
 const foreign = ["base", "", "-1", "01", "1.5", "1e3", "10000", " 7", "0x7", "seven"];
 
 test("a shard is surplus from the shard count on", () => {
+  expect([isSurplus(shard("7"), 8), isSurplus(shard("8"), 8)]).toEqual([false, true]);
   fc.assert(fc.property(fc.nat(9_999), fc.nat(9_999), (i, count) => isSurplus(shard(String(i)), count) === i >= count));
 });
 

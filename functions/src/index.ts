@@ -27,6 +27,7 @@ onInit(() => {
 });
 
 const region = params.location;
+const memory = "512MiB";
 const isExtension = process.env.EXT_INSTANCE_ID !== undefined;
 
 /** A write is tried again for up to a day until it is counted. A deleted shard was folded: its count lives on in `base`. */
@@ -35,6 +36,7 @@ export const wake = onDocumentWritten(
     document: expr`${params.collection}/{counterId}/shards/{shardId}`,
     database: params.database,
     region,
+    memory,
     retry: true,
   },
   async ({ data, params: { counterId = "", shardId = "" } }) => {
@@ -50,8 +52,8 @@ const schedule = "every 5 minutes";
 
 export const aggregate = isExtension
   ? v1.tasks.taskQueue({ retryConfig }).onDispatch((task: AggregationTask) => runTask(backend, task))
-  : onTaskDispatched<AggregationTask>({ region, retryConfig }, ({ data }) => runTask(backend, data));
+  : onTaskDispatched<AggregationTask>({ region, memory, retryConfig }, ({ data }) => runTask(backend, data));
 
 export const sweep = isExtension
   ? v1.pubsub.schedule(schedule).onRun(() => runSweep(backend))
-  : onSchedule({ region, schedule, timeoutSeconds: 540 }, () => runSweep(backend));
+  : onSchedule({ region, memory, schedule, timeoutSeconds: 540 }, () => runSweep(backend));

@@ -5,7 +5,7 @@
  * query's read time is what the sum is exact for.
  */
 import type { CollectionReference, QuerySnapshot, Timestamp } from "firebase-admin/firestore";
-import { BASE_SHARD, isCount } from "../../core/src/index.ts";
+import { isCount } from "../../core/src/index.ts";
 import type { Millis } from "./config.ts";
 import { toMillis } from "./counter.ts";
 
@@ -68,5 +68,5 @@ export function includes(measurement: Measurement, shardId: string, committedAt:
 
 /** The index of a client's shard; `undefined` for `base` and anything else that is not a plain decimal index. */
 export function shardIndex(id: string): number | undefined {
-  return id !== BASE_SHARD && /^(0|[1-9]\d{0,3})$/.test(id) ? Number(id) : undefined;
+  return /^(0|[1-9]\d{0,3})$/.test(id) ? Number(id) : undefined;
 }

@@ -31,6 +31,7 @@ describe("the next publish", () => {
     expect(nextPublished(idle, measured(5, { writes: idle.writes + 20 }), defaults).rate).toBe(4);
     expect(nextPublished(idle, measured(0.5, { writes: idle.writes + 20 }), defaults).rate).toBe(40);
     expect(nextPublished(idle, measured(5), defaults).rate).toBe(0);
+    expect(nextPublished(idle, measured(0, { writes: idle.writes + 20 }), defaults).rate).toBe(20_000);
   });
 
   test("counts no fewer writes than before, and its rate is finite and not negative, whatever was measured", () => {

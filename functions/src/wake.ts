@@ -52,9 +52,14 @@ export function createWake(backend: Backend): (event: ShardWritten) => Promise<v
     const verdict = known && judge(committedAt, known, backend.now());
     if (known && typeof verdict === "object") return await schedule(counterId, known.due, verdict.scheduleAt);
 
-    // Most likely this counter has been idle and its total is due: read all of it in one round trip.
+    // If nobody was to look after this counter, it has most likely been idle and its total is due: then all of it is
+    // read in one round trip. Else somebody most likely has, and its shards need not be read.
     const ref = backend.counters.doc(counterId);
-    const [snapshot, measurement] = await Promise.all([ref.get(), measure(ref.collection(SHARDS))]);
+    const attended = known !== undefined && known.coveredUntil >= known.due;
+    const [snapshot, measurement] = await Promise.all([
+      ref.get(),
+      attended ? undefined : measure(ref.collection(SHARDS)),
+    ]);
     const counter = parseCounter(snapshot);
     const outlook = counter && outlookOf(counter, backend.margin, backend.config);
     if (outlook && judge(committedAt, outlook, backend.now()) === "covered") return remember(counterId, outlook);
