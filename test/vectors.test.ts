@@ -1,0 +1,70 @@
+/**
+ * Replays docs/vectors.json over REST, as a client for another platform would write, and holds the web client's own
+ * plans against them.
+ */
+import { readFileSync } from "node:fs";
+import { initializeTestEnvironment } from "@firebase/rules-unit-testing";
+import { Firestore } from "firebase-admin/firestore";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { planIncrement } from "../core/src/index.ts";
+
+interface Vector {
+  name: string;
+  /** The uid of who writes; `null` if signed out. */
+  auth: string | null;
+  before: { path: string; [field: string]: unknown }[];
+  /** The body of `documents:commit`, with `{project}` to be filled in. */
+  commit: { writes: { update?: { name: string } }[] };
+  /** Whether the rules accept it, and what the shards of the first write's counter then add up to. */
+  expect: { accepted: boolean; sum: number };
+}
+
+const PROJECT = "demo-tally-vectors";
+const host = process.env.FIRESTORE_EMULATOR_HOST as string;
+const vectors: Vector[] = JSON.parse(readFileSync("docs/vectors.json", "utf8"));
+const admin = new Firestore({ projectId: PROJECT });
+
+beforeAll(async () => {
+  const [name = "", port] = host.split(":");
+  const rules = readFileSync("firestore.rules", "utf8");
+  await initializeTestEnvironment({ projectId: PROJECT, firestore: { host: name, port: Number(port), rules } });
+});
+beforeEach(async () => {
+  for (const counter of await admin.collection("counters").listDocuments()) await admin.recursiveDelete(counter);
+});
+afterAll(() => admin.terminate());
+
+test.each(vectors)("$name", async ({ auth, before, commit, expect: expected }) => {
+  for (const { path, ...fields } of before) await admin.doc(path).set(fields);
+  const response = await fetch(`http://${host}/v1/projects/${PROJECT}/databases/(default)/documents:commit`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(auth && { authorization: `Bearer ${unsignedToken(auth)}` }) },
+    body: JSON.stringify(commit).replaceAll("{project}", PROJECT),
+  });
+  expect(response.status, await response.text()).toBe(expected.accepted ? 200 : 403);
+  const counter = /counters\/([^/]+)\//.exec(JSON.stringify(commit))?.[1];
+  const shards = await admin.collection(`counters/${counter}/shards`).get();
+  expect(shards.docs.reduce((sum, shard) => sum + (shard.get("count") ?? 0), 0)).toBe(expected.sum);
+});
+
+test("the first vector is what the web client plans", () => {
+  const [first] = vectors as [Vector];
+  const plan = planIncrement("counters", "views:home", 0, 1, 7, () => 0);
+  const write = first.commit.writes[0] as Record<string, unknown> & { update: { name: string; fields: object } };
+  expect(write.update.name.endsWith(`/documents/${plan.path}`)).toBe(true);
+  expect(write.updateMask).toEqual({ fieldPaths: [`marks.\`${plan.slot}\``] });
+  expect(Object.keys(write.update.fields)).toEqual(["marks"]);
+  expect(write.updateTransforms).toEqual([
+    { fieldPath: "count", increment: { integerValue: String(plan.by) } },
+    { fieldPath: "writes", increment: { integerValue: "1" } },
+    { fieldPath: "at", setToServerValue: "REQUEST_TIME" },
+  ]);
+});
+
+/** A token as the emulator takes it: signed by nobody. */
+function unsignedToken(uid: string): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const now = Math.floor(Date.now() / 1_000);
+  const claims = { sub: uid, user_id: uid, aud: PROJECT, iss: `https://securetoken.google.com/${PROJECT}` };
+  return `${part({ alg: "none", type: "JWT" })}.${part({ ...claims, iat: now, exp: now + 3_600 })}.`;
+}
