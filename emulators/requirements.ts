@@ -45,16 +45,21 @@ export function explainFailure(log: string): string | undefined {
 
 function javaEnvironment(): NodeJS.ProcessEnv {
   const { JAVA_HOME, PATH = "" } = process.env;
-  const candidates = [
-    ...(JAVA_HOME ? [join(JAVA_HOME, "bin")] : []),
-    ...PATH.split(delimiter),
-    ...platformJavaFolders(),
-  ];
+  const own = JAVA_HOME ? [join(JAVA_HOME, "bin")] : [];
+  return { PATH: [findJava([...own, ...PATH.split(delimiter), ...platformJavaFolders()]), PATH].join(delimiter) };
+}
+
+/**
+ * The first of some folders that holds a Java new enough.
+ *
+ * @throws MissingRequirement if none does
+ */
+export function findJava(folders: Iterable<string>): string {
   const found: string[] = [];
-  for (const bin of new Set(candidates)) {
+  for (const bin of new Set(folders)) {
     const version = javaVersion(bin);
     if (version === undefined) continue;
-    if (version >= MIN_JAVA) return { PATH: [bin, PATH].join(delimiter) };
+    if (version >= MIN_JAVA) return bin;
     found.push(`Java ${version} in ${bin}`);
   }
   throw new MissingRequirement(

@@ -295,16 +295,17 @@ describe("I7", () => {
   test("I7: idle is free: with no writes, no function runs", async () => {
     const names = ["wake", "aggregate", "sweep"] as const;
     const count = () => names.map(invocations).join();
-    let before = count();
-    // First the counters of other tests come to rest.
-    await until(async () => {
-      const now = count();
-      const calm = now === before;
-      before = now;
-      await sleep(calm ? 0 : 1_500);
-      return calm;
-    }, "the functions to come to rest");
-    before = count();
+    // First the counters of other tests come to rest: nothing happens for longer than the longest interval.
+    let before = "";
+    await until(
+      async () => {
+        before = count();
+        await sleep(11_000);
+        return count() === before;
+      },
+      "the functions to come to rest",
+      50_000,
+    );
     await sleep(4_000);
     expect(count()).toBe(before);
   });

@@ -11,13 +11,14 @@ const polled = { ...wide, rate: 100, total: 500_000 };
 
 test.each<[what: string, need: Need, after: number, counter: Partial<Published>]>([
   ["polled, its follow-ups still to come", "attended", 5_999, polled],
-  ["polled, its follow-ups overdue", "look", 6_000, polled],
+  ["polled, its follow-ups overdue", "due", 6_000, polled],
   ["polled and calm, its follow-ups still to come", "attended", 5_999, { ...polled, calmSince: idle.asOf }],
   ["quiet and cooling down", "resting", shrinkCooldown - 1, { ...wide, calmSince: idle.asOf }],
-  ["quiet and cooled down", "look", shrinkCooldown, { ...wide, calmSince: idle.asOf }],
-  ["quiet since a moment ago, not known to be calm", "look", 0, wide],
-  ["cooling down, its rate not known to be zero", "look", 6_000, { ...wide, rate: 0.01, calmSince: idle.asOf }],
-  ["small and quiet, with surplus shards left", "look", 1_000, { unsettled: true }],
+  ["quiet and cooled down", "due", shrinkCooldown, { ...wide, calmSince: idle.asOf }],
+  ["quiet since a moment ago, not known to be calm", "due", 1_000, wide],
+  ["quiet since a moment ago, and just published", "attended", 999, wide],
+  ["cooling down, its rate not known to be zero", "due", 6_000, { ...wide, rate: 0.01, calmSince: idle.asOf }],
+  ["small and quiet, with surplus shards left", "due", 1_000, { unsettled: true }],
 ])("a counter that is %s: %s", (_what, need, after, counter) => {
   expect(needOf({ ...idle, ...counter }, idle.asOf + after, margin, defaults)).toBe(need);
 });

@@ -12,21 +12,26 @@ import type { Backend } from "./backend.ts";
 import type { Config, Millis } from "./config.ts";
 import { type Published, parseCounter } from "./counter.ts";
 import { fold, foldable } from "./fold.ts";
+import { measure } from "./measure.ts";
 import { isPolled, outlookOf } from "./outlook.ts";
 
 /** Counters attended to at the same time. */
 const PAGE = 25;
 
-/** What a sweep makes of a counter: it is looked after already, it rests until it may shrink, or it needs a look. */
-export type Need = "attended" | "resting" | "look";
+/**
+ * What a sweep makes of a counter: it rests until it may shrink; somebody looks after its total already, so that only
+ * its surplus shards are of interest; or it is to be aggregated.
+ */
+export type Need = "resting" | "attended" | "due";
 
 export function needOf(counter: Published, now: Millis, margin: Millis, config: Config): Need {
-  if (now < outlookOf(counter, margin, config).coveredUntil) return "attended";
   const cooling = counter.calmSince !== null && now < counter.calmSince + config.shrinkCooldown;
-  return counter.rate === 0 && cooling ? "resting" : "look";
+  if (counter.rate === 0 && cooling) return "resting";
+  const { coveredUntil, due } = outlookOf(counter, margin, config);
+  return now < Math.max(coveredUntil, due) ? "attended" : "due";
 }
 
-/** Cost: 1 read per unsettled counter; for those that need a look, what an aggregation and a fold cost. */
+/** Cost: 1 read per unsettled counter; unless it rests, 1 per shard of it; what publishing and folding cost. */
 export async function sweep(backend: Backend): Promise<void> {
   const unsettled = backend.counters.where("unsettled", "==", true).orderBy("__name__").limit(PAGE);
   for (let page = await unsettled.get(); !page.empty; page = await unsettled.startAfter(page.docs.at(-1)).get()) {
@@ -36,21 +41,26 @@ export async function sweep(backend: Backend): Promise<void> {
 }
 
 async function settle(backend: Backend, snapshot: QueryDocumentSnapshot): Promise<void> {
-  const { config, margin, now } = backend;
+  const { config, firestore, margin, now } = backend;
+  const shards = snapshot.ref.collection(SHARDS);
   const before = parseCounter(snapshot);
-  if (before && needOf(before, now(), margin, config) !== "look") return;
+  const need = before ? needOf(before, now(), margin, config) : "due";
+  if (need === "resting") return;
   try {
-    const { counter, measurement } = await aggregate(backend, snapshot, { committedAt: now() });
-    if (!measurement) return;
-    if (before && isPolled(before, config) && counter.total !== before.total) {
+    // Anything newer than the last publish will do: the sweep wants one measurement, not one of a certain write.
+    const wanted = { committedAt: before ? before.asOf + 1 : 0 };
+    const { counter, measurement } =
+      before && need === "attended"
+        ? { counter: before, measurement: await measure(shards) }
+        : await aggregate(backend, snapshot, wanted);
+    if (before && isPolled(before, config) && need === "due" && counter.total !== before.total) {
       logger.warn("repaired a counter whose aggregation was overdue", {
         counter: snapshot.id,
         from: before.total,
         to: counter.total,
       });
     }
-    const quiet = foldable(measurement, counter.shardCount, config);
-    const folded = await fold(backend.firestore, snapshot.ref.collection(SHARDS), quiet);
+    const folded = measurement ? await fold(firestore, shards, foldable(measurement, counter.shardCount, config)) : 0;
     if (folded > 0) logger.info("folded", { counter: snapshot.id, shards: folded });
   } catch (error) {
     logger.error("could not settle a counter; the next sweep tries again", { counter: snapshot.id, error });
