@@ -4,9 +4,8 @@ import { initializeApp } from "firebase-admin/app";
 import { type CollectionReference, type Firestore, getFirestore } from "firebase-admin/firestore";
 import { getFunctions } from "firebase-admin/functions";
 import { logger } from "firebase-functions";
-import { runTask } from "./aggregate.ts";
 import { type Config, config, type Millis, params } from "./config.ts";
-import { cloudTasks, type Schedule, timers } from "./queue.ts";
+import { type AggregationTask, cloudTasks, type Schedule, timers } from "./queue.ts";
 
 /**
  * How far a snapshot may lag behind commits that came before it. Production's reads are externally consistent
@@ -26,8 +25,12 @@ export interface Backend {
   readonly schedule: Schedule;
 }
 
-/** The backend of this instance, made from its parameters and environment. */
-export function createBackend(): Backend {
+/**
+ * The backend of this instance, made from its parameters and environment.
+ *
+ * @param runTask  what a task runs, for where there is no task queue
+ */
+export function createBackend(runTask: (backend: Backend, task: AggregationTask) => Promise<void>): Backend {
   const { EXT_INSTANCE_ID, FIRESTORE_EMULATOR_HOST, FUNCTIONS_EMULATOR } = process.env;
   // In the emulator any account will do; without one, each task would look for the machine's over the network first.
   const app = FUNCTIONS_EMULATOR ? initializeApp({ serviceAccountId: "emulator@localhost" }) : initializeApp();
@@ -44,7 +47,7 @@ export function createBackend(): Backend {
   };
   return backend;
 
-  async function runLater(task: Parameters<Schedule>[0]): Promise<void> {
+  async function runLater(task: AggregationTask): Promise<void> {
     try {
       await runTask(backend, task);
     } catch (error) {

@@ -22,7 +22,7 @@ let backend: Backend;
 let onShardWritten: ReturnType<typeof createWake>;
 
 onInit(() => {
-  backend = createBackend();
+  backend = createBackend(runTask);
   onShardWritten = createWake(backend);
 });
 
