@@ -28,8 +28,8 @@ afterAll(async () => {
   await Promise.all([...writers, watcher].map((one) => one.close()));
 });
 
-test("100 increments per second for 15 s from 20 clients: exact, forward, calm, soon", async () => {
-  const id = "load:steady";
+test("100 increments per second for 15 s from 20 clients: exact, forward, calm, soon", { retry: 1 }, async () => {
+  const id = `load:${crypto.randomUUID()}`;
   const seen = await watch(watcher, id);
   const { acknowledged, lastAt } = await increments(writers, id, 100, 15);
   const convergedIn = (await seen.reached(acknowledged)) - lastAt;
@@ -149,6 +149,15 @@ test("a malformed shard neither stops the counter nor passes in silence", async 
   const reports = logged("left malformed shards out of the total").filter(({ counter: one }) => one === id);
   expect(reports).toEqual([expect.objectContaining({ severity: "ERROR", shards: ["7"] })]);
 });
+
+test.each(["views:é中文", "views:a b", "views:a%2Fb", "views:home%2Fshards%2F0", "views:100%", "..."])(
+  "the id %j is counted like any other",
+  async (id) => {
+    await incrementCounter(counter((writers[0] as Client).db, id));
+    await until(async () => (await published(id))?.total === 1, "the total");
+    expect(await admin.doc("counters/views:home/shards/0").get()).toMatchObject({ exists: false });
+  },
+);
 
 test("a keyed counter refuses a plain increment with an error that says what to do", async () => {
   const refused = incrementCounter(counter((writers[0] as Client).db, "likes:post"));

@@ -16,8 +16,10 @@ test("the README's client code runs as it stands", async () => {
     [
       'import { connectFirestoreEmulator } from "firebase/firestore";',
       `const firebaseConfig = ${config};`,
+      "const print = console.log;",
+      "console.log = (line) => { print(line); if (line === '1 views') process.exit(0); };",
       code.replace(/^(const db = .*)$/m, `$1\nconnectFirestoreEmulator(db, "${host}", ${port});`),
-      "setTimeout(() => process.exit(0), 3_000);",
+      "setTimeout(() => process.exit(1), 20_000);",
     ].join("\n"),
   );
   try {
@@ -31,7 +33,9 @@ test("the README's client code runs as it stands", async () => {
 test("the README's parameters and defaults are those of extension.yaml", () => {
   const manifest = readFileSync("extension.yaml", "utf8");
   const table = readme.slice(readme.indexOf("## Configure it"));
-  for (const [, names = "", defaults = ""] of table.matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \| ([^|]+) \|/gm)) {
+  const rows = [...table.matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) +\| +([^|]+?) +\|/gm)];
+  expect(rows).toHaveLength(9);
+  for (const [, names = "", defaults = ""] of rows) {
     const values = defaults.trim().replaceAll("`", "").split(", ");
     names.split(", ").forEach((name, i) => {
       const declared = new RegExp(

@@ -306,6 +306,14 @@ describe.each(["likes:post", "votes:post"])("the keyed counter %s", (counter) =>
     expect(await counted(counter)).toBe(0);
   });
 
+  test("shows an entry to its owner alone, and a list to nobody", async () => {
+    await assertSucceeds(like(alice, "alice").commit());
+    await assertSucceeds(getDoc(entry(alice, "alice", counter)));
+    await assertFails(getDoc(entry(bob, "alice", counter)));
+    await assertFails(getDoc(entry(anyone, "alice", counter)));
+    await assertFails(getDocs(collection(alice, `counters/${counter}/entries`)));
+  });
+
   test("never lets an entry be updated", async () => {
     await assertSucceeds(like(alice, "alice").commit());
     await assertFails(updateDoc(entry(alice, "alice", counter), { by: 5 }));

@@ -5,7 +5,7 @@
  * again. The rules refuse the replay because it changes no mark; the refusal reaches us as `permission-denied`, and
  * one read of the shard tells a refused replay (our mark is there: it counted) from a refused increment.
  */
-import { doc, type FirestoreError, getDocFromServer, increment, serverTimestamp, setDoc } from "firebase/firestore";
+import { doc, type FirestoreError, increment, runTransaction, serverTimestamp, setDoc } from "firebase/firestore";
 import {
   CounterError,
   type IncrementPlan,
@@ -68,13 +68,20 @@ async function write(ref: CounterRef, plan: IncrementPlan): Promise<void> {
   }
 }
 
+/** Reads the marks as the server has them. Outside a transaction the SDK would overlay our own unsent writes. */
 async function wasCommitted(ref: CounterRef, plan: IncrementPlan): Promise<boolean> {
+  let marks: unknown;
+  const read = new Error("read, with nothing to commit");
   try {
-    return isCommitted(plan, (await getDocFromServer(doc(ref.firestore, plan.path))).get("marks"));
+    await runTransaction(ref.firestore, async (transaction) => {
+      marks = (await transaction.get(doc(ref.firestore, plan.path))).get("marks");
+      throw read;
+    });
   } catch (error) {
     if ((error as FirestoreError).code === "permission-denied") return false;
-    throw error;
+    if (error !== read) throw error;
   }
+  return isCommitted(plan, marks);
 }
 
 function refused(ref: CounterRef, plan: IncrementPlan, cause: unknown): CounterError {

@@ -11,6 +11,8 @@ interface Knowledge {
   readonly spread: Spread;
   /** The read under way, if any: at most one per counter at a time. */
   reading?: Promise<void>;
+  /** What the first increments wait for, all of them together, once. */
+  first?: Promise<void>;
 }
 
 const knowledgeOf = new WeakMap<Firestore, Map<string, Knowledge>>();
@@ -36,30 +38,35 @@ export function spreadOf(ref: CounterRef): Spread {
 }
 
 /**
- * The spread for an increment about to be written. The first increment of a counter waits for one read, but not when
+ * The spread for an increment about to be written. The first increments of a counter wait for one read, but not when
  * the device is offline and never for long; later ones use what is known and refresh it in the background.
  */
 export async function spreadForWrite(ref: CounterRef): Promise<Spread> {
-  const { spread } = knowledge(ref);
-  if (spread.isStale(Date.now())) {
+  const known = knowledge(ref);
+  if (known.spread.isStale(Date.now())) {
     const reading = refreshSpread(ref);
-    if (!spread.known && !isOffline()) await Promise.race([reading, patience()]);
+    known.first ??= isOffline() ? Promise.resolve() : Promise.race([reading, patience()]);
   }
-  return spread;
+  await known.first;
+  return known.spread;
 }
 
 /** Reads the counter document once and learns its shard count. Never rejects: not knowing is safe. Cost: 1 read. */
 export function refreshSpread(ref: CounterRef): Promise<void> {
   const known = knowledge(ref);
-  known.reading ??= getDoc(doc(ref.firestore, counterPath(ref.collection, ref.id)))
-    .then(
-      (snapshot) => known.spread.learn(snapshot.get("shardCount"), Date.now()),
-      () => undefined,
-    )
-    .finally(() => {
-      delete known.reading;
-    });
+  known.reading ??= read(ref, known.spread).finally(() => {
+    delete known.reading;
+  });
   return known.reading;
+}
+
+async function read(ref: CounterRef, spread: Spread): Promise<void> {
+  try {
+    const snapshot = await getDoc(doc(ref.firestore, counterPath(ref.collection, ref.id)));
+    spread.learn(snapshot.get("shardCount"), Date.now());
+  } catch {
+    spread.triedInVain(Date.now());
+  }
 }
 
 function isOffline(): boolean {

@@ -38,7 +38,8 @@ export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
 
 /**
  * Sums the shards at this instant, without waiting for the functions. Cost: 1 read per shard. For the rare place
- * where a second of age matters; show `onCounter` to people.
+ * where a second of age matters; show `onCounter` to people. Increments of this client that the server has not
+ * acknowledged yet are included.
  *
  * @throws FirestoreError `unavailable` when offline
  */

@@ -19,12 +19,12 @@ function write(spread: Spread, times: number): void {
 describe("what is known of the shard count", () => {
   test("is nothing at first: one shard, to be asked for at once", () => {
     const spread = new Spread(() => 0);
-    expect([spread.known, spread.width, spread.isStale(0)]).toEqual([false, 1, true]);
+    expect([spread.width, spread.isStale(0)]).toEqual([1, true]);
   });
 
   test("is used for a minute", () => {
     const spread = knowing(8);
-    expect([spread.known, spread.width]).toEqual([true, 8]);
+    expect(spread.width).toBe(8);
     expect(SHARD_COUNT_TTL_MS).toBe(60_000);
     expect(spread.isStale(now)).toBe(false);
     expect(spread.isStale(now + SHARD_COUNT_TTL_MS - 1)).toBe(false);
@@ -43,8 +43,15 @@ describe("what is known of the shard count", () => {
     expect([spread.width, spread.isStale(now + 2 * BUSY_TTL_MS)]).toEqual([9, false]);
   });
 
+  test("stays, and is not asked for again at once, when it could not be read", () => {
+    const spread = knowing(8);
+    spread.triedInVain(now + SHARD_COUNT_TTL_MS);
+    expect([spread.width, spread.isStale(now + SHARD_COUNT_TTL_MS)]).toEqual([8, false]);
+    expect(spread.isStale(now + 2 * SHARD_COUNT_TTL_MS)).toBe(true);
+  });
+
   test.each(malformed)("is one shard if the counter says %j", (shardCount) => {
-    expect([knowing(shardCount).width, knowing(shardCount).known]).toEqual([1, true]);
+    expect([knowing(shardCount).width, knowing(shardCount).isStale(now)]).toEqual([1, false]);
   });
 });
 

@@ -35,11 +35,6 @@ export class Spread {
     this.#turn = Math.floor(random() * MARK_SLOTS);
   }
 
-  /** Whether anything is known yet. */
-  get known(): boolean {
-    return this.#shardCount !== undefined;
-  }
-
   /** Whether what is known is too old to be used without asking again. */
   isStale(now: number): boolean {
     return now - this.#knownAt >= (this.#writesSince >= BUSY_WRITES ? BUSY_TTL_MS : SHARD_COUNT_TTL_MS);
@@ -49,6 +44,12 @@ export class Spread {
   learn(shardCount: unknown, now: number): void {
     const valid = Number.isInteger(shardCount) && (shardCount as number) >= 1;
     this.#shardCount = valid ? Math.min(shardCount as number, MAX_SHARDS) : 1;
+    this.#knownAt = now;
+    this.#writesSince = 0;
+  }
+
+  /** The read failed: what is known stays, and is not asked for again at once. */
+  triedInVain(now: number): void {
     this.#knownAt = now;
     this.#writesSince = 0;
   }

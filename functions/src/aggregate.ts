@@ -63,17 +63,16 @@ export async function aggregate(
       await sleep(before.due - next.asOf);
       continue;
     }
-    if (!isNews(previous, next, measurement, margin)) {
-      return { outlook: outlookOf(next, margin, config), counter: next, measurement };
-    }
 
     const after = outlookOf(next, margin, config);
+    const news = isNews(previous, next, measurement, margin);
     const certain =
       wanted.committedAt <= next.asOf - margin ||
       (wanted.shardId !== undefined && includes(measurement, wanted.shardId, wanted.committedAt));
-    if (!certain || isPolled(next, config) || (previous && isPolled(previous, config))) {
+    if (!certain || (news && (isPolled(next, config) || (previous && isPolled(previous, config))))) {
       await schedule({ counterId, due: Math.max(after.due, wanted.committedAt) });
     }
+    if (!news) return { outlook: after, counter: next, measurement };
     if (await publish(current, next, measurement.asOf)) {
       report(counterId, previous, next);
       return { outlook: after, counter: next, measurement };

@@ -9,6 +9,8 @@ export interface StoredCounter extends CounterDocument<Timestamp> {
   calmSince: Timestamp | null;
   /** Whether the sweep should look again although nobody writes: the counter is hot, scaled up or not yet folded. */
   unsettled: boolean;
+  /** How many documents the measurement read: what the next one may cost. */
+  shardDocuments: number;
   /** Shards whose `count` cannot be added and which are therefore left out. Each is reported once in the log. */
   malformed: string[];
 }
@@ -22,6 +24,7 @@ export interface Published {
   readonly asOf: Millis;
   readonly calmSince: Millis | null;
   readonly unsettled: boolean;
+  readonly shardDocuments: number;
   readonly malformed: readonly string[];
 }
 
@@ -46,6 +49,7 @@ export function parseCounter(snapshot: DocumentSnapshot): Published | undefined 
     asOf,
     calmSince: millis(snapshot.get("calmSince")),
     unsettled: snapshot.get("unsettled") === true,
+    shardDocuments: number("shardDocuments", 0),
     malformed: Array.isArray(malformed) ? malformed : [],
   };
 }

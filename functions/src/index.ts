@@ -4,7 +4,7 @@
  * An extension's manifest knows task queues and schedules of the 1st generation only, so there the same handlers are
  * wrapped for it.
  */
-import { onInit } from "firebase-functions";
+import type { DocumentReference } from "firebase-admin/firestore";
 import { expr } from "firebase-functions/params";
 import * as v1 from "firebase-functions/v1";
 import { onDocumentWritten } from "firebase-functions/v2/firestore";
@@ -18,13 +18,16 @@ import type { AggregationTask } from "./queue.ts";
 import { sweep as runSweep } from "./sweep.ts";
 import { createWake } from "./wake.ts";
 
-let backend: Backend;
-let onShardWritten: ReturnType<typeof createWake>;
+let instance: { backend: Backend; wake: ReturnType<typeof createWake> } | undefined;
 
-onInit(() => {
-  backend = createBackend(runTask);
-  onShardWritten = createWake(backend);
-});
+/** Made by the first event: parameters have no values at import time, and `onInit` passes 1st generation tasks by. */
+function running() {
+  if (!instance) {
+    const backend = createBackend(runTask);
+    instance = { backend, wake: createWake(backend) };
+  }
+  return instance;
+}
 
 const region = params.location;
 const memory = "512MiB";
@@ -39,10 +42,12 @@ export const wake = onDocumentWritten(
     memory,
     retry: true,
   },
-  async ({ data, params: { counterId = "", shardId = "" } }) => {
-    if (data?.after.updateTime) {
-      await onShardWritten({ counterId, shardId, committedAt: toMillis(data.after.updateTime) });
-    }
+  async ({ data }) => {
+    if (!data?.after.updateTime) return;
+    // Not the event's parameters: those are decoded as if they were a URL's, and an id may hold "%2F" or "é".
+    const { id: shardId, parent: shards } = data.after.ref;
+    const counterId = (shards.parent as DocumentReference).id;
+    await running().wake({ counterId, shardId, committedAt: toMillis(data.after.updateTime) });
   },
 );
 
@@ -51,9 +56,9 @@ const retryConfig = { maxAttempts: 100, minBackoffSeconds: 1, maxBackoffSeconds:
 const schedule = "every 5 minutes";
 
 export const aggregate = isExtension
-  ? v1.tasks.taskQueue({ retryConfig }).onDispatch((task: AggregationTask) => runTask(backend, task))
-  : onTaskDispatched<AggregationTask>({ region, memory, retryConfig }, ({ data }) => runTask(backend, data));
+  ? v1.tasks.taskQueue({ retryConfig }).onDispatch((task: AggregationTask) => runTask(running().backend, task))
+  : onTaskDispatched<AggregationTask>({ region, memory, retryConfig }, ({ data }) => runTask(running().backend, data));
 
 export const sweep = isExtension
-  ? v1.pubsub.schedule(schedule).onRun(() => runSweep(backend))
-  : onSchedule({ region, memory, schedule, timeoutSeconds: 540 }, () => runSweep(backend));
+  ? v1.pubsub.schedule(schedule).onRun(() => runSweep(running().backend))
+  : onSchedule({ region, memory, schedule, timeoutSeconds: 540 }, () => runSweep(running().backend));

@@ -20,7 +20,10 @@ describe("with the defaults, the interval in milliseconds", () => {
   ])(
     "of %i shards at %d writes per second and a total of %i is %d, because %s",
     (shardCount, rate, total, interval) => {
-      expect(publishInterval({ shardCount, rate, total }, defaults)).toBeCloseTo(interval, 1);
+      expect(publishInterval({ shardCount, rate, total, shardDocuments: 1 }, defaults)).toBeCloseTo(interval, 1);
+      // Surplus shards that are not folded yet are read all the same, and must be paid for.
+      const folding = { shardCount: 1, rate, total, shardDocuments: shardCount };
+      expect(publishInterval(folding, defaults)).toBeCloseTo(interval, 1);
     },
   );
 });

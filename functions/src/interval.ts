@@ -6,6 +6,7 @@
  * shortest: there is nothing to coalesce, so waiting would save nothing.
  */
 import type { Config, Millis } from "./config.ts";
+import type { Published } from "./counter.ts";
 
 /** Whether less than one write is expected within the longest interval: too few to coalesce, too few to sweep. */
 export function isSparse(rate: number, config: Config): boolean {
@@ -17,14 +18,18 @@ const READ_PRICE = 0.06;
 const WRITE_PRICE = 0.18;
 
 /**
- * @param counter  its last published total, its rate in writes per second, and over how many shards it is spread
+ * @param counter  its last published total, its rate in writes per second, and how many shards there are: those to
+ *                 spread over, or those that were read, if there were more
  * @returns        the least time between two published totals
  */
-export function publishInterval(counter: { total: number; rate: number; shardCount: number }, config: Config): Millis {
-  const { total, rate, shardCount } = counter;
+export function publishInterval(
+  counter: Pick<Published, "total" | "rate" | "shardCount" | "shardDocuments">,
+  config: Config,
+): Millis {
+  const { total, rate, shardCount, shardDocuments } = counter;
   const { precision, budget, minInterval, maxInterval } = config;
   if (isSparse(rate, config)) return minInterval;
   const untilVisible = (precision * Math.abs(total)) / rate;
-  const untilAffordable = (shardCount * READ_PRICE) / (budget * rate * WRITE_PRICE);
+  const untilAffordable = (Math.max(shardCount, shardDocuments) * READ_PRICE) / (budget * rate * WRITE_PRICE);
   return Math.min(Math.max(1_000 * Math.max(untilVisible, untilAffordable), minInterval), maxInterval);
 }

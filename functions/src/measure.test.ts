@@ -52,14 +52,14 @@ describe("a measurement", () => {
     expect(await measure(collection(shards))).toMatchObject({ total: 5, writes: 0, malformed: [] });
   });
 
-  test("leaves shards out whose count is not a finite number, and names them", async () => {
+  test("leaves counts out that are not finite numbers and names their shards, whose writes keep feeding the rate", async () => {
     const shards = {
       "0": { count: "7", writes: 9 },
       "1": { count: 1, writes: 1 },
       "2": { count: Number.NaN, writes: 9 },
     };
     const measurement = await measure(collection(shards));
-    expect(measurement).toMatchObject({ total: 1, writes: 1, malformed: ["0", "2"] });
+    expect(measurement).toMatchObject({ total: 1, writes: 19, malformed: ["0", "2"] });
     expect(measurement.shards.map(({ id }) => id)).toEqual(["1"]);
   });
 

@@ -43,14 +43,14 @@ function summarize(snapshot: QuerySnapshot): Measurement {
   let writes = 0;
   for (const doc of snapshot.docs) {
     const count: unknown = doc.get("count");
+    const landed = writesOf(doc.get("writes"));
+    writes += landed;
     if (!isCount(count)) {
       malformed.push(doc.id);
       continue;
     }
-    const shard = { id: doc.id, count: count ?? 0, writes: writesOf(doc.get("writes")), updatedAt: doc.updateTime };
-    shards.push(shard);
-    total += shard.count;
-    writes += shard.writes;
+    shards.push({ id: doc.id, count: count ?? 0, writes: landed, updatedAt: doc.updateTime });
+    total += count ?? 0;
   }
   return { total, writes, asOf: snapshot.readTime, shards, malformed };
 }

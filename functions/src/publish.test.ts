@@ -34,6 +34,15 @@ describe("the next publish", () => {
     expect(nextPublished(idle, measured(0, { writes: idle.writes + 20 }), defaults).rate).toBe(20_000);
   });
 
+  test("has the rate that is stored, to six digits, so that every instance concludes the same from it", () => {
+    fc.assert(
+      fc.property(fc.maxSafeNat(), fc.integer({ min: 1, max: 1e6 }), (writes, milliseconds) => {
+        const { rate } = nextPublished(idle, measured(milliseconds / 1_000, { writes }), defaults);
+        return rate === Number(rate.toPrecision(6));
+      }),
+    );
+  });
+
   test("counts no fewer writes than before, and its rate is finite and not negative, whatever was measured", () => {
     fc.assert(
       fc.property(
@@ -78,14 +87,17 @@ describe("a publish is news", () => {
   const newsOf = (measurement: Measurement, previous = idle) =>
     isNews(previous, nextPublished(previous, measurement, defaults), measurement, margin);
 
-  test("if it is the first", () => {
-    const measurement = measured(0, { total: 0, writes: 0, shards: [] });
-    expect(isNews(undefined, nextPublished(undefined, measurement, defaults), measurement, margin)).toBe(true);
+  test("if it is the first, of a counter that has a shard; one that was deleted does not come back", () => {
+    const first = (measurement: Measurement) =>
+      isNews(undefined, nextPublished(undefined, measurement, defaults), measurement, margin);
+    expect(first(measured(0))).toBe(true);
+    expect(first(measured(0, { shards: [], malformed: ["0"] }))).toBe(true);
+    expect(first(measured(0, { total: 0, writes: 0, shards: [] }))).toBe(false);
   });
 
   test("but not if no shard was written since the last and nothing it says has changed", () => {
     expect(newsOf(measured(100))).toBe(false);
-    expect(newsOf(measured(100, { malformed: ["x"] }), { ...idle, malformed: ["x"] })).toBe(false);
+    expect(newsOf(measured(100, { malformed: ["x"] }), { ...idle, malformed: ["x"], shardDocuments: 2 })).toBe(false);
   });
 
   test("if a shard was written since, even if the total is the same; up to the margin before, it may have been missed", () => {
@@ -101,6 +113,7 @@ describe("a publish is news", () => {
     ["shardCount", { shardCount: 2, calmSince: 0 }],
     ["calmSince", { shardCount: 2 }],
     ["unsettled", { unsettled: true }],
+    ["shardDocuments", { shardDocuments: 2 }],
     ["malformed", { malformed: ["x"] }],
   ])("if it says another %s", (_what, before) => {
     expect(newsOf(measured(100), { ...idle, ...before })).toBe(true);

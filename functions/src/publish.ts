@@ -21,7 +21,9 @@ import type { Measurement } from "./measure.ts";
 export function nextPublished(previous: Published | undefined, measurement: Measurement, config: Config): Published {
   const asOf = toMillis(measurement.asOf);
   const writes = Math.max(measurement.writes, previous?.writes ?? 0);
-  const rate = previous ? ((writes - previous.writes) * 1_000) / Math.max(asOf - previous.asOf, 1) : 0;
+  const observed = previous ? ((writes - previous.writes) * 1_000) / Math.max(asOf - previous.asOf, 1) : 0;
+  // Rounded here and not when it is written: all instances must draw the same conclusions from the same number.
+  const rate = Number(observed.toPrecision(6));
   const scaling = previous ?? { shardCount: config.minShards, calmSince: null };
   const { shardCount, calmSince } = decideScaling(rate, scaling, asOf, config);
   const surplus = measurement.shards.some((shard) => isSurplus(shard, shardCount));
@@ -33,6 +35,7 @@ export function nextPublished(previous: Published | undefined, measurement: Meas
     asOf,
     calmSince,
     unsettled: shardCount > config.minShards || surplus || !isSparse(rate, config),
+    shardDocuments: measurement.shards.length + measurement.malformed.length,
     malformed: measurement.malformed,
   };
 }
@@ -48,7 +51,8 @@ export function isNews(
   measurement: Measurement,
   margin: Millis,
 ): boolean {
-  if (!previous) return true;
+  // Of a counter that does not exist, or was deleted, there is nothing to tell.
+  if (!previous) return next.shardDocuments > 0;
   const written = measurement.shards.some(({ updatedAt }) => toMillis(updatedAt) > previous.asOf - margin);
   const { asOf: _, ...before } = previous;
   const { asOf: __, ...after } = next;
@@ -69,11 +73,12 @@ export async function publish(
     total: next.total,
     shardCount: next.shardCount,
     writes: next.writes,
-    rate: Number(next.rate.toPrecision(6)),
+    rate: next.rate,
     asOf,
     group: groupOf(snapshot.id),
     calmSince: next.calmSince === null ? null : toTimestamp(next.calmSince),
     unsettled: next.unsettled,
+    shardDocuments: next.shardDocuments,
     malformed: [...next.malformed],
   };
   try {

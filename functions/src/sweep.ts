@@ -15,8 +15,8 @@ import { fold, foldable } from "./fold.ts";
 import { measure } from "./measure.ts";
 import { isPolled, outlookOf } from "./outlook.ts";
 
-/** Counters attended to at the same time. */
-const PAGE = 25;
+/** Counters attended to at the same time: few, because each may have 10,000 shards to hold in memory. */
+const PAGE = 8;
 
 /**
  * What a sweep makes of a counter: it rests until it may shrink; somebody looks after its total already, so that only
