@@ -141,7 +141,11 @@ function report(took: number): void {
     table.push([origin, snapshot?.total ?? 0, length, snapshot?.shardCount ?? 1, `${fresh.toFixed(2)} s`]);
   }
   console.log(table.toString());
-  console.log("fresh after: from the last acknowledged increment until a watcher saw the total that includes it");
+  console.log("fresh after: from the last acknowledged increment until a watcher saw the total that includes it.");
+  console.log(
+    "The emulator runs every waiting function in a process of its own, so on few cores totals lag; by design they",
+  );
+  console.log("are published once in 1 to 10 seconds.");
 }
 
 function stayUp(): void {
@@ -152,7 +156,7 @@ The emulators stay up, with the functions loaded, until you press Ctrl-C:
   Auth       ${process.env.FIREBASE_AUTH_EMULATOR_HOST}
   Functions  ${functions}
 Look at a counter:
-  curl http://${firestore}/v1/projects/${project}/databases/(default)/documents/counters/departures:ATL`);
+  curl 'http://${firestore}/v1/projects/${project}/databases/(default)/documents/counters/departures:ATL'`);
   const alive = setInterval(() => {}, 1 << 30);
   process.once("SIGINT", () => {
     clearInterval(alive);

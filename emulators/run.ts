@@ -6,6 +6,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { delayingProxy } from "../test/proxy.ts";
 import { MissingRequirement } from "./requirements.ts";
@@ -36,8 +37,14 @@ function readArguments(): { options: SuiteOptions; latency: number; command: str
   const params = values.param.map((param) => param.split("=", 2));
   const latency = Number(values.latency);
   const isPackaging = (name: string): name is Packaging => (PACKAGINGS as readonly string[]).includes(name);
-  if (positionals.length === 0 || !isPackaging(values.as) || params.some(([, value]) => !value) || !(latency >= 0)) {
-    fail(USAGE);
+  const refuse = (problem: string) => fail(`${problem}\n\n${USAGE}`);
+  if (positionals.length === 0) refuse("No command to run.");
+  if (!isPackaging(values.as)) return refuse(`--as ${values.as}: it is one of ${PACKAGINGS.join(", ")}.`);
+  if (!(latency >= 0)) refuse(`--latency ${values.latency}: it is a number of milliseconds.`);
+  const manifest = readFileSync(new URL("../extension.yaml", import.meta.url), "utf8");
+  for (const [name = "", value] of params) {
+    if (!manifest.includes(`- param: ${name}\n`)) refuse(`--param ${name}: extension.yaml has no such parameter.`);
+    if (!value) refuse(`--param ${name}: give it a value, ${name}=VALUE.`);
   }
   return {
     options: { packaging: values.as, params: Object.fromEntries(params) },
