@@ -14,5 +14,5 @@ export {
 } from "./layout.ts";
 export { type Random, randomShard, shardForKey } from "./shardSelection.ts";
 export { isCount, sumOfCounts } from "./sum.ts";
-export { validAmount, validCollection, validCounterId, validShardKey } from "./validation.ts";
+export { documentIdProblem, validAmount, validCollection, validCounterId, validShardKey } from "./validation.ts";
 export { type IncrementPlan, isCommitted, planIncrement } from "./writePlan.ts";

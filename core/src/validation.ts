@@ -53,7 +53,8 @@ export function validShardKey(key: unknown): string {
   return key;
 }
 
-function documentIdProblem(id: unknown): string | undefined {
+/** Why something cannot be the id of a document or a collection, as the end of a sentence; `undefined` if it can. */
+export function documentIdProblem(id: unknown): string | undefined {
   if (typeof id !== "string") return "is not a string";
   if (id === "") return "is empty";
   if (id.includes("/")) return 'has a "/"';
