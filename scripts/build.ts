@@ -1,22 +1,31 @@
-/** Builds what is shipped: the client package and the functions, each with core bundled in. */
+/** Builds what is shipped: the client package, entry by entry, and the functions, each with core bundled in. */
 import { execFileSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { copyFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { Extractor, ExtractorConfig, ExtractorLogLevel } from "@microsoft/api-extractor";
 import { build } from "esbuild";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
 const shared = { bundle: true, format: "esm", sourcemap: true, logLevel: "warning" } as const;
 
-rmSync("client/dist", { recursive: true, force: true });
+/** What apps import: `firestore-tally` is `index`, the others are below it. */
+const entries = { index: "web", admin: "admin", react: "react", testing: "testing" };
+
+for (const folder of ["client/dist", "client/types"]) rmSync(folder, { recursive: true, force: true });
 await Promise.all([
-  build({
-    ...shared,
-    entryPoints: ["client/src/index.ts"],
-    outfile: "client/dist/index.js",
-    external: ["firebase/*"],
-    target: "es2022",
-  }),
+  ...Object.entries(entries).map(([entry, folder]) =>
+    build({
+      ...shared,
+      entryPoints: [`client/src/${folder}/index.ts`],
+      outfile: `client/dist/${entry}.js`,
+      external: ["firebase/*", "firebase-admin/*", "firestore-tally", "react", "node:*"],
+      target: "es2022",
+      // Names with an underscore are nobody else's business.
+      mangleProps: /^_[a-z]/,
+      minifySyntax: true,
+    }),
+  ),
   build({
     ...shared,
     entryPoints: ["functions/src/index.ts"],
@@ -26,4 +35,43 @@ await Promise.all([
     target: "node22",
   }),
 ]);
+
+// What users deploy is part of the client package.
+for (const file of ["LICENSE", "firestore.rules", "firestore.indexes.json"]) copyFileSync(file, `client/${file}`);
+
+// One declaration file for each entry. The report of its public API is held against the one in client/api by a test.
 execFileSync("tsc", ["-p", "client/tsconfig.json"], { stdio: "inherit" });
+for (const [entry, folder] of Object.entries(entries)) declare(entry, folder);
+
+function declare(entry: string, folder: string): void {
+  const config = ExtractorConfig.prepare({
+    configObject: {
+      projectFolder: process.cwd(),
+      mainEntryPointFilePath: `<projectFolder>/client/types/client/src/${folder}/index.d.ts`,
+      newlineKind: "lf",
+      // Not the project's own: there, `firestore-tally` is the source instead of the package.
+      compiler: { overrideTsconfig: { compilerOptions: { module: "nodenext", strict: true, types: ["node"] } } },
+      apiReport: {
+        enabled: true,
+        reportFileName: `${entry}.api.md`,
+        reportFolder: "<projectFolder>/client/api",
+        reportTempFolder: "<projectFolder>/client/types/api",
+      },
+      docModel: { enabled: false },
+      dtsRollup: { enabled: true, untrimmedFilePath: `<projectFolder>/client/dist/${entry}.d.ts` },
+      tsdocMetadata: { enabled: false },
+      messages: {
+        extractorMessageReporting: {
+          default: { logLevel: ExtractorLogLevel.Error },
+          // Every export is public, so there are no release tags.
+          "ae-missing-release-tag": { logLevel: ExtractorLogLevel.None },
+        },
+        tsdocMessageReporting: { default: { logLevel: ExtractorLogLevel.Error } },
+      },
+    },
+    configObjectFullPath: undefined,
+    packageJsonFullPath: `${process.cwd()}/client/package.json`,
+  });
+  const { errorCount } = Extractor.invoke(config, { localBuild: process.argv.includes("--update-api") });
+  if (errorCount > 0) throw new Error(`The declarations of ${entry} have errors, see above.`);
+}

@@ -12,10 +12,9 @@ export const SHARD_COUNT_TTL_MS = 60_000;
 
 /**
  * A busy writer looks again sooner, because it is part of what makes the counter grow: after this many writes of its
- * own, which keeps these reads below 2 % of what its writes cost, and at most every `BUSY_TTL_MS`.
+ * own, which keeps these reads below 2 % of what its writes cost.
  */
 export const BUSY_WRITES = 20;
-export const BUSY_TTL_MS = 2_000;
 
 /** An acknowledgement slower than this hints at contention on the shard: several times an ordinary round trip. */
 export const SLOW_ACK_MS = 1_000;
@@ -23,52 +22,46 @@ export const SLOW_ACK_MS = 1_000;
 /** How much wider than the shard count a client spreads at most. */
 const WIDEST = 2;
 
-/** What one client knows of one counter. One per counter and Firestore instance; mutable, synchronous, no I/O. */
-export class Spread {
-  #shardCount: number | undefined;
-  #knownAt = Number.NEGATIVE_INFINITY;
-  #writesSince = 0;
-  #factor = 1;
-  #turn: number;
-
-  constructor(random: () => number) {
-    this.#turn = Math.floor(random() * MARK_SLOTS);
-  }
-
+/** What one client knows of one counter. One per counter and Firestore instance; synchronous, no I/O. */
+export interface Spread {
   /** Whether what is known is too old to be used without asking again. */
-  isStale(now: number): boolean {
-    return now - this.#knownAt >= (this.#writesSince >= BUSY_WRITES ? BUSY_TTL_MS : SHARD_COUNT_TTL_MS);
-  }
-
-  /** The shard count of a counter document just seen; `undefined` if there is none yet. */
-  learn(shardCount: unknown, now: number): void {
-    const valid = Number.isInteger(shardCount) && (shardCount as number) >= 1;
-    this.#shardCount = valid ? Math.min(shardCount as number, MAX_SHARDS) : 1;
-    this.#knownAt = now;
-    this.#writesSince = 0;
-  }
-
-  /** The read failed: what is known stays, and is not asked for again at once. */
-  triedInVain(now: number): void {
-    this.#knownAt = now;
-    this.#writesSince = 0;
-  }
-
+  _isStale(now: number): boolean;
+  /**
+   * The counter document was read.
+   *
+   * @param shardCount - what it says; anything but a number from 1 on is taken for 1. Left out if the read failed: what is
+   *                    known stays, and is not asked for again at once
+   */
+  _learn(now: number, shardCount?: unknown): void;
   /** @returns whether the write was slow, so that the shard count should be read at once */
-  acknowledged(tookMs: number): boolean {
-    const slow = tookMs > SLOW_ACK_MS;
-    this.#factor = slow ? WIDEST : Math.max(1, this.#factor * 0.9);
-    return slow;
-  }
-
+  _acknowledged(tookMs: number): boolean;
   /** Over how many shards to spread the next write. */
-  get width(): number {
-    return Math.min(Math.ceil((this.#shardCount ?? 1) * this.#factor), MAX_SHARDS);
-  }
-
+  _width(): number;
   /** The turn of the next write of this client, which decides the slot of its mark. */
-  nextTurn(): number {
-    this.#writesSince++;
-    return this.#turn++;
-  }
+  _nextTurn(): number;
+}
+
+export function createSpread(random: () => number): Spread {
+  let shardCount = 1;
+  let knownAt = 0;
+  let writesSince = 0;
+  let factor = 1;
+  let turn = Math.floor(random() * MARK_SLOTS);
+  return {
+    _isStale: (now) => now - knownAt >= SHARD_COUNT_TTL_MS || writesSince >= BUSY_WRITES,
+    _learn(now, seen = shardCount) {
+      shardCount = Math.max((seen as number) || 1, 1);
+      knownAt = now;
+      writesSince = 0;
+    },
+    _acknowledged(tookMs) {
+      factor = tookMs > SLOW_ACK_MS ? WIDEST : 1;
+      return factor > 1;
+    },
+    _width: () => Math.min(shardCount * factor, MAX_SHARDS),
+    _nextTurn() {
+      writesSince++;
+      return turn++;
+    },
+  };
 }

@@ -11,18 +11,26 @@ export type CounterErrorCode =
   | "counter/invalid-id"
   /** The collection cannot hold counters. */
   | "counter/invalid-collection"
+  /** The key of a keyed increment cannot name a Firestore document. */
+  | "counter/invalid-key"
   /** An option has a value it cannot have. */
   | "counter/invalid-option"
   /** The security rules refuse this increment: signed out, another amount than they allow, a keyed counter. */
   | "counter/permission-denied"
+  /** The buffered counter was closed. */
+  | "counter/closed"
+  /** The emulator that a test wants cannot be used: not running, no rules, no functions. */
+  | "counter/emulator"
   /** The configuration of the functions is contradictory or out of range. */
   | "counter/invalid-config";
 
+/** Every error that Tally itself raises. Errors of Firestore are passed on as they are. */
 export class CounterError extends Error {
-  readonly code: CounterErrorCode;
+  /** Why it failed. */
+  declare readonly code: CounterErrorCode;
 
-  constructor(code: CounterErrorCode, message: string, options?: ErrorOptions) {
-    super(`${code}: ${message}`, options);
+  constructor(code: CounterErrorCode, message: string, cause?: unknown) {
+    super(`${code}: ${message}`, { cause });
     this.name = "CounterError";
     this.code = code;
   }

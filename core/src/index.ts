@@ -4,15 +4,16 @@ export {
   type CounterDocument,
   counterPath,
   DEFAULT_COLLECTION,
+  type EntryDocument,
+  entryPath,
   groupOf,
   MARK_SLOTS,
   MAX_SHARDS,
   SHARDS,
   type ShardDocument,
-  shardPath,
   shardsPath,
 } from "./layout.ts";
-export { type Random, randomShard, shardForKey } from "./shardSelection.ts";
+export { type Random, randomShard } from "./shardSelection.ts";
 export { isCount, sumOfCounts } from "./sum.ts";
-export { documentIdProblem, validAmount, validCollection, validCounterId, validShardKey } from "./validation.ts";
-export { type IncrementPlan, isCommitted, planIncrement } from "./writePlan.ts";
+export { isDocumentId, validAmount, validName } from "./validation.ts";
+export { type IncrementPlan, planIncrement, proofOf } from "./writePlan.ts";

@@ -33,6 +33,16 @@ export interface ShardDocument<Instant> {
   marks: Record<string, string>;
 }
 
+/** `counters/{id}/entries/{key}`: one keyed increment. Created and deleted, never updated. */
+export interface EntryDocument<Instant> {
+  /** What was added. */
+  by: number;
+  /** The id of the shard it was added to. */
+  shard: string;
+  /** Server time of the write. */
+  at: Instant;
+}
+
 /** Default of the deploy-time parameter `COLLECTION`. */
 export const DEFAULT_COLLECTION = "counters";
 
@@ -54,17 +64,17 @@ export function groupOf(counterId: string): string {
   return colon < 0 ? "" : counterId.slice(0, colon);
 }
 
-/** Path of the counter document, relative to the database. */
+/** Path of a counter document, relative to the database. The two below are under it. */
 export function counterPath(collection: string, counterId: string): string {
   return `${collection}/${counterId}`;
 }
 
 /** Path of the collection of a counter's shards. */
-export function shardsPath(collection: string, counterId: string): string {
-  return `${counterPath(collection, counterId)}/${SHARDS}`;
+export function shardsPath(counter: string): string {
+  return `${counter}/${SHARDS}`;
 }
 
-/** Path of one shard document. */
-export function shardPath(collection: string, counterId: string, shard: number): string {
-  return `${shardsPath(collection, counterId)}/${shard}`;
+/** Path of the entry of one key. */
+export function entryPath(counter: string, key: string): string {
+  return `${counter}/entries/${key}`;
 }

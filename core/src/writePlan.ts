@@ -2,12 +2,13 @@
  * What one increment writes, as plain data. Each SDK turns a plan into its own write; people who write a client for
  * another platform replay the same plans (`docs/vectors.json`).
  */
-import { MARK_SLOTS, shardPath } from "./layout.ts";
+import { entryPath, MARK_SLOTS, shardsPath } from "./layout.ts";
 import type { Random } from "./shardSelection.ts";
 
 /**
  * A merge into one shard document: `count` and `writes` grow by an amount, `at` becomes the server's time, one mark
- * changes. Cost: 1 document write.
+ * changes. A keyed increment creates its entry in the same commit, with `by`, the id of the shard and the server's time
+ * as `at`. Cost: 1 document write, 2 if keyed.
  */
 export interface IncrementPlan {
   /** The shard document, relative to the database. */
@@ -16,38 +17,50 @@ export interface IncrementPlan {
   readonly by: number;
   /** The slot of `marks` that changes, `"0"` … `"31"`. */
   readonly slot: string;
-  /** What the slot becomes: 16 random characters of `A–Z a–z 0–9 _ -`. */
+  /** What the slot becomes: 8 to 24 random characters of `a–z 0–9`. */
   readonly nonce: string;
+  /** The entry document of a keyed increment, relative to the database. */
+  readonly entry: string | undefined;
 }
 
 /**
- * Plans one increment by `by` on shard `shard`, with a mark of its own.
+ * Plans one increment by `by` on shard `shard`, with a mark of its own. The undo of a keyed increment is planned as an
+ * increment without a key, by the opposite amount on the same shard; its commit also deletes the entry.
  *
+ * @param counter  path of the counter document
  * @param turn  a number that grows by one with each increment of this writer, from a random start. Taking the slots
  *              in turn keeps a writer from overwriting its own marks: after a cut connection an SDK may replay
  *              several writes at once, and each must still find its mark
+ * @param key   the key of a keyed increment
  */
 export function planIncrement(
-  collection: string,
-  counterId: string,
-  shard: number,
+  counter: string,
+  shard: string,
   by: number,
   turn: number,
   random: Random,
+  key?: string,
 ): IncrementPlan {
-  return { path: shardPath(collection, counterId, shard), by, slot: String(turn % MARK_SLOTS), nonce: nonce(random) };
+  return {
+    path: `${shardsPath(counter)}/${shard}`,
+    by,
+    slot: `${turn % MARK_SLOTS}`,
+    // 52 random bits: enough, since a mark is compared with one other.
+    nonce: random().toString(36).slice(2, 26).padEnd(8, "0"),
+    entry: key && entryPath(counter, key),
+  };
 }
 
-/** Whether the marks of a shard show that the write of this plan was committed. */
-export function isCommitted(plan: IncrementPlan, marks: unknown): boolean {
-  return typeof marks === "object" && marks !== null && (marks as Record<string, unknown>)[plan.slot] === plan.nonce;
-}
-
-const NONCE_LENGTH = 16;
-const NONCE_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
-
-function nonce(random: Random): string {
-  let text = "";
-  for (let i = 0; i < NONCE_LENGTH; i++) text += NONCE_ALPHABET[Math.floor(random() * NONCE_ALPHABET.length)];
-  return text;
+/**
+ * Where to look whether a write was committed: the field of the document at the path has the value. For a keyed
+ * increment that is its entry, else its mark on the shard.
+ */
+export function proofOf({
+  path,
+  by,
+  slot,
+  nonce,
+  entry,
+}: IncrementPlan): [path: string, field: string, value: unknown] {
+  return entry ? [entry, "by", by] : [path, `marks.${slot}`, nonce];
 }

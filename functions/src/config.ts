@@ -3,7 +3,7 @@
  * `extension.yaml` declares the same names with the same defaults; a test compares the two.
  */
 import { defineInt, defineString } from "firebase-functions/params";
-import { CounterError, DEFAULT_COLLECTION, documentIdProblem, MAX_SHARDS } from "../../core/src/index.ts";
+import { CounterError, DEFAULT_COLLECTION, isDocumentId, MAX_SHARDS } from "../../core/src/index.ts";
 
 /** Milliseconds: a duration, or since the epoch. */
 export type Millis = number;
@@ -124,13 +124,9 @@ export function config(): Config {
  * @throws CounterError `counter/invalid-config`, naming the parameter, its value and what it may be
  */
 export function validConfig(config: Config): Config {
-  const problem = documentIdProblem(config.collection);
-  if (problem) {
+  if (!isDocumentId(config.collection)) {
     const value = JSON.stringify(config.collection);
-    throw new CounterError(
-      "counter/invalid-config",
-      `COLLECTION is ${value}, which ${problem}; set it to the id of one collection`,
-    );
+    throw new CounterError("counter/invalid-config", `COLLECTION is ${value}; set it to the id of one collection`);
   }
   const inRange = (name: string, value: number, from: number, to: number, whole = false) => {
     if (!(value >= from && value <= to) || (whole && !Number.isInteger(value))) {

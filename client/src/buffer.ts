@@ -1,0 +1,94 @@
+/** Coalesces many increments into few writes. The same for every SDK: what writes and what shows is passed in. */
+import { CounterError, validAmount } from "../../core/src/index.ts";
+
+/** When a buffer writes. */
+export interface BufferOptions {
+  /** Milliseconds between an increment and the write that carries it. Default 1,000. */
+  flushInterval?: number;
+  /**
+   * No write adds more than this, unless a single increment does; reaching it writes at once. Default 100. The default
+   * rules accept no more than 1: make `isAllowedAmount` in `firestore.rules` say `by >= 1 && by <= 100`.
+   */
+  maxPending?: number;
+  /** Is told when a write in the background fails. What it carried is kept for the next. Default: `console.error`. */
+  onError?: (error: unknown) => void;
+}
+
+/** Increments that are collected before they are written. */
+export interface BufferedCounter {
+  /**
+   * Adds `by`, later. No I/O.
+   *
+   * @throws CounterError `counter/invalid-amount`, or `counter/closed` after `close`
+   */
+  increment(by?: number): void;
+  /** Writes now. Resolves once all increments so far are acknowledged. Cost: 1 write, if anything is pending. */
+  flush(): Promise<void>;
+  /** Refuses further increments and flushes. If it rejects, nothing is lost: what is pending stays, call it again. */
+  close(): Promise<void>;
+}
+
+/**
+ * @param write - writes a sum; resolves when it is acknowledged
+ * @param hold - is told by how much what is held back grows
+ */
+export function createBuffer(
+  write: (by: number) => Promise<void>,
+  hold: (by: number) => void,
+  { flushInterval = 1_000, maxPending = 100, onError = console.error }: BufferOptions,
+): BufferedCounter {
+  for (const [name, value] of Object.entries({ flushInterval, maxPending })) {
+    if (!(value > 0)) throw new CounterError("counter/invalid-option", `${name} is ${value}; pass a positive number`);
+  }
+  const underWay = new Set<Promise<void>>();
+  let pending = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let closed = false;
+
+  const keep = (by: number) => {
+    pending += by;
+    hold(by);
+  };
+  const send = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const by = pending;
+    if (by === 0) return;
+    keep(-by);
+    const writing = write(by).catch((error) => {
+      keep(by);
+      throw error;
+    });
+    underWay.add(writing);
+    const done = () => underWay.delete(writing);
+    writing.then(done, (error) => {
+      done();
+      onError(error);
+    });
+  };
+  // While the last write waits, because the device is offline say, one more each interval would only queue up.
+  const tick = () => {
+    timer = undefined;
+    if (underWay.size === 0) send();
+    else timer = setTimeout(tick, flushInterval);
+  };
+  const buffer: BufferedCounter = {
+    increment(by = 1) {
+      if (closed) throw new CounterError("counter/closed", "increment after close; make another bufferedCounter");
+      validAmount(by);
+      if (Math.abs(pending + by) > maxPending) send();
+      keep(by);
+      if (Math.abs(pending) >= maxPending) send();
+      else timer ??= setTimeout(tick, flushInterval);
+    },
+    async flush() {
+      send();
+      await Promise.all(underWay);
+    },
+    close() {
+      closed = true;
+      return buffer.flush();
+    },
+  };
+  return buffer;
+}

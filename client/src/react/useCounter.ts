@@ -1,0 +1,69 @@
+/** A counter in a React component. */
+import {
+  type CounterRef,
+  type CounterState,
+  counterStore,
+  type IncrementOptions,
+  incrementCounter,
+} from "firestore-tally";
+import { useCallback, useMemo, useState, useSyncExternalStore } from "react";
+
+/** What to show before the first total has come. */
+export interface UseCounterOptions {
+  /** The total to render on the server, and until the first one has come: read it there with `getCounter`. */
+  initialTotal?: number;
+}
+
+/** A counter as a component sees it. */
+export interface UseCounter {
+  /** `undefined` until it is known. Increments of this client are in it at once. */
+  readonly total: number | undefined;
+  /** Whether `total` holds increments that the server has not acknowledged yet. */
+  readonly pending: boolean;
+  /** Why the watch has ended, or else why the last increment failed. */
+  readonly error: Error | undefined;
+  /** Adds to the counter, as `incrementCounter` does. Never rejects: `error` says what went wrong. */
+  readonly increment: (by?: number, options?: IncrementOptions) => Promise<void>;
+}
+
+/**
+ * Watches a counter as long as the component is mounted. Safe in StrictMode, and renders on the server.
+ *
+ * Cost: 1 read per published total; components that show the same counter share it.
+ *
+ * @example
+ * ```ts
+ * function Views() {
+ *   const { total, increment } = useCounter(counter(db, "views:home"));
+ *   return <button onClick={() => increment()}>{total ?? "…"} views</button>;
+ * }
+ * ```
+ */
+export function useCounter(ref: CounterRef, options: UseCounterOptions = {}): UseCounter {
+  const { initialTotal } = options;
+  const store = useMemo(() => counterStore(ref), [ref]);
+  const initial = useMemo<CounterState>(
+    () => (initialTotal === undefined ? {} : { total: initialTotal }),
+    [initialTotal],
+  );
+  const state = useSyncExternalStore(store.subscribe, store.getSnapshot, () => initial);
+  const [failure, setFailure] = useState<{ store: unknown; error: Error }>();
+  const increment = useCallback(
+    async (by?: number, options?: IncrementOptions) => {
+      try {
+        await incrementCounter(ref, by, options);
+        setFailure(undefined);
+      } catch (error) {
+        setFailure({ store, error: error as Error });
+      }
+    },
+    [ref, store],
+  );
+  return {
+    total: state.total ?? initialTotal,
+    pending: state.pending ?? false,
+    // A failure of the counter that was shown before is not this one's.
+    error: state.error ?? (failure?.store === store ? failure.error : undefined),
+    increment,
+  };
+}

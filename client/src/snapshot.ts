@@ -1,0 +1,54 @@
+/** What reading a counter gives. The same for every SDK: `Instant` is its timestamp type. */
+
+/** A total and the instant it is exact for. `Instant` is the SDK's timestamp type. */
+export interface Snapshot<Instant> {
+  /** The sum of all increments committed at or before `asOf`; 0 for a counter nobody has incremented yet. */
+  readonly total: number;
+  /** The instant `total` is exact for; `null` for a counter without a published total. */
+  readonly asOf: Instant | null;
+  /** Whether `total` holds increments of this client that the server has not acknowledged yet. */
+  readonly pending: boolean;
+  /** Whether the total comes from this device's cache, because the server has not been reached. */
+  readonly fromCache: boolean;
+  /** Writes per second, lately. */
+  readonly rate: number;
+  /** Over how many shards writers spread now. */
+  readonly shardCount: number;
+}
+
+/** What any SDK's document snapshot can be asked for. */
+interface Document {
+  get(field: string): unknown;
+}
+
+/** The counter document as a snapshot. */
+export function toSnapshot<Instant>(document: Document, fromCache: boolean): Snapshot<Instant> {
+  return {
+    total: (document.get("total") as number | undefined) ?? 0,
+    asOf: (document.get("asOf") as Instant | undefined) ?? null,
+    pending: false,
+    fromCache,
+    rate: (document.get("rate") as number | undefined) ?? 0,
+    shardCount: (document.get("shardCount") as number | undefined) ?? 1,
+  };
+}
+
+/** One of several counters. */
+export interface Ranked {
+  /** Of the counter document. */
+  readonly id: string;
+}
+
+/** What decides the order. */
+export interface RankOptions {
+  /** Whether the total decides, or the writes per second. Default `"total"`. */
+  by?: "total" | "rate";
+}
+
+/** Which counters, and how many. */
+export interface TopOptions extends RankOptions {
+  /** How many counters at most. Default 10. */
+  limit?: number;
+  /** The collection that holds the counters. Default `"counters"`. */
+  collection?: string;
+}

@@ -1,0 +1,1 @@
+export { type PrepareOptions, prepareFirestore, type TestFirestore } from "./prepareFirestore.ts";

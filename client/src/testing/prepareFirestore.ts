@@ -1,0 +1,135 @@
+/** For the tests of apps that count: Firestore's emulator with the rules loaded, and a way to wait for totals. */
+import { readFile } from "node:fs/promises";
+import { CounterError, isCount } from "../../../core/src/index.ts";
+
+/** Which emulator, and which rules. */
+export interface PrepareOptions {
+  /** The project of the emulator. Default: `GCLOUD_PROJECT`, which `firebase emulators:exec` sets. */
+  projectId?: string;
+  /** `host:port` of the emulator. Default: `FIRESTORE_EMULATOR_HOST`, which `firebase emulators:exec` sets. */
+  host?: string;
+  /** The text of the rules. Default: the rules of this package. Yours, if they are more than that. */
+  rules?: string;
+}
+
+/** A Firestore emulator that is ready for tests. */
+export interface TestFirestore {
+  /** `host:port` */
+  readonly host: string;
+  /** The project whose database it is. */
+  readonly projectId: string;
+  /**
+   * Waits until the total of a counter is published that equals the sum of its shards, and no shard was written since.
+   * The functions must be running in the emulator, too.
+   *
+   * @param counter - a reference, of the web or the server SDK
+   * @returns the total
+   * @throws CounterError `counter/emulator` after `timeout` milliseconds, default 10,000; it says what was seen
+   */
+  settled(counter: { readonly path: string }, timeout?: number): Promise<number>;
+  /** Deletes every document of the project. */
+  clear(): Promise<void>;
+}
+
+interface RestDocument {
+  fields?: Record<string, { integerValue?: string; doubleValue?: number; timestampValue?: string }>;
+  updateTime: string;
+}
+
+interface Listing {
+  documents?: RestDocument[];
+  nextPageToken?: string;
+}
+
+/**
+ * Prepares the emulator's Firestore for tests: loads the rules. Indexes need no loading: the emulator answers every query
+ * without; `firestore.indexes.json` of this package is for production.
+ *
+ * @throws CounterError `counter/emulator` if there is no emulator or the rules do not compile
+ *
+ * @example
+ * ```ts
+ * const firestore = await prepareFirestore();
+ * await incrementCounter(views);
+ * expect(await firestore.settled(views)).toBe(1);
+ * ```
+ */
+export async function prepareFirestore(options: PrepareOptions = {}): Promise<TestFirestore> {
+  const { GCLOUD_PROJECT, FIRESTORE_EMULATOR_HOST } = process.env;
+  const { projectId = GCLOUD_PROJECT, host = FIRESTORE_EMULATOR_HOST } = options;
+  if (!projectId || !host) {
+    throw refuse(
+      `${projectId ? "FIRESTORE_EMULATOR_HOST" : "GCLOUD_PROJECT"} is not set; run the tests with ` +
+        '`firebase emulators:exec "…"`, or pass { host, projectId }',
+    );
+  }
+  const content = options.rules ?? (await readFile(new URL("../firestore.rules", import.meta.url), "utf8"));
+  const emulator = `http://${host}/emulator/v1/projects/${projectId}`;
+  const database = `http://${host}/v1/projects/${projectId}/databases/(default)/documents`;
+  await call("PUT", `${emulator}:securityRules`, { rules: { files: [{ name: "firestore.rules", content }] } });
+
+  async function sumOfShards(path: string): Promise<{ sum: number; lastWrite: string }> {
+    let sum = 0;
+    let lastWrite = "";
+    let page = "";
+    do {
+      const listed = await call<Listing>("GET", `${database}/${encode(path)}/shards?pageSize=300&pageToken=${page}`);
+      for (const { fields, updateTime } of listed.documents ?? []) {
+        const count = numberOf(fields?.count);
+        if (isCount(count)) sum += count ?? 0;
+        if (updateTime > lastWrite) lastWrite = updateTime;
+      }
+      page = encodeURIComponent(listed.nextPageToken ?? "");
+    } while (page);
+    return { sum, lastWrite };
+  }
+
+  return {
+    host,
+    projectId,
+    async settled({ path }, timeout = 10_000) {
+      const deadline = Date.now() + timeout;
+      for (;;) {
+        const { sum, lastWrite } = await sumOfShards(path);
+        const counter = await call<RestDocument>("GET", `${database}/${encode(path)}`).catch(() => undefined);
+        const total = numberOf(counter?.fields?.total);
+        const asOf = Date.parse(counter?.fields?.asOf?.timestampValue ?? "");
+        if (total === sum && asOf >= Date.parse(lastWrite)) return total;
+        if (Date.now() > deadline) {
+          throw new CounterError(
+            "counter/emulator",
+            `${path} has not settled in ${timeout} ms: its shards hold ${sum}, published is ${total ?? "nothing"}. Are ` +
+              "the functions loaded in the emulator?",
+          );
+        }
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+    clear: () => call("DELETE", `${emulator}/databases/(default)/documents`),
+  };
+}
+
+/** As the owner of the database: past the rules. */
+async function call<T>(method: string, url: string, body?: object): Promise<T> {
+  const response = await fetch(url, {
+    method,
+    headers: { authorization: "Bearer owner", "content-type": "application/json" },
+    ...(body && { body: JSON.stringify(body) }),
+  }).catch((error) => {
+    throw refuse(`nobody answers at ${new URL(url).host}; start the Firestore emulator`, error);
+  });
+  if (!response.ok) throw refuse(`${method} ${url} answers ${response.status}: ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+function encode(path: string): string {
+  return path.split("/").map(encodeURIComponent).join("/");
+}
+
+function numberOf(value: { integerValue?: string; doubleValue?: number } | undefined): number | undefined {
+  return value && Number(value.integerValue ?? value.doubleValue);
+}
+
+function refuse(message: string, cause?: unknown): CounterError {
+  return new CounterError("counter/emulator", message, cause);
+}

@@ -1,0 +1,88 @@
+/** A reference to one counter: where it is, and what this client knows of it. */
+import { type DocumentReference, doc, type Firestore, getDoc, type Timestamp } from "firebase/firestore";
+import { counterPath, DEFAULT_COLLECTION, validName } from "../../../core/src/index.ts";
+import { createSpread, type Spread } from "../spread.ts";
+
+/** Where a counter is, if not in the usual place. */
+export interface CounterOptions {
+  /** The collection that holds the counters: the `COLLECTION` the functions were deployed with. Default `"counters"`. */
+  collection?: string;
+}
+
+/** Names one counter. The same object whenever the same counter is asked for. */
+export interface CounterRef {
+  /** The database it is in. */
+  readonly firestore: Firestore;
+  /** Of the counter document. What stands before its first colon is the counter's group. */
+  readonly id: string;
+  /** Of the counter document, relative to the database. */
+  readonly path: string;
+}
+
+/** What stands behind a reference. Names with an underscore are shortened when the package is built. */
+export interface Counter extends CounterRef {
+  readonly _spread: Spread;
+  /** Shows the increments of this client before they are published, while somebody watches. */
+  _watcher?: Watcher | undefined;
+  /** What buffers hold back. */
+  _held?: number;
+  /** The read of the shard count under way, if any: at most one at a time. */
+  _reading?: Promise<void> | undefined;
+  /** What the first increments wait for, all of them together, once. */
+  _first?: Promise<unknown>;
+}
+
+export interface Watcher {
+  /** An increment was made. Its outcome rejects if it does not count. */
+  _follow(by: number, outcome: Promise<Committed>): void;
+  /** What buffers hold back grew by an amount. */
+  _hold(by: number): void;
+}
+
+/** An increment was committed. */
+export interface Committed {
+  /** The shard it is on. */
+  readonly _path: string;
+  /** Milliseconds from sending it to its acknowledgement. */
+  readonly _took: number;
+  /** The server's timestamp of it, or a later one, if it had to be looked up. */
+  readonly _at: Timestamp | undefined;
+}
+
+const counters = new WeakMap<Firestore, Record<string, Counter>>();
+
+/**
+ * Refers to a counter. No I/O; the counter comes into being with its first increment.
+ *
+ * @param id - any Firestore document id. `group:key`, such as `views:home`, is the recommended form
+ * @throws CounterError `counter/invalid-id` or `counter/invalid-collection`
+ *
+ * @example
+ * ```ts
+ * const views = counter(db, "views:home");
+ * ```
+ */
+export function counter(firestore: Firestore, id: string, options: CounterOptions = {}): CounterRef {
+  const { collection = DEFAULT_COLLECTION } = options;
+  const path = counterPath(validName("collection", collection), validName("id", id));
+  const known = counters.get(firestore) ?? {};
+  counters.set(firestore, known);
+  known[path] ??= { firestore, id, path, _spread: createSpread(Math.random) };
+  return known[path];
+}
+
+/** The counter document. */
+export function counterDoc({ firestore, path }: CounterRef): DocumentReference {
+  return doc(firestore, path);
+}
+
+/** Reads the counter document once and learns its shard count. Never rejects: not knowing is safe. Cost: 1 read. */
+export function refreshSpread(counter: Counter): Promise<void> {
+  counter._reading ??= getDoc(counterDoc(counter))
+    .catch(() => undefined)
+    .then((snapshot) => {
+      counter._spread._learn(Date.now(), snapshot?.get("shardCount"));
+      counter._reading = undefined;
+    });
+  return counter._reading;
+}

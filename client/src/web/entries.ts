@@ -1,0 +1,44 @@
+/** Whether a key counts: the state of a like button. */
+import { type DocumentReference, doc, type FirestoreError, getDoc, onSnapshot } from "firebase/firestore";
+import { entryPath, validName } from "../../../core/src/index.ts";
+import type { CounterRef } from "./counter.ts";
+
+/**
+ * Whether the counter counts for a key. Increments of this client that are under way are included. Cost: 1 read.
+ *
+ * @throws CounterError `counter/invalid-key`; FirestoreError `permission-denied` (the default rules show users their
+ *         own entries alone), `unavailable` when offline and the entry is not in the cache
+ *
+ * @example
+ * ```ts
+ * const liked = await hasIncremented(counter(db, "likes:post42"), user.uid);
+ * ```
+ */
+export async function hasIncremented(ref: CounterRef, key: string): Promise<boolean> {
+  return (await getDoc(entryDoc(ref, key))).exists();
+}
+
+/**
+ * Watches whether the counter counts for a key: calls `next` now and whenever it changes, at once for changes that this
+ * client makes. Cost: 1 read, and 1 per change.
+ *
+ * @returns a function that ends the watch
+ * @throws CounterError `counter/invalid-key`
+ *
+ * @example
+ * ```ts
+ * const stop = onIncremented(likes, user.uid, (liked) => heart.classList.toggle("filled", liked));
+ * ```
+ */
+export function onIncremented(
+  ref: CounterRef,
+  key: string,
+  next: (incremented: boolean) => void,
+  error?: (error: FirestoreError) => void,
+): () => void {
+  return onSnapshot(entryDoc(ref, key), (entry) => next(entry.exists()), error);
+}
+
+function entryDoc(ref: CounterRef, key: string): DocumentReference {
+  return doc(ref.firestore, entryPath(ref.path, validName("key", key)));
+}

@@ -1,0 +1,209 @@
+/**
+ * Increments: one merge into one shard, replay-proof; with a key, also one entry in the same commit.
+ *
+ * When a connection is cut between the server's commit and its acknowledgement, the Firestore SDK sends the write
+ * again. The rules refuse the replay because it changes no mark; the refusal reaches us as `permission-denied`, and
+ * one look at the server tells a refused replay (our mark or our entry is there: it counted) from a refused increment.
+ */
+import {
+  type DocumentSnapshot,
+  doc,
+  type FirestoreError,
+  getDoc,
+  increment,
+  runTransaction,
+  serverTimestamp,
+  type Timestamp,
+  type Transaction,
+  type WriteBatch,
+  writeBatch,
+} from "firebase/firestore";
+import {
+  CounterError,
+  entryPath,
+  type IncrementPlan,
+  planIncrement,
+  proofOf,
+  randomShard,
+  validAmount,
+  validName,
+} from "../../../core/src/index.ts";
+import { type Committed, type Counter, type CounterRef, refreshSpread } from "./counter.ts";
+
+/** How long a first increment waits to learn the shard count before it goes ahead without. */
+const FIRST_READ_PATIENCE_MS = 1_000;
+
+/** How an increment counts. */
+export interface IncrementOptions {
+  /**
+   * Counts once for this key, however often it is asked for: "like once". The default rules want the user's uid here,
+   * and accept it for the groups `likes` and `votes`.
+   */
+  key?: string;
+}
+
+/**
+ * Adds `by` to a counter. Resolves once the server has acknowledged it; offline, that is when the device is back
+ * online. Never lost once acknowledged, and not counted twice when a cut connection makes the SDK send it again.
+ *
+ * With a `key`, the counter counts exactly once for that key: an entry named after it is created in the same commit.
+ * If the key counts already, by this call or an earlier one with the same amount, that is success.
+ *
+ * Cost: 1 write; 2 and the 3 reads of the rules with a `key`. The first increment of a counter by this client also
+ * reads the counter document (1 read), and so does one a minute after that, or one in 20 of a busy writer, unless
+ * `onCounter` is watching it. A refused write costs 1 more read, 2 with a `key`.
+ *
+ * @param by - a finite, non-zero number. The default rules accept 1 alone
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O, or
+ *         `counter/permission-denied` when the rules refuse it; other Firestore errors as they are
+ *
+ * @example
+ * ```ts
+ * await incrementCounter(counter(db, "views:home"));
+ * await incrementCounter(counter(db, "likes:post42"), 1, { key: user.uid });
+ * ```
+ */
+export async function incrementCounter(ref: CounterRef, by = 1, options: IncrementOptions = {}): Promise<void> {
+  const { key } = options;
+  check(by, key);
+  await perform(ref as Counter, by, key);
+}
+
+/**
+ * Takes a keyed increment back: "unlike". Success, too, if the key does not count.
+ *
+ * Cost: 1 read; if the key counts, 1 write and 1 delete more, and the 3 reads of the rules.
+ *
+ * @param key - the key it was made with
+ * @throws CounterError `counter/invalid-key` before any I/O, or `counter/permission-denied` when the rules refuse it;
+ *         FirestoreError `unavailable` when offline and the entry is not in the cache
+ *
+ * @example
+ * ```ts
+ * await undoIncrement(counter(db, "likes:post42"), user.uid);
+ * ```
+ */
+export async function undoIncrement(ref: CounterRef, key: string): Promise<void> {
+  const entry = await getDoc(doc(ref.firestore, entryPath(ref.path, validName("key", key))));
+  if (!entry.exists()) return;
+  await perform(ref as Counter, -entry.get("by"), undefined, entry).catch(async (error) => {
+    // Refused because somebody else has taken it back meanwhile?
+    if ((await getDoc(entry.ref)).exists()) throw error;
+  });
+}
+
+/**
+ * Adds an increment to a batch or transaction of yours: the comment and its count are committed together or not at all.
+ * No I/O of its own. One increment per counter and batch: add up what belongs together.
+ *
+ * A watch shows it when it is published. If a cut connection makes the SDK send the batch again, the rules refuse all
+ * of it, and `commit` rejects with `permission-denied` although the first attempt was committed: a document that your
+ * batch creates under an id of its own tells.
+ *
+ * Cost: 1 write of the batch, 2 and the 3 reads of the rules with a `key`.
+ *
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-key`
+ *
+ * @example
+ * ```ts
+ * const batch = writeBatch(db);
+ * batch.set(doc(db, "posts/42/comments", id), { text });
+ * incrementCounterIn(batch, counter(db, "comments:42"));
+ * await batch.commit();
+ * ```
+ */
+export function incrementCounterIn(
+  writer: WriteBatch | Transaction,
+  ref: CounterRef,
+  by = 1,
+  options: IncrementOptions = {},
+): void {
+  const { key } = options;
+  const counter = ref as Counter;
+  check(by, key);
+  if (counter._spread._isStale(Date.now())) refreshSpread(counter);
+  write(writer as WriteBatch, counter, by, key);
+}
+
+function check(by: number, key: string | undefined): void {
+  validAmount(by);
+  if (key !== undefined) validName("key", key);
+}
+
+/**
+ * Commits an increment. Whoever watches the counter knows of it at once.
+ *
+ * @param undo - the entry of a keyed increment, which goes
+ */
+async function perform(counter: Counter, by: number, key?: string, undo?: DocumentSnapshot): Promise<void> {
+  const outcome = commit(counter, by, key, undo);
+  counter._watcher?._follow(by, outcome);
+  if (counter._spread._acknowledged((await outcome)._took)) refreshSpread(counter);
+}
+
+async function commit(counter: Counter, by: number, key?: string, undo?: DocumentSnapshot): Promise<Committed> {
+  await readiness(counter);
+  const batch = writeBatch(counter.firestore);
+  const plan = write(batch, counter, by, key, undo);
+  const start = Date.now();
+  const _at = await batch.commit().then(
+    () => undefined,
+    (error) => find(counter, plan, error),
+  );
+  return { _path: plan.path, _took: Date.now() - start, _at };
+}
+
+/**
+ * The first increments of a counter wait until one read has told how wide to spread, but not when the device is offline
+ * and never for long; later ones use what is known while it is refreshed in the background.
+ */
+function readiness(counter: Counter): Promise<unknown> {
+  const reading = counter._spread._isStale(Date.now()) && refreshSpread(counter);
+  const patience = globalThis.navigator?.onLine === false ? 0 : FIRST_READ_PATIENCE_MS;
+  counter._first ??= Promise.race([reading, new Promise((resolve) => setTimeout(resolve, patience))]);
+  return counter._first;
+}
+
+/** Plans an increment and puts it into a batch. */
+function write(w: WriteBatch, counter: Counter, by: number, key?: string, undo?: DocumentSnapshot): IncrementPlan {
+  const { firestore, path, _spread } = counter;
+  const shard: string = undo ? undo.get("shard") : randomShard(_spread._width(), Math.random);
+  const plan = planIncrement(path, shard, by, _spread._nextTurn(), Math.random, key);
+  const at = serverTimestamp();
+  if (undo) w.delete(undo.ref);
+  if (plan.entry) w.set(doc(firestore, plan.entry), { by, shard, at });
+  w.set(
+    doc(firestore, plan.path),
+    { count: increment(by), writes: increment(1), at, marks: { [plan.slot]: plan.nonce } },
+    { merge: true },
+  );
+  return plan;
+}
+
+/**
+ * Finds a refused write at the server: a replay is refused because its first attempt was committed. Cost: 1 read, in a
+ * transaction with nothing to commit, since outside of one the SDK would overlay our own unsent writes.
+ *
+ * @returns the server's timestamp of the write, or of a later one
+ * @throws CounterError `counter/permission-denied` if it is not there
+ */
+async function find({ firestore, id }: Counter, plan: IncrementPlan, cause: FirestoreError): Promise<Timestamp> {
+  const [path, field, value] = proofOf(plan);
+  unlessDenied(cause);
+  let at: Timestamp | undefined;
+  await runTransaction(firestore, async (transaction) => {
+    const proof = await transaction.get(doc(firestore, path));
+    if (proof.get(field) === value) at = proof.get("at");
+    throw cause;
+  }).catch(unlessDenied);
+  if (at) return at;
+  throw new CounterError(
+    "counter/permission-denied",
+    `the rules refuse ${plan.by} for "${id}"; see isAllowedAmount in firestore.rules. Likes want { key }`,
+    cause,
+  );
+}
+
+function unlessDenied(error: FirestoreError): void {
+  if (error.code !== "permission-denied") throw error;
+}

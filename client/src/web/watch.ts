@@ -1,0 +1,163 @@
+/** Watching a counter: published totals, and in between this client's own increments. */
+import {
+  collection,
+  doc,
+  type FirestoreError,
+  getDoc,
+  getDocFromCache,
+  onSnapshot,
+  type Timestamp,
+} from "firebase/firestore";
+import { shardsPath } from "../../../core/src/index.ts";
+import { Compensation } from "../compensation.ts";
+import { toSnapshot } from "../snapshot.ts";
+import { type Committed, type Counter, type CounterRef, counterDoc, type Watcher } from "./counter.ts";
+import type { CounterSnapshot } from "./read.ts";
+
+/** What a watch shows. */
+export interface WatchOptions {
+  /** Whether increments of this client show at once, before they are published. Default `true`. */
+  optimistic?: boolean;
+}
+
+/**
+ * Watches the total: calls `next` now, whenever a new total is published, at most about once a second, and at once for
+ * increments of this client. While it watches, increments of this counter need no read of their own.
+ *
+ * An own increment is in every total from the moment it is made, exactly once: no dip and no double when it is
+ * acknowledged or published, in whatever order.
+ *
+ * Cost: 1 read per published total.
+ *
+ * @param error - called when the watch has failed, and with it ended
+ * @returns a function that ends the watch
+ *
+ * @example
+ * ```ts
+ * const stop = onCounter(views, ({ total }) => { label.textContent = `${total} views`; });
+ * ```
+ */
+export function onCounter(
+  ref: CounterRef,
+  next: (snapshot: CounterSnapshot) => void,
+  error?: (error: FirestoreError) => void,
+  options: WatchOptions = {},
+): () => void {
+  const { optimistic = true } = options;
+  const counter = ref as Counter;
+  const own = optimistic ? ownIncrements(counter) : undefined;
+  let published: CounterSnapshot | undefined;
+  let shown: string | undefined;
+  const show = () => {
+    if (!published) return;
+    const snapshot = own ? { ...published, total: own._total, pending: own._pending } : published;
+    const text = JSON.stringify(snapshot);
+    if (shown !== text) next(snapshot);
+    shown = text;
+  };
+  const stop = onSnapshot(
+    counterDoc(ref),
+    { includeMetadataChanges: true },
+    (snapshot) => {
+      const { fromCache } = snapshot.metadata;
+      // From a cache that has no such document nothing can be learnt.
+      if (snapshot.exists() || !fromCache) counter._spread._learn(Date.now(), snapshot.get("shardCount"));
+      published = toSnapshot(snapshot, fromCache);
+      own?._published(published.total, micros(published.asOf), fromCache);
+      show();
+    },
+    error,
+  );
+  const leave = own?._join(show);
+  return () => {
+    stop();
+    leave?.();
+  };
+}
+
+/** A commit ends at most this long after its server timestamp was taken. */
+const COMMIT_MS = 1_000;
+
+/** Shows everybody who watches one counter the increments of this client. */
+class OwnIncrements extends Compensation implements Watcher {
+  readonly #counter: Counter;
+  readonly #views = new Set<() => void>();
+  readonly #acknowledged = new Map<string, number>();
+  #unpin: (() => void) | undefined;
+  #telling = false;
+
+  constructor(counter: Counter) {
+    super();
+    this.#counter = counter;
+  }
+
+  /** @returns a function that leaves again */
+  _join(view: () => void): () => void {
+    // Listens to the cache alone, which costs nothing: as long as it does, the cache keeps the shards we write, and
+    // with them the server's timestamps.
+    this.#unpin ??= onSnapshot(
+      collection(this.#counter.firestore, shardsPath(this.#counter.path)),
+      { source: "cache" },
+      () => {},
+    );
+    this.#views.add(view);
+    return () => {
+      if (!this.#views.delete(view) || this.#views.size > 0) return;
+      this.#unpin?.();
+      this.#counter._watcher = undefined;
+    };
+  }
+
+  _hold(by: number): void {
+    this._held(by);
+    this.#tell();
+  }
+
+  /** Cost: none, since the cache tells when it was committed; 1 read should the cache have lost it. */
+  async _follow(by: number, outcome: Promise<Committed>): Promise<void> {
+    const own = this._issued(by);
+    this.#tell();
+    try {
+      const { _path, _took, _at } = await outcome;
+      const nth = (this.#acknowledged.get(_path) ?? 0) + 1;
+      this.#acknowledged.set(_path, nth);
+      const start = micros(_at ?? (await this.#timestamp(_path)));
+      // The timestamp is of the start of a commit, whose end is within the round trip. It may be of a later write on
+      // this shard, if one was acknowledged meanwhile or the shard was read from the server.
+      const isOurs = !_at && nth === this.#acknowledged.get(_path);
+      this._committed(own, start + Math.min(_took, COMMIT_MS) * 1_000, isOurs ? start : 0);
+    } catch {
+      this._refused(own);
+    }
+    this.#tell();
+  }
+
+  async #timestamp(path: string): Promise<Timestamp> {
+    const shard = doc(this.#counter.firestore, path);
+    const snapshot = await getDocFromCache(shard).catch(() => getDoc(shard));
+    return snapshot.get("at", { serverTimestamps: "previous" });
+  }
+
+  /** Once for all that happens together, and not while the caller of an increment is still at it. */
+  #tell(): void {
+    if (this.#telling) return;
+    this.#telling = true;
+    queueMicrotask(() => {
+      this.#telling = false;
+      for (const view of this.#views) view();
+    });
+  }
+}
+
+function ownIncrements(counter: Counter): OwnIncrements {
+  if (!counter._watcher) {
+    const own = new OwnIncrements(counter);
+    own._held(counter._held ?? 0);
+    counter._watcher = own;
+  }
+  return counter._watcher as OwnIncrements;
+}
+
+function micros(at: Timestamp | null | undefined): number {
+  return at ? at.seconds * 1e6 + Math.floor(at.nanoseconds / 1e3) : 0;
+}
