@@ -1,5 +1,15 @@
 /** Bad input is refused before any I/O: by every function of the client, with an error that says what to do. */
-import { CounterError, type CounterErrorCode, counter, incrementCounter } from "firestore-tally";
+import { writeBatch } from "firebase/firestore";
+import {
+  CounterError,
+  type CounterErrorCode,
+  counter,
+  hasIncremented,
+  incrementCounter,
+  incrementCounterIn,
+  onIncremented,
+  undoIncrement,
+} from "firestore-tally";
 import { afterAll, expect, test } from "vitest";
 import { startMeter } from "../bench/meter.ts";
 import { client } from "./support/app.ts";
@@ -11,44 +21,45 @@ afterAll(async () => {
   meter.close();
 });
 
-function expectRefused(error: unknown, code: CounterErrorCode): void {
+/** Whether the call throws or rejects is its own affair. */
+async function expectRefused(call: () => unknown, code: CounterErrorCode): Promise<void> {
+  const error = await (async () => call())().then(
+    () => expect.unreachable("it was accepted"),
+    (reason: unknown) => reason,
+  );
   expect(error).toBeInstanceOf(CounterError);
   expect(error).toMatchObject({ code, name: "CounterError" });
-  expect((error as Error).message).toMatch(new RegExp(`^${code}: .+(pass|use) `, "s"));
+  expect((error as Error).message).toMatch(new RegExp(`^${code}: .+; pass `, "s"));
   expect(Object.fromEntries(meter.calls)).toEqual({});
 }
 
 const ids = ["", "a/b", "/", ".", "..", "__x__", "____", "é".repeat(751), "\ud800", null, undefined, 1, {}];
-test.each(ids)("counter(db, %j) is refused", (id) => {
-  try {
-    counter(db, id as string);
-    expect.unreachable("it was accepted");
-  } catch (error) {
-    expectRefused(error, "counter/invalid-id");
-  }
+test.each(ids)("counter(db, %j) is refused", async (id) => {
+  await expectRefused(() => counter(db, id as string), "counter/invalid-id");
 });
 
-test.each(["", "a/b", "__x__", 5])("the collection %j is refused", (collection) => {
-  try {
-    counter(db, "views:home", { collection: collection as string });
-    expect.unreachable("it was accepted");
-  } catch (error) {
-    expectRefused(error, "counter/invalid-collection");
-  }
+test.each(["", "a/b", "__x__", 5])("the collection %j is refused", async (collection) => {
+  const options = { collection: collection as string };
+  await expectRefused(() => counter(db, "views:home", options), "counter/invalid-collection");
 });
 
 test.each([0, -0, Number.NaN, Number.POSITIVE_INFINITY, -Number.POSITIVE_INFINITY, "1", null, 1n, {}, [1]])(
-  "an increment by %s is refused",
+  "an increment by %s is refused, alone and in a batch",
   async (by) => {
-    const error = await incrementCounter(counter(db, "views:home"), by as number).catch((reason: unknown) => reason);
-    expectRefused(error, "counter/invalid-amount");
+    const ref = counter(db, "views:home");
+    await expectRefused(() => incrementCounter(ref, by as number), "counter/invalid-amount");
+    await expectRefused(() => incrementCounterIn(writeBatch(db), ref, by as number), "counter/invalid-amount");
   },
 );
 
-test.each(["", 5, null, {}])("the shard key %j is refused", async (shardKey) => {
-  const options = { shardKey: shardKey as string };
-  const error = await incrementCounter(counter(db, "views:home"), 1, options).catch((reason: unknown) => reason);
-  expectRefused(error, "counter/invalid-option");
+test.each(["", "a/b", ".", 5, null, {}])("the key %j is refused, by whatever takes one", async (bad) => {
+  const ref = counter(db, "likes:post42");
+  const key = bad as string;
+  await expectRefused(() => incrementCounter(ref, 1, { key }), "counter/invalid-key");
+  await expectRefused(() => incrementCounterIn(writeBatch(db), ref, 1, { key }), "counter/invalid-key");
+  await expectRefused(() => undoIncrement(ref, key), "counter/invalid-key");
+  await expectRefused(() => hasIncremented(ref, key), "counter/invalid-key");
+  await expectRefused(() => onIncremented(ref, key, () => {}), "counter/invalid-key");
 });
 
 test("good input does reach Firestore through this meter", async () => {

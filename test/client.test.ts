@@ -28,19 +28,15 @@ test("increments made offline are kept, hang nothing, and arrive once, later", a
   await phone.close();
 });
 
-test("increments by shard key stay on one shard; random ones spread over as many as the counter has", async () => {
+test("increments spread over as many shards as the counter has", async () => {
   const id = "spread:wide";
   await admin.doc(`counters/${id}`).set({ total: 0, shardCount: 40, writes: 0, rate: 0, asOf: Timestamp.now() });
   const writer = client();
   const ref = counter(writer.db, id);
-  const shards = async () =>
-    (await admin.collection(`counters/${id}/shards`).get()).docs.map((shard) => Number(shard.id));
-  for (let n = 0; n < 5; n++) await incrementCounter(ref, 1, { shardKey: "device-1" });
-  expect(await shards()).toHaveLength(1);
   await Promise.all(Array.from({ length: 200 }, () => incrementCounter(ref)));
-  const spread = await shards();
+  const spread = (await admin.collection(`counters/${id}/shards`).get()).docs.map((shard) => Number(shard.id));
   expect(spread.length).toBeGreaterThanOrEqual(30);
   expect(Math.max(...spread)).toBeLessThan(40);
-  expect(await getExactCounter(ref)).toBe(205);
+  expect(await getExactCounter(ref)).toBe(200);
   await writer.close();
 });

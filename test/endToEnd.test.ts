@@ -7,7 +7,7 @@ import { doc, increment, serverTimestamp, setDoc } from "firebase/firestore";
 import { Timestamp } from "firebase-admin/firestore";
 import { CounterError, counter, getCounter, getExactCounter, incrementCounter } from "firestore-tally";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { planIncrement } from "../core/src/index.ts";
+import { counterPath, planIncrement } from "../core/src/index.ts";
 import { admin, type Client, client } from "./support/app.ts";
 import { gaps, increments, percentile, watch } from "./support/load.ts";
 import { logged, published, suiteLog, sumOfShards, triggerSweep, until } from "./support/suite.ts";
@@ -177,7 +177,7 @@ test("the functions raised no error of their own", () => {
 });
 
 async function incrementOnShard({ db }: Client, id: string, shard: number): Promise<void> {
-  const plan = planIncrement("counters", id, shard, 1, shard, Math.random);
+  const plan = planIncrement(counterPath("counters", id), `${shard}`, 1, shard, Math.random);
   await setDoc(
     doc(db, plan.path),
     { count: increment(1), writes: increment(1), at: serverTimestamp(), marks: { [plan.slot]: plan.nonce } },

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { initializeTestEnvironment } from "@firebase/rules-unit-testing";
 import { Firestore } from "firebase-admin/firestore";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { planIncrement } from "../core/src/index.ts";
+import { counterPath, planIncrement } from "../core/src/index.ts";
 
 interface Vector {
   name: string;
@@ -49,7 +49,7 @@ test.each(vectors)("$name", async ({ auth, before, commit, expect: expected }) =
 
 test("the first vector is what the web client plans", () => {
   const [first] = vectors as [Vector];
-  const plan = planIncrement("counters", "views:home", 0, 1, 7, () => 0);
+  const plan = planIncrement(counterPath("counters", "views:home"), "0", 1, 7, () => 0);
   const write = first.commit.writes[0] as Record<string, unknown> & { update: { name: string; fields: object } };
   expect(write.update.name.endsWith(`/documents/${plan.path}`)).toBe(true);
   expect(write.updateMask).toEqual({ fieldPaths: [`marks.\`${plan.slot}\``] });

@@ -45,7 +45,7 @@ export function createSpread(random: () => number): Spread {
   let shardCount = 1;
   let knownAt = 0;
   let writesSince = 0;
-  let factor = 1;
+  let slow = false;
   let turn = Math.floor(random() * MARK_SLOTS);
   return {
     _isStale: (now) => now - knownAt >= SHARD_COUNT_TTL_MS || writesSince >= BUSY_WRITES,
@@ -55,10 +55,10 @@ export function createSpread(random: () => number): Spread {
       writesSince = 0;
     },
     _acknowledged(tookMs) {
-      factor = tookMs > SLOW_ACK_MS ? WIDEST : 1;
-      return factor > 1;
+      slow = tookMs > SLOW_ACK_MS;
+      return slow;
     },
-    _width: () => Math.min(shardCount * factor, MAX_SHARDS),
+    _width: () => Math.min(slow ? WIDEST * shardCount : shardCount, MAX_SHARDS),
     _nextTurn() {
       writesSince++;
       return turn++;

@@ -15,6 +15,8 @@ export type CounterErrorCode =
   | "counter/invalid-key"
   /** An option has a value it cannot have. */
   | "counter/invalid-option"
+  /** The key counts already, with another amount. */
+  | "counter/key-conflict"
   /** The security rules refuse this increment: signed out, another amount than they allow, a keyed counter. */
   | "counter/permission-denied"
   /** The buffered counter was closed. */

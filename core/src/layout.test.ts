@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { BASE_SHARD, counterPath, DEFAULT_COLLECTION, groupOf, MAX_SHARDS, shardPath, shardsPath } from "./layout.ts";
+import { BASE_SHARD, counterPath, DEFAULT_COLLECTION, entryPath, groupOf, MAX_SHARDS, shardsPath } from "./layout.ts";
 
 const rules = readFileSync(new URL("../../firestore.rules", import.meta.url), "utf8");
 
@@ -26,15 +26,17 @@ describe("the group of a counter", () => {
 });
 
 describe("where documents live", () => {
-  test("a counter is counters/{id}, its shards counters/{id}/shards/{n}: where the rules look for them", () => {
+  test("a counter is counters/{id}, its shards and entries are under it: where the rules look for them", () => {
     expect(DEFAULT_COLLECTION).toBe("counters");
     expect(rules).toContain(`match /${DEFAULT_COLLECTION}/{counter} {`);
     expect(rules).toContain("match /shards/{shard} {");
+    expect(rules).toContain("match /entries/{key} {");
     fc.assert(
-      fc.property(fc.string(), fc.string(), fc.nat(), (collection, id, n) => {
-        expect(counterPath(collection, id)).toBe(`${collection}/${id}`);
-        expect(shardsPath(collection, id)).toBe(`${collection}/${id}/shards`);
-        expect(shardPath(collection, id, n)).toBe(`${collection}/${id}/shards/${n}`);
+      fc.property(fc.string(), fc.string(), fc.string(), (collection, id, key) => {
+        const counter = counterPath(collection, id);
+        expect(counter).toBe(`${collection}/${id}`);
+        expect(shardsPath(counter)).toBe(`${collection}/${id}/shards`);
+        expect(entryPath(counter, key)).toBe(`${collection}/${id}/entries/${key}`);
       }),
     );
   });

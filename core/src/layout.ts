@@ -43,6 +43,14 @@ export interface EntryDocument<Instant> {
   at: Instant;
 }
 
+/** `counters/{id}/registers/{shard}`: created with the register, and outlives it. */
+export interface RegisterDocument<Instant> {
+  /** What the register stood at when it was folded; absent before. */
+  folded?: number;
+  /** When it may go: no process comes back so late. For a TTL policy. Absent before it was folded. */
+  expireAt?: Instant;
+}
+
 /** Default of the deploy-time parameter `COLLECTION`. */
 export const DEFAULT_COLLECTION = "counters";
 
@@ -52,7 +60,7 @@ export const SHARDS = "shards";
 /** The backend's own shard: folded shards, imports, resets and corrections. */
 export const BASE_SHARD = "base";
 
-/** Shard ids are the decimal numbers `0` … `9999`: `MAX_SHARDS` of them. */
+/** Clients' shard ids are the decimal numbers `0` … `9999`: `MAX_SHARDS` of them. */
 export const MAX_SHARDS = 10_000;
 
 /** How many recent writes a shard remembers, to tell a replay from a new write. */
@@ -72,6 +80,19 @@ export function counterPath(collection: string, counterId: string): string {
 /** Path of the collection of a counter's shards. */
 export function shardsPath(counter: string): string {
   return `${counter}/${SHARDS}`;
+}
+
+/**
+ * Path of what becomes of a register: a shard that one process writes alone, named `add-…` or `sub-…`. It exists as long
+ * as its process may come back, so that none opens a register again that was folded.
+ */
+export function registerPath(counter: string, shard: string): string {
+  return `${counter}/registers/${shard}`;
+}
+
+/** Whether a shard is a register: `count` is a process's cumulative sum and grows by `maximum`, or `minimum`. */
+export function isRegister(shard: string): boolean {
+  return /^(add|sub)-/.test(shard);
 }
 
 /** Path of the entry of one key. */

@@ -45,9 +45,11 @@ describe("each parameter is refused outside its range", () => {
   });
 
   test("and a collection that cannot be one is refused too", () => {
-    expect(() => validConfig({ ...defaults, collection: "a/b" })).toThrow(
-      'counter/invalid-config: COLLECTION is "a/b"',
-    );
+    for (const collection of ["a/b", "", "..", "__x__"]) {
+      expect(() => validConfig({ ...defaults, collection })).toThrow(
+        `counter/invalid-config: COLLECTION is "${collection}"; set it to the id of one collection`,
+      );
+    }
   });
 });
 

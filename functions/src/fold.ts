@@ -5,19 +5,31 @@
  * shard is still as it was measured: a straggler's write in between makes the whole batch fail, and nothing was folded.
  * So a fold needs no read of its own, takes no lock that a writer could wait on, and repeating it is harmless.
  */
-import { type CollectionReference, FieldValue, type Firestore } from "firebase-admin/firestore";
-import { BASE_SHARD } from "../../core/src/index.ts";
+import {
+  type CollectionReference,
+  type DocumentReference,
+  FieldValue,
+  type Firestore,
+  type Timestamp,
+} from "firebase-admin/firestore";
+import { BASE_SHARD, isRegister, type RegisterDocument, registerPath } from "../../core/src/index.ts";
 import type { Config } from "./config.ts";
-import { toMillis } from "./counter.ts";
+import { toMillis, toTimestamp } from "./counter.ts";
 import { type MeasuredShard, type Measurement, shardIndex } from "./measure.ts";
 
 /** Deletes per batch: a straggler fails one batch, not the fold. */
 const BATCH = 200;
 
-/** Whether a shard lies beyond the shard count: written before a shrink, by a stale writer or one that spread wider. */
-export function isSurplus(shard: MeasuredShard, shardCount: number): boolean {
-  const index = shardIndex(shard.id);
-  return index !== undefined && index >= shardCount;
+/** How long it is remembered what a register stood at, for a process that comes back. */
+const REGISTER_TTL_MS = 90 * 86_400_000;
+
+/**
+ * Whether a shard need not stay: it lies beyond the shard count (written before a shrink, by a stale writer or one that
+ * spread wider), or is the register of a process, which opens another when it comes back.
+ */
+export function isSurplus({ id }: MeasuredShard, shardCount: number): boolean {
+  const index = shardIndex(id);
+  return index === undefined ? isRegister(id) : index >= shardCount;
 }
 
 /** The surplus shards that have been quiet for the cool-down, so that folding them is unlikely to meet a straggler. */
@@ -27,7 +39,7 @@ export function foldable(measurement: Measurement, shardCount: number, config: C
 }
 
 /**
- * Moves shards into `base`. Cost: 1 delete per shard and 1 write per 200.
+ * Moves shards into `base`. Cost: 1 delete per shard, 1 write per register and 1 per 200 shards.
  *
  * @returns how many shards were folded; those of a batch that met a straggler are left for the next time
  */
@@ -36,11 +48,20 @@ export async function fold(
   shards: CollectionReference,
   quiet: readonly MeasuredShard[],
 ): Promise<number> {
+  const counter = (shards.parent as DocumentReference).path;
   let folded = 0;
   for (let start = 0; start < quiet.length; start += BATCH) {
     const some = quiet.slice(start, start + BATCH);
     const batch = firestore.batch();
-    for (const { id, updatedAt } of some) batch.delete(shards.doc(id), { lastUpdateTime: updatedAt });
+    for (const { id, count, updatedAt } of some) {
+      batch.delete(shards.doc(id), { lastUpdateTime: updatedAt });
+      if (!isRegister(id)) continue;
+      const expireAt = toTimestamp(toMillis(updatedAt) + REGISTER_TTL_MS);
+      batch.set(firestore.doc(registerPath(counter, id)), {
+        folded: count,
+        expireAt,
+      } satisfies RegisterDocument<Timestamp>);
+    }
     const sum = (field: "count" | "writes") => FieldValue.increment(some.reduce((all, shard) => all + shard[field], 0));
     batch.set(
       shards.doc(BASE_SHARD),

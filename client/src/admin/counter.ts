@@ -1,0 +1,98 @@
+/** A reference to one counter: where it is, and what this process knows of it. */
+import type { DocumentReference, Firestore } from "firebase-admin/firestore";
+import {
+  BASE_SHARD,
+  counterPath,
+  DEFAULT_COLLECTION,
+  randomShard,
+  shardsPath,
+  validName,
+} from "../../../core/src/index.ts";
+import { createSpread, type Spread } from "../spread.ts";
+import { Register } from "./register.ts";
+
+/** Where a counter is, if not in the usual place. */
+export interface CounterOptions {
+  /** The collection that holds the counters: the `COLLECTION` the functions were deployed with. Default `"counters"`. */
+  collection?: string;
+}
+
+/** Names one counter. The same object whenever the same counter is asked for. */
+export interface CounterRef {
+  /** The database it is in. */
+  readonly firestore: Firestore;
+  /** Of the counter document. What stands before its first colon is the counter's group. */
+  readonly id: string;
+  /** Of the counter document, relative to the database. */
+  readonly path: string;
+}
+
+/** What stands behind a reference. */
+export interface Counter extends CounterRef {
+  readonly _spread: Spread;
+  /** What this process has added, and what it has taken away. */
+  readonly _added: Register;
+  readonly _taken: Register;
+  /** The read of the shard count under way, if any. */
+  _reading?: Promise<void> | undefined;
+}
+
+const counters = new WeakMap<Firestore, Record<string, Counter>>();
+
+/**
+ * Refers to a counter. No I/O.
+ *
+ * @param id - any Firestore document id. `group:key`, such as `views:home`, is the recommended form
+ * @throws CounterError `counter/invalid-id` or `counter/invalid-collection`
+ *
+ * @example
+ * ```ts
+ * const views = counter(getFirestore(), "views:home");
+ * ```
+ */
+export function counter(firestore: Firestore, id: string, options: CounterOptions = {}): CounterRef {
+  const { collection = DEFAULT_COLLECTION } = options;
+  const path = counterPath(validName("collection", collection), validName("id", id));
+  const known = counters.get(firestore) ?? {};
+  counters.set(firestore, known);
+  known[path] ??= {
+    firestore,
+    id,
+    path,
+    _spread: createSpread(Math.random),
+    _added: new Register(firestore, path, "add"),
+    _taken: new Register(firestore, path, "sub"),
+  };
+  return known[path];
+}
+
+/** The counter document. */
+export function counterDoc({ firestore, path }: CounterRef): DocumentReference {
+  return firestore.doc(path);
+}
+
+/**
+ * The shard for an increment that shares a commit with something else. Fractions go to `base`: the rules compare what
+ * clients add in floating point, and would refuse them on a shard that has one.
+ */
+export function shardFor({ _spread }: Counter, by: number): string {
+  return Number.isInteger(by) ? randomShard(_spread._width(), Math.random) : BASE_SHARD;
+}
+
+/** A shard document. */
+export function shardDoc({ firestore, path }: CounterRef, shard: string): DocumentReference {
+  return firestore.doc(`${shardsPath(path)}/${shard}`);
+}
+
+/** Learns the shard count if what is known is old. Never rejects: not knowing is safe. Cost: 1 read, once a minute. */
+export async function refreshSpread(counter: Counter): Promise<void> {
+  if (!counter._spread._isStale(Date.now())) return;
+  counter._reading ??= counterDoc(counter)
+    .get()
+    .catch(() => undefined)
+    .then((snapshot) => {
+      counter._spread._learn(Date.now(), snapshot?.get("shardCount"));
+      counter._reading = undefined;
+    });
+  await counter._reading;
+}

@@ -1,0 +1,111 @@
+/** What only a server may do to a counter: start it at a number, set it, delete it. */
+import { FieldValue } from "firebase-admin/firestore";
+import { BASE_SHARD, CounterError, isCount, shardsPath, sumOfCounts } from "../../../core/src/index.ts";
+import { type CounterRef, counterDoc, shardDoc } from "./counter.ts";
+import { ALREADY_EXISTS, codeOf, FAILED_PRECONDITION, NOT_FOUND, persist } from "./retry.ts";
+
+/** How a counter starts. */
+export interface EnsureOptions {
+  /** The total it starts with. Default 0. */
+  initial?: number;
+}
+
+/**
+ * Makes sure that a counter exists. If it does, nothing changes, however often this is called and by whom; if it does
+ * not, it starts at `initial`. Increments may go on meanwhile, and count.
+ *
+ * Call it before the first increment: a counter that somebody has incremented exists.
+ *
+ * Cost: 2 reads, and 1 write if it does not exist.
+ *
+ * @throws CounterError `counter/invalid-amount`
+ *
+ * @example
+ * ```ts
+ * await ensureCounter(counter(db, "stock:shoes"), { initial: 500 });
+ * ```
+ */
+export async function ensureCounter(ref: CounterRef, options: EnsureOptions = {}): Promise<void> {
+  const { initial = 0 } = options;
+  validTotal(initial);
+  const base = shardDoc(ref, BASE_SHARD);
+  await persist(async () => {
+    const known = await ref.firestore.getAll(counterDoc(ref), base, { fieldMask: [] });
+    if (known.some(({ exists }) => exists)) return;
+    await base.create({ count: initial, writes: 0, at: FieldValue.serverTimestamp() });
+  }).catch((error) => {
+    if (codeOf(error) !== ALREADY_EXISTS) throw error;
+  });
+}
+
+/**
+ * Sets the total of a counter, at one instant between the call and its return: increments committed before it are gone,
+ * those after it count in full. Nobody is kept from incrementing. Entries stay, so keys that count still do.
+ *
+ * Cost: 1 read per shard and 1 write; again if a fold or another reset came between.
+ *
+ * @param to - the total from now on
+ * @throws CounterError `counter/invalid-amount`
+ *
+ * @example
+ * ```ts
+ * await resetCounter(counter(db, "visits:today"), 0);
+ * ```
+ */
+export async function resetCounter(ref: CounterRef, to: number): Promise<void> {
+  validTotal(to);
+  const base = shardDoc(ref, BASE_SHARD);
+  await persist(async () => {
+    for (;;) {
+      const { docs } = await ref.firestore.collection(shardsPath(ref.path)).select("count").get();
+      const before = docs.find(({ id }) => id === BASE_SHARD);
+      const by = to - sumOfCounts(docs.map((shard) => shard.get("count")));
+      const count = before && !isCount(before.get("count")) ? by : FieldValue.increment(by);
+      const correction = { count, at: FieldValue.serverTimestamp() };
+      try {
+        // Whoever else moves the base, a fold or another reset, makes us look again.
+        if (before) await base.update(correction, { lastUpdateTime: before.updateTime });
+        else await base.create({ writes: 0, ...correction });
+        return;
+      } catch (error) {
+        if (![ALREADY_EXISTS, FAILED_PRECONDITION, NOT_FOUND].includes(codeOf(error) ?? -1)) throw error;
+      }
+    }
+  });
+}
+
+/** What is told while a counter is deleted. */
+export interface DeleteOptions {
+  /** Called after each deleted document, with how many are and how many there were to begin with. */
+  onProgress?: (deleted: number, documents: number) => void;
+}
+
+/**
+ * Deletes a counter and all that belongs to it: shards, entries, and the counter document last. Can be repeated, and goes
+ * on where it was interrupted. Stop its writers first: an increment that arrives later starts the counter anew.
+ *
+ * Cost: 1 read and 1 delete per document, and 1 read per 1,000 to count them.
+ *
+ * @example
+ * ```ts
+ * await deleteCounter(counter(db, "likes:post42"), { onProgress: (done, all) => bar.update(done / all) });
+ * ```
+ */
+export async function deleteCounter(ref: CounterRef, options: DeleteOptions = {}): Promise<void> {
+  const document = counterDoc(ref);
+  const parts = await document.listCollections();
+  const counts = await Promise.all(parts.map((part) => part.count().get()));
+  const documents = counts.reduce((sum, count) => sum + count.data().count, 1);
+  let deleted = 0;
+  const writer = ref.firestore.bulkWriter();
+  writer.onWriteResult(() => options.onProgress?.(++deleted, documents));
+  for (const part of parts) await ref.firestore.recursiveDelete(part, writer);
+  writer.delete(document);
+  await writer.close();
+}
+
+function validTotal(total: unknown): void {
+  if (!Number.isFinite(total)) {
+    throw new CounterError("counter/invalid-amount", `total is "${String(total)}"; pass a finite number`);
+  }
+}

@@ -1,0 +1,38 @@
+/** Calls to Firestore whose outcome may be unknown, and what their errors mean (google.rpc.Code). */
+import { setTimeout } from "node:timers/promises";
+
+/** A gRPC status code. */
+export const NOT_FOUND = 5;
+export const ALREADY_EXISTS = 6;
+export const FAILED_PRECONDITION = 9;
+
+/** Cancelled, unknown, deadline exceeded, resource exhausted, aborted, internal, unavailable: it may have happened. */
+const TRANSIENT = [1, 2, 4, 8, 10, 13, 14];
+
+/** Longest wait between two tries. */
+const MAX_BACKOFF_MS = 10_000;
+
+export function codeOf(error: unknown): number | undefined {
+  return (error as { code?: number }).code;
+}
+
+export function isTransient(error: unknown): boolean {
+  return TRANSIENT.includes(codeOf(error) ?? -1);
+}
+
+/** Waits before the next try: exponentially longer, with full jitter. */
+export async function backoff(attempt: number): Promise<void> {
+  await setTimeout(Math.random() * Math.min(100 * 2 ** attempt, MAX_BACKOFF_MS));
+}
+
+/** Tries until the outcome is known. What it tries must be safe to repeat. */
+export async function persist<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+      await backoff(tries);
+    }
+  }
+}
