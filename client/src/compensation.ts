@@ -26,6 +26,9 @@ export interface OwnIncrement {
   _latest: number;
 }
 
+/** What is left of sums of fractions that cancel out. */
+const ROUNDING = 1e-9;
+
 /** Of one counter. Synchronous, no I/O. Costs time in proportion to the increments that are not in the total yet. */
 export class Compensation {
   readonly #own = new Set<OwnIncrement>();
@@ -33,6 +36,7 @@ export class Compensation {
   #asOf = 0;
   #shown = 0;
   #held = 0;
+  #isFirst = true;
 
   /** The total to show. */
   get _total(): number {
@@ -41,7 +45,9 @@ export class Compensation {
 
   /** Whether `total` holds increments that the server has not acknowledged. */
   get _pending(): boolean {
-    return this.#held !== 0 || [...this.#own].some(({ _latest }) => _latest === Number.POSITIVE_INFINITY);
+    return (
+      Math.abs(this.#held) > ROUNDING || [...this.#own].some(({ _latest }) => _latest === Number.POSITIVE_INFINITY)
+    );
   }
 
   /** An increment was made. */
@@ -58,10 +64,9 @@ export class Compensation {
     this.#shown += by;
   }
 
-  /** The server committed it, and not later than `latest`; nor earlier than `earliest`, where that is known. */
-  _committed(own: OwnIncrement, latest: number, earliest = 0): void {
+  /** The server committed it, and not later than `latest`. */
+  _committed(own: OwnIncrement, latest: number): void {
     own._latest = latest;
-    own._earliest = Math.max(own._earliest, earliest);
     this.#settle();
   }
 
@@ -84,9 +89,11 @@ export class Compensation {
     } else if (asOf < this.#asOf) {
       return;
     }
-    if (fromCache && this.#asOf === 0) {
-      for (const own of this.#own) own._earliest = Math.max(own._earliest, asOf + 1);
+    if (this.#isFirst) {
+      this.#shown = total + this.#held;
+      if (fromCache) for (const own of this.#own) own._earliest = Math.max(own._earliest, asOf + 1);
     }
+    this.#isFirst = false;
     this.#published = total;
     this.#asOf = asOf;
     this.#settle();

@@ -50,7 +50,7 @@ export function createSpread(random: () => number): Spread {
   return {
     _isStale: (now) => now - knownAt >= SHARD_COUNT_TTL_MS || writesSince >= BUSY_WRITES,
     _learn(now, seen = shardCount) {
-      shardCount = Math.max((seen as number) || 1, 1);
+      shardCount = Math.max(Number(seen) || 1, 1);
       knownAt = now;
       writesSince = 0;
     },

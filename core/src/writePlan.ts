@@ -17,7 +17,7 @@ export interface IncrementPlan {
   readonly by: number;
   /** The slot of `marks` that changes, `"0"` … `"31"`. */
   readonly slot: string;
-  /** What the slot becomes: 8 to 24 random characters of `a–z 0–9`. */
+  /** What the slot becomes: 16 random digits. */
   readonly nonce: string;
   /** The entry document of a keyed increment, relative to the database. */
   readonly entry: string | undefined;
@@ -45,22 +45,13 @@ export function planIncrement(
     path: `${shardsPath(counter)}/${shard}`,
     by,
     slot: `${turn % MARK_SLOTS}`,
-    // 52 random bits: enough, since a mark is compared with one other.
-    nonce: random().toString(36).slice(2, 26).padEnd(8, "0"),
+    // Some 50 random bits: enough, since a mark is compared with one other.
+    nonce: `${Math.floor((1 + random()) * 1e15)}`,
     entry: key && entryPath(counter, key),
   };
 }
 
-/**
- * Where to look whether a write was committed: the field of the document at the path has the value. For a keyed
- * increment that is its entry, else its mark on the shard.
- */
-export function proofOf({
-  path,
-  by,
-  slot,
-  nonce,
-  entry,
-}: IncrementPlan): [path: string, field: string, value: unknown] {
-  return entry ? [entry, "by", by] : [path, `marks.${slot}`, nonce];
+/** Whether the marks of its shard show that the write of this plan was committed. */
+export function bearsMark({ slot, nonce }: IncrementPlan, marks: Record<string, unknown> | undefined): boolean {
+  return marks?.[slot] === nonce;
 }

@@ -33,8 +33,8 @@ export interface Counter extends CounterRef {
 }
 
 export interface Watcher {
-  /** An increment was made. Its outcome rejects if it does not count. */
-  _follow(by: number, outcome: Promise<Committed>): void;
+  /** An increment was made, or a keyed one taken back. Its outcome rejects if it does not count. */
+  _follow(by: number, outcome: Promise<Committed>, key: string | undefined): void;
   /** What buffers hold back grew by an amount. */
   _hold(by: number): void;
 }
@@ -45,8 +45,8 @@ export interface Committed {
   readonly _path: string;
   /** Milliseconds from sending it to its acknowledgement. */
   readonly _took: number;
-  /** The server's timestamp of it, or a later one, if it had to be looked up. */
-  readonly _at: Timestamp | undefined;
+  /** The server's timestamp of it, or a later one, if it had to be looked up; `null` if its key had counted before. */
+  readonly _at: Timestamp | null | undefined;
 }
 
 const counters = new WeakMap<Firestore, Record<string, Counter>>();
@@ -63,8 +63,7 @@ const counters = new WeakMap<Firestore, Record<string, Counter>>();
  * ```
  */
 export function counter(firestore: Firestore, id: string, options: CounterOptions = {}): CounterRef {
-  const { collection = DEFAULT_COLLECTION } = options;
-  const path = counterPath(validName("collection", collection), validName("id", id));
+  const path = counterPath(validName("collection", options.collection ?? DEFAULT_COLLECTION), validName("id", id));
   const known = counters.get(firestore) ?? {};
   counters.set(firestore, known);
   known[path] ??= { firestore, id, path, _spread: createSpread(Math.random) };

@@ -19,11 +19,11 @@ import {
   writeBatch,
 } from "firebase/firestore";
 import {
+  bearsMark,
   CounterError,
   entryPath,
   type IncrementPlan,
   planIncrement,
-  proofOf,
   randomShard,
   validAmount,
   validName,
@@ -137,7 +137,7 @@ function check(by: number, key: string | undefined): void {
  */
 async function perform(counter: Counter, by: number, key?: string, undo?: DocumentSnapshot): Promise<void> {
   const outcome = commit(counter, by, key, undo);
-  counter._watcher?._follow(by, outcome);
+  counter._watcher?._follow(by, outcome, key ?? undo?.id);
   if (counter._spread._acknowledged((await outcome)._took)) refreshSpread(counter);
 }
 
@@ -145,12 +145,9 @@ async function commit(counter: Counter, by: number, key?: string, undo?: Documen
   await readiness(counter);
   const batch = writeBatch(counter.firestore);
   const plan = write(batch, counter, by, key, undo);
-  const start = Date.now();
-  const _at = await batch.commit().then(
-    () => undefined,
-    (error) => find(counter, plan, error),
-  );
-  return { _path: plan.path, _took: Date.now() - start, _at };
+  const start = performance.now();
+  const _at = await batch.commit().catch((error) => find(counter, plan, error));
+  return { _path: plan.path, _took: performance.now() - start, _at: _at as Committed["_at"] };
 }
 
 /**
@@ -181,25 +178,27 @@ function write(w: WriteBatch, counter: Counter, by: number, key?: string, undo?:
 }
 
 /**
- * Finds a refused write at the server: a replay is refused because its first attempt was committed. Cost: 1 read, in a
- * transaction with nothing to commit, since outside of one the SDK would overlay our own unsent writes.
+ * Finds a refused write at the server: a replay is refused because its first attempt was committed, and a key because it
+ * counts already. Cost: 1 read, 2 with a key, in a transaction with nothing to commit: outside of one the SDK would
+ * overlay our own unsent writes.
  *
- * @returns the server's timestamp of the write, or of a later one
- * @throws CounterError `counter/permission-denied` if it is not there
+ * @returns the server's timestamp of the write, or of a later one; `null` if the key had counted before
+ * @throws CounterError `counter/permission-denied` if it does not count
  */
-async function find({ firestore, id }: Counter, plan: IncrementPlan, cause: FirestoreError): Promise<Timestamp> {
-  const [path, field, value] = proofOf(plan);
+async function find({ firestore, id }: Counter, plan: IncrementPlan, cause: FirestoreError): Promise<Timestamp | null> {
+  const { path, by, entry } = plan;
+  let at: Timestamp | null | undefined;
   unlessDenied(cause);
-  let at: Timestamp | undefined;
   await runTransaction(firestore, async (transaction) => {
-    const proof = await transaction.get(doc(firestore, path));
-    if (proof.get(field) === value) at = proof.get("at");
+    const shard = await transaction.get(doc(firestore, path));
+    if (bearsMark(plan, shard.get("marks"))) at = shard.get("at");
+    else if (entry && (await transaction.get(doc(firestore, entry))).get("by") === by) at = null;
     throw cause;
   }).catch(unlessDenied);
-  if (at) return at;
+  if (at !== undefined) return at;
   throw new CounterError(
     "counter/permission-denied",
-    `the rules refuse ${plan.by} for "${id}"; see isAllowedAmount in firestore.rules. Likes want { key }`,
+    `the rules refuse ${by} for "${id}"; see isAllowedAmount in firestore.rules, or pass a key`,
     cause,
   );
 }

@@ -76,15 +76,18 @@ export function onCounter(
 }
 
 /** A commit ends at most this long after its server timestamp was taken. */
-const COMMIT_MS = 1_000;
+const COMMIT_MS = 10_000;
+
+/** Longer than the longest interval between two published totals, by default. */
+const SETTLED_MS = 15_000;
 
 /** Shows everybody who watches one counter the increments of this client. */
 class OwnIncrements extends Compensation implements Watcher {
   readonly #counter: Counter;
   readonly #views = new Set<() => void>();
-  readonly #acknowledged = new Map<string, number>();
+  readonly #attempts = new Set<string>();
   #unpin: (() => void) | undefined;
-  #telling = false;
+  #telling: unknown;
 
   constructor(counter: Counter) {
     super();
@@ -114,24 +117,32 @@ class OwnIncrements extends Compensation implements Watcher {
   }
 
   /** Cost: none, since the cache tells when it was committed; 1 read should the cache have lost it. */
-  async _follow(by: number, outcome: Promise<Committed>): Promise<void> {
+  async _follow(by: number, outcome: Promise<Committed>, key: string | undefined): Promise<void> {
+    // Of several attempts for one key, one can count.
+    const attempt = key && by + key;
+    if (attempt && this.#attempts.has(attempt)) return;
+    if (attempt) this.#attempts.add(attempt);
     const own = this._issued(by);
     this.#tell();
     try {
       const { _path, _took, _at } = await outcome;
-      const nth = (this.#acknowledged.get(_path) ?? 0) + 1;
-      this.#acknowledged.set(_path, nth);
+      if (_at === null) throw _at;
+      // The timestamp is of the start of a commit, whose end is within the round trip.
       const start = micros(_at ?? (await this.#timestamp(_path)));
-      // The timestamp is of the start of a commit, whose end is within the round trip. It may be of a later write on
-      // this shard, if one was acknowledged meanwhile or the shard was read from the server.
-      const isOurs = !_at && nth === this.#acknowledged.get(_path);
-      this._committed(own, start + Math.min(_took, COMMIT_MS) * 1_000, isOurs ? start : 0);
+      this._committed(own, start + Math.min(_took, COMMIT_MS) * 1_000);
+      // Every write is followed by a total that holds it. If none has come by then, the last one does.
+      setTimeout(() => {
+        this._committed(own, start);
+        this.#tell();
+      }, SETTLED_MS);
     } catch {
       this._refused(own);
     }
+    if (attempt) this.#attempts.delete(attempt);
     this.#tell();
   }
 
+  /** Of this write or of a later one on the same shard. */
   async #timestamp(path: string): Promise<Timestamp> {
     const shard = doc(this.#counter.firestore, path);
     const snapshot = await getDocFromCache(shard).catch(() => getDoc(shard));
@@ -140,10 +151,8 @@ class OwnIncrements extends Compensation implements Watcher {
 
   /** Once for all that happens together, and not while the caller of an increment is still at it. */
   #tell(): void {
-    if (this.#telling) return;
-    this.#telling = true;
-    queueMicrotask(() => {
-      this.#telling = false;
+    this.#telling ??= setTimeout(() => {
+      this.#telling = undefined;
       for (const view of this.#views) view();
     });
   }

@@ -1,0 +1,314 @@
+/**
+ * Random batches: what good clients and vandals mean to do, then spoilt in ways that each break one thing. A batch is
+ * made when its turn comes, from the documents as they are then, so that likes, undos and replays find what they need.
+ */
+import fc from "fast-check";
+import { FOREIGN_SHARD_IDS, integer, KEYS, marksOf, numberOf, type Place, SHARD_IDS, textOf } from "./oracle.ts";
+import type { Fields, User, Value, World, Write } from "./rest.ts";
+
+export const GESTURES = [
+  "increment",
+  "toggle",
+  "like",
+  "unlike",
+  "likeBy",
+  "likeAs",
+  "likeForTwo",
+  "unlikeAs",
+  "unlikeForTwo",
+  "enter",
+  "enterOpen",
+  "leave",
+  "incrementKeyed",
+  "decrementKeyed",
+  "vandalize",
+] as const;
+
+/** Something to do. `pick` decides whatever is left to decide. */
+interface Gesture {
+  readonly do: (typeof GESTURES)[number];
+  readonly shard: string;
+  readonly pick: number;
+}
+
+export interface Spoil {
+  readonly how: string;
+  /** Which write it hits. */
+  readonly at: number;
+  readonly pick: number;
+}
+
+export interface Step {
+  readonly user: User;
+  readonly gestures: readonly Gesture[];
+  readonly spoils: readonly Spoil[];
+}
+
+/** What a batch is made from. */
+export interface Scene extends Place {
+  world: World;
+  /** The turn of the next mark; grows with each. */
+  turn: number;
+}
+
+const MAX_WRITES = 4;
+
+/** @returns the writes of a step: one to four, or none if its spoils have dropped them all */
+export function makeBatch({ user, gestures, spoils }: Step, scene: Scene): Write[] {
+  const writes = gestures.flatMap((gesture) => perform(gesture, user, scene));
+  for (const { how, at, pick } of spoils) {
+    // The first write, from some one on, that can be spoilt in this way.
+    for (let n = 0; n < writes.length; n++) {
+      const index = (at + n) % writes.length;
+      const write = writes[index] as Write;
+      const spoilt = (SPOILS[how] as Spoiler)(write, pick, scene, user);
+      if (JSON.stringify(spoilt) === JSON.stringify([write])) continue;
+      writes.splice(index, 1, ...spoilt);
+      break;
+    }
+  }
+  return writes.slice(0, MAX_WRITES);
+}
+
+// ── Gestures ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function perform({ do: action, shard, pick }: Gesture, user: User, scene: Scene): Write[] {
+  const { open, keyed, world } = scene;
+  const key = user ?? "alice";
+  const other = choose(KEYS, pick);
+  const own = textOf(world[`${keyed}/entries/${key}`]?.shard);
+  switch (action) {
+    case "increment":
+      return [addition(scene, open, shard)];
+    case "toggle":
+      return own ? undo(scene, key, shard) : like(scene, key, shard);
+    case "like":
+      return like(scene, key, shard);
+    case "unlike":
+      return undo(scene, key, shard);
+    case "likeBy":
+      return like(scene, key, shard, choose(AMOUNTS, pick));
+    case "likeAs":
+      return like(scene, other, shard);
+    case "likeForTwo":
+      return [entry(keyed, other, shard), ...like(scene, key, shard)];
+    case "unlikeAs":
+      return undo(scene, other, shard);
+    case "unlikeForTwo":
+      return [{ path: `${keyed}/entries/${other}`, delete: true }, ...undo(scene, key, shard)];
+    case "enter":
+      return [entry(keyed, key, shard)];
+    case "enterOpen":
+      return [entry(open, key, shard), addition(scene, open, shard)];
+    case "leave":
+      return [{ path: `${keyed}/entries/${key}`, delete: true }];
+    case "incrementKeyed":
+      return [addition(scene, keyed, shard)];
+    case "decrementKeyed":
+      return [addition(scene, keyed, own ?? shard, integer(-1))];
+    case "vandalize": {
+      const path = choose(scene.paths, pick);
+      return pick % 3 === 0 ? [{ path, delete: true }] : [{ path, set: { count: integer(100), total: integer(100) } }];
+    }
+  }
+}
+
+export function like(scene: Scene, key: string, shard: string, by = integer(1)): Write[] {
+  return [entry(scene.keyed, key, shard, by), addition(scene, scene.keyed, shard, by)];
+}
+
+function addition(scene: Scene, counter: string, shard: string, by = integer(1)): Write {
+  const slot = String(scene.turn % 32);
+  return {
+    path: `${counter}/shards/${shard}`,
+    set: marks({ [slot]: { stringValue: nonce(scene) } }),
+    mask: [`marks.\`${slot}\``],
+    transforms: [
+      { fieldPath: "count", increment: by },
+      { fieldPath: "writes", increment: integer(1) },
+      { fieldPath: "at", setToServerValue: "REQUEST_TIME" },
+    ],
+  };
+}
+
+export function entry(counter: string, key: string, shard: string, by = integer(1)): Write {
+  return {
+    path: `${counter}/entries/${key}`,
+    set: { by, shard: { stringValue: shard } },
+    transforms: [{ fieldPath: "at", setToServerValue: "REQUEST_TIME" }],
+  };
+}
+
+function undo(scene: Scene, key: string, shard: string): Write[] {
+  const path = `${scene.keyed}/entries/${key}`;
+  return [{ path, delete: true }, addition(scene, scene.keyed, textOf(scene.world[path]?.shard) ?? shard, integer(-1))];
+}
+
+// ── Spoils ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** @returns what becomes of one write of the batch */
+type Spoiler = (write: Write, pick: number, scene: Scene, user: User) => Write[];
+
+const text = (stringValue: string): Value => ({ stringValue });
+const double = (doubleValue: number | string): Value => ({ doubleValue });
+const TIMES = ["2020-01-01T00:00:00Z", "2050-01-01T00:00:00Z"].map((timestampValue) => ({ timestampValue }));
+const WRONG = [{ nullValue: null }, text("1"), double("NaN"), double("Infinity"), double("-Infinity"), text("")];
+const AMOUNTS = [
+  ...[2, 100, -1, -2, 0, 2 ** 53].map(integer),
+  ...[1, -1, 0.5, 1e300, "NaN", "Infinity", "-Infinity"].map(double),
+];
+const NONCES = ["a".repeat(25), "a".repeat(5_000), "short", "", "with space", "umlautäöü", "newline\nx"].map(text);
+const BAD_NONCES: Value[] = [...NONCES, integer(12_345_678), { nullValue: null }, { arrayValue: {} }, { mapValue: {} }];
+
+export const SPOILS: Record<string, Spoiler> = {
+  amount: (write, pick) => [transform(write, "count", { increment: choose(AMOUNTS, pick) })],
+  "amount as maximum": (write, pick) => [transform(write, "count", { maximum: integer(pick) })],
+  "amount as value": (write, pick) => [setField(write, "count", choose([...WRONG, ...AMOUNTS], pick))],
+  "amount as value, rightly": (write, _, { world }) => [
+    setField(write, "count", integer((numberOf(world[write.path]?.count) ?? 0) + 1)),
+  ],
+  "no amount": (write) => [transform(write, "count")],
+  writes: (write, pick) => [transform(write, "writes", { increment: choose(AMOUNTS, pick) })],
+  "writes as value": (write, pick) => [setField(write, "writes", choose([...WRONG, ...AMOUNTS], pick))],
+  "writes as a double": (write) => [transform(write, "writes", { increment: double(1) })],
+  "no writes": (write) => [transform(write, "writes")],
+  time: (write, pick) => [setField(write, "at", choose([...TIMES, ...WRONG], pick))],
+  "no time": (write) => [transform(write, "at")],
+  nonce: (write, pick) => [setMarks(write, { [pick % 32]: choose(BAD_NONCES, pick) })],
+  slot: (write, pick, scene) => [
+    setMarks(write, { [choose(["32", "01", "-1", "x", "1e1", "100"], pick)]: text(nonce(scene)) }),
+  ],
+  "no mark": (write) => [setMarks(write, {})],
+  "two marks": (write, pick, scene) => [
+    setMarks(write, { [pick % 32]: text(nonce(scene)), [(pick + 1) % 32]: text(nonce(scene)) }),
+  ],
+  "every mark": (write, _, scene) => [
+    setMarks(write, Object.fromEntries(Array.from({ length: 32 }, (_, slot) => [slot, text(nonce(scene))]))),
+  ],
+  "mark of another slot": (write, pick, { world }) => {
+    const held = Object.values(marksOf(world[write.path]));
+    return [setMarks(write, { [pick % 32]: held.length > 0 ? choose(held, pick) : text("some-mark") })];
+  },
+  "a mark, and another in place of a third": (write, pick, scene) => {
+    const held = Object.values(marksOf(scene.world[write.path]));
+    return [setMarks(write, { [pick % 32]: text(nonce(scene)), [(pick + 7) % 32]: choose(held, pick) ?? text("x") })];
+  },
+  "mark removed": (write, pick, { world }) => {
+    const held = Object.keys(marksOf(world[write.path]));
+    return [{ ...write, mask: [...(write.mask ?? []), `marks.\`${held.length > 0 ? choose(held, pick) : "0"}\``] }];
+  },
+  "marks replaced": (write) => [{ ...write, mask: ["marks"] }],
+  "marks that are none": (write, pick) => [setField(write, "marks", choose(WRONG, pick))],
+  "foreign field": (write, pick) => [setField(write, choose(["extra", "total", "by", "count.x"], pick), integer(1))],
+  "whole document": ({ mask: _, ...write }) => [write],
+  precondition: (write, pick) => [{ ...write, precondition: { exists: pick % 2 === 0 } }],
+  delete: ({ path }) => [{ path, delete: true }],
+  twice: (write) => [write, write],
+  "twice with marks of their own": (write, _, scene) => [write, remark(write, scene)],
+  "and back": (write, _, scene) => [write, transform(remark(write, scene), "count", { increment: integer(-1) })],
+  dropped: () => [],
+  "in two writes": ({ transforms, ...write }) => [write, transforms ? { path: write.path, transforms } : write],
+  "set, then deleted": (write) => [write, { path: write.path, delete: true }],
+  "deleted, then set": (write) => [{ path: write.path, delete: true }, write],
+  "other shard": (write, pick) => [
+    { ...write, path: write.path.replace(/(?<=shards\/).*/, choose([...SHARD_IDS, ...FOREIGN_SHARD_IDS], pick)) },
+  ],
+  "other counter": (write, _, { open, keyed }) => [
+    { ...write, path: write.path.replace(/^counters\/[^/]+/, (counter) => (counter === open ? keyed : open)) },
+  ],
+  "other key": (write, pick) => [{ ...write, path: write.path.replace(/(?<=entries\/).*/, choose(KEYS, pick)) }],
+  "entry's amount": (write, pick) => [setEntry(write, "by", choose([...AMOUNTS, ...WRONG], pick))],
+  "entry's shard": (write, pick) => [
+    setEntry(
+      write,
+      "shard",
+      choose([...[...SHARD_IDS, ...FOREIGN_SHARD_IDS].map(text), integer(0), ...WRONG] as Value[], pick),
+    ),
+  ],
+  "undone on the other shard": (write, pick, scene, user) => [
+    write,
+    { path: `${scene.keyed}/entries/${user}`, delete: true },
+    addition(scene, scene.keyed, choose(SHARD_IDS, pick), integer(-1)),
+  ],
+};
+
+function isEntry({ path }: Write): boolean {
+  return path.includes("/entries/");
+}
+
+/** Replaces a transform, or drops it. Entries have but one, of `at`. */
+function transform(write: Write, field: string, by?: object): Write {
+  if (isEntry(write) && field !== "at") return write;
+  const others = (write.transforms ?? []).filter(({ fieldPath }) => fieldPath !== field);
+  return write.delete ? write : { ...write, transforms: [...others, ...(by ? [{ fieldPath: field, ...by }] : [])] };
+}
+
+/** Sets a field to a value, where it may have been transformed. */
+function setField(write: Write, field: string, value: Value): Write {
+  if (write.delete || !write.set) return write;
+  const { mask, ...rest } = transform(write, field);
+  const kept = mask?.filter((path) => path.split(".")[0] !== field);
+  return { ...rest, set: { ...write.set, [field]: value }, ...(kept && { mask: [...kept, `\`${field}\``] }) };
+}
+
+function setEntry(write: Write, field: string, value: Value): Write {
+  return isEntry(write) ? setField(write, field, value) : write;
+}
+
+function setMarks(write: Write, slots: Fields): Write {
+  if (write.delete || isEntry(write)) return write;
+  return {
+    ...write,
+    set: { ...write.set, ...marks(slots) },
+    mask: Object.keys(slots).map((slot) => `marks.\`${slot}\``),
+  };
+}
+
+/** The same increment once more, with the next mark. */
+function remark(write: Write, scene: Scene): Write {
+  return setMarks(write, { [scene.turn % 32]: text(nonce(scene)) });
+}
+
+function marks(fields: Fields): Fields {
+  return { marks: { mapValue: { fields } } };
+}
+
+function nonce(scene: Scene): string {
+  return `nonce-${String(scene.turn++).padStart(6, "0")}`;
+}
+
+function choose<T>(from: readonly T[], pick: number): T {
+  return from[pick % from.length] as T;
+}
+
+// ── Chance ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const pick = fc.nat(9_999);
+const good = fc.constantFrom<(typeof GESTURES)[number]>("increment", "toggle", "toggle", "like", "unlike");
+const anything = fc.constantFrom(...GESTURES);
+const shard = fc.oneof(
+  { weight: 9, arbitrary: fc.constantFrom(...SHARD_IDS) },
+  { weight: 1, arbitrary: fc.constantFrom(...FOREIGN_SHARD_IDS) },
+);
+
+const gesture: fc.Arbitrary<Gesture> = fc.record({
+  do: fc.oneof({ weight: 3, arbitrary: good }, { weight: 2, arbitrary: anything }),
+  shard,
+  pick,
+});
+
+const spoil: fc.Arbitrary<Spoil> = fc.record({ how: fc.constantFrom(...Object.keys(SPOILS)), at: fc.nat(3), pick });
+
+/** Half of the batches are as their gestures are; the others are spoilt once or twice. */
+export const anyStep: fc.Arbitrary<Step> = fc.record({
+  user: fc.constantFrom<User>("alice", "alice", "alice", "bob", "bob", "bob", null),
+  gestures: fc.oneof(
+    { weight: 3, arbitrary: fc.array(gesture, { minLength: 1, maxLength: 1 }) },
+    { weight: 2, arbitrary: fc.array(gesture, { minLength: 2, maxLength: 3 }) },
+  ),
+  spoils: fc.oneof(
+    { weight: 2, arbitrary: fc.constant([]) },
+    { weight: 2, arbitrary: fc.array(spoil, { minLength: 1, maxLength: 1 }) },
+    { weight: 1, arbitrary: fc.array(spoil, { minLength: 2, maxLength: 2 }) },
+  ),
+});

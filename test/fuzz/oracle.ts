@@ -1,0 +1,182 @@
+/**
+ * What an accepted batch is worth, told from the documents before and after it and from nothing else: neither the
+ * rules nor the way the batch was made. Whatever the rules accept must leave the world as one of these says.
+ */
+import type { Fields, User, Value, World, Write } from "./rest.ts";
+
+/** A small world: an open counter and a keyed one, and everything near them that somebody could try to write. */
+export interface Place {
+  readonly open: string;
+  readonly keyed: string;
+  readonly paths: readonly string[];
+}
+
+/** The two shards that clients may write. */
+export const SHARD_IDS = ["0", "1"];
+/** Not shards of clients: the backend's, one too many, another spelling of 0, a server's register. */
+export const FOREIGN_SHARD_IDS = ["base", "10000", "00", "add-x"];
+/** Alice and bob play; carol has liked and is away. */
+export const KEYS = ["alice", "bob", "carol"];
+
+/** @param id  makes the counters of one world different from those of another */
+export function place(id: string): Place {
+  const open = `counters/views:${id}`;
+  const keyed = `counters/likes:${id}`;
+  const around = (counter: string) => [
+    counter,
+    `${counter}/other/x`,
+    ...[...SHARD_IDS, ...FOREIGN_SHARD_IDS].map((shard) => `${counter}/shards/${shard}`),
+    ...KEYS.map((key) => `${counter}/entries/${key}`),
+  ];
+  return { open, keyed, paths: [...around(open), ...around(keyed)] };
+}
+
+/** How a world begins. */
+export function genesis({ open, keyed }: Place): Write[] {
+  const document = (path: string, set: Fields): Write => ({ path, set });
+  return [
+    document(open, { total: integer(12), writes: integer(9) }),
+    document(keyed, { total: integer(6), writes: integer(3) }),
+    // What was folded or imported, and a shard that a server wrote by its count alone.
+    document(`${open}/shards/base`, { count: integer(5), writes: integer(2) }),
+    document(`${open}/shards/1`, { count: integer(7) }),
+    document(`${keyed}/shards/base`, { count: integer(5), writes: integer(2) }),
+    document(`${keyed}/shards/1`, {
+      count: integer(1),
+      writes: integer(1),
+      at: { timestampValue: "2020-01-01T00:00:00Z" },
+      marks: { mapValue: { fields: { 7: { stringValue: "carols-mark" } } } },
+    }),
+    document(`${keyed}/entries/carol`, {
+      by: integer(1),
+      shard: { stringValue: "1" },
+      at: { timestampValue: "2020-01-01T00:00:00Z" },
+    }),
+  ];
+}
+
+/** Milliseconds since the epoch, by the clock that the emulator has, too. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** @returns what is wrong with what an accepted batch did, if anything */
+export function judge(
+  { open, keyed, paths }: Place,
+  before: World,
+  after: World,
+  user: User,
+  writes: readonly Write[],
+  span: Span,
+): string | undefined {
+  const own = new Set(user === null ? [] : [`${keyed}/entries/${user}`]);
+  const shards = [open, keyed].flatMap((counter) => SHARD_IDS.map((id) => `${counter}/shards/${id}`));
+  for (const path of paths) {
+    if (own.has(path) || shards.includes(path)) continue;
+    if (!same(before[path], after[path])) return `${path} was changed`;
+  }
+  for (const path of own) {
+    const [old, entry] = [before[path], after[path]];
+    if (!entry || same(old, entry)) continue;
+    if (old) return `${path} was updated`;
+    const fault = faultOfEntry(entry, span);
+    if (fault) return `${path}: ${fault}`;
+  }
+  for (const path of shards) {
+    const hits = writes.filter((write) => write.path === path).length;
+    const fault = faultOfShard(before[path], after[path], hits, span);
+    if (fault) return `${path}: ${fault}`;
+  }
+  for (const id of SHARD_IDS) {
+    const path = `${open}/shards/${id}`;
+    const grown = count(after[path]) - count(before[path]);
+    const writes = written(before[path], after[path]);
+    if (grown !== writes) return `${path}: ${writes} increments added ${grown}`;
+  }
+  for (const id of SHARD_IDS) {
+    const sum = count(after[`${keyed}/shards/${id}`]);
+    const entries = KEYS.filter((key) => textOf(after[`${keyed}/entries/${key}`]?.shard) === id).length;
+    if (sum !== entries) return `${keyed}: shard ${id} counts ${sum}, but ${entries} entries are on it`;
+  }
+  return undefined;
+}
+
+function faultOfEntry(entry: Fields, span: Span): string | undefined {
+  if (Object.keys(entry).sort().join() !== "at,by,shard") return `has the fields ${Object.keys(entry)}`;
+  if (numberOf(entry.by) !== 1) return `counts ${JSON.stringify(entry.by)}`;
+  if (!SHARD_IDS.includes(textOf(entry.shard) ?? "")) return `is on ${JSON.stringify(entry.shard)}`;
+  return isWithin(entry.at, span) ? undefined : `was made at ${JSON.stringify(entry.at)}`;
+}
+
+/** Of one shard that clients may write, hit by some writes of the batch. */
+function faultOfShard(before: Fields | undefined, after: Fields | undefined, hits: number, span: Span) {
+  if (hits === 0) return same(before, after) ? undefined : "was changed by no write";
+  if (!after) return "is gone";
+  const foreign = Object.keys(after).filter((field) => !["count", "writes", "at", "marks"].includes(field));
+  if (foreign.length > 0) return `has the fields ${foreign}`;
+  if (!Number.isFinite(numberOf(after.count))) return `counts ${JSON.stringify(after.count)}`;
+  // The emulator judges the writes of one document as one; elsewhere they may count one by one. Never as more.
+  const counted = written(before, after);
+  if (counted < 1 || counted > hits) return `${hits} writes count themselves as ${counted}`;
+  if (!after.writes?.integerValue) return `has counted ${JSON.stringify(after.writes)} writes`;
+  if (!isWithin(after.at, span)) return `was written at ${JSON.stringify(after.at)}`;
+  return faultOfMarks(marksOf(before), marksOf(after), hits);
+}
+
+/** One new mark for each write, and every other where it was: else replays of others would count. */
+function faultOfMarks(before: Fields, after: Fields, hits: number): string | undefined {
+  const lost = Object.keys(before).filter((slot) => !(slot in after));
+  if (lost.length > 0) return `lost the marks in ${lost}`;
+  const changed = Object.keys(after).filter((slot) => !same(before[slot], after[slot]));
+  if (changed.length < 1 || changed.length > hits) return `${hits} writes changed ${changed.length} marks`;
+  for (const slot of changed) {
+    const nonce = textOf(after[slot]) ?? "";
+    if (!(String(Number(slot)) === slot && Number(slot) >= 0 && Number(slot) < 32)) return `has a slot ${slot}`;
+    if (!/^[\w-]{8,24}$/.test(nonce)) return `has the mark ${JSON.stringify(after[slot])}`;
+    const twins = Object.keys(after).filter((other) => textOf(after[other]) === nonce);
+    if (twins.length > 1) return `has the same mark in the slots ${twins}`;
+  }
+  return undefined;
+}
+
+export function integer(value: number): Value {
+  return { integerValue: String(value) };
+}
+
+export function numberOf(value: Value | undefined): number | undefined {
+  const number = value?.integerValue ?? value?.doubleValue;
+  return number === undefined ? undefined : Number(number);
+}
+
+export function textOf(value: Value | undefined): string | undefined {
+  return value?.stringValue as string | undefined;
+}
+
+export function marksOf(shard: Fields | undefined): Fields {
+  return (shard?.marks?.mapValue as { fields?: Fields } | undefined)?.fields ?? {};
+}
+
+function written(before: Fields | undefined, after: Fields | undefined): number {
+  return (numberOf(after?.writes) ?? 0) - (numberOf(before?.writes) ?? 0);
+}
+
+function count(shard: Fields | undefined): number {
+  return numberOf(shard?.count) ?? 0;
+}
+
+function isWithin(at: Value | undefined, { from, to }: Span): boolean {
+  const time = Date.parse(String(at?.timestampValue));
+  return from <= time && time <= to;
+}
+
+/** Documents come with their fields in any order. */
+function same(a: unknown, b: unknown): boolean {
+  return canonical(a) === canonical(b);
+}
+
+function canonical(value: unknown): string {
+  if (typeof value !== "object" || value === null) return String(JSON.stringify(value));
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`)}}`;
+}
