@@ -13,13 +13,10 @@ type Step =
   | readonly ["others" | "issue" | "hold", by: number]
   /** The buffer sends the sum of what it holds. */
   | readonly ["flush"]
-  /** An own increment reaches the server, which takes its timestamp; is committed; is refused. */
-  | readonly ["reach" | "commit" | "refuse", which: number]
-  /**
-   * An own increment is acknowledged, with an upper bound that is `slack` above its commit time, and with a lower one,
-   * its timestamp, unless that was lost.
-   */
-  | readonly ["acknowledge", which: number, slack: number, timestamp: "known" | "lost"]
+  /** An own increment is committed; is refused. */
+  | readonly ["commit" | "refuse", which: number]
+  /** An own increment is acknowledged, with an upper bound that is `slack` above its commit time. */
+  | readonly ["acknowledge", which: number, slack: number]
   /** The server measures the total; the client receives one that was measured, maybe not for the last time. */
   | readonly ["measure"]
   | readonly ["receive", which: number, again: "once" | "again"]
@@ -47,7 +44,6 @@ interface Own {
   readonly wasHeld: boolean;
   earliest: number;
   latest: number;
-  at?: number;
   committed?: number;
   outcome?: "acknowledged" | "refused";
 }
@@ -98,11 +94,6 @@ class World {
         this.#issue(by, true);
         break;
       }
-      case "reach": {
-        const own = pick(this.#undecided, step[1]);
-        if (own) own.at ??= ++this.#now;
-        break;
-      }
       case "commit": {
         const own = pick(this.#undecided, step[1]);
         if (own) this.#commit(own);
@@ -119,7 +110,7 @@ class World {
       }
       case "acknowledge": {
         const own = pick(this.unacknowledged, step[1]);
-        if (own) this.#acknowledge(own, step[2], step[3] === "known");
+        if (own) this.#acknowledge(own, step[2]);
         break;
       }
       case "measure":
@@ -144,7 +135,7 @@ class World {
   settle(): void {
     this.happen(["flush"]);
     for (const own of this.#undecided) this.#commit(own);
-    for (const own of this.unacknowledged) this.#acknowledge(own, 0, true);
+    for (const own of this.unacknowledged) this.#acknowledge(own, 0);
     this.#now = Math.max(this.#now, ...this.own.map(({ latest }) => latest).filter(Number.isFinite));
     this.#receive(this.#measured());
   }
@@ -211,15 +202,13 @@ class World {
 
   #commit(own: Own): void {
     own.committed = ++this.#now;
-    own.at ??= own.committed;
     this.#commits.push({ by: own.by, at: own.committed });
   }
 
-  #acknowledge(own: Own, slack: number, timestampKnown: boolean): void {
+  #acknowledge(own: Own, slack: number): void {
     own.outcome = "acknowledged";
     own.latest = (own.committed as number) + slack;
-    if (timestampKnown) own.earliest = Math.max(own.earliest, own.at as number);
-    this.client._committed(own.known, own.latest, ...(timestampKnown ? [own.at as number] : []));
+    this.client._committed(own.known, own.latest);
   }
 
   #receive(total: Total, fromCache = false): void {
@@ -248,13 +237,9 @@ function steps(by: fc.Arbitrary<number>, { alone = false } = {}): fc.Arbitrary<S
     weighted(3, fc.tuple(fc.constant("issue"), by)),
     weighted(1, fc.tuple(fc.constant("hold"), by)),
     weighted(1, fc.constant(["flush"] as const)),
-    weighted(1, fc.tuple(fc.constant("reach"), which)),
     weighted(3, fc.tuple(fc.constant("commit"), which)),
     weighted(1, fc.tuple(fc.constant("refuse"), which)),
-    weighted(
-      3,
-      fc.tuple(fc.constant("acknowledge"), which, fc.constantFrom(0, 0, 1, 2, 5, 20), fc.constantFrom("known", "lost")),
-    ),
+    weighted(3, fc.tuple(fc.constant("acknowledge"), which, fc.constantFrom(0, 0, 1, 2, 5, 20))),
     weighted(3, fc.constant(["measure"] as const)),
     weighted(4, fc.tuple(fc.constant("receive"), which, fc.constantFrom("once", "again"))),
     weighted(1, fc.constant(["offline"] as const)),
