@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     // Unit tests stand beside their source and need nothing; those in test/ need the emulators.
     projects: [
-      { test: { name: "unit", include: ["{core,client,functions}/src/**/*.test.ts", "emulators/*.test.ts"] } },
+      { test: { name: "unit", include: ["{core,client,functions}/src/**/*.test.ts", "{client,emulators}/*.test.ts"] } },
       {
         test: {
           name: "emulators",

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { copyFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { Extractor, ExtractorConfig, ExtractorLogLevel } from "@microsoft/api-extractor";
+import { Extractor, ExtractorConfig, ExtractorLogLevel, ExtractorMessageCategory } from "@microsoft/api-extractor";
 import { build } from "esbuild";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
@@ -72,6 +72,11 @@ function declare(entry: string, folder: string): void {
     configObjectFullPath: undefined,
     packageJsonFullPath: `${process.cwd()}/client/package.json`,
   });
-  const { errorCount } = Extractor.invoke(config, { localBuild: process.argv.includes("--update-api") });
+  const { errorCount } = Extractor.invoke(config, {
+    localBuild: process.argv.includes("--update-api"),
+    messageCallback: (message) => {
+      if (message.category === ExtractorMessageCategory.Console) message.handled = true;
+    },
+  });
   if (errorCount > 0) throw new Error(`The declarations of ${entry} have errors, see above.`);
 }

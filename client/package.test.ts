@@ -1,0 +1,80 @@
+/** What the built package is, from outside: its public API, its size, and what of it an app has to load. */
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+
+const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
+const { exports } = JSON.parse(read("client/package.json"));
+const entries = Object.keys(exports).map((entry) => (entry === "." ? "index" : entry.slice(2)));
+
+describe("the public API", () => {
+  test.each(entries)("of %s is the one in client/api; if the change is meant: npm run api", (entry) => {
+    expect(read(`client/types/api/${entry}.api.md`)).toBe(read(`client/api/${entry}.api.md`));
+  });
+
+  test("is documented, every part of it", () => {
+    expect(readdirSync(new URL("api", import.meta.url)).sort()).toEqual(
+      entries.map((entry) => `${entry}.api.md`).sort(),
+    );
+    for (const entry of entries) expect(read(`client/api/${entry}.api.md`)).not.toContain("(undocumented)");
+  });
+
+  test("has the same names for the web and for servers, but for what only one of them can do", () => {
+    const names = (entry: string) =>
+      new Set([...read(`client/api/${entry}.api.md`).matchAll(/^export function (\w+)/gm)].map(([, name]) => name));
+    const [web, admin] = [names("index"), names("admin")];
+    expect([...web].filter((name) => !admin.has(name))).toEqual(["counterStore"]);
+    expect([...admin].filter((name) => !web.has(name))).toEqual([
+      "deleteCounter",
+      "ensureCounter",
+      "listCounters",
+      "resetCounter",
+    ]);
+  });
+
+  test("says of each function that does I/O what it costs, and shows an example", () => {
+    for (const entry of ["index", "admin"]) {
+      const declarations = read(`client/dist/${entry}.d.ts`);
+      const functions = [...declarations.matchAll(/\/\*\*((?:(?!\*\/).)*)\*\/\s*export declare function (\w+)/gs)];
+      expect(functions.length).toBeGreaterThan(10);
+      for (const [, comment = "", name = ""] of functions) {
+        expect(comment, name).toContain("@example");
+        if (name !== "counter") expect(comment, name).toMatch(/Cost: /);
+      }
+    }
+  });
+});
+
+describe("the size", () => {
+  const sizes: { name: string; size: number; sizeLimit: number; passed: boolean }[] = JSON.parse(
+    execFileSync("size-limit", ["--json"], { encoding: "utf8" }),
+  );
+
+  test.each(sizes)("of $name is $size bytes, within $sizeLimit", ({ passed }) => {
+    expect(passed).toBe(true);
+  });
+
+  test("is what the README says", () => {
+    const claims = [...read("README.md").matchAll(/^\| `(.+?)` +\| ([\d.]+) kB +\|$/gm)].map(([, , kB]) => Number(kB));
+    expect(claims).toEqual(sizes.map(({ size }) => Number((size / 1_000).toFixed(1))));
+  });
+});
+
+test("the web entry loads nothing but firebase/firestore, the React entry nothing but this package and React", () => {
+  const imports = (entry: string) =>
+    [...new Set([...read(`client/dist/${entry}.js`).matchAll(/from "(.+?)"/g)].map(([, from]) => from))].sort();
+  expect(imports("index")).toEqual(["firebase/firestore"]);
+  expect(imports("react")).toEqual(["firestore-tally", "react"]);
+  expect(imports("admin")).toEqual(["firebase-admin/firestore", "node:timers/promises"]);
+  expect(imports("testing")).toEqual(["node:fs/promises"]);
+});
+
+test("nothing happens at import", () => {
+  expect(JSON.parse(read("client/package.json")).sideEffects).toBe(false);
+  // Tree-shaken down to nothing, a bundle of the entry is empty.
+  const bundle = execFileSync("esbuild", ["--bundle", "--minify", "--format=esm", "--external:firebase/*"], {
+    input: 'import {} from "./client/dist/index.js"; import * as all from "./client/dist/index.js";',
+    encoding: "utf8",
+  });
+  expect(bundle.replace(/import"firebase\/firestore";/g, "").trim()).toBe("");
+});
