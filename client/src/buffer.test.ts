@@ -1,0 +1,123 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type BufferOptions, createBuffer } from "./buffer.ts";
+
+/** A buffer over writes that are acknowledged or refused by hand. */
+function harness(options: BufferOptions = {}) {
+  const sent: { by: number; resolve(): void; reject(error: Error): void }[] = [];
+  const errors: unknown[] = [];
+  let held = 0;
+  const write = (by: number) =>
+    new Promise<void>((resolve, reject) => {
+      sent.push({ by, resolve, reject });
+    });
+  const hold = (by: number) => {
+    held += by;
+  };
+  const buffer = createBuffer(write, hold, { onError: (error) => errors.push(error), ...options });
+  return { buffer, sent, errors, amounts: () => sent.map(({ by }) => by), held: () => held };
+}
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+describe("a buffer", () => {
+  test("writes the sum once, an interval after the first increment, and nothing while nothing is added", async () => {
+    const { buffer, sent, amounts, held } = harness({ flushInterval: 1_000 });
+    for (let n = 0; n < 50; n++) buffer.increment();
+    expect(held()).toBe(50);
+    await vi.advanceTimersByTimeAsync(999);
+    expect(amounts()).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(amounts()).toEqual([50]);
+    expect(held()).toBe(0);
+    sent[0]?.resolve();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(amounts()).toEqual([50]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("writes nothing if what was added was taken away again", async () => {
+    const { buffer, amounts } = harness();
+    buffer.increment(3);
+    buffer.increment(-3);
+    await vi.advanceTimersByTimeAsync(5_000);
+    await buffer.flush();
+    expect(amounts()).toEqual([]);
+  });
+
+  test("writes at once when maxPending is reached, and never more than that unless one increment is", () => {
+    const steps = fc.array(fc.integer({ min: -12, max: 12 }).filter((by) => by !== 0));
+    fc.assert(
+      fc.property(steps, fc.integer({ min: 1, max: 10 }), (by, maxPending) => {
+        const { buffer, amounts, held } = harness({ maxPending });
+        for (const one of by) {
+          buffer.increment(one);
+          expect(Math.abs(held())).toBeLessThan(maxPending);
+        }
+        const largest = Math.max(maxPending, ...by.map(Math.abs));
+        for (const amount of amounts()) expect(Math.abs(amount)).toBeLessThanOrEqual(largest);
+        expect(amounts().reduce((sum, amount) => sum + amount, held())).toBe(by.reduce((sum, one) => sum + one, 0));
+      }),
+    );
+  });
+
+  test("waits with the next write while the last one is under way, as offline, and sends it afterwards", async () => {
+    const { buffer, sent, amounts } = harness({ flushInterval: 1_000 });
+    buffer.increment();
+    await vi.advanceTimersByTimeAsync(1_000);
+    buffer.increment(2);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(amounts()).toEqual([1]);
+    buffer.increment(3);
+    sent[0]?.resolve();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(amounts()).toEqual([1, 5]);
+  });
+
+  test("flush resolves when everything so far is acknowledged, what is under way included", async () => {
+    const { buffer, sent } = harness({ flushInterval: 1_000 });
+    buffer.increment();
+    await vi.advanceTimersByTimeAsync(1_000);
+    buffer.increment();
+    let flushed = false;
+    const flushing = buffer.flush().then(() => {
+      flushed = true;
+    });
+    sent[1]?.resolve();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(flushed).toBe(false);
+    sent[0]?.resolve();
+    await flushing;
+  });
+
+  test("keeps what was refused: flush rejects, a background write tells onError, and the next write has it", async () => {
+    const { buffer, sent, amounts, errors, held } = harness({ flushInterval: 1_000 });
+    const refusal = new Error("refused");
+    buffer.increment(4);
+    const flushing = buffer.flush();
+    sent[0]?.reject(refusal);
+    await expect(flushing).rejects.toBe(refusal);
+    expect(held()).toBe(4);
+    buffer.increment(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    sent[1]?.reject(refusal);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(errors).toEqual([refusal, refusal]);
+    const closing = buffer.close();
+    sent[2]?.resolve();
+    await closing;
+    expect(amounts()).toEqual([4, 5, 5]);
+    expect(held()).toBe(0);
+  });
+
+  test("refuses increments once it is closed, and bad amounts and options always", async () => {
+    const { buffer } = harness();
+    expect(() => buffer.increment(Number.NaN)).toThrow(expect.objectContaining({ code: "counter/invalid-amount" }));
+    await buffer.close();
+    expect(() => buffer.increment()).toThrow(expect.objectContaining({ code: "counter/closed" }));
+    for (const bad of [{ flushInterval: 0 }, { maxPending: -1 }, { maxPending: Number.NaN }]) {
+      expect(() => harness(bad)).toThrow(expect.objectContaining({ code: "counter/invalid-option" }));
+    }
+  });
+});
