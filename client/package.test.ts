@@ -1,5 +1,5 @@
 /** What the built package is, from outside: its public API, its size, and what of it an app has to load. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 
@@ -47,7 +47,8 @@ describe("the public API", () => {
 
 describe("the size", () => {
   const sizes: { name: string; size: number; sizeLimit: number; passed: boolean }[] = JSON.parse(
-    execFileSync("size-limit", ["--json"], { encoding: "utf8" }),
+    // It fails when a budget is exceeded; which one, the tests below say.
+    spawnSync("size-limit", ["--json"], { encoding: "utf8" }).stdout,
   );
 
   test.each(sizes)("of $name is $size bytes, within $sizeLimit", ({ passed }) => {

@@ -4,14 +4,14 @@ import { CounterError, validAmount } from "../../core/src/index.ts";
 /** When a buffer writes. */
 export interface BufferOptions {
   /** Milliseconds between an increment and the write that carries it. Default 1,000. */
-  flushInterval?: number;
+  flushInterval?: number | undefined;
   /**
-   * No write adds more than this, unless a single increment does; reaching it writes at once. Default 100. The default
-   * rules accept no more than 1: make `isAllowedAmount` in `firestore.rules` say `by >= 1 && by <= 100`.
+   * No write adds more than this; reaching it writes at once. Default 100. The default rules accept no more than 1: make
+   * `isAllowedAmount` in `firestore.rules` say `by is int && by >= 1 && by <= 100`.
    */
-  maxPending?: number;
+  maxPending?: number | undefined;
   /** Is told when a write in the background fails. What it carried is kept for the next. Default: `console.error`. */
-  onError?: (error: unknown) => void;
+  onError?: ((error: unknown) => void) | undefined;
 }
 
 /** Increments that are collected before they are written. */
@@ -22,7 +22,7 @@ export interface BufferedCounter {
    * @throws CounterError `counter/invalid-amount`, or `counter/closed` after `close`
    */
   increment(by?: number): void;
-  /** Writes now. Resolves once all increments so far are acknowledged. Cost: 1 write, if anything is pending. */
+  /** Writes now. Resolves once all increments so far are acknowledged. Cost: 1 write per `maxPending`. */
   flush(): Promise<void>;
   /** Refuses further increments and flushes. If it rejects, nothing is lost: what is pending stays, call it again. */
   close(): Promise<void>;
@@ -52,8 +52,9 @@ export function createBuffer(
   const send = () => {
     clearTimeout(timer);
     timer = undefined;
-    const by = pending;
-    if (by === 0) return;
+    while (pending !== 0) sendAtMost(Math.max(-maxPending, Math.min(pending, maxPending)));
+  };
+  const sendAtMost = (by: number) => {
     keep(-by);
     const writing = write(by).catch((error) => {
       keep(by);
@@ -76,7 +77,6 @@ export function createBuffer(
     increment(by = 1) {
       if (closed) throw new CounterError("counter/closed", "increment after close; make another bufferedCounter");
       validAmount(by);
-      if (Math.abs(pending + by) > maxPending) send();
       keep(by);
       if (Math.abs(pending) >= maxPending) send();
       else timer ??= setTimeout(tick, flushInterval);

@@ -42,13 +42,13 @@ export interface Ranked {
 /** What decides the order. */
 export interface RankOptions {
   /** Whether the total decides, or the writes per second. Default `"total"`. */
-  by?: "total" | "rate";
+  by?: "total" | "rate" | undefined;
 }
 
 /** Which counters, and how many. */
 export interface TopOptions extends RankOptions {
   /** How many counters at most. Default 10. */
-  limit?: number;
+  limit?: number | undefined;
   /** The collection that holds the counters. Default `"counters"`. */
-  collection?: string;
+  collection?: string | undefined;
 }

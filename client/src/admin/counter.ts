@@ -14,7 +14,7 @@ import { Register } from "./register.ts";
 /** Where a counter is, if not in the usual place. */
 export interface CounterOptions {
   /** The collection that holds the counters: the `COLLECTION` the functions were deployed with. Default `"counters"`. */
-  collection?: string;
+  collection?: string | undefined;
 }
 
 /** Names one counter. The same object whenever the same counter is asked for. */

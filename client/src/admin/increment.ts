@@ -7,7 +7,7 @@ import { ALREADY_EXISTS, codeOf, FAILED_PRECONDITION, NOT_FOUND, persist } from 
 /** How an increment counts. */
 export interface IncrementOptions {
   /** Counts once for this key, however often and by whomever it is asked for: an order, a request, a user. */
-  key?: string;
+  key?: string | undefined;
 }
 
 /**
@@ -18,8 +18,8 @@ export interface IncrementOptions {
  * one. With a `key`, the counter counts exactly once for that key, across processes and restarts: if the key counts
  * already, with the same amount, that is success.
  *
- * Cost: at most 1 write per call, and 2 more when a process starts or comes back to a counter after a pause; 2 with a
- * `key`.
+ * Cost: at most 1 write per call, and 1 more when a process starts with a counter, 1 and 1 read when it comes back after
+ * a pause; 2 writes with a `key`, whose entry stays: without it, the key would count again.
  *
  * @param by - a finite number, not 0
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O; `counter/key-conflict` if the key

@@ -8,11 +8,11 @@ import type { CounterSnapshot } from "./read.ts";
 /** Which counters of a group, and how many. */
 export interface ListOptions {
   /** How many counters at most. Default 100. */
-  limit?: number;
+  limit?: number | undefined;
   /** Starts after the counter with this id: the last one of the page before. */
-  after?: string;
+  after?: string | undefined;
   /** The collection that holds the counters. Default `"counters"`. */
-  collection?: string;
+  collection?: string | undefined;
 }
 
 /**

@@ -7,7 +7,7 @@ import { ALREADY_EXISTS, codeOf, FAILED_PRECONDITION, NOT_FOUND, persist } from 
 /** How a counter starts. */
 export interface EnsureOptions {
   /** The total it starts with. Default 0. */
-  initial?: number;
+  initial?: number | undefined;
 }
 
 /**
@@ -77,7 +77,7 @@ export async function resetCounter(ref: CounterRef, to: number): Promise<void> {
 /** What is told while a counter is deleted. */
 export interface DeleteOptions {
   /** Called after each deleted document, with how many are and how many there were to begin with. */
-  onProgress?: (deleted: number, documents: number) => void;
+  onProgress?: ((deleted: number, documents: number) => void) | undefined;
 }
 
 /**

@@ -11,7 +11,7 @@ import { useCallback, useMemo, useState, useSyncExternalStore } from "react";
 /** What to show before the first total has come. */
 export interface UseCounterOptions {
   /** The total to render on the server, and until the first one has come: read it there with `getCounter`. */
-  initialTotal?: number;
+  initialTotal?: number | undefined;
 }
 
 /** A counter as a component sees it. */

@@ -5,11 +5,11 @@ import { CounterError, isCount } from "../../../core/src/index.ts";
 /** Which emulator, and which rules. */
 export interface PrepareOptions {
   /** The project of the emulator. Default: `GCLOUD_PROJECT`, which `firebase emulators:exec` sets. */
-  projectId?: string;
+  projectId?: string | undefined;
   /** `host:port` of the emulator. Default: `FIRESTORE_EMULATOR_HOST`, which `firebase emulators:exec` sets. */
-  host?: string;
+  host?: string | undefined;
   /** The text of the rules. Default: the rules of this package. Yours, if they are more than that. */
-  rules?: string;
+  rules?: string | undefined;
 }
 
 /** A Firestore emulator that is ready for tests. */
@@ -24,7 +24,8 @@ export interface TestFirestore {
    *
    * @param counter - a reference, of the web or the server SDK
    * @returns the total
-   * @throws CounterError `counter/emulator` after `timeout` milliseconds, default 10,000; it says what was seen
+   * @throws CounterError `counter/emulator` after `timeout` milliseconds, default 10,000; it says what was seen. Give your
+   *         test more than that: the functions' first start takes seconds
    */
   settled(counter: { readonly path: string }, timeout?: number): Promise<number>;
   /** Deletes every document of the project. */
@@ -42,7 +43,7 @@ interface Listing {
 }
 
 /**
- * Prepares the emulator's Firestore for tests: loads the rules. Indexes need no loading: the emulator answers every query
+ * Prepares the emulator's Firestore for tests: loads the rules, in place of those that are loaded. Indexes need no loading: the emulator answers every query
  * without; `firestore.indexes.json` of this package is for production.
  *
  * @throws CounterError `counter/emulator` if there is no emulator or the rules do not compile

@@ -5,6 +5,7 @@ import type { CounterRef } from "./counter.ts";
 
 /**
  * Whether the counter counts for a key. Increments of this client that are under way are included. Cost: 1 read.
+ * Offline, it answers if the entry is cached: with Firestore's persistence, or while `onIncremented` watches it.
  *
  * @throws CounterError `counter/invalid-key`; FirestoreError `permission-denied` (the default rules show users their
  *         own entries alone), `unavailable` when offline and the entry is not in the cache

@@ -37,9 +37,9 @@ const FIRST_READ_PATIENCE_MS = 1_000;
 export interface IncrementOptions {
   /**
    * Counts once for this key, however often it is asked for: "like once". The default rules want the user's uid here,
-   * and accept it for the groups `likes` and `votes`.
+   * and accept it for the groups `likes` and `votes`. A document id: without `/`.
    */
-  key?: string;
+  key?: string | undefined;
 }
 
 /**
@@ -50,7 +50,7 @@ export interface IncrementOptions {
  * If the key counts already, by this call or an earlier one with the same amount, that is success.
  *
  * Cost: 1 write; 2 and the 3 reads of the rules with a `key`. The first increment of a counter by this client also
- * reads the counter document (1 read), and so does one a minute after that, or one in 20 of a busy writer, unless
+ * reads the counter document before it writes (1 read, for a second at most), and so does one a minute after that, or one in 20 of a busy writer, unless
  * `onCounter` is watching it. A refused write costs 1 more read, 2 with a `key`.
  *
  * @param by - a finite, non-zero number. The default rules accept 1 alone
@@ -198,7 +198,7 @@ async function find({ firestore, id }: Counter, plan: IncrementPlan, cause: Fire
   if (at !== undefined) return at;
   throw new CounterError(
     "counter/permission-denied",
-    `the rules refuse ${by} for "${id}"; see isAllowedAmount in firestore.rules, or pass a key`,
+    `rules refuse ${by} for "${id}"; see isAllowed${entry ? "Keyed" : ""}Amount in firestore.rules`,
     cause,
   );
 }

@@ -17,7 +17,7 @@ import type { CounterSnapshot } from "./read.ts";
 /** What a watch shows. */
 export interface WatchOptions {
   /** Whether increments of this client show at once, before they are published. Default `true`. */
-  optimistic?: boolean;
+  optimistic?: boolean | undefined;
 }
 
 /**
