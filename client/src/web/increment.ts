@@ -6,6 +6,7 @@
  * one look at the server tells a refused replay (our mark or our entry is there: it counted) from a refused increment.
  */
 import {
+  type DocumentReference,
   type DocumentSnapshot,
   doc,
   type FirestoreError,
@@ -84,12 +85,22 @@ export async function incrementCounter(ref: CounterRef, by = 1, options: Increme
  * ```
  */
 export async function undoIncrement(ref: CounterRef, key: string): Promise<void> {
-  const entry = await getDoc(doc(ref.firestore, entryPath(ref.path, validName("key", key))));
-  if (!entry.exists()) return;
-  await perform(ref as Counter, -entry.get("by"), undefined, entry).catch(async (error) => {
-    // Refused because somebody else has taken it back meanwhile?
-    if ((await getDoc(entry.ref)).exists()) throw error;
-  });
+  const counter = ref as Counter;
+  const entry = doc(ref.firestore, entryPath(ref.path, validName("key", key)));
+  // So that an increment made just before is known to the cache.
+  await readiness(counter);
+  const undo = (done: DocumentSnapshot) => perform(counter, -done.get("by"), undefined, done);
+  const cached = await getDoc(entry);
+  if (cached.exists()) {
+    try {
+      return await undo(cached);
+    } catch (error) {
+      if ((error as CounterError).code !== "counter/permission-denied") throw error;
+    }
+  }
+  // The cache was behind: another device has undone it, or done it anew.
+  const actual = await readServer(entry);
+  if (actual?.exists()) await undo(actual);
 }
 
 /**
@@ -179,30 +190,37 @@ function write(w: WriteBatch, counter: Counter, by: number, key?: string, undo?:
 
 /**
  * Finds a refused write at the server: a replay is refused because its first attempt was committed, and a key because it
- * counts already. Cost: 1 read, 2 with a key, in a transaction with nothing to commit: outside of one the SDK would
- * overlay our own unsent writes.
+ * counts already. Cost: 1 read, 2 with a key.
  *
  * @returns the server's timestamp of the write, or of a later one; `null` if the key had counted before
  * @throws CounterError `counter/permission-denied` if it does not count
  */
 async function find({ firestore, id }: Counter, plan: IncrementPlan, cause: FirestoreError): Promise<Timestamp | null> {
   const { path, by, entry } = plan;
-  let at: Timestamp | null | undefined;
   unlessDenied(cause);
-  await runTransaction(firestore, async (transaction) => {
-    const shard = await transaction.get(doc(firestore, path));
-    if (bearsMark(plan, shard.get("marks"))) at = shard.get("at");
-    else if (entry && (await transaction.get(doc(firestore, entry))).get("by") === by) at = null;
-    throw cause;
-  }).catch(unlessDenied);
-  if (at !== undefined) return at;
+  const shard = await readServer(doc(firestore, path));
+  if (bearsMark(plan, shard?.get("marks"))) return shard?.get("at");
+  if (entry && (await readServer(doc(firestore, entry)))?.get("by") === by) return null;
   throw new CounterError(
     "counter/permission-denied",
-    `rules refuse ${by} for "${id}"; see isAllowed${entry ? "Keyed" : ""}Amount in firestore.rules`,
+    `rules refuse ${by} for "${id}"; see isKeyed, isAllowedAmount in firestore.rules`,
     cause,
   );
 }
 
-function unlessDenied(error: FirestoreError): void {
+/**
+ * A document as the server has it, if we may read it: in a transaction with nothing to commit, since outside of one the
+ * SDK would overlay our own unsent writes. Cost: 1 read.
+ */
+async function readServer(document: DocumentReference): Promise<DocumentSnapshot | undefined> {
+  let snapshot: DocumentSnapshot | undefined;
+  await runTransaction(document.firestore, async (transaction) => {
+    snapshot = await transaction.get(document);
+    throw { code: "permission-denied" };
+  }).catch(unlessDenied);
+  return snapshot;
+}
+
+function unlessDenied(error: { code?: string }): void {
   if (error.code !== "permission-denied") throw error;
 }
