@@ -4,10 +4,11 @@ import type { Counter, CounterRef } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 
 /**
- * Collects increments and writes their sum, once per `flushInterval` and when the page is hidden. `onCounter` shows
- * them at once.
+ * Collects increments and writes their sum, once per `flushInterval` and when the page is hidden: another tab, another
+ * app. `onCounter` shows them at once.
  *
- * A crash loses what was not written yet: at most `flushInterval` of increments while the device is online. Written
+ * What was not written yet is lost when the page crashes, is closed or is left, since browsers then cut its requests: at
+ * most `flushInterval` of increments while the device is online. `await close()` before you leave loses none. Written
  * increments that are not acknowledged survive a reload where Firestore's persistence is on.
  *
  * The default rules accept steps of 1 alone, see `maxPending`.

@@ -22,8 +22,8 @@ export interface CounterRef {
 /** What stands behind a reference. Names with an underscore are shortened when the package is built. */
 export interface Counter extends CounterRef {
   readonly _spread: Spread;
-  /** Shows the increments of this client before they are published, while somebody watches. */
-  _watcher?: Watcher | undefined;
+  /** Shows the increments of this client before they are published, once somebody has watched. */
+  _watcher?: Watcher;
   /** What buffers hold back. */
   _held?: number;
   /** The read of the shard count under way, if any: at most one at a time. */

@@ -107,7 +107,7 @@ class OwnIncrements extends Compensation implements Watcher {
     return () => {
       if (!this.#views.delete(view) || this.#views.size > 0) return;
       this.#unpin?.();
-      this.#counter._watcher = undefined;
+      this.#unpin = undefined;
     };
   }
 
@@ -126,7 +126,8 @@ class OwnIncrements extends Compensation implements Watcher {
     this.#tell();
     try {
       const { _path, _took, _at } = await outcome;
-      if (_at === null) throw _at;
+      // It had counted before; or nobody watches any more, so that it need not be told from what will be published.
+      if (_at === null || this.#views.size === 0) throw _at;
       // The timestamp is of the start of a commit, whose end is within the round trip.
       const start = micros(_at ?? (await this.#timestamp(_path)));
       this._committed(own, start + Math.min(_took, COMMIT_MS) * 1_000);

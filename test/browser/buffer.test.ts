@@ -1,0 +1,79 @@
+/** A buffered counter, in a real browser: many increments, few writes, and none held back by a page that is hidden. */
+import { readFileSync } from "node:fs";
+import { initializeTestEnvironment, type RulesTestEnvironment } from "@firebase/rules-unit-testing";
+import { collection, type Firestore, getDocs } from "firebase/firestore";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { until } from "../support/suite.ts";
+import { browserForTests, type Tab } from "./chromium.ts";
+
+/** A project of its own: its rules accept larger steps, and no functions watch it. */
+const project = "demo-tally-buffer";
+const HOUR = 3_600_000;
+
+let environment: RulesTestEnvironment;
+beforeAll(async () => {
+  const [host = "", port] = (process.env.FIRESTORE_EMULATOR_HOST ?? "").split(":");
+  const rules = readFileSync("firestore.rules", "utf8").replace("return by == 1;", "return by >= 1 && by <= 100;");
+  environment = await initializeTestEnvironment({
+    projectId: project,
+    firestore: { host, port: Number(port), rules },
+  });
+});
+afterAll(() => environment?.cleanup());
+
+const browser = browserForTests();
+
+test("50 increments show at once and become 1 write", async () => {
+  const id = "scrolls:interval";
+  const tab = await open(id, 1_000);
+  await click(tab, 50);
+  await tab.shows("total", 50);
+  await tab.shows("pending", "true");
+  await tab.shows("pending", "false");
+  expect(await written(id)).toEqual({ count: 50, writes: 1 });
+  await tab.shows("total", 50);
+  expect(tab.problems).toEqual([]);
+});
+
+test("a tab that is hidden writes what it holds back", async () => {
+  const id = "scrolls:hidden";
+  const tab = await open(id, HOUR);
+  await click(tab, 50);
+  await tab.shows("total", 50);
+  expect(await written(id)).toEqual({ count: 0, writes: 0 });
+  await tab.page.evaluate(() => {
+    Object.defineProperty(document, "visibilityState", { value: "hidden" });
+    document.dispatchEvent(new Event("visibilitychange"));
+  });
+  await until(async () => (await written(id)).count > 0, "the write");
+  expect(await written(id)).toEqual({ count: 50, writes: 1 });
+});
+
+async function open(id: string, flushInterval: number): Promise<Tab> {
+  const tab = await browser.open("buffer", { id, project, flushInterval: String(flushInterval) });
+  await tab.shows("total", 0);
+  return tab;
+}
+
+async function click({ page }: Tab, times: number): Promise<void> {
+  await page.$eval(
+    "#increment",
+    (button, times) => {
+      for (let n = 0; n < times; n++) (button as HTMLElement).click();
+    },
+    times,
+  );
+}
+
+/** What the shards say, past the rules. */
+async function written(id: string): Promise<{ count: number; writes: number }> {
+  const sum = { count: 0, writes: 0 };
+  await environment.withSecurityRulesDisabled(async (context) => {
+    const shards = await getDocs(collection(context.firestore() as unknown as Firestore, `counters/${id}/shards`));
+    for (const shard of shards.docs) {
+      sum.count += shard.get("count");
+      sum.writes += shard.get("writes");
+    }
+  });
+  return sum;
+}

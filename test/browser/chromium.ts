@@ -1,0 +1,135 @@
+/**
+ * A real Chromium for tests: pages are bundled as an app's bundler would, from the built package, and reach the
+ * emulators themselves. Every browser has a profile of its own, which a restart keeps.
+ */
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll } from "vitest";
+import { until } from "../support/suite.ts";
+import { countWatches } from "./network.ts";
+import { type Site, startSite } from "./site.ts";
+
+/** One page of a browser. */
+export interface Tab {
+  readonly page: Page;
+  /** Errors and warnings of the console, and errors nobody caught. */
+  readonly problems: readonly string[];
+  /** How many watches of a document this page has at the server. */
+  watches(path: string): number;
+  /** Clicks the button with an id, be the tab in front or not: without waiting for frames, which others do not draw. */
+  click(id: string): Promise<void>;
+  /** Waits until the element with an id has exactly this text. */
+  shows(id: string, text: string | number): Promise<void>;
+}
+
+export interface Browser {
+  readonly context: BrowserContext;
+  /**
+   * Opens a page in a tab of its own, until the end of the test. More than two at a time cannot reach the emulator:
+   * each keeps two of the six connections open that Chromium has for one host.
+   *
+   * @param name        of `pages/<name>.ts`
+   * @param parameters  what the page finds in its address
+   * @param html        what the server has rendered into its `#root`
+   */
+  open(name: string, parameters?: Record<string, string>, html?: string): Promise<Tab>;
+  /** Ends the browser and starts it again on the same profile. What was open is not opened again. */
+  restart(): Promise<void>;
+}
+
+const TIMEOUT_MS = 20_000;
+
+/** No graphics, no sandbox (which root does not have), and no traffic of its own. */
+const ARGUMENTS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** A browser for the tests of a file: starts before the first, ends after the last, loses its tabs after each. */
+export function browserForTests(): Browser {
+  const profile = mkdtempSync(join(tmpdir(), "tally-chromium-"));
+  const tabs = new Set<Page>();
+  let context: BrowserContext;
+  let site: Site;
+
+  async function launch(): Promise<void> {
+    context = await chromium.launchPersistentContext(profile, { executablePath: findChromium(), args: ARGUMENTS });
+    context.setDefaultTimeout(TIMEOUT_MS);
+  }
+  async function closeTabs(): Promise<void> {
+    await Promise.all([...tabs].map((page) => page.close()));
+    tabs.clear();
+    await context.setOffline(false);
+  }
+
+  beforeAll(async () => {
+    site = await startSite();
+    await launch();
+  });
+  afterEach(closeTabs);
+  afterAll(async () => {
+    await context?.close();
+    await site.close();
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+  });
+
+  return {
+    get context() {
+      return context;
+    },
+    async open(name, parameters = {}, html = "") {
+      const address = await site.address(name, parameters, html);
+      const page = await context.newPage();
+      tabs.add(page);
+      const tab = observe(page);
+      await page.goto(address);
+      return tab;
+    },
+    async restart() {
+      await closeTabs();
+      await context.close();
+      await launch();
+    },
+  };
+}
+
+function observe(page: Page): Tab {
+  const problems: string[] = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) problems.push(message.text());
+  });
+  page.on("pageerror", (error) => problems.push(String(error)));
+  return {
+    page,
+    problems,
+    watches: countWatches(page),
+    click: (id) => page.dispatchEvent(`#${id}`, "click"),
+    async shows(id, text) {
+      let shown: string | null = null;
+      const showsIt = async () => {
+        shown = await page.textContent(`#${id}`);
+        return shown === String(text);
+      };
+      await until(showsIt, `#${id} to show ${text}`).catch((error) => {
+        throw new Error([`${error.message}: it shows ${shown}`, ...problems].join("\n"));
+      });
+    },
+  };
+}
+
+function findChromium(): string {
+  const path = process.env.CHROMIUM || "/usr/bin/chromium";
+  if (existsSync(path)) return path;
+  throw new Error(
+    `There is no Chromium at ${path}. Install it, \`apt-get install chromium\` on Debian, or let the environment ` +
+      "variable CHROMIUM say where one is.",
+  );
+}

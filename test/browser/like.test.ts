@@ -1,0 +1,94 @@
+/** A like button, in a real browser: keyed by the uid of an anonymous user. */
+import { expect, test } from "vitest";
+import { admin } from "../support/app.ts";
+import { published, sumOfShards, until } from "../support/suite.ts";
+import { browserForTests, type Tab } from "./chromium.ts";
+import { readStory } from "./story.ts";
+
+const browser = browserForTests();
+
+test("like, unlike, like; after a reload it is still liked, by the same user, and counted once", async () => {
+  const id = "likes:post1";
+  const tab = await browser.open("like", { id });
+  await tab.shows("liked-before", "false");
+  await tab.shows("total", 0);
+  await tab.shows("liked", "false");
+  for (const [n, action, liked, total] of [
+    [1, "like", true, 1],
+    [2, "unlike", false, 0],
+    [3, "like", true, 1],
+  ] as const) {
+    await tab.click(action);
+    await tab.shows("liked", `${liked}`);
+    await tab.shows("total", total);
+    await tab.shows("succeeded", n);
+  }
+  await settled(id, 1);
+  const uid = await tab.page.textContent("#uid");
+  expect(await entries(id)).toEqual([uid]);
+
+  await tab.page.reload();
+  await tab.shows("uid", uid as string);
+  await tab.shows("liked-before", "true");
+  await tab.shows("liked", "true");
+  await tab.shows("total", 1);
+  await tab.click("unlike");
+  await tab.shows("succeeded", 1);
+  await tab.shows("liked", "false");
+  await settled(id, 0);
+  await tab.shows("total", 0);
+  expect(await entries(id)).toEqual([]);
+  expect(tab.problems).toEqual([]);
+});
+
+test("a double click on like counts once, and never shows two", async () => {
+  const id = "likes:post2";
+  const tab = await browser.open("like", { id });
+  await tab.shows("total", 0);
+  await doubleClick(tab, "like");
+  await tab.shows("succeeded", 2);
+  await tab.shows("error", "");
+  await settled(id, 1);
+  expect(await entries(id)).toHaveLength(1);
+  await tab.shows("liked", "true");
+  await tab.shows("total", 1);
+  expect(Math.max(...(await totals(tab)))).toBe(1);
+});
+
+test("a double click on unlike takes one like back, and never shows less than none", async () => {
+  const id = "likes:post3";
+  const tab = await browser.open("like", { id });
+  await tab.shows("total", 0);
+  await tab.click("like");
+  await tab.shows("succeeded", 1);
+  await settled(id, 1);
+  await doubleClick(tab, "unlike");
+  await tab.shows("succeeded", 3);
+  await tab.shows("error", "");
+  await settled(id, 0);
+  expect(await entries(id)).toEqual([]);
+  await tab.shows("liked", "false");
+  await tab.shows("total", 0);
+  expect(Math.min(...(await totals(tab)))).toBe(0);
+});
+
+/** The second click comes before anything of the first is known. */
+async function doubleClick({ page }: Tab, id: string): Promise<void> {
+  await page.$eval(`#${id}`, (button) => {
+    (button as HTMLElement).click();
+    (button as HTMLElement).click();
+  });
+}
+
+async function totals(tab: Tab): Promise<number[]> {
+  return (await readStory(tab)).map((event) => ("shown" in event ? event.shown : 0));
+}
+
+async function entries(id: string): Promise<string[]> {
+  return (await admin.collection(`counters/${id}/entries`).get()).docs.map((entry) => entry.id);
+}
+
+async function settled(id: string, total: number): Promise<void> {
+  expect(await sumOfShards(id)).toBe(total);
+  await until(async () => (await published(id))?.total === total, `the total ${total} to be published`);
+}

@@ -1,0 +1,22 @@
+/** How a page reaches the emulators, and what its address asks of it. */
+import { initializeApp } from "firebase/app";
+import { connectFirestoreEmulator, initializeFirestore, persistentLocalCache, setLogLevel } from "firebase/firestore";
+
+/** Of the address of the page. */
+export const parameters = new URL(location.href).searchParams;
+
+/** The counter the page is about. */
+export const id = parameters.get("id") ?? "";
+
+export const app = initializeApp({
+  projectId: parameters.get("project") ?? (process.env.GCLOUD_PROJECT as string),
+  apiKey: "any",
+});
+
+export const db = initializeFirestore(app, parameters.has("persistent") ? { localCache: persistentLocalCache() } : {});
+
+const [host = "", port] = (process.env.FIRESTORE_EMULATOR_HOST as string).split(":");
+connectFirestoreEmulator(db, host, Number(port));
+
+// Broken connections and refused writes are what the tests are about; the SDK need not report them.
+setLogLevel("silent");

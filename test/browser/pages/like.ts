@@ -1,0 +1,26 @@
+/** A like button: once per user, who is anonymous and stays the same when the page is loaded again. */
+import { connectAuthEmulator, getAuth, signInAnonymously } from "firebase/auth";
+import { counter, hasIncremented, incrementCounter, onCounter, onIncremented, undoIncrement } from "firestore-tally";
+import { app, db, id } from "./connection.ts";
+import { button, outcomes, output } from "./elements.ts";
+import { tellShown } from "./story.ts";
+
+const auth = getAuth(app);
+connectAuthEmulator(auth, `http://${process.env.FIREBASE_AUTH_EMULATOR_HOST}`, { disableWarnings: true });
+await auth.authStateReady();
+const { uid } = auth.currentUser ?? (await signInAnonymously(auth)).user;
+
+const likes = counter(db, id);
+const follow = outcomes();
+output("uid", uid);
+const show = { total: output("total", "…"), liked: output("liked", "…"), likedBefore: output("liked-before", "…") };
+
+button("like", () => follow(incrementCounter(likes, 1, { key: uid })));
+button("unlike", () => follow(undoIncrement(likes, uid)));
+
+show.likedBefore(await hasIncremented(likes, uid));
+onIncremented(likes, uid, show.liked);
+onCounter(likes, ({ total }) => {
+  tellShown(total);
+  show.total(total);
+});

@@ -1,0 +1,19 @@
+/** What happened on a page, in order: what was added, and every total that was shown. A test reads it. */
+
+export type Event = { readonly at: number; readonly added: number } | { readonly at: number; readonly shown: number };
+
+declare global {
+  interface Window {
+    story: Event[];
+  }
+}
+
+window.story = [];
+
+export function tellAdded(added: number): void {
+  window.story.push({ at: Date.now(), added });
+}
+
+export function tellShown(shown: number): void {
+  window.story.push({ at: Date.now(), shown });
+}

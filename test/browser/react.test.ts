@@ -1,0 +1,139 @@
+/** `useCounter` in a real browser, inside StrictMode, with React's own checks on. */
+import { counter, incrementCounter } from "firestore-tally";
+import { createElement, StrictMode } from "react";
+import { renderToString } from "react-dom/server";
+import { afterAll, expect, test } from "vitest";
+import { client } from "../support/app.ts";
+import { published, sumOfShards, until } from "../support/suite.ts";
+import { browserForTests } from "./chromium.ts";
+import { holdFirestore } from "./network.ts";
+import { Counted } from "./pages/Counted.ts";
+import { readStory } from "./story.ts";
+
+const browser = browserForTests();
+const others = client();
+afterAll(() => others.close());
+
+test("a click shows at once, as pending, and the total is published later", async () => {
+  const id = "react:click";
+  const tab = await browser.open("react", { id });
+  await tab.shows("total", 0);
+  const release = await holdFirestore(tab.page);
+  await tab.click("increment");
+  await tab.shows("total", 1);
+  await tab.shows("pending", "true");
+  expect(await sumOfShards(id)).toBe(0);
+  release();
+  await tab.shows("pending", "false");
+  await tab.shows("total", 1);
+  await until(async () => (await published(id))?.total === 1, "the total to be published");
+  await increment(id, 1);
+  await tab.shows("total", 2);
+  const totals = (await readStory(tab)).map((event) => ("shown" in event ? event.shown : 0));
+  expect(totals).toEqual(totals.toSorted((a, b) => a - b));
+  expect(tab.problems).toEqual([]);
+});
+
+test("one watch while mounted, however many components; none after, and no more renders", async () => {
+  const id = "react:mount";
+  const tab = await browser.open("react", { id });
+  await increment(id, 1);
+  await tab.shows("total", 1);
+  expect(tab.watches(`counters/${id}`)).toBe(1);
+  await tab.click("twice");
+  await tab.shows("second #total", 1);
+  expect(tab.watches(`counters/${id}`)).toBe(1);
+
+  await tab.click("toggle");
+  await until(() => tab.watches(`counters/${id}`) === 0, "the watch to end");
+  const renders = (await readStory(tab)).length;
+  await increment(id, 1);
+  expect(await readStory(tab)).toHaveLength(renders);
+
+  await tab.click("toggle");
+  await tab.shows("total", 2);
+  await tab.shows("second #total", 2);
+  expect(tab.watches(`counters/${id}`)).toBe(1);
+  await tab.click("increment");
+  await tab.shows("total", 3);
+  await tab.shows("second #total", 3);
+  expect(tab.problems).toEqual([]);
+});
+
+test("what was clicked is still shown, as pending, when the component comes back", async () => {
+  const id = "react:remount";
+  const tab = await browser.open("react", { id });
+  await tab.shows("total", 0);
+  const release = await holdFirestore(tab.page);
+  await tab.click("increment");
+  await tab.shows("total", 1);
+  await tab.click("toggle");
+  await until(async () => (await tab.page.$("#total")) === null, "the component to be gone");
+  await tab.click("toggle");
+  await tab.shows("total", 1);
+  await tab.shows("pending", "true");
+  release();
+  await tab.shows("pending", "false");
+  await tab.shows("total", 1);
+});
+
+test("another ref shows the other counter, and only that is watched", async () => {
+  const [id, other] = ["react:this", "react:other"];
+  await Promise.all([increment(id, 2), increment(other, 3)]);
+  const tab = await browser.open("react", { id, other });
+  await tab.shows("total", 2);
+  await tab.click("increment-by-5");
+  await tab.shows("error", "counter/permission-denied");
+  await tab.click("change");
+  await tab.shows("total", 3);
+  await tab.shows("error", "");
+  await until(() => tab.watches(`counters/${id}`) === 0, "the first watch to end");
+  expect(tab.watches(`counters/${other}`)).toBe(1);
+  await tab.click("increment");
+  await tab.shows("total", 4);
+  await until(async () => (await sumOfShards(other)) === 4, "the increment");
+  expect(await sumOfShards(id)).toBe(2);
+  expect(tab.problems).toEqual([]);
+});
+
+test("an increment that the rules refuse is taken back, and told; the next success clears it", async () => {
+  const id = "react:refused";
+  await increment(id, 2);
+  const tab = await browser.open("react", { id });
+  await tab.shows("total", 2);
+  const release = await holdFirestore(tab.page);
+  await tab.click("increment-by-5");
+  await tab.shows("total", 7);
+  release();
+  await tab.shows("error", "counter/permission-denied");
+  await tab.shows("total", 2);
+  await tab.shows("pending", "false");
+  expect(await sumOfShards(id)).toBe(2);
+  await tab.click("increment");
+  await tab.shows("total", 3);
+  await tab.shows("error", "");
+  expect(tab.problems).toEqual([]);
+});
+
+test("what the server rendered is taken over as it is, then kept up to date", async () => {
+  const id = "react:hydrated";
+  await increment(id, 2);
+  const app = createElement(Counted, { of: counter(others.db, id), initialTotal: 2 });
+  const html = renderToString(createElement(StrictMode, null, app));
+  expect(html).toContain(">2</output>");
+  const tab = await browser.open("react", { id, initialTotal: "2" }, html);
+  await tab.shows("total", 2);
+  await until(() => tab.watches(`counters/${id}`) === 1, "the watch");
+  await tab.click("increment");
+  await tab.shows("total", 3);
+  await increment(id, 1);
+  await tab.shows("total", 4);
+  expect(tab.problems).toEqual([]);
+});
+
+/** Increments by others. Resolves once the total with them is published. */
+async function increment(id: string, times: number): Promise<void> {
+  const before = (await published(id))?.total ?? 0;
+  await Promise.all(Array.from({ length: times }, () => incrementCounter(counter(others.db, id))));
+  await until(async () => ((await published(id))?.total ?? 0) >= before + times, "the total to be published");
+}

@@ -1,0 +1,58 @@
+/** The web server of a test: bundles a page when it is first asked for, with the addresses of the emulators. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+export interface Site {
+  /** The address of the page `pages/<name>.ts`, with `html` in its `#root`. */
+  address(name: string, parameters?: Record<string, string>, html?: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function startSite(): Promise<Site> {
+  const answers = new Map<string, { contentType: string; body: string }>();
+  const server = createServer(({ url = "/" }, response) => {
+    const answer = answers.get(url);
+    response.writeHead(answer ? 200 : 404, answer && { "content-type": answer.contentType }).end(answer?.body);
+  });
+  await once(server.listen(0, "localhost"), "listening");
+  const origin = `http://localhost:${(server.address() as AddressInfo).port}`;
+  return {
+    async address(name, parameters = {}, html = "") {
+      const script = `/${name}.js`;
+      if (!answers.has(script)) {
+        answers.set(script, { contentType: "text/javascript; charset=utf-8", body: await bundle(name) });
+      }
+      const body =
+        '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">' +
+        `<div id="root">${html}</div><script type="module" src="${script}"></script>`;
+      const page = `/${name}?${new URLSearchParams(parameters)}`;
+      answers.set(page, { contentType: "text/html; charset=utf-8", body });
+      return origin + page;
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+async function bundle(name: string): Promise<string> {
+  const variables = ["GCLOUD_PROJECT", "FIRESTORE_EMULATOR_HOST", "FIREBASE_AUTH_EMULATOR_HOST"];
+  const environment = { NODE_ENV: "development", ...Object.fromEntries(variables.map((v) => [v, process.env[v]])) };
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL(`pages/${name}.ts`, import.meta.url))],
+    bundle: true,
+    write: false,
+    format: "esm",
+    platform: "browser",
+    target: "es2022",
+    logLevel: "warning",
+    define: Object.fromEntries(Object.entries(environment).map(([n, v]) => [`process.env.${n}`, JSON.stringify(v)])),
+    // The project's own settings would take `firestore-tally` from its source. Here it is what is shipped.
+    tsconfigRaw: {},
+  });
+  return outputFiles[0]?.text ?? "";
+}
