@@ -1,12 +1,13 @@
 /**
  * Replays 20,000 US flights through the client SDK as fast as it goes: one increment of `departures:<origin>` per
  * flight, from many client instances at once. Then compares every total with the exact count, and shows the busiest
- * airports. `--once` ends there; otherwise the suite stays up until Ctrl-C.
+ * airports. `--once` ends there; otherwise the suite stays up until Ctrl-C. `--flights N` replays the first N alone.
  */
 import { readFileSync } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { parseArgs } from "node:util";
 import { SingleBar } from "cli-progress";
 import Table from "cli-table3";
 import { type CounterSnapshot, counter, getCounter, incrementCounter, onCounter } from "firestore-tally";
@@ -22,7 +23,10 @@ const IN_FLIGHT = 10;
 const PATIENCE_MS = 180_000;
 
 const file = join(findPackageJSON("vega-datasets", import.meta.url) as string, "../data/flights-20k.json");
-const flights: { origin: string }[] = JSON.parse(readFileSync(file, "utf8"));
+const { values: options } = parseArgs({
+  options: { once: { type: "boolean" }, flights: { type: "string", default: "20000" } },
+});
+const flights = (JSON.parse(readFileSync(file, "utf8")) as { origin: string }[]).slice(0, Number(options.flights));
 const expected = Map.groupBy(flights, ({ origin }) => origin);
 
 interface Airport {
@@ -44,7 +48,7 @@ if (wrong.length > 0) {
   process.exit(1);
 }
 console.log(`\nAll ${expected.size} totals equal the group-by of the file: ${flights.length} flights, exact.`);
-if (process.argv.includes("--once")) process.exit(0);
+if (options.once) process.exit(0);
 stayUp();
 
 /** Resolves when every counter is being watched: at first they do not exist. */

@@ -176,7 +176,12 @@ beforeAll(async () => {
   await suite.clear();
 });
 afterEach(close);
-afterAll(() => rmSync(GENERATED, { recursive: true, force: true }));
+afterAll(async () => {
+  rmSync(GENERATED, { recursive: true, force: true });
+  // And will, in a moment.
+  await suite.settled({ path: "counters/views:home" });
+  await suite.clear();
+});
 
 // ── What each section claims ──────────────────────────────────────────────────────────────────────────────────────
 

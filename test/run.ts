@@ -11,7 +11,11 @@ const runs: Record<string, string[]> = {
   "end to end, as an extension": [...suite, "--as", "extension", ...vitest, "test/endToEnd"],
   "end to end, as a function kit": [...suite, "--as", "kit", ...vitest, "test/endToEnd"],
   "end to end, 30 ms of latency each way": [...suite, "--latency", "30", ...vitest, "test/endToEnd", "-t", "100 incr"],
-  "npm start -- --once": ["node", "emulators/run.ts", "--", "node", "demo/flights.ts", "--once"],
+  // The first 5,000 of 20,000: the same code in a quarter of the time.
+  "npm start -- --once --flights 5000": [
+    ...["node", "emulators/run.ts", "--", "node", "demo/flights.ts"],
+    ...["--once", "--flights", "5000"],
+  ],
 };
 
 const failed: string[] = [];

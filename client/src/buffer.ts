@@ -37,13 +37,14 @@ export function createBuffer(
   hold: (by: number) => void,
   { flushInterval = 1_000, maxPending = 100, onError = console.error }: BufferOptions,
 ): BufferedCounter {
-  for (const [name, value] of Object.entries({ flushInterval, maxPending })) {
-    if (!(value > 0)) throw new CounterError("counter/invalid-option", `${name} is ${value}; pass a positive number`);
-  }
+  // The longest a timer can wait.
+  if (!(flushInterval > 0 && flushInterval < 2 ** 31)) throw badOption("flushInterval", flushInterval);
+  if (!(maxPending > 0)) throw badOption("maxPending", maxPending);
   const underWay = new Set<Promise<void>>();
   let pending = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
+  let failed = false;
 
   const keep = (by: number) => {
     pending += by;
@@ -56,10 +57,17 @@ export function createBuffer(
   };
   const sendAtMost = (by: number) => {
     keep(-by);
-    const writing = write(by).catch((error) => {
-      keep(by);
-      throw error;
-    });
+    const writing = write(by).then(
+      () => {
+        failed = false;
+      },
+      (error) => {
+        failed = true;
+        // What may count already must not be written again.
+        if ((error as CounterError).code !== "counter/unknown-outcome") keep(by);
+        throw error;
+      },
+    );
     underWay.add(writing);
     const done = () => underWay.delete(writing);
     writing.then(done, (error) => {
@@ -77,8 +85,10 @@ export function createBuffer(
     increment(by = 1) {
       if (closed) throw new CounterError("counter/closed", "increment after close; make another bufferedCounter");
       validAmount(by);
+      // What fails, is tried again with the next interval, not with each increment.
+      if (!failed && Math.abs(pending + by) > maxPending) send();
       keep(by);
-      if (Math.abs(pending) >= maxPending) send();
+      if (!failed && Math.abs(pending) >= maxPending) send();
       else timer ??= setTimeout(tick, flushInterval);
     },
     async flush() {
@@ -91,4 +101,8 @@ export function createBuffer(
     },
   };
   return buffer;
+}
+
+function badOption(name: string, value: number): CounterError {
+  return new CounterError("counter/invalid-option", `${name} is ${value}; pass a positive number`);
 }

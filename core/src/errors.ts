@@ -15,10 +15,12 @@ export type CounterErrorCode =
   | "counter/invalid-key"
   /** An option has a value it cannot have. */
   | "counter/invalid-option"
-  /** The key counts already, with another amount. */
+  /** On a server: the key counts already, with another amount. */
   | "counter/key-conflict"
   /** The security rules refuse this increment: signed out, another amount than they allow, a keyed counter. */
   | "counter/permission-denied"
+  /** On a server: the increment may count or not, and repeating it may count it twice. */
+  | "counter/unknown-outcome"
   /** The buffered counter was closed. */
   | "counter/closed"
   /** The emulator that a test wants cannot be used: not running, no rules, no functions. */
@@ -28,12 +30,13 @@ export type CounterErrorCode =
 
 /** Every error that Tally itself raises. Errors of Firestore are passed on as they are. */
 export class CounterError extends Error {
+  /** `"CounterError"` */
+  override readonly name = "CounterError";
   /** Why it failed. */
   declare readonly code: CounterErrorCode;
 
   constructor(code: CounterErrorCode, message: string, cause?: unknown) {
     super(`${code}: ${message}`, { cause });
-    this.name = "CounterError";
     this.code = code;
   }
 }

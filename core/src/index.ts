@@ -19,4 +19,4 @@ export {
 export { type Random, randomShard } from "./shardSelection.ts";
 export { isCount, sumOfCounts } from "./sum.ts";
 export { isDocumentId, validAmount, validName } from "./validation.ts";
-export { bearsMark, type IncrementPlan, planIncrement } from "./writePlan.ts";
+export { type IncrementPlan, planIncrement } from "./writePlan.ts";

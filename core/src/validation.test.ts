@@ -42,7 +42,7 @@ describe.each(["id", "collection", "key"] as const)("the name of a document: the
     expect(error.code).toBe(`counter/invalid-${what}`);
     const [value, advice] = error.message.split("; pass ");
     expect(value).toBe(`counter/invalid-${what}: ${what} is "${shown}"`);
-    for (const rule of ["1 to 1500 bytes", '"/"', '"."', '".."', '"__x__"']) expect(advice).toContain(rule);
+    for (const rule of ["1-1500 bytes", '"/"', '"."', '".."', '"__x__"']) expect(advice).toContain(rule);
     expect(isDocumentId(name)).toBe(false);
   });
 

@@ -17,7 +17,7 @@ export function validAmount(by: unknown): number {
  * @throws CounterError `counter/invalid-id`, `-collection` or `-key` unless `name` can be a Firestore document's id
  */
 export function validName(what: "id" | "collection" | "key", name: unknown): string {
-  return valid(isDocumentId(name), what, name, '1 to 1500 bytes, no "/", not ".", "..", "__x__"');
+  return valid(isDocumentId(name), what, name, '1-1500 bytes, no "/", not ".", "..", "__x__"');
 }
 
 /** Whether something can be the id of a document or of a collection. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MARK_SLOTS } from "./layout.ts";
-import { bearsMark, planIncrement } from "./writePlan.ts";
+import { planIncrement } from "./writePlan.ts";
 
 const rules = readFileSync(new URL("../../firestore.rules", import.meta.url), "utf8");
 const noncePattern = new RegExp(/fresh\[0\]\.matches\('(.+?)'\)/.exec(rules)?.[1] ?? "no nonce in firestore.rules");
@@ -65,20 +65,5 @@ describe("the plan of an increment", () => {
       fc.property(draws, draws, (one, another) => one === another || nonceOf(one) !== nonceOf(another)),
       { numRuns: 1_000 },
     );
-  });
-});
-
-describe("a plan's mark", () => {
-  test("is borne by marks that have its nonce in its slot, whatever the other marks are", () => {
-    fc.assert(
-      fc.property(fc.nat(), fc.dictionary(fc.string(), fc.anything()), (turn, others) => {
-        const plan = planIncrement("c/x", "4", 1, turn, Math.random);
-        expect(bearsMark(plan, { ...others, [plan.slot]: plan.nonce })).toBe(true);
-        expect(bearsMark(plan, { ...others, [plan.slot]: `${plan.nonce}0` })).toBe(false);
-        const sameSlot = planIncrement("c/x", "4", 1, turn + MARK_SLOTS, Math.random);
-        expect(bearsMark(plan, { [sameSlot.slot]: sameSlot.nonce })).toBe(false);
-      }),
-    );
-    expect(bearsMark(planIncrement("c/x", "4", 1, 0, Math.random), undefined)).toBe(false);
   });
 });

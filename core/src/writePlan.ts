@@ -50,8 +50,3 @@ export function planIncrement(
     entry: key && entryPath(counter, key),
   };
 }
-
-/** Whether the marks of its shard show that the write of this plan was committed. */
-export function bearsMark({ slot, nonce }: IncrementPlan, marks: Record<string, unknown> | undefined): boolean {
-  return marks?.[slot] === nonce;
-}

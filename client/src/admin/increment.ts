@@ -2,6 +2,7 @@
 import { FieldValue, type QueryDocumentSnapshot, type Transaction, type WriteBatch } from "firebase-admin/firestore";
 import { CounterError, entryPath, validAmount, validName } from "../../../core/src/index.ts";
 import { type Counter, type CounterRef, refreshSpread, shardDoc, shardFor } from "./counter.ts";
+import { Register } from "./register.ts";
 import { ALREADY_EXISTS, codeOf, FAILED_PRECONDITION, NOT_FOUND, persist } from "./retry.ts";
 
 /** How an increment counts. */
@@ -23,7 +24,8 @@ export interface IncrementOptions {
  *
  * @param by - a finite number, not 0
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O; `counter/key-conflict` if the key
- *         counts another amount; errors of Firestore that will not pass, such as `PERMISSION_DENIED`
+ *         counts another amount; `counter/unknown-outcome`, rarely; errors of Firestore that will not pass, such as
+ *         `PERMISSION_DENIED`: then it does not count
  *
  * @example
  * ```ts
@@ -36,8 +38,12 @@ export async function incrementCounter(ref: CounterRef, by = 1, options: Increme
   validAmount(by);
   const counter = ref as Counter;
   if (key !== undefined) await incrementOnce(counter, by, validName("key", key));
-  else if (by > 0) await counter._added.add(by);
-  else await counter._taken.add(-by);
+  else await register(counter, by > 0 ? "add" : "sub").add(Math.abs(by));
+}
+
+function register(counter: Counter, direction: "add" | "sub"): Register {
+  counter._registers[direction] ??= new Register(counter.firestore, counter.path, direction);
+  return counter._registers[direction];
 }
 
 /**

@@ -100,8 +100,7 @@ export async function deleteCounter(ref: CounterRef, options: DeleteOptions = {}
   const writer = ref.firestore.bulkWriter();
   writer.onWriteResult(() => options.onProgress?.(++deleted, documents));
   for (const part of parts) await ref.firestore.recursiveDelete(part, writer);
-  writer.delete(document);
-  await writer.close();
+  await Promise.all([writer.delete(document), writer.close()]);
 }
 
 function validTotal(total: unknown): void {

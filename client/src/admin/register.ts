@@ -13,7 +13,7 @@
  * exist, and opening wants `registers/X` not to, nothing that was folded can be written again.
  */
 import { FieldValue, type Firestore } from "firebase-admin/firestore";
-import { registerPath, shardsPath } from "../../../core/src/index.ts";
+import { CounterError, registerPath, shardsPath } from "../../../core/src/index.ts";
 import { ALREADY_EXISTS, backoff, codeOf, isTransient, NOT_FOUND, persist } from "./retry.ts";
 
 interface Waiting {
@@ -74,7 +74,12 @@ export class Register {
     this.#isWriting = false;
   }
 
-  /** Writes the sum until it is certain to count. @throws what will not pass, and takes what did not count out again */
+  /**
+   * Writes the sum until it is certain to count.
+   *
+   * @throws what will not pass. Whether the sum has landed may then be unknown, so that register is left alone from here
+   *         on: what is added later must not hide behind it
+   */
   async #land(): Promise<void> {
     let mayHaveLanded = false;
     for (let tries = 0; this.#sum > this.#acknowledged; tries++) {
@@ -85,13 +90,14 @@ export class Register {
         this.#writes++;
       } catch (error) {
         if (!this.#isOpen && codeOf(error) === ALREADY_EXISTS) this.#isOpen = true;
-        else if (this.#isOpen && codeOf(error) === NOT_FOUND) await this.#startAnew();
-        else if (isTransient(error)) {
+        else if (this.#isOpen && codeOf(error) === NOT_FOUND) {
+          this.#renew(this.#sum - (await this.#folded()));
+        } else if (isTransient(error)) {
           mayHaveLanded = true;
-          await backoff(tries);
+          await backoff(tries, error);
         } else {
-          if (!mayHaveLanded) this.#sum = this.#acknowledged;
-          throw error;
+          this.#renew(0);
+          throw mayHaveLanded ? unknownOutcome(error) : error;
         }
       }
     }
@@ -116,10 +122,15 @@ export class Register {
     };
   }
 
-  /** It was folded: what was not in it by then goes on in another. If the counter was deleted, so is what had landed. */
-  async #startAnew(): Promise<void> {
+  /** How much of the sum was folded. If the counter was deleted, so is what had landed. */
+  async #folded(): Promise<number> {
     const note = await persist(() => this.#firestore.doc(registerPath(this.#counter, this.#shard)).get());
-    this.#sum -= Math.abs(note.get("folded") ?? this.#acknowledged);
+    return Math.abs(note.get("folded") ?? this.#acknowledged);
+  }
+
+  /** From here on another register, for what is still to be written. */
+  #renew(sum: number): void {
+    this.#sum = sum;
     this.#acknowledged = 0;
     this.#writes = 0;
     this.#isOpen = false;
@@ -133,4 +144,12 @@ export class Register {
   #newShard(): string {
     return `${this.#direction}-${this.#firestore.collection("_").doc().id}`;
   }
+}
+
+function unknownOutcome(cause: unknown): CounterError {
+  return new CounterError(
+    "counter/unknown-outcome",
+    "the increment may count or not: a call was sent whose answer never came, and now Firestore refuses. Do not repeat it",
+    cause,
+  );
 }

@@ -16,12 +16,18 @@ export function codeOf(error: unknown): number | undefined {
   return (error as { code?: number }).code;
 }
 
+/** Credentials that cannot be had come as "unknown", too, but no call was sent. */
 export function isTransient(error: unknown): boolean {
-  return TRANSIENT.includes(codeOf(error) ?? -1);
+  return TRANSIENT.includes(codeOf(error) ?? -1) && !String(error).includes("metadata from plugin");
 }
 
+/** Tries after which, for once, somebody is told: about half a minute. */
+const LONG = 9;
+
 /** Waits before the next try: exponentially longer, with full jitter. */
-export async function backoff(attempt: number): Promise<void> {
+export async function backoff(attempt: number, error: unknown): Promise<void> {
+  if (attempt === LONG)
+    console.warn("firestore-tally: an increment has not got through for a while; still trying.", error);
   await setTimeout(Math.random() * Math.min(100 * 2 ** attempt, MAX_BACKOFF_MS));
 }
 
@@ -32,7 +38,7 @@ export async function persist<T>(attempt: () => Promise<T>): Promise<T> {
       return await attempt();
     } catch (error) {
       if (!isTransient(error)) throw error;
-      await backoff(tries);
+      await backoff(tries, error);
     }
   }
 }

@@ -19,7 +19,8 @@ export interface TestFirestore {
   /** The project whose database it is. */
   readonly projectId: string;
   /**
-   * Waits until the total of a counter is published that equals the sum of its shards, and no shard was written since.
+   * Waits until the total of a counter is published that equals the sum of its shards, and no shard was written since. A
+   * counter that nobody has incremented is settled, at 0.
    * The functions must be running in the emulator, too.
    *
    * @param counter - a reference, of the web or the server SDK
@@ -96,6 +97,7 @@ export async function prepareFirestore(options: PrepareOptions = {}): Promise<Te
         const total = numberOf(counter?.fields?.total);
         const asOf = Date.parse(counter?.fields?.asOf?.timestampValue ?? "");
         if (total === sum && asOf >= Date.parse(lastWrite)) return total;
+        if (total === undefined && lastWrite === "") return 0;
         if (Date.now() > deadline) {
           throw new CounterError(
             "counter/emulator",

@@ -20,7 +20,6 @@ import {
   writeBatch,
 } from "firebase/firestore";
 import {
-  bearsMark,
   CounterError,
   entryPath,
   type IncrementPlan,
@@ -50,7 +49,7 @@ export interface IncrementOptions {
  * With a `key`, the counter counts exactly once for that key: an entry named after it is created in the same commit.
  * If the key counts already, by this call or an earlier one with the same amount, that is success.
  *
- * Cost: 1 write; 2 and the 3 reads of the rules with a `key`. The first increment of a counter by this client also
+ * Cost: 1 write; 2 and the 4 reads of the rules with a `key`. The first increment of a counter by this client also
  * reads the counter document before it writes (1 read, for a second at most), and so does one a minute after that, or one in 20 of a busy writer, unless
  * `onCounter` is watching it. A refused write costs 1 more read, 2 with a `key`.
  *
@@ -64,16 +63,15 @@ export interface IncrementOptions {
  * await incrementCounter(counter(db, "likes:post42"), 1, { key: user.uid });
  * ```
  */
-export async function incrementCounter(ref: CounterRef, by = 1, options: IncrementOptions = {}): Promise<void> {
-  const { key } = options;
-  check(by, key);
-  await perform(ref as Counter, by, key);
+export async function incrementCounter(ref: CounterRef, by = 1, options?: IncrementOptions): Promise<void> {
+  check(by, options?.key);
+  await perform(ref as Counter, by, options?.key);
 }
 
 /**
  * Takes a keyed increment back: "unlike". Success, too, if the key does not count.
  *
- * Cost: 1 read; if the key counts, 1 write and 1 delete more, and the 3 reads of the rules.
+ * Cost: 1 read; if the key counts, 1 write and 1 delete more, and the 4 reads of the rules.
  *
  * @param key - the key it was made with
  * @throws CounterError `counter/invalid-key` before any I/O, or `counter/permission-denied` when the rules refuse it;
@@ -99,7 +97,7 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
     }
   }
   // The cache was behind: another device has undone it, or done it anew.
-  const actual = await readServer(entry);
+  const actual = await readServer(entry, { code: "permission-denied" });
   if (actual?.exists()) await undo(actual);
 }
 
@@ -111,7 +109,7 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
  * of it, and `commit` rejects with `permission-denied` although the first attempt was committed: a document that your
  * batch creates under an id of its own tells.
  *
- * Cost: 1 write of the batch, 2 and the 3 reads of the rules with a `key`.
+ * Cost: 1 write of the batch, 2 and the 4 reads of the rules with a `key`.
  *
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-key`
  *
@@ -156,9 +154,9 @@ async function commit(counter: Counter, by: number, key?: string, undo?: Documen
   await readiness(counter);
   const batch = writeBatch(counter.firestore);
   const plan = write(batch, counter, by, key, undo);
-  const start = performance.now();
+  const start = Date.now();
   const _at = await batch.commit().catch((error) => find(counter, plan, error));
-  return { _path: plan.path, _took: performance.now() - start, _at: _at as Committed["_at"] };
+  return { _path: plan.path, _took: Date.now() - start, _at: _at as Committed["_at"] };
 }
 
 /**
@@ -196,14 +194,14 @@ function write(w: WriteBatch, counter: Counter, by: number, key?: string, undo?:
  * @throws CounterError `counter/permission-denied` if it does not count
  */
 async function find({ firestore, id }: Counter, plan: IncrementPlan, cause: FirestoreError): Promise<Timestamp | null> {
-  const { path, by, entry } = plan;
+  const { path, by, slot, nonce, entry } = plan;
   unlessDenied(cause);
-  const shard = await readServer(doc(firestore, path));
-  if (bearsMark(plan, shard?.get("marks"))) return shard?.get("at");
-  if (entry && (await readServer(doc(firestore, entry)))?.get("by") === by) return null;
+  const shard = await readServer(doc(firestore, path), cause);
+  if (shard?.get("marks")?.[slot] === nonce) return shard?.get("at");
+  if (entry && (await readServer(doc(firestore, entry), cause))?.get("by") === by) return null;
   throw new CounterError(
     "counter/permission-denied",
-    `rules refuse ${by} for "${id}"; see isKeyed, isAllowedAmount in firestore.rules`,
+    `rules refuse ${by} for "${id}"; see isAllowedAmount in firestore.rules`,
     cause,
   );
 }
@@ -211,16 +209,23 @@ async function find({ firestore, id }: Counter, plan: IncrementPlan, cause: Fire
 /**
  * A document as the server has it, if we may read it: in a transaction with nothing to commit, since outside of one the
  * SDK would overlay our own unsent writes. Cost: 1 read.
+ *
+ * @param denied - ends the transaction; not thrown
  */
-async function readServer(document: DocumentReference): Promise<DocumentSnapshot | undefined> {
+async function readServer(document: DocumentReference, denied: Denied): Promise<DocumentSnapshot | undefined> {
   let snapshot: DocumentSnapshot | undefined;
-  await runTransaction(document.firestore, async (transaction) => {
+  const read = async (transaction: Transaction) => {
     snapshot = await transaction.get(document);
-    throw { code: "permission-denied" };
-  }).catch(unlessDenied);
+    throw denied;
+  };
+  // However long it takes: without an answer, nobody knows whether the increment counts.
+  await runTransaction(document.firestore, read, { maxAttempts: Number.POSITIVE_INFINITY }).catch(unlessDenied);
   return snapshot;
 }
 
-function unlessDenied(error: { code?: string }): void {
+/** An error whose code is `permission-denied`. */
+type Denied = { readonly code: string };
+
+function unlessDenied(error: Denied): void {
   if (error.code !== "permission-denied") throw error;
 }

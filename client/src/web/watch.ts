@@ -9,7 +9,7 @@ import {
   type Timestamp,
 } from "firebase/firestore";
 import { shardsPath } from "../../../core/src/index.ts";
-import { Compensation } from "../compensation.ts";
+import { Compensation, type OwnIncrement } from "../compensation.ts";
 import { toSnapshot } from "../snapshot.ts";
 import { type Committed, type Counter, type CounterRef, counterDoc, type Watcher } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
@@ -66,7 +66,11 @@ export function onCounter(
       own?._published(published.total, micros(published.asOf), fromCache);
       show();
     },
-    error,
+    error &&
+      ((reason) => {
+        leave?.();
+        error(reason);
+      }),
   );
   const leave = own?._join(show);
   return () => {
@@ -85,7 +89,7 @@ const SETTLED_MS = 15_000;
 class OwnIncrements extends Compensation implements Watcher {
   readonly #counter: Counter;
   readonly #views = new Set<() => void>();
-  readonly #attempts = new Set<string>();
+  readonly #attempts = new Map<string, OwnIncrement>();
   #unpin: (() => void) | undefined;
   #telling: unknown;
 
@@ -105,9 +109,13 @@ class OwnIncrements extends Compensation implements Watcher {
     );
     this.#views.add(view);
     return () => {
-      if (!this.#views.delete(view) || this.#views.size > 0) return;
-      this.#unpin?.();
-      this.#unpin = undefined;
+      this.#views.delete(view);
+      // Whoever comes back soon finds what was under way.
+      setTimeout(() => {
+        if (this.#views.size > 0) return;
+        this.#unpin?.();
+        this.#unpin = undefined;
+      }, SETTLED_MS);
     };
   }
 
@@ -118,19 +126,18 @@ class OwnIncrements extends Compensation implements Watcher {
 
   /** Cost: none, since the cache tells when it was committed; 1 read should the cache have lost it. */
   async _follow(by: number, outcome: Promise<Committed>, key: string | undefined): Promise<void> {
-    // Of several attempts for one key, one can count.
-    const attempt = key && by + key;
-    if (attempt && this.#attempts.has(attempt)) return;
-    if (attempt) this.#attempts.add(attempt);
+    // Of several attempts for one key, one after the other, one can count.
+    if (key && this.#attempts.get(key)?.by === by) return;
     const own = this._issued(by);
+    if (key) this.#attempts.set(key, own);
     this.#tell();
     try {
       const { _path, _took, _at } = await outcome;
       // It had counted before; or nobody watches any more, so that it need not be told from what will be published.
-      if (_at === null || this.#views.size === 0) throw _at;
+      if (_at === null || !this.#unpin) throw _at;
       // The timestamp is of the start of a commit, whose end is within the round trip.
       const start = micros(_at ?? (await this.#timestamp(_path)));
-      this._committed(own, start + Math.min(_took, COMMIT_MS) * 1_000);
+      this._committed(own, start + Math.min(Math.abs(_took), COMMIT_MS) * 1_000);
       // Every write is followed by a total that holds it. If none has come by then, the last one does.
       setTimeout(() => {
         this._committed(own, start);
@@ -139,7 +146,7 @@ class OwnIncrements extends Compensation implements Watcher {
     } catch {
       this._refused(own);
     }
-    if (attempt) this.#attempts.delete(attempt);
+    if (key && this.#attempts.get(key) === own) this.#attempts.delete(key);
     this.#tell();
   }
 
