@@ -12,6 +12,12 @@ export function validAmount(by: unknown): number {
   return valid(Number.isFinite(by) && by !== 0, "amount", by, "a finite number, not 0");
 }
 
+/** @throws CounterError `counter/invalid-amount` or, if there is a key, `counter/invalid-key` */
+export function validIncrement(by: unknown, key: unknown): void {
+  validAmount(by);
+  if (key !== undefined) validName("key", key);
+}
+
 /**
  * @param what  `"id"` of a counter, `"collection"` or `"key"`
  * @throws CounterError `counter/invalid-id`, `-collection` or `-key` unless `name` can be a Firestore document's id

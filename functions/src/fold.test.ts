@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { defaults } from "./config.fixture.ts";
 import { toTimestamp } from "./counter.ts";
-import { foldable, isPreconditionFailure, isSurplus } from "./fold.ts";
+import { foldable, isSurplus } from "./fold.ts";
 import type { MeasuredShard, Measurement } from "./measure.ts";
 
 const now = 1_700_000_000_000;
@@ -53,10 +53,4 @@ test("what may be folded is every surplus shard that has been quiet for the cool
       expect(folded).toEqual(expected.map(([id, age]) => shard(id, age)));
     }),
   );
-});
-
-test("a guarded write was refused if its document had changed, appeared or gone; any other error is one", () => {
-  const refused = Array.from({ length: 17 }, (_, code) => code).filter((code) => isPreconditionFailure({ code }));
-  expect(refused).toEqual([5, 6, 9]);
-  expect(isPreconditionFailure(new Error("no code"))).toBe(false);
 });

@@ -12,7 +12,13 @@ import {
   type Firestore,
   type Timestamp,
 } from "firebase-admin/firestore";
-import { BASE_SHARD, isRegister, type RegisterDocument, registerPath } from "../../core/src/index.ts";
+import {
+  BASE_SHARD,
+  isPreconditionFailure,
+  isRegister,
+  type RegisterDocument,
+  registerPath,
+} from "../../core/src/index.ts";
 import type { Config } from "./config.ts";
 import { toMillis, toTimestamp } from "./counter.ts";
 import { type MeasuredShard, type Measurement, shardIndex } from "./measure.ts";
@@ -76,13 +82,4 @@ export async function fold(
     }
   }
   return folded;
-}
-
-const FAILED_PRECONDITION = 9;
-const ALREADY_EXISTS = 6;
-const NOT_FOUND = 5;
-
-/** Whether a guarded write was refused because the document had changed, appeared or gone. */
-export function isPreconditionFailure(error: unknown): boolean {
-  return [FAILED_PRECONDITION, ALREADY_EXISTS, NOT_FOUND].includes((error as { code: number }).code);
 }

@@ -5,11 +5,11 @@
  * harmless: of two publishers one wins, and the other looks again (I3).
  */
 import type { DocumentSnapshot } from "firebase-admin/firestore";
-import { groupOf } from "../../core/src/index.ts";
+import { groupOf, isPreconditionFailure } from "../../core/src/index.ts";
 import { decideScaling } from "./autoscale.ts";
 import type { Config, Millis } from "./config.ts";
 import { type Published, type StoredCounter, toMillis, toTimestamp } from "./counter.ts";
-import { isPreconditionFailure, isSurplus } from "./fold.ts";
+import { isSurplus } from "./fold.ts";
 import { isSparse } from "./interval.ts";
 import type { Measurement } from "./measure.ts";
 

@@ -1,9 +1,17 @@
 /** Increments by a server: exact under retries, whatever becomes of a call. */
 import { FieldValue, type QueryDocumentSnapshot, type Transaction, type WriteBatch } from "firebase-admin/firestore";
-import { CounterError, entryPath, validAmount, validName } from "../../../core/src/index.ts";
+import {
+  ALREADY_EXISTS,
+  CounterError,
+  codeOf,
+  entryPath,
+  isPreconditionFailure,
+  validIncrement,
+  validName,
+} from "../../../core/src/index.ts";
 import { type Counter, type CounterRef, refreshSpread, shardDoc, shardFor } from "./counter.ts";
 import { Register } from "./register.ts";
-import { ALREADY_EXISTS, codeOf, FAILED_PRECONDITION, NOT_FOUND, persist } from "./retry.ts";
+import { persist } from "./retry.ts";
 
 /** How an increment counts. */
 export interface IncrementOptions {
@@ -35,9 +43,9 @@ export interface IncrementOptions {
  */
 export async function incrementCounter(ref: CounterRef, by = 1, options: IncrementOptions = {}): Promise<void> {
   const { key } = options;
-  validAmount(by);
+  validIncrement(by, key);
   const counter = ref as Counter;
-  if (key !== undefined) await incrementOnce(counter, by, validName("key", key));
+  if (key !== undefined) await incrementOnce(counter, by, key);
   else await register(counter, by > 0 ? "add" : "sub").add(Math.abs(by));
 }
 
@@ -65,7 +73,7 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
   if (!entry.exists) return;
   await persist(() => takeBack(ref as Counter, entry as QueryDocumentSnapshot)).catch((error) => {
     // The entry we saw has gone: by a try of ours whose outcome we never heard of, or by somebody else.
-    if (codeOf(error) !== NOT_FOUND && codeOf(error) !== FAILED_PRECONDITION) throw error;
+    if (!isPreconditionFailure(error)) throw error;
   });
 }
 
@@ -92,8 +100,7 @@ export function incrementCounterIn(
   options: IncrementOptions = {},
 ): void {
   const { key } = options;
-  validAmount(by);
-  if (key !== undefined) validName("key", key);
+  validIncrement(by, key);
   void refreshSpread(ref as Counter);
   write(writer as WriteBatch, ref as Counter, by, key);
 }

@@ -1,8 +1,17 @@
 /** What only a server may do to a counter: start it at a number, set it, delete it. */
 import { FieldValue } from "firebase-admin/firestore";
-import { BASE_SHARD, CounterError, isCount, shardsPath, sumOfCounts } from "../../../core/src/index.ts";
+import {
+  ALREADY_EXISTS,
+  BASE_SHARD,
+  CounterError,
+  codeOf,
+  isCount,
+  isPreconditionFailure,
+  shardsPath,
+  sumOfCounts,
+} from "../../../core/src/index.ts";
 import { type CounterRef, counterDoc, shardDoc } from "./counter.ts";
-import { ALREADY_EXISTS, codeOf, FAILED_PRECONDITION, NOT_FOUND, persist } from "./retry.ts";
+import { persist } from "./retry.ts";
 
 /** How a counter starts. */
 export interface EnsureOptions {
@@ -68,7 +77,7 @@ export async function resetCounter(ref: CounterRef, to: number): Promise<void> {
         else await base.create({ writes: 0, ...correction });
         return;
       } catch (error) {
-        if (![ALREADY_EXISTS, FAILED_PRECONDITION, NOT_FOUND].includes(codeOf(error) ?? -1)) throw error;
+        if (!isPreconditionFailure(error)) throw error;
       }
     }
   });

@@ -13,8 +13,8 @@
  * exist, and opening wants `registers/X` not to, nothing that was folded can be written again.
  */
 import { FieldValue, type Firestore } from "firebase-admin/firestore";
-import { CounterError, registerPath, shardsPath } from "../../../core/src/index.ts";
-import { ALREADY_EXISTS, backoff, codeOf, isTransient, NOT_FOUND, persist } from "./retry.ts";
+import { ALREADY_EXISTS, CounterError, codeOf, NOT_FOUND, registerPath, shardsPath } from "../../../core/src/index.ts";
+import { backoff, isTransient, persist } from "./retry.ts";
 
 interface Waiting {
   readonly by: number;

@@ -1,20 +1,12 @@
-/** Calls to Firestore whose outcome may be unknown, and what their errors mean (google.rpc.Code). */
+/** Calls to Firestore whose outcome may be unknown, tried until it is known. */
 import { setTimeout } from "node:timers/promises";
-
-/** A gRPC status code. */
-export const NOT_FOUND = 5;
-export const ALREADY_EXISTS = 6;
-export const FAILED_PRECONDITION = 9;
+import { codeOf } from "../../../core/src/index.ts";
 
 /** Cancelled, unknown, deadline exceeded, resource exhausted, aborted, internal, unavailable: it may have happened. */
 const TRANSIENT = [1, 2, 4, 8, 10, 13, 14];
 
 /** Longest wait between two tries. */
 const MAX_BACKOFF_MS = 10_000;
-
-export function codeOf(error: unknown): number | undefined {
-  return (error as { code?: number }).code;
-}
 
 /** Credentials that cannot be had come as "unknown", too, but no call was sent. */
 export function isTransient(error: unknown): boolean {

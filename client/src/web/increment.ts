@@ -25,7 +25,7 @@ import {
   type IncrementPlan,
   planIncrement,
   randomShard,
-  validAmount,
+  validIncrement,
   validName,
 } from "../../../core/src/index.ts";
 import { type Committed, type Counter, type CounterRef, refreshSpread } from "./counter.ts";
@@ -50,8 +50,8 @@ export interface IncrementOptions {
  * If the key counts already, by this call or an earlier one with the same amount, that is success.
  *
  * Cost: 1 write; 2 and the 4 reads of the rules with a `key`. The first increment of a counter by this client also
- * reads the counter document before it writes (1 read, for a second at most), and so does one a minute after that, or one in 20 of a busy writer, unless
- * `onCounter` is watching it. A refused write costs 1 more read, 2 with a `key`.
+ * reads the counter document before it writes (1 read, for a second at most), and so does one a minute after that, or
+ * one in 20 of a busy writer, unless `onCounter` is watching it. A refused write costs 1 more read, 2 with a `key`.
  *
  * @param by - a finite, non-zero number. The default rules accept 1 alone
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O, or
@@ -64,7 +64,7 @@ export interface IncrementOptions {
  * ```
  */
 export async function incrementCounter(ref: CounterRef, by = 1, options?: IncrementOptions): Promise<void> {
-  check(by, options?.key);
+  validIncrement(by, options?.key);
   await perform(ref as Counter, by, options?.key);
 }
 
@@ -129,14 +129,9 @@ export function incrementCounterIn(
 ): void {
   const { key } = options;
   const counter = ref as Counter;
-  check(by, key);
+  validIncrement(by, key);
   if (counter._spread._isStale(Date.now())) refreshSpread(counter);
   write(writer as WriteBatch, counter, by, key);
-}
-
-function check(by: number, key: string | undefined): void {
-  validAmount(by);
-  if (key !== undefined) validName("key", key);
 }
 
 /**

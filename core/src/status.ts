@@ -1,0 +1,15 @@
+/** What the errors of Firestore's server SDK mean: gRPC status codes (google.rpc.Code). */
+
+export const NOT_FOUND = 5;
+export const ALREADY_EXISTS = 6;
+const FAILED_PRECONDITION = 9;
+
+/** The status code of an error; `undefined` if it has none. */
+export function codeOf(error: unknown): number | undefined {
+  return (error as { code?: number }).code;
+}
+
+/** Whether a guarded write was refused because the document had changed, appeared or gone. */
+export function isPreconditionFailure(error: unknown): boolean {
+  return [FAILED_PRECONDITION, ALREADY_EXISTS, NOT_FOUND].includes(codeOf(error) ?? -1);
+}
