@@ -8,24 +8,12 @@ import {
   shardsPath,
   validName,
 } from "../../../core/src/index.ts";
+import type { CounterOptions, Reference } from "../reference.ts";
 import { createSpread, type Spread } from "../spread.ts";
 import type { Register } from "./register.ts";
 
-/** Where a counter is, if not in the usual place. */
-export interface CounterOptions {
-  /** The collection that holds the counters: the `COLLECTION` the functions were deployed with. Default `"counters"`. */
-  collection?: string | undefined;
-}
-
 /** Names one counter. The same object whenever the same counter is asked for. */
-export interface CounterRef {
-  /** The database it is in. */
-  readonly firestore: Firestore;
-  /** Of the counter document. What stands before its first colon is the counter's group. */
-  readonly id: string;
-  /** Of the counter document, relative to the database. */
-  readonly path: string;
-}
+export type CounterRef = Reference<Firestore>;
 
 /** What stands behind a reference. */
 export interface Counter extends CounterRef {

@@ -1,8 +1,9 @@
 export { CounterError, type CounterErrorCode } from "../../../core/src/index.ts";
 export type { BufferedCounter, BufferOptions } from "../buffer.ts";
+export type { CounterOptions, Reference } from "../reference.ts";
 export type { Ranked, RankOptions, Snapshot, TopOptions } from "../snapshot.ts";
 export { bufferedCounter } from "./buffered.ts";
-export { type CounterOptions, type CounterRef, counter } from "./counter.ts";
+export { type CounterRef, counter } from "./counter.ts";
 export { type IncrementOptions, incrementCounter, incrementCounterIn, undoIncrement } from "./increment.ts";
 export { counterRank, type ListOptions, listCounters, topCounters } from "./list.ts";
 export { type DeleteOptions, deleteCounter, type EnsureOptions, ensureCounter, resetCounter } from "./maintain.ts";

@@ -1,2 +1,2 @@
-export type { CounterRef, IncrementOptions } from "firestore-tally";
+export type { CounterRef, IncrementOptions, Reference } from "firestore-tally";
 export { type UseCounter, type UseCounterOptions, useCounter } from "./useCounter.ts";

@@ -1,23 +1,11 @@
 /** A reference to one counter: where it is, and what this client knows of it. */
 import { type DocumentReference, doc, type Firestore, getDoc, type Timestamp } from "firebase/firestore";
 import { counterPath, DEFAULT_COLLECTION, validName } from "../../../core/src/index.ts";
+import type { CounterOptions, Reference } from "../reference.ts";
 import { createSpread, type Spread } from "../spread.ts";
 
-/** Where a counter is, if not in the usual place. */
-export interface CounterOptions {
-  /** The collection that holds the counters: the `COLLECTION` the functions were deployed with. Default `"counters"`. */
-  collection?: string | undefined;
-}
-
 /** Names one counter. The same object whenever the same counter is asked for. */
-export interface CounterRef {
-  /** The database it is in. */
-  readonly firestore: Firestore;
-  /** Of the counter document. What stands before its first colon is the counter's group. */
-  readonly id: string;
-  /** Of the counter document, relative to the database. */
-  readonly path: string;
-}
+export type CounterRef = Reference<Firestore>;
 
 /** What stands behind a reference. Names with an underscore are shortened when the package is built. */
 export interface Counter extends CounterRef {
