@@ -1,0 +1,185 @@
+/** Those who count: web clients, servers and operators, each with the package's real code, each able to die at any time. */
+import type { Firestore as RealAdminFirestore } from "firebase-admin/firestore";
+import type { Firestore as RealWebFirestore } from "firebase/firestore";
+import * as admin from "../../client/src/admin/increment.ts";
+import { counter as adminCounter } from "../../client/src/admin/counter.ts";
+import { ensureCounter, resetCounter } from "../../client/src/admin/maintain.ts";
+import { counter as webCounter } from "../../client/src/web/counter.ts";
+import * as web from "../../client/src/web/increment.ts";
+import { FieldValue, Firestore as AdminFirestore } from "./model/adminSdk.ts";
+import { Connection, type Network } from "./model/network.ts";
+import { Firestore as WebFirestore } from "./model/webSdk.ts";
+import type { Oracle } from "./oracle.ts";
+import type { Action } from "./scenario.ts";
+import { Process } from "./scheduler.ts";
+
+interface Actor<Firestore> {
+  readonly process: Process;
+  readonly firestore: Firestore;
+  /** What it does one after the other. */
+  turn: Promise<void>;
+}
+
+/** What is believed of a key. */
+interface Belief {
+  counts: boolean;
+  /** How many ask, and for how many of their questions nobody knows the answer. */
+  readonly askers: Set<Process>;
+  open: number;
+}
+
+export class Actors {
+  readonly #network: Network;
+  readonly #oracle: Oracle;
+  readonly #seed: number;
+  readonly #clients = new Map<number, Actor<RealWebFirestore>>();
+  readonly #servers = new Map<number, Actor<RealAdminFirestore>>();
+  readonly #beliefs = new Map<string, Belief>();
+  #started = 0;
+
+  constructor(network: Network, oracle: Oracle, seed: number) {
+    this.#network = network;
+    this.#oracle = oracle;
+    this.#seed = seed;
+  }
+
+  /** @returns whether it is for one of them */
+  act(action: Action): void {
+    const { scheduler } = this.#network;
+    switch (action.does) {
+      case "increment": {
+        const { process, firestore } = this.#client(action.client);
+        const told = this.#oracle.ask(process, action.counter, action.by);
+        web.incrementCounter(webCounter(firestore, action.counter), action.by).then(
+          () => told("acknowledged"),
+          // Nobody breaks the rules here, so what is refused is a replay, and that is told apart.
+          (error) => this.#oracle.fail("I5", `${process.name} was refused ${action.by} for ${action.counter}: ${error}`),
+        );
+        break;
+      }
+      case "like":
+      case "unlike": {
+        const actor = this.#client(action.client);
+        const ref = webCounter(actor.firestore, action.counter);
+        this.#keyed(actor, action.counter, action.key, action.does === "like", () =>
+          action.does === "like"
+            ? web.incrementCounter(ref, 1, { key: action.key })
+            : web.undoIncrement(ref, action.key),
+        );
+        break;
+      }
+      case "add": {
+        const { process, firestore } = this.#server(action.server);
+        const told = this.#oracle.ask(process, action.counter, action.by);
+        admin.incrementCounter(adminCounter(firestore, action.counter), action.by).then(
+          () => told("acknowledged"),
+          (error) => told(error.code === "counter/unknown-outcome" ? "unknown" : "refused"),
+        );
+        break;
+      }
+      case "addOnce":
+      case "undoOnce": {
+        const actor = this.#server(action.server);
+        const ref = adminCounter(actor.firestore, action.counter);
+        this.#keyed(actor, action.counter, action.key, action.does === "addOnce", () =>
+          action.does === "addOnce"
+            ? admin.incrementCounter(ref, 1, { key: action.key })
+            : admin.undoIncrement(ref, action.key),
+        );
+        break;
+      }
+      case "bareWrite": {
+        // Not by Tally's package, and from a writer that knows of no shard count.
+        const { process, firestore } = this.#startServer("bare");
+        this.#oracle.expect(process, { kind: "anything" });
+        const shard = firestore.doc(`counters/${action.counter}/shards/${action.shard}`);
+        const data = { count: FieldValue.increment(action.by) };
+        shard.set(data as never, { merge: true }).catch(() => undefined);
+        break;
+      }
+      case "reset": {
+        const { process, firestore } = this.#startServer("reset");
+        this.#oracle.expect(process, { kind: "reset", to: action.to, since: scheduler.now });
+        void resetCounter(adminCounter(firestore, action.counter), action.to);
+        break;
+      }
+      case "ensure": {
+        const { process, firestore } = this.#startServer("ensure");
+        this.#oracle.expect(process, { kind: "ensure", initial: action.initial });
+        void ensureCounter(adminCounter(firestore, action.counter), { initial: action.initial });
+        break;
+      }
+      case "closeClient":
+        this.#die(this.#clients, action.client);
+        break;
+      case "killServer":
+        this.#die(this.#servers, action.server);
+    }
+  }
+
+  /** What single askers were told of their keys is what is so. */
+  atEnd(exists: (counter: string, key: string) => boolean): void {
+    for (const [name, { counts, askers, open }] of this.#beliefs) {
+      const [counter = "", key = ""] = name.split("/");
+      if (askers.size === 1 && open === 0 && exists(counter, key) !== counts) {
+        this.#oracle.fail("I8", `${key} was told that it ${counts ? "counts" : "does not count"} in ${counter}`);
+      }
+    }
+  }
+
+  /** Keyed ones take turns: people like, then unlike. */
+  #keyed(actor: Actor<unknown>, counter: string, key: string, counts: boolean, ask: () => Promise<void>): void {
+    const name = `${counter}/${key}`;
+    const belief = this.#beliefs.get(name) ?? { counts: false, askers: new Set(), open: 0 };
+    this.#beliefs.set(name, belief);
+    belief.askers.add(actor.process);
+    belief.open++;
+    actor.turn = actor.turn.then(ask).then(
+      () => {
+        belief.counts = counts;
+        belief.open--;
+      },
+      (error) => {
+        belief.open--;
+        // Of two devices that contradict each other, one may be refused.
+        if (belief.askers.size === 1) this.#oracle.fail("I8", `${actor.process.name} was refused ${name}: ${error}`);
+      },
+    );
+  }
+
+  #client(index: number): Actor<RealWebFirestore> {
+    let client = this.#clients.get(index);
+    if (!client) {
+      const process = this.#start(`client ${index}`);
+      const firestore = new WebFirestore(new Connection(this.#network, process)) as unknown as RealWebFirestore;
+      client = { process, firestore, turn: Promise.resolve() };
+      this.#clients.set(index, client);
+    }
+    return client;
+  }
+
+  #server(index: number): Actor<RealAdminFirestore> {
+    const server = this.#servers.get(index) ?? this.#startServer(`server ${index}`);
+    this.#servers.set(index, server);
+    return server;
+  }
+
+  #startServer(name: string): Actor<RealAdminFirestore> {
+    const process = this.#start(name);
+    const firestore = new AdminFirestore(new Connection(this.#network, process)) as unknown as RealAdminFirestore;
+    return { process, firestore, turn: Promise.resolve() };
+  }
+
+  #start(name: string): Process {
+    return new Process(`${name} (process ${this.#started++})`, this.#seed);
+  }
+
+  /** It is gone; whoever comes next under this number is another process. */
+  #die(actors: Map<number, Actor<unknown>>, index: number): void {
+    const process = actors.get(index)?.process;
+    if (!process) return;
+    this.#network.log(process, () => "dies");
+    process.isDead = true;
+    actors.delete(index);
+  }
+}

@@ -1,0 +1,3 @@
+/** What the bundle exports. */
+export { scenarioOf } from "./scenario.ts";
+export { simulate } from "./simulate.ts";

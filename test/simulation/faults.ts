@@ -1,0 +1,84 @@
+/**
+ * What goes wrong, how often. Each kind can be switched off, which changes nothing else of a run: whatever is asked, the
+ * same number of random numbers is drawn.
+ */
+import type { Micros } from "./model/values.ts";
+import type { Process } from "./scheduler.ts";
+
+export const FAULTS = [
+  "latency",
+  "lost calls",
+  "lost answers",
+  "calls sent twice",
+  "aborted calls",
+  "crashes",
+  "freezes",
+  "clock skew",
+  "duplicate events",
+  "late events",
+  "events lost for hours",
+  "late tasks",
+  "failed scheduling",
+  "cut connections",
+] as const;
+export type Fault = (typeof FAULTS)[number];
+
+/** What becomes of one call to the database. */
+export interface Fate {
+  readonly fate: "answered" | "lost" | "answer lost" | "sent twice" | "aborted";
+  /** How long until it arrives, until its answer does, and until it is sent again. */
+  readonly there: Micros;
+  readonly back: Micros;
+  readonly again: Micros;
+}
+
+const MS = 1_000;
+const SECOND = 1_000 * MS;
+
+export class Faults {
+  /** Off while the simulation comes to rest. */
+  isOn = true;
+  readonly #kinds: ReadonlySet<Fault>;
+  readonly #rate: number;
+
+  /** @param rate  the share of calls with which something goes wrong */
+  constructor(kinds: readonly Fault[], rate: number) {
+    this.#kinds = new Set(kinds);
+    this.#rate = rate;
+  }
+
+  has(kind: Fault): boolean {
+    return this.isOn && this.#kinds.has(kind);
+  }
+
+  ofCall({ random }: Process): Fate {
+    const [roll, kind, slow, there, back, again] = [1, 2, 3, 4, 5, 6].map(() => random.next()) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    // Mostly as in one data centre, now and then a second, rarely a minute.
+    const scale = !this.has("latency") ? 5 * MS : slow < 0.01 ? 60 * SECOND : slow < 0.1 ? SECOND : 20 * MS;
+    const fates = [
+      ["lost", "lost calls"],
+      ["answer lost", "lost answers"],
+      ["sent twice", "calls sent twice"],
+      ["aborted", "aborted calls"],
+    ] as const;
+    const [fate, needs] = fates[Math.floor(kind * fates.length)] as (typeof fates)[number];
+    return {
+      fate: roll < this.#rate && this.has(needs) ? fate : "answered",
+      there: 1 * MS + there * scale,
+      back: 1 * MS + back * scale,
+      again: 100 * MS + again * scale,
+    };
+  }
+
+  /** Whether something happens, of those that happen now and then. */
+  strikes(kind: Fault, { random }: Process, share = this.#rate): boolean {
+    return random.chance(share) && this.has(kind);
+  }
+}

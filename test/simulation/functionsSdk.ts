@@ -1,0 +1,15 @@
+/** Stands for `firebase-functions`, of which the steps of the backend use the log. */
+
+type Line = (message: string, data?: unknown) => void;
+let sink: Line = () => {};
+
+export function logTo(line: Line): void {
+  sink = line;
+}
+
+export const logger = {
+  info: (message: string, data?: unknown) => sink(message, data),
+  warn: (message: string, data?: unknown) => sink(message, data),
+  error: (message: string, data?: unknown) => sink(message, data),
+  write: ({ message, ...data }: { message: string }) => sink(message, data),
+};

@@ -1,0 +1,385 @@
+/**
+ * Stands for `firebase-admin/firestore`: the part of its surface that Tally uses, over a connection of the simulation.
+ * What a call means is up to the database; when it arrives, whether it does and what one hears of it, to the connection.
+ */
+import { Code, type Data, type Filter, fieldOf, type QueryPlan, Refused, type Version, type Write } from "./database.ts";
+import type { Connection } from "./network.ts";
+import { type Fields, FieldValue, isMap, type Micros, Timestamp, type Value } from "./values.ts";
+
+export { FieldValue, Timestamp };
+
+/** How often the SDK itself tries a transaction that was aborted. */
+const ATTEMPTS = 5;
+
+interface Precondition {
+  readonly lastUpdateTime?: Timestamp;
+}
+
+export class DocumentSnapshot {
+  readonly ref: DocumentReference;
+  readonly readTime: Timestamp;
+  readonly #version: Version;
+
+  constructor(ref: DocumentReference, version: Version, readTime: Micros) {
+    this.ref = ref;
+    this.#version = version;
+    this.readTime = Timestamp.fromMicros(readTime);
+  }
+
+  get id() {
+    return this.ref.id;
+  }
+  get exists() {
+    return this.#version.fields !== undefined;
+  }
+  get updateTime() {
+    return this.exists ? Timestamp.fromMicros(this.#version.updateTime) : undefined;
+  }
+  data(): Fields | undefined {
+    return this.#version.fields;
+  }
+  get(field: string): Value | undefined {
+    return fieldOf(this.#version.fields, field);
+  }
+}
+
+export class QuerySnapshot {
+  readonly docs: readonly DocumentSnapshot[];
+  readonly readTime: Timestamp;
+
+  constructor(docs: readonly DocumentSnapshot[], readTime: Micros) {
+    this.docs = docs;
+    this.readTime = Timestamp.fromMicros(readTime);
+  }
+
+  get empty() {
+    return this.docs.length === 0;
+  }
+  get size() {
+    return this.docs.length;
+  }
+}
+
+/** Something that can be read, now or at an instant. */
+interface Readable<Snapshot> {
+  readonly firestore: Firestore;
+  readonly what: string;
+  read(at: Micros): Snapshot;
+}
+
+export class Query implements Readable<QuerySnapshot> {
+  readonly firestore: Firestore;
+  readonly plan: QueryPlan;
+
+  constructor(firestore: Firestore, plan: QueryPlan) {
+    this.firestore = firestore;
+    this.plan = plan;
+  }
+
+  get what() {
+    return `query ${this.plan.collection}`;
+  }
+  where(field: string, op: Filter["op"], value: Value): Query {
+    return this.#with({ filters: [...this.plan.filters, { field, op, value }] });
+  }
+  /** Documents come in the order of their names anyway, or of the field that is compared. */
+  orderBy(_field: string): Query {
+    return this;
+  }
+  limit(limit: number): Query {
+    return this.#with({ limit });
+  }
+  startAfter(document: DocumentSnapshot): Query {
+    return this.#with({ after: document.ref.path });
+  }
+  /** Fields that nobody asked for do no harm here. */
+  select(..._fields: string[]): Query {
+    return this;
+  }
+  count(): AggregateQuery {
+    return this.aggregate({ count: AggregateField.count() });
+  }
+  aggregate(fields: Record<string, AggregateField>): AggregateQuery {
+    return new AggregateQuery(this, fields);
+  }
+  read(at: Micros): QuerySnapshot {
+    const versions = this.firestore.connection.database.query(this.plan, at);
+    this.firestore.connection.bill(Math.max(versions.length, 1));
+    return new QuerySnapshot(
+      versions.map((version) => new DocumentSnapshot(this.firestore.doc(version.path), version, at)),
+      at,
+    );
+  }
+  get(): Promise<QuerySnapshot> {
+    return this.firestore.read(this);
+  }
+  #with(change: Partial<QueryPlan>): Query {
+    return new Query(this.firestore, { ...this.plan, ...change });
+  }
+}
+
+export class AggregateField {
+  readonly summed: string | undefined;
+  constructor(summed?: string) {
+    this.summed = summed;
+  }
+  static count() {
+    return new AggregateField();
+  }
+  static sum(field: string) {
+    return new AggregateField(field);
+  }
+}
+
+export class AggregateQuerySnapshot {
+  readonly readTime: Timestamp;
+  readonly #data: Record<string, number>;
+
+  constructor(data: Record<string, number>, readTime: Micros) {
+    this.#data = data;
+    this.readTime = Timestamp.fromMicros(readTime);
+  }
+  data() {
+    return this.#data;
+  }
+}
+
+export class AggregateQuery implements Readable<AggregateQuerySnapshot> {
+  readonly firestore: Firestore;
+  readonly #query: Query;
+  readonly #fields: Record<string, AggregateField>;
+
+  constructor(query: Query, fields: Record<string, AggregateField>) {
+    this.firestore = query.firestore;
+    this.#query = query;
+    this.#fields = fields;
+  }
+
+  get what() {
+    return `aggregate ${this.#query.plan.collection}`;
+  }
+  read(at: Micros): AggregateQuerySnapshot {
+    const versions = this.firestore.connection.database.query(this.#query.plan, at);
+    this.firestore.connection.bill(Math.max(Math.ceil(versions.length / 1_000), 1));
+    const data: Record<string, number> = {};
+    for (const [name, { summed }] of Object.entries(this.#fields)) {
+      data[name] = versions.reduce((sum, { fields }) => {
+        const value = summed === undefined ? 1 : fieldOf(fields, summed);
+        return sum + (typeof value === "number" ? value : 0);
+      }, 0);
+    }
+    return new AggregateQuerySnapshot(data, at);
+  }
+  get(): Promise<AggregateQuerySnapshot> {
+    return this.firestore.read(this);
+  }
+}
+
+export class CollectionReference extends Query {
+  readonly path: string;
+
+  constructor(firestore: Firestore, path: string) {
+    super(firestore, { collection: path, filters: [] });
+    this.path = path;
+  }
+  get id() {
+    return this.path.slice(this.path.lastIndexOf("/") + 1);
+  }
+  get parent(): DocumentReference | null {
+    const slash = this.path.lastIndexOf("/");
+    return slash < 0 ? null : this.firestore.doc(this.path.slice(0, slash));
+  }
+  doc(id = this.firestore.newId()): DocumentReference {
+    return this.firestore.doc(`${this.path}/${id}`);
+  }
+}
+
+export class DocumentReference implements Readable<DocumentSnapshot> {
+  readonly firestore: Firestore;
+  readonly path: string;
+
+  constructor(firestore: Firestore, path: string) {
+    this.firestore = firestore;
+    this.path = path;
+  }
+  get id() {
+    return this.path.slice(this.path.lastIndexOf("/") + 1);
+  }
+  get parent(): CollectionReference {
+    return this.firestore.collection(this.path.slice(0, this.path.lastIndexOf("/")));
+  }
+  get what() {
+    return `get ${this.path}`;
+  }
+  collection(id: string): CollectionReference {
+    return this.firestore.collection(`${this.path}/${id}`);
+  }
+  read(at: Micros): DocumentSnapshot {
+    this.firestore.connection.bill(1);
+    return new DocumentSnapshot(this, this.firestore.connection.database.get(this.path, at), at);
+  }
+  get(): Promise<DocumentSnapshot> {
+    return this.firestore.read(this);
+  }
+  create(data: Data) {
+    return this.firestore.batch().create(this, data).commit();
+  }
+  set(data: Data, options?: { merge?: boolean }) {
+    return this.firestore.batch().set(this, data, options).commit();
+  }
+  update(data: Data, precondition?: Precondition) {
+    return this.firestore.batch().update(this, data, precondition).commit();
+  }
+  delete(precondition?: Precondition) {
+    return this.firestore.batch().delete(this, precondition).commit();
+  }
+}
+
+/** Collects writes, for a batch or a transaction. */
+class Writes {
+  readonly writes: Write[] = [];
+
+  create(ref: DocumentReference, data: Data): this {
+    return this.#add({ path: ref.path, kind: "create", data });
+  }
+  set(ref: DocumentReference, data: Data, options: { merge?: boolean } = {}): this {
+    return this.#add({ path: ref.path, kind: options.merge ? "merge" : "set", data });
+  }
+  update(ref: DocumentReference, data: Data, precondition?: Precondition): this {
+    return this.#add({ path: ref.path, kind: "update", data, ...guard(precondition) });
+  }
+  delete(ref: DocumentReference, precondition?: Precondition): this {
+    return this.#add({ path: ref.path, kind: "delete", ...guard(precondition) });
+  }
+  #add(write: Write): this {
+    if (isMap(write.data) && Object.values(write.data).includes(undefined as never)) {
+      throw new Error(`undefined is no value: ${write.path}`);
+    }
+    this.writes.push(write);
+    return this;
+  }
+}
+
+function guard(precondition?: Precondition) {
+  return { lastUpdateTime: precondition?.lastUpdateTime?.toMicros() };
+}
+
+export class WriteBatch extends Writes {
+  readonly #firestore: Firestore;
+
+  constructor(firestore: Firestore) {
+    super();
+    this.#firestore = firestore;
+  }
+  async commit(): Promise<{ writeTime: Timestamp }[]> {
+    const { connection } = this.#firestore;
+    const updateTimes = await connection.call(describe(this.writes), () => connection.commit(this.writes));
+    return updateTimes.map((micros) => ({ writeTime: Timestamp.fromMicros(micros) }));
+  }
+}
+
+/** For people who read a history. */
+export function describe(writes: readonly Write[]): string {
+  return writes.map(({ kind, path }) => `${kind} ${path}`).join(", ") || "commit";
+}
+
+/**
+ * A transaction. A read-only one reads at the instant of its first read and takes no lock. The server's read-write ones
+ * lock what they read; here, a commit is aborted if something that was read has changed, which looks the same from outside.
+ */
+export class Transaction extends Writes {
+  readonly #firestore: Firestore;
+  readonly #readOnly: boolean;
+  #first: Promise<Micros> | undefined;
+  readonly #read: Version[] = [];
+
+  constructor(firestore: Firestore, readOnly: boolean) {
+    super();
+    this.#firestore = firestore;
+    this.#readOnly = readOnly;
+  }
+
+  async get<Snapshot>(readable: Readable<Snapshot>): Promise<Snapshot> {
+    const { connection } = this.#firestore;
+    const known = this.#first;
+    const at = known && (await known);
+    const reading = connection.call(readable.what, () => {
+      const time = this.#readOnly && at !== undefined ? at : connection.readTime();
+      const snapshot = readable.read(time);
+      if (!this.#readOnly) this.#note(snapshot);
+      return { snapshot, time };
+    });
+    if (!known) this.#first = reading.then(({ time }) => time);
+    return (await reading).snapshot;
+  }
+
+  async commit(): Promise<void> {
+    const { connection } = this.#firestore;
+    if (this.#readOnly) return;
+    connection.observeTransaction(this.#read.map(({ path }) => path));
+    await connection.call(describe(this.writes), () => {
+      for (const { path, updateTime, fields } of this.#read) {
+        const now = connection.database.get(path);
+        if (now.updateTime !== updateTime && (now.fields ?? fields)) throw new Refused(Code.ABORTED, path);
+      }
+      connection.commit(this.writes);
+    });
+  }
+
+  #note(snapshot: unknown): void {
+    const docs = snapshot instanceof DocumentSnapshot ? [snapshot] : snapshot instanceof QuerySnapshot ? snapshot.docs : [];
+    for (const { ref } of docs) this.#read.push(this.#firestore.connection.database.get(ref.path));
+  }
+}
+
+export class Firestore {
+  readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  collection(path: string): CollectionReference {
+    return new CollectionReference(this, path);
+  }
+  collectionGroup(id: string): Query {
+    return new Query(this, { collection: id, group: true, filters: [] });
+  }
+  doc(path: string): DocumentReference {
+    return new DocumentReference(this, path);
+  }
+  batch(): WriteBatch {
+    return new WriteBatch(this);
+  }
+  newId(): string {
+    const { random } = this.connection.process;
+    return Array.from({ length: 4 }, () => random.integer(0, 36 ** 5 - 1).toString(36).padStart(5, "0")).join("");
+  }
+  async getAll(...args: (DocumentReference | { fieldMask?: string[] })[]): Promise<DocumentSnapshot[]> {
+    const refs = args.filter((arg) => arg instanceof DocumentReference);
+    const what = refs.map((ref) => ref.what).join(", ");
+    return await this.connection.call(what, () => {
+      const at = this.connection.readTime();
+      return refs.map((ref) => ref.read(at));
+    });
+  }
+  async runTransaction<T>(
+    update: (transaction: Transaction) => Promise<T>,
+    { readOnly = false }: { readOnly?: boolean } = {},
+  ): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      const transaction = new Transaction(this, readOnly);
+      const result = await update(transaction);
+      try {
+        await transaction.commit();
+        return result;
+      } catch (error) {
+        if ((error as Refused).code !== Code.ABORTED || attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+  read<Snapshot>(readable: Readable<Snapshot>): Promise<Snapshot> {
+    const { connection } = this;
+    return connection.call(readable.what, () => readable.read(connection.readTime()));
+  }
+}

@@ -1,0 +1,136 @@
+/** What the model's documents hold, and what a write may do to a field. */
+
+/** Microseconds since the epoch: the resolution of Firestore's clock. */
+export type Micros = number;
+
+/** Stands for the SDKs' `Timestamp`. */
+export class Timestamp {
+  readonly seconds: number;
+  readonly nanoseconds: number;
+
+  constructor(seconds: number, nanoseconds: number) {
+    this.seconds = seconds;
+    this.nanoseconds = nanoseconds;
+  }
+
+  static fromMicros(micros: Micros): Timestamp {
+    const seconds = Math.floor(micros / 1e6);
+    return new Timestamp(seconds, (micros - seconds * 1e6) * 1_000);
+  }
+
+  static fromMillis(millis: number): Timestamp {
+    return Timestamp.fromMicros(Math.round(millis * 1_000));
+  }
+
+  toMillis(): number {
+    return this.seconds * 1_000 + Math.floor(this.nanoseconds / 1e6);
+  }
+
+  /** Not of the SDKs. */
+  toMicros(): Micros {
+    return this.seconds * 1e6 + Math.floor(this.nanoseconds / 1_000);
+  }
+}
+
+export type Value = null | boolean | number | string | Timestamp | readonly Value[] | Fields;
+export interface Fields {
+  readonly [field: string]: Value;
+}
+
+/** What a write wants of a field instead of a value. Stands for the server SDK's `FieldValue`. */
+export class FieldValue {
+  readonly kind: "increment" | "maximum" | "minimum" | "serverTimestamp" | "delete";
+  readonly operand: number;
+
+  constructor(kind: FieldValue["kind"], operand = 0) {
+    this.kind = kind;
+    this.operand = operand;
+  }
+
+  static increment(by: number) {
+    return new FieldValue("increment", by);
+  }
+  static maximum(of: number) {
+    return new FieldValue("maximum", of);
+  }
+  static minimum(of: number) {
+    return new FieldValue("minimum", of);
+  }
+  static serverTimestamp() {
+    return new FieldValue("serverTimestamp");
+  }
+  static delete() {
+    return new FieldValue("delete");
+  }
+}
+
+export type Written = Value | FieldValue | { readonly [field: string]: Written };
+
+/** What a field becomes; `undefined` if it goes. A field that is not a number counts as missing. */
+export function resolve(written: Written, before: Value | undefined, at: Micros): Value | undefined {
+  if (isMap(written)) return setFields({}, written, at);
+  if (!(written instanceof FieldValue)) return written as Value;
+  const { kind, operand } = written;
+  if (kind === "delete") return undefined;
+  if (kind === "serverTimestamp") return Timestamp.fromMicros(at);
+  if (typeof before !== "number") return operand;
+  if (kind === "increment") return before + operand;
+  return kind === "maximum" ? Math.max(before, operand) : Math.min(before, operand);
+}
+
+/** All of the fields, as a whole. */
+export function setFields(before: Fields, written: { readonly [field: string]: Written }, at: Micros): Fields {
+  const after: Record<string, Value> = {};
+  for (const field in written) {
+    const value = resolve(written[field] as Written, before[field], at);
+    if (value !== undefined) after[field] = value;
+  }
+  return after;
+}
+
+/** The fields, with those that are written merged in, maps and all. */
+export function mergeFields(before: Fields, written: { readonly [field: string]: Written }, at: Micros): Fields {
+  const after: Record<string, Value> = { ...before };
+  for (const field in written) {
+    const inner = written[field] as Written;
+    const known = before[field];
+    const value =
+      isMap(inner) && Object.keys(inner).length > 0
+        ? mergeFields(isMap(known) ? (known as Fields) : {}, inner, at)
+        : resolve(inner, known, at);
+    if (value === undefined) delete after[field];
+    else after[field] = value;
+  }
+  return after;
+}
+
+/** The fields, with one at a path such as `a.b` replaced. */
+export function updateField(before: Fields, path: readonly string[], written: Written, at: Micros): Fields {
+  const [field = "", ...rest] = path;
+  const known = before[field];
+  const value =
+    rest.length > 0 ? updateField(isMap(known) ? (known as Fields) : {}, rest, written, at) : resolve(written, known, at);
+  const after: Record<string, Value> = { ...before };
+  if (value === undefined) delete after[field];
+  else after[field] = value;
+  return after;
+}
+
+export function isMap(value: unknown): value is { readonly [field: string]: Written } {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof Timestamp) &&
+    !(value instanceof FieldValue)
+  );
+}
+
+export function isEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (a instanceof Timestamp && b instanceof Timestamp) return a.toMicros() === b.toMicros();
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((one, i) => isEqual(one, b[i]));
+  if (!isMap(a) || !isMap(b)) return false;
+  const fields = Object.keys(a);
+  return fields.length === Object.keys(b).length && fields.every((field) => field in b && isEqual(a[field], b[field]));
+}

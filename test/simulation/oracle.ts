@@ -1,0 +1,245 @@
+/**
+ * What must hold whatever happens: a plain sum beside the database, held against every commit as it is made. The numbers
+ * are those of the invariants in `docs/architecture.md`.
+ */
+import type { Config } from "../../functions/src/config.ts";
+import { publishInterval } from "../../functions/src/interval.ts";
+import type { Change } from "./model/database.ts";
+import type { Commit } from "./model/network.ts";
+import { isKeyed } from "./model/rules.ts";
+import { type Fields, type Micros, Timestamp } from "./model/values.ts";
+import type { Process } from "./scheduler.ts";
+
+/** An invariant does not hold. */
+export class Violation extends Error {
+  readonly invariant: string;
+  constructor(invariant: string, message: string) {
+    super(`${invariant}: ${message}`);
+    this.invariant = invariant;
+  }
+}
+
+/** What a commit of a process may do to the sum of a counter's shards. */
+export type Intent =
+  /** Nothing: it is the backend. */
+  | { readonly kind: "none" }
+  /** It is not Tally's: whatever it adds is right. */
+  | { readonly kind: "anything" }
+  /** Whatever it adds is held against what it was asked to add. */
+  | { readonly kind: "increments" }
+  /** Sets the sum as of an instant since it was asked to. */
+  | { readonly kind: "reset"; readonly to: number; readonly since: Micros }
+  /** Starts the counter. */
+  | { readonly kind: "ensure"; readonly initial: number };
+
+/** What a process was asked to add to a counter, and what has come of it. */
+class Ledger {
+  landed = 0;
+  acknowledged = 0;
+  readonly unknown = new Set<{ by: number }>();
+}
+
+interface Track {
+  /** The sum of the shards after each commit, oldest first. */
+  readonly sums: { readonly time: Micros; readonly sum: number }[];
+  entries: number;
+  /** The oldest write since the last publish, and the newest at all. */
+  oldestUncovered: Micros | undefined;
+  newest: Micros;
+  readonly ledgers: Map<Process, Ledger>;
+}
+
+export class Oracle {
+  readonly #config: Config;
+  readonly #isCalm: boolean;
+  readonly #intents = new Map<Process, Intent>();
+  readonly #tracks = new Map<string, Track>();
+  /** The first thing that did not hold. */
+  violation: Violation | undefined;
+
+  /** @param isCalm  whether nothing goes wrong in this run, so that totals must be fresh */
+  constructor(config: Config, isCalm: boolean) {
+    this.#config = config;
+    this.#isCalm = isCalm;
+  }
+
+  expect(process: Process, intent: Intent): void {
+    this.#intents.set(process, intent);
+  }
+
+  /** A process is asked to add something. @returns to be told what came of it */
+  ask(process: Process, counter: string, by: number): (outcome: "acknowledged" | "refused" | "unknown") => void {
+    const ledger = this.#ledger(counter, process);
+    const asked = { by };
+    ledger.unknown.add(asked);
+    return (outcome) => {
+      if (outcome !== "unknown") ledger.unknown.delete(asked);
+      if (outcome === "acknowledged") ledger.acknowledged += by;
+    };
+  }
+
+  onCommit({ process, time, changes }: Commit): void {
+    const added = new Map<string, number>();
+    for (const { before, after } of changes) {
+      const [, counter = "", collection] = after.path.split("/");
+      const track = this.#track(counter);
+      if (collection === "shards") {
+        added.set(counter, (added.get(counter) ?? 0) + countOf(after.fields) - countOf(before.fields));
+        if (after.fields) {
+          track.newest = time;
+          track.oldestUncovered ??= time;
+        }
+      }
+      if (collection === "entries") track.entries += amountOf(after.fields) - amountOf(before.fields);
+    }
+    for (const [counter, by] of added) {
+      const track = this.#track(counter);
+      track.sums.push({ time, sum: (track.sums.at(-1)?.sum ?? 0) + by });
+      this.#judgeShards(process, counter, by, time);
+    }
+    for (const change of changes) {
+      if (change.after.path.split("/").length === 2) this.#judgePublish(change, time);
+    }
+  }
+
+  onTransaction(process: Process, paths: readonly string[]): void {
+    if (this.#intents.get(process)?.kind === "none" && paths.some((path) => path.includes("/shards/"))) {
+      this.#fail("I6", `${process.name} locks ${paths.join(", ")}`);
+    }
+  }
+
+  /** Every event and task has been delivered: all that was written is published (I2). */
+  atRest(published: (counter: string) => Fields | undefined): void {
+    for (const [counter, { newest, sums }] of this.#tracks) {
+      if (newest === 0) continue;
+      const fields = published(counter);
+      const asOf = microsOf(fields?.asOf);
+      if (asOf < newest) this.#fail("I2", `${counter} was written at ${newest} but published as of ${asOf}`);
+      const sum = sums.at(-1)?.sum;
+      if (fields?.total !== sum) this.#fail("I2", `${counter} says ${fields?.total}, its shards ${sum}`);
+    }
+  }
+
+  /** Nobody does anything any more: every increment counted exactly as often as its caller was told. */
+  atEnd(): void {
+    for (const [counter, { ledgers }] of this.#tracks) {
+      for (const [process, { landed, acknowledged, unknown }] of ledgers) {
+        const extra = landed - acknowledged;
+        if (!subsetSums([...unknown].map(({ by }) => by)).has(extra)) {
+          const open = [...unknown].map(({ by }) => by).join(", ") || "nothing";
+          this.#fail(
+            "I5",
+            `${process.name} added ${landed} to ${counter}; acknowledged: ${acknowledged}, of unknown outcome: ${open}`,
+          );
+        }
+      }
+    }
+  }
+
+  fail(invariant: string, message: string): void {
+    this.#fail(invariant, message);
+  }
+
+  #judgeShards(process: Process, counter: string, by: number, time: Micros): void {
+    const track = this.#track(counter);
+    const sum = track.sums.at(-1)?.sum ?? 0;
+    const intent = this.#intents.get(process) ?? { kind: "increments" };
+    if (intent.kind === "none" && by !== 0) this.#fail("I5", `${process.name} changed the sum of ${counter} by ${by}`);
+    if (intent.kind === "ensure" && by !== intent.initial) {
+      this.#fail("I5", `${process.name} changed the sum of ${counter} by ${by} instead of ${intent.initial}`);
+    }
+    if (intent.kind === "reset") {
+      // As of some instant since it was asked to; what came after that instant stays.
+      const earlier = [{ time: 0, sum: 0 }, ...track.sums.slice(0, -1)];
+      const sums = earlier.filter((_, i) => (earlier[i + 1]?.time ?? time) > intent.since).map((one) => one.sum);
+      if (!sums.some((before) => before + by === intent.to)) {
+        this.#fail("I5", `${process.name} changed the sum of ${counter} by ${by} to ${sum}: no reset to ${intent.to}`);
+      }
+    }
+    if (intent.kind === "increments" && !isKeyed(counter)) this.#ledger(counter, process).landed += by;
+    if (isKeyed(counter) && sum !== track.entries) {
+      this.#fail("I8", `${counter} has ${track.entries} in entries, but ${sum} in shards`);
+    }
+  }
+
+  #judgePublish({ before, after }: Change, time: Micros): void {
+    const [, counter = ""] = after.path.split("/");
+    const track = this.#track(counter);
+    const fields = after.fields;
+    if (!fields) return;
+    const asOf = microsOf(fields.asOf);
+    const expected = sumAt(track, asOf);
+    if (fields.total !== expected) {
+      this.#fail("I1", `${counter} says ${fields.total} as of ${asOf}, its shards said ${expected}`);
+    }
+    if (asOf > time) this.#fail("I1", `${counter} is published at ${time} as of ${asOf}`);
+    const { minShards, maxShards } = this.#config;
+    const shards = Number(fields.shardCount);
+    if (!(shards >= minShards && shards <= maxShards)) this.#fail("I5", `${counter} spreads over ${shards} shards`);
+    const previous = before.fields;
+    if (previous?.asOf) {
+      const gap = (asOf - microsOf(previous.asOf)) / 1_000;
+      if (gap < 0 || Number(fields.writes) < Number(previous.writes)) {
+        this.#fail("I3", `${counter} goes back: asOf by ${-gap} ms, writes from ${previous.writes} to ${fields.writes}`);
+      }
+      const interval = publishInterval(previous as never, this.#config);
+      if (gap < interval - 0.001) this.#fail("I4", `${counter} published ${gap} ms after the last, not ${interval}`);
+    }
+    const since = track.oldestUncovered;
+    if (since !== undefined && since <= asOf) {
+      const age = (time - since) / 1_000;
+      const oldest = this.#config.maxInterval + this.#config.minInterval + 1_000;
+      if (this.#isCalm && age > oldest) this.#fail("I2", `a write to ${counter} was published only after ${age} ms`);
+      track.oldestUncovered = asOf < track.newest ? track.sums.find(({ time: at }) => at > asOf)?.time : undefined;
+    }
+  }
+
+  #fail(invariant: string, message: string): void {
+    this.violation ??= new Violation(invariant, message);
+  }
+
+  #ledger(counter: string, process: Process): Ledger {
+    const { ledgers } = this.#track(counter);
+    let ledger = ledgers.get(process);
+    if (!ledger) {
+      ledger = new Ledger();
+      ledgers.set(process, ledger);
+    }
+    return ledger;
+  }
+
+  #track(counter: string): Track {
+    let track = this.#tracks.get(counter);
+    if (!track) {
+      track = { sums: [], entries: 0, oldestUncovered: undefined, newest: 0, ledgers: new Map() };
+      this.#tracks.set(counter, track);
+    }
+    return track;
+  }
+}
+
+function sumAt({ sums }: Track, at: Micros): number {
+  for (let i = sums.length - 1; i >= 0; i--) {
+    const known = sums[i] as Track["sums"][number];
+    if (known.time <= at) return known.sum;
+  }
+  return 0;
+}
+
+function countOf(fields: Fields | undefined): number {
+  return Number(fields?.count ?? 0);
+}
+
+function amountOf(fields: Fields | undefined): number {
+  return Number(fields?.by ?? 0);
+}
+
+function microsOf(value: unknown): Micros {
+  return value instanceof Timestamp ? value.toMicros() : Number.NaN;
+}
+
+function subsetSums(amounts: readonly number[]): Set<number> {
+  let sums = new Set([0]);
+  for (const by of amounts) sums = new Set([...sums, ...[...sums].map((sum) => sum + by)]);
+  return sums;
+}

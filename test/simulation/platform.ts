@@ -1,0 +1,173 @@
+/**
+ * What runs the functions: instances that come and go, events delivered at least once and in no order, a task queue with
+ * named tasks, and a schedule. All of it as the documentation promises, and no better.
+ *
+ * - Events: at least once, unordered; tried again for a day, 10 to 600 seconds apart
+ *   (https://firebase.google.com/docs/functions/retries).
+ * - Tasks: at least once; a name is taken for about an hour after its task is done
+ *   (https://cloud.google.com/tasks/docs/reference/rest/v2/projects.locations.queues.tasks/create).
+ */
+import type { Functions } from "firebase-admin/functions";
+import type { Firestore as RealFirestore } from "firebase-admin/firestore";
+import { runTask } from "../../functions/src/aggregate.ts";
+import type { Backend } from "../../functions/src/backend.ts";
+import type { Config } from "../../functions/src/config.ts";
+import { type AggregationTask, cloudTasks } from "../../functions/src/queue.ts";
+import { sweep } from "../../functions/src/sweep.ts";
+import { createWake, type ShardWritten } from "../../functions/src/wake.ts";
+import { Firestore } from "./model/adminSdk.ts";
+import { type Commit, Connection, type Network } from "./model/network.ts";
+import type { Micros } from "./model/values.ts";
+import { Process } from "./scheduler.ts";
+
+const MS = 1_000;
+const SECOND = 1_000 * MS;
+const HOUR = 3_600 * SECOND;
+
+/** After this long the platform gives an invocation up. Its code may go on all the same. */
+const TIMEOUT = 60 * SECOND;
+
+interface Instance {
+  readonly process: Process;
+  readonly backend: Backend;
+  readonly wake: (event: ShardWritten) => Promise<void>;
+  /** Called if it crashes: what it was doing is tried again. */
+  readonly underWay: Set<() => void>;
+}
+
+export class Platform {
+  readonly #network: Network;
+  readonly #config: Config;
+  readonly #seed: number;
+  readonly #onInstance: (process: Process) => void;
+  readonly #process: Process;
+  readonly #instances: Instance[] = [];
+  #started = 0;
+  readonly #names = new Map<string, Micros>();
+
+  constructor(network: Network, config: Config, seed: number, instances: number, onInstance: (process: Process) => void) {
+    this.#network = network;
+    this.#config = config;
+    this.#seed = seed;
+    this.#onInstance = onInstance;
+    this.#process = new Process("platform", seed);
+    for (let i = 0; i < instances; i++) this.#instances.push(this.#start());
+  }
+
+  /** Firestore's triggers: one event for each shard that was written. */
+  onCommit({ changes }: Commit): void {
+    for (const { after } of changes) {
+      const [collection, counterId = "", shards, shardId] = after.path.split("/");
+      if (collection !== this.#config.collection || shards !== "shards" || !shardId || !after.fields) continue;
+      const event = { counterId, shardId, committedAt: after.updateTime / 1_000 };
+      const { faults, scheduler } = this.#network;
+      const { random } = this.#process;
+      const copies = faults.strikes("duplicate events", this.#process) ? 2 : 1;
+      const isLate = faults.strikes("late events", this.#process);
+      const isLost = faults.strikes("events lost for hours", this.#process, 0.02);
+      for (let copy = 0; copy < 2; copy++) {
+        const soon = random.between(20, 120) * MS;
+        const later = random.between(0, 90) * SECOND;
+        const delay = isLost ? random.between(0, 3) * HOUR : isLate ? later : soon;
+        if (copy < copies) scheduler.in(delay, () => this.#run(`event ${shardId}`, 10, ({ wake }) => wake(event)));
+      }
+    }
+  }
+
+  /** The schedule. Not tried again. */
+  sweep(): void {
+    this.#run("sweep", 0, ({ backend }) => sweep(backend));
+  }
+
+  /** An instance dies, wherever it is; another takes its place. */
+  kill(index: number): void {
+    const at = index % this.#instances.length;
+    const { process, underWay } = this.#instances[at] as Instance;
+    this.#network.log(process, () => "dies");
+    process.isDead = true;
+    for (const retry of underWay) retry();
+    this.#instances[at] = this.#start();
+  }
+
+  freeze(index: number, duration: Micros): void {
+    const { process } = this.#instances[index % this.#instances.length] as Instance;
+    this.#network.log(process, () => `freezes for ${duration / SECOND} s`);
+    process.frozenUntil = this.#network.scheduler.now + duration;
+  }
+
+  /** Runs something on an instance. If that fails, it is tried again after a while, unless `backoff` is 0. */
+  #run(what: string, backoff: number, invoke: (instance: Instance) => Promise<void>, attempt = 0): void {
+    const { scheduler, log } = this.#network;
+    const instance = this.#process.random.pick(this.#instances);
+    let isOpen = true;
+    const close = (text: string) => {
+      log(instance.process, () => `${what}: ${text}`);
+      isOpen = false;
+      instance.underWay.delete(failed);
+    };
+    const failed = () => {
+      if (!isOpen) return;
+      close("failed");
+      const wait = Math.min(backoff * 2 ** attempt, 600) * SECOND;
+      if (backoff > 0) scheduler.in(wait, () => this.#run(what, backoff, invoke, attempt + 1));
+    };
+    instance.underWay.add(failed);
+    log(instance.process, () => `${what}: begins`);
+    scheduler.in(TIMEOUT, failed);
+    invoke(instance).then(() => isOpen && close("done"), failed);
+  }
+
+  #start(): Instance {
+    const { scheduler, faults } = this.#network;
+    const process = new Process(`instance ${this.#started++}`, this.#seed);
+    process.skew = faults.has("clock skew") ? Math.round(process.random.between(-1, 1) ** 3 * 60 * SECOND) : 0;
+    this.#onInstance(process);
+    const firestore = new Firestore(new Connection(this.#network, process)) as unknown as RealFirestore;
+    const backend: Backend = {
+      firestore,
+      counters: firestore.collection(this.#config.collection),
+      config: this.#config,
+      margin: 0,
+      now: () => Math.floor((scheduler.now + process.skew) / 1_000),
+      sleep: (duration) => (duration > 0 ? scheduler.sleep(duration * MS, process) : Promise.resolve()),
+      schedule: cloudTasks(this.#taskQueues(process), "anywhere"),
+    };
+    return { process, backend, wake: createWake(backend), underWay: new Set() };
+  }
+
+  /** Stands for `firebase-admin/functions`. */
+  #taskQueues(process: Process): Functions {
+    const enqueue = async (task: AggregationTask, options: { id: string; scheduleTime: Date }): Promise<void> => {
+      const { scheduler, faults, log } = this.#network;
+      if (process.isDead) return await new Promise(() => {});
+      const [fails, isTaken] = [faults.strikes("failed scheduling", process), process.random.chance(0.5)];
+      const { there, back } = faults.ofCall(process);
+      await scheduler.sleep(there);
+      if (fails && !isTaken) log(process, () => "scheduling fails");
+      else log(process, () => `schedules ${task.counterId} for ${task.due}`);
+      const error = fails ? { code: "functions/internal-error" } : this.#enqueue(task, options);
+      if (fails && isTaken) this.#enqueue(task, options);
+      await scheduler.sleep(back, process);
+      if (error) throw error;
+    };
+    return { taskQueue: () => ({ enqueue }) } as unknown as Functions;
+  }
+
+  #enqueue(task: AggregationTask, { id, scheduleTime }: { id: string; scheduleTime: Date }): unknown {
+    const { scheduler, faults } = this.#network;
+    if ((this.#names.get(id) ?? 0) > scheduler.now) return { code: "functions/task-already-exists" };
+    this.#names.set(id, Number.POSITIVE_INFINITY);
+    const late = this.#process.random.between(0, 600) * SECOND;
+    const delay = faults.strikes("late tasks", this.#process) ? late : this.#process.random.between(0, 50) * MS;
+    const run = async ({ backend }: Instance) => {
+      await runTask(backend, task);
+      this.#names.set(id, scheduler.now + HOUR);
+    };
+    const copies = faults.strikes("duplicate events", this.#process) ? 2 : 1;
+    const due = Math.max(scheduleTime.getTime() * MS - scheduler.now, 0);
+    for (let copy = 0; copy < copies; copy++) {
+      scheduler.in(due + delay * (copy + 1), () => this.#run(`task ${task.counterId} ${task.due}`, 1, run));
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * Runs one scenario: the traffic with its faults, then a quiet time in which everything that was promised is delivered,
+ * then sweeps until nothing is left to do.
+ */
+import * as clock from "./clock.ts";
+import { Actors } from "./actors.ts";
+import { Faults } from "./faults.ts";
+import * as log from "./functionsSdk.ts";
+import { Database } from "./model/database.ts";
+import type { Network } from "./model/network.ts";
+import type { Micros } from "./model/values.ts";
+import { Oracle, type Violation } from "./oracle.ts";
+import { Platform } from "./platform.ts";
+import { randomFor } from "./random.ts";
+import type { Action, Scenario } from "./scenario.ts";
+import { type Process, Scheduler } from "./scheduler.ts";
+
+const SECOND = 1_000_000;
+const HOUR = 3_600 * SECOND;
+const SWEEP_EVERY = 300 * SECOND;
+
+/** 2026-01-01. */
+const START: Micros = 1_767_225_600 * SECOND;
+
+export interface Outcome {
+  readonly violation: Violation | undefined;
+  /** What happened, a line each; kept only if asked for. */
+  readonly history: readonly string[];
+  /** Commits and publishes. */
+  readonly commits: number;
+  readonly publishes: number;
+}
+
+export async function simulate(scenario: Scenario, { keepHistory = false } = {}): Promise<Outcome> {
+  const { seed, config, actions } = scenario;
+  const scheduler = new Scheduler(START);
+  clock.start(scheduler, randomFor(seed, "chance"));
+  const faults = new Faults(scenario.faults, scenario.faultRate);
+  const oracle = new Oracle(config, scenario.faults.length === 0);
+  const history: string[] = [];
+  const record = (who: string, text: () => string) => {
+    if (keepHistory) history.push(`${((scheduler.now - START) / 1_000).toFixed(3).padStart(12)} ms  ${who}: ${text()}`);
+  };
+  const counts = { commits: 0, publishes: 0, reads: 0 };
+  const network: Network = {
+    scheduler,
+    database: new Database(),
+    faults,
+    onCommit(commit) {
+      counts.commits++;
+      for (const { after } of commit.changes) {
+        if (after.path.split("/").length === 2) counts.publishes++;
+        record(commit.process.name, () => `  ${after.path} = ${JSON.stringify(after.fields)}`);
+      }
+      oracle.onCommit(commit);
+      platform.onCommit(commit);
+    },
+    onRead: (_process, documents) => {
+      counts.reads += documents;
+    },
+    onTransaction: (process, paths) => oracle.onTransaction(process, paths),
+    log: (process, text) => record(process.name, text),
+  };
+  const onInstance = (process: Process) => oracle.expect(process, { kind: "none" });
+  const platform = new Platform(network, config, seed, scenario.instances, onInstance);
+  const actors = new Actors(network, oracle, seed);
+  let isRepairedBySweep = false;
+  log.logTo((message, data) => {
+    record("log", () => `${message} ${JSON.stringify(data)}`);
+    isRepairedBySweep ||= message.startsWith("repaired");
+  });
+  for (const action of actions) {
+    scheduler.in(action.at, () => {
+      record("scenario", () => describe(action));
+      perform(action, platform, actors);
+    });
+  }
+
+  // Traffic, and an hour in which what is late arrives, still under faults.
+  await scheduler.runUntil(START + (actions.at(-1)?.at ?? 0) + 600 * SECOND);
+  faults.isOn = false;
+  await scheduler.runUntil(scheduler.now + 4 * HOUR);
+  record("oracle", () => "everything has been delivered");
+  oracle.atRest((counter) => network.database.get(`${config.collection}/${counter}`).fields);
+  // Sweeps alone: counters shrink, shards are folded.
+  for (let i = 0; i < 8; i++) await sweepOnce();
+  actors.atEnd((counter, key) => network.database.get(`${config.collection}/${counter}/entries/${key}`).fields !== undefined);
+  oracle.atRest((counter) => network.database.get(`${config.collection}/${counter}`).fields);
+  oracle.atEnd();
+  counts.reads = 0;
+  const before = counts.commits;
+  await sweepOnce();
+  if (counts.reads !== 1 || counts.commits > before) {
+    oracle.fail("I7", `an idle sweep read ${counts.reads} documents and made ${counts.commits - before} commits`);
+  }
+  return { violation: oracle.violation, history, commits: counts.commits, publishes: counts.publishes };
+
+  async function sweepOnce(): Promise<void> {
+    platform.sweep();
+    await scheduler.runUntil(scheduler.now + SWEEP_EVERY);
+  }
+}
+
+function perform(action: Action, platform: Platform, actors: Actors): void {
+  if (action.does === "sweep") platform.sweep();
+  else if (action.does === "kill") platform.kill(action.instance);
+  else if (action.does === "freeze") platform.freeze(action.instance, action.seconds * SECOND);
+  else actors.act(action);
+}
+
+export function describe({ at: _, does, ...rest }: Action): string {
+  const details = Object.entries(rest).map(([name, value]) => `${name} ${value}`);
+  return [does, ...details].join(", ");
+}
