@@ -52,8 +52,7 @@ export class Actors {
         const told = this.#oracle.ask(process, action.counter, action.by);
         web.incrementCounter(webCounter(firestore, action.counter), action.by).then(
           () => told("acknowledged"),
-          // Nobody breaks the rules here, so what is refused is a replay, and that is told apart.
-          (error) => this.#oracle.fail("I5", `${process.name} was refused ${action.by} for ${action.counter}: ${error}`),
+          () => this.#oracle.refused(process, action.counter, action.by),
         );
         break;
       }

@@ -40,11 +40,16 @@ export class Faults {
   isOn = true;
   readonly #kinds: ReadonlySet<Fault>;
   readonly #rate: number;
+  readonly #latency: Micros;
 
-  /** @param rate  the share of calls with which something goes wrong */
-  constructor(kinds: readonly Fault[], rate: number) {
+  /**
+   * @param rate     the share of calls with which something goes wrong
+   * @param latency  how long a call takes each way, mostly
+   */
+  constructor(kinds: readonly Fault[], rate: number, latency: Micros) {
     this.#kinds = new Set(kinds);
     this.#rate = rate;
+    this.#latency = latency;
   }
 
   has(kind: Fault): boolean {
@@ -60,8 +65,8 @@ export class Faults {
       number,
       number,
     ];
-    // Mostly as in one data centre, now and then a second, rarely a minute.
-    const scale = !this.has("latency") ? 5 * MS : slow < 0.01 ? 60 * SECOND : slow < 0.1 ? SECOND : 20 * MS;
+    // Now and then a second, rarely a minute.
+    const scale = !this.has("latency") ? 5 * MS : slow < 0.01 ? 60 * SECOND : slow < 0.1 ? SECOND : this.#latency;
     const fates = [
       ["lost", "lost calls"],
       ["answer lost", "lost answers"],

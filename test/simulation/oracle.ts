@@ -39,6 +39,14 @@ class Ledger {
   readonly unknown = new Set<{ by: number }>();
 }
 
+/** The mark of a client's write. */
+interface Mark {
+  readonly process: Process;
+  readonly counter: string;
+  readonly by: number;
+  isGone: boolean;
+}
+
 interface Track {
   /** The sum of the shards after each commit, oldest first. */
   readonly sums: { readonly time: Micros; readonly sum: number }[];
@@ -46,6 +54,7 @@ interface Track {
   /** The oldest write since the last publish, and the newest at all. */
   oldestUncovered: Micros | undefined;
   newest: Micros;
+  lastReset: Micros;
   readonly ledgers: Map<Process, Ledger>;
 }
 
@@ -54,6 +63,9 @@ export class Oracle {
   readonly #isCalm: boolean;
   readonly #intents = new Map<Process, Intent>();
   readonly #tracks = new Map<string, Track>();
+  readonly #marks = new Map<string, Mark>();
+  /** Replays that counted again, or were reported as refused, because their mark had gone: what 32 marks cannot tell. */
+  unrecognized = 0;
   /** The first thing that did not hold. */
   violation: Violation | undefined;
 
@@ -84,7 +96,12 @@ export class Oracle {
       const [, counter = "", collection] = after.path.split("/");
       const track = this.#track(counter);
       if (collection === "shards") {
-        added.set(counter, (added.get(counter) ?? 0) + countOf(after.fields) - countOf(before.fields));
+        const by = countOf(after.fields) - countOf(before.fields);
+        added.set(counter, (added.get(counter) ?? 0) + by);
+        if (this.#followMarks(before.fields, after.fields, { process, counter, by }) && !isKeyed(counter)) {
+          this.unrecognized++;
+          this.#ledger(counter, process).landed -= by;
+        }
         if (after.fields) {
           track.newest = time;
           track.oldestUncovered ??= time;
@@ -140,6 +157,34 @@ export class Oracle {
     this.#fail(invariant, message);
   }
 
+  /**
+   * A client was told that its increment was refused. Nobody breaks the rules here, so it is a replay, and the first
+   * attempt counted: its mark must have gone before it could be found.
+   */
+  refused(process: Process, counter: string, by: number): void {
+    const marks = [...this.#marks.values()];
+    const own = marks.find((mark) => mark.process === process && mark.counter === counter && mark.by === by && mark.isGone);
+    if (!own) this.#fail("I5", `${process.name} was refused ${by} for ${counter}`);
+    this.unrecognized++;
+  }
+
+  /** @returns whether this is a replay whose mark was overwritten, or folded with its shard, since it was first sent */
+  #followMarks(before: Fields | undefined, after: Fields | undefined, write: Omit<Mark, "isGone">): boolean {
+    const [old, marks] = [before?.marks ?? {}, after?.marks ?? {}] as [Fields, Fields];
+    for (const slot in old) {
+      const mark = this.#marks.get(old[slot] as string);
+      // A client takes its slots in turn: it does not overwrite its own.
+      if (mark && mark.process !== write.process) mark.isGone ||= marks[slot] !== old[slot];
+    }
+    for (const slot in marks) {
+      const nonce = marks[slot] as string;
+      if (nonce === old[slot]) continue;
+      if (this.#marks.has(nonce)) return true;
+      this.#marks.set(nonce, { ...write, isGone: false });
+    }
+    return false;
+  }
+
   #judgeShards(process: Process, counter: string, by: number, time: Micros): void {
     const track = this.#track(counter);
     const sum = track.sums.at(-1)?.sum ?? 0;
@@ -149,13 +194,15 @@ export class Oracle {
       this.#fail("I5", `${process.name} changed the sum of ${counter} by ${by} instead of ${intent.initial}`);
     }
     if (intent.kind === "reset") {
-      // As of some instant since it was asked to; what came after that instant stays.
+      // As of some instant since it was asked to, and since the last reset; what was added after that instant stays.
+      const since = Math.max(intent.since, track.lastReset);
       const earlier = [{ time: 0, sum: 0 }, ...track.sums.slice(0, -1)];
-      const sums = earlier.filter((_, i) => (earlier[i + 1]?.time ?? time) > intent.since).map((one) => one.sum);
+      const sums = earlier.filter((_, i) => (earlier[i + 1]?.time ?? time) > since).map((one) => one.sum);
       if (!sums.some((before) => before + by === intent.to)) {
         this.#fail("I5", `${process.name} changed the sum of ${counter} by ${by} to ${sum}: no reset to ${intent.to}`);
       }
     }
+    if (intent.kind === "reset") track.lastReset = time;
     if (intent.kind === "increments" && !isKeyed(counter)) this.#ledger(counter, process).landed += by;
     if (isKeyed(counter) && sum !== track.entries) {
       this.#fail("I8", `${counter} has ${track.entries} in entries, but ${sum} in shards`);
@@ -211,7 +258,7 @@ export class Oracle {
   #track(counter: string): Track {
     let track = this.#tracks.get(counter);
     if (!track) {
-      track = { sums: [], entries: 0, oldestUncovered: undefined, newest: 0, ledgers: new Map() };
+      track = { sums: [], entries: 0, oldestUncovered: undefined, newest: 0, lastReset: 0, ledgers: new Map() };
       this.#tracks.set(counter, track);
     }
     return track;

@@ -1,5 +1,6 @@
 /** What a seed stands for: a deployment, what people do and when, and what may go wrong. Plain data, so it can be cut down. */
 import type { Config } from "../../functions/src/config.ts";
+import type { Micros } from "./model/values.ts";
 import { FAULTS, type Fault } from "./faults.ts";
 import { type Random, randomFor } from "./random.ts";
 
@@ -24,12 +25,15 @@ export interface Scenario {
   readonly faults: readonly Fault[];
   /** The share of calls, events and the like with which something goes wrong. */
   readonly faultRate: number;
+  /** How long a call takes each way, mostly, where latency is among the faults. */
+  readonly latency: Micros;
   /** Instances of the functions that run at the same time. */
   readonly instances: number;
   readonly actions: readonly Action[];
 }
 
-const SECOND = 1_000_000;
+const MS = 1_000;
+const SECOND = 1_000 * MS;
 const PLAIN = ["views:a", "b"];
 const LIKES = "likes:c";
 const VOTES = "votes:d";
@@ -55,16 +59,19 @@ export function scenarioOf(seed: number): Scenario {
   const faults = FAULTS.filter(() => random.chance(share) && !calm);
   const duration = SECOND * random.pick([3, 10, 10, 30, 120, 600]);
   const count = random.integer(1, random.pick([5, 20, 60]));
+  // What is rare must meet: some runs are full of sweeps and resets.
+  const upkeep = random.pick([0.1, 0.1, 0.4]);
   const actions = Array.from({ length: count }, () => ({
     // Half of them in bursts, so that they meet.
     at: Math.round(duration * (random.chance(0.5) ? random.next() : random.integer(0, 3) / 4 + random.next() / 100)),
-    ...anAction(random, faults),
+    ...anAction(random, faults, upkeep),
   }));
   return {
     seed,
     config,
     faults,
     faultRate: random.pick([0.02, 0.1, 0.3]),
+    latency: random.pick([5, 20, 20, 500, 3_000]) * MS,
     instances: random.integer(1, 3),
     actions: actions.sort((a, b) => a.at - b.at) as Action[],
   };
@@ -73,7 +80,7 @@ export function scenarioOf(seed: number): Scenario {
 // What is left of a type when it is taken apart member by member.
 type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
-function anAction(random: Random, faults: readonly Fault[]): Without<Action, "at"> {
+function anAction(random: Random, faults: readonly Fault[], upkeep: number): Without<Action, "at"> {
   const counter = random.pick(PLAIN);
   const client = random.integer(0, 3);
   const server = random.integer(0, 1);
@@ -85,18 +92,21 @@ function anAction(random: Random, faults: readonly Fault[]): Without<Action, "at
   const order = `order${random.integer(0, 3)}`;
   const shard = `${random.integer(0, 11)}`;
   const roll = random.next();
-  if (roll < 0.03 && faults.includes("crashes")) return { does: "kill", instance, seconds };
-  if (roll < 0.05 && faults.includes("crashes")) return { does: "killServer", server };
-  if (roll < 0.07 && faults.includes("crashes")) return { does: "closeClient", client };
-  if (roll < 0.1 && faults.includes("freezes")) return { does: "freeze", instance, seconds };
-  if (roll < 0.16) return { does: "sweep" };
-  if (roll < 0.18) return { does: "reset", counter, to: random.integer(-10, 100) };
-  if (roll < 0.19) return { does: "ensure", counter, initial: random.integer(0, 100) };
-  if (roll < 0.24) return { does: "bareWrite", counter, shard, by: random.pick([-1, 1, 2]) };
-  if (roll < 0.34) return { does: "like", client, counter: LIKES, key };
-  if (roll < 0.42) return { does: "unlike", client, counter: LIKES, key };
-  if (roll < 0.46) return { does: "addOnce", server, counter: VOTES, key: order };
-  if (roll < 0.48) return { does: "undoOnce", server, counter: VOTES, key: order };
-  if (roll < 0.64) return { does: "add", server, counter, by: random.pick([1, 1, -1]) * amount };
+  const other = random.next();
+  if (faults.includes("crashes") && roll < 0.03) return { does: "kill", instance, seconds };
+  if (faults.includes("crashes") && roll < 0.05) return { does: "killServer", server };
+  if (faults.includes("crashes") && roll < 0.07) return { does: "closeClient", client };
+  if (faults.includes("freezes") && roll < 0.1) return { does: "freeze", instance, seconds };
+  if (roll < 0.1 + upkeep) {
+    if (other < 0.6) return { does: "sweep" };
+    if (other < 0.8) return { does: "reset", counter, to: random.integer(-10, 100) };
+    if (other < 0.9) return { does: "ensure", counter, initial: random.integer(0, 100) };
+    return { does: "bareWrite", counter, shard, by: random.pick([-1, 1, 2]) };
+  }
+  if (other < 0.15) return { does: "like", client, counter: LIKES, key };
+  if (other < 0.25) return { does: "unlike", client, counter: LIKES, key };
+  if (other < 0.3) return { does: "addOnce", server, counter: VOTES, key: order };
+  if (other < 0.33) return { does: "undoOnce", server, counter: VOTES, key: order };
+  if (other < 0.55) return { does: "add", server, counter, by: random.pick([1, 1, -1]) * amount };
   return { does: "increment", client, counter, by: amount };
 }

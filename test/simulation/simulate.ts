@@ -35,7 +35,7 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
   const { seed, config, actions } = scenario;
   const scheduler = new Scheduler(START);
   clock.start(scheduler, randomFor(seed, "chance"));
-  const faults = new Faults(scenario.faults, scenario.faultRate);
+  const faults = new Faults(scenario.faults, scenario.faultRate, scenario.latency);
   const oracle = new Oracle(config, scenario.faults.length === 0);
   const history: string[] = [];
   const record = (who: string, text: () => string) => {
@@ -76,7 +76,7 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
     });
   }
 
-  // Traffic, and an hour in which what is late arrives, still under faults.
+  // Traffic, and ten minutes in which most of what is late arrives, still under faults.
   await scheduler.runUntil(START + (actions.at(-1)?.at ?? 0) + 600 * SECOND);
   faults.isOn = false;
   await scheduler.runUntil(scheduler.now + 4 * HOUR);

@@ -1,0 +1,152 @@
+/**
+ * Deliberate mistakes in the code under test, and the invariants that break. The simulation is worth what it finds: each
+ * of these must be found.
+ */
+import type { Mutation } from "./bundle.ts";
+
+export const mutations: Record<string, Mutation & { readonly breaks: readonly string[] }> = {
+  "publish without the guard": {
+    file: "functions/src/publish.ts",
+    find: "await snapshot.ref.update({ ...document }, { lastUpdateTime: snapshot.updateTime });",
+    replace: "await snapshot.ref.update({ ...document });",
+    breaks: ["I3", "I4"],
+  },
+  "publish creates over whatever is there": {
+    file: "functions/src/publish.ts",
+    find: "await snapshot.ref.create(document);",
+    replace: "await snapshot.ref.set(document);",
+    breaks: ["I3", "I4"],
+  },
+  "publish as of now instead of the snapshot's instant": {
+    file: "functions/src/aggregate.ts",
+    find: "await publish(current, next, measurement.asOf)",
+    replace: "await publish(current, next, (measurement.asOf as any).constructor.fromMillis(now()))",
+    breaks: ["I1"],
+  },
+  "a refused publish counts as done": {
+    file: "functions/src/aggregate.ts",
+    find: "if (await publish(current, next, measurement.asOf)) {",
+    replace: "if ((await publish(current, next, measurement.asOf)) || true) {",
+    breaks: ["I2"],
+  },
+  "wake trusts the published total without looking at when": {
+    file: "functions/src/outlook.ts",
+    find: 'if (committedAt <= outlook.coveredUntil) return "covered";',
+    replace: 'if (committedAt <= outlook.coveredUntil + 500) return "covered";',
+    breaks: ["I2"],
+  },
+  "a polled counter covers an interval too much": {
+    file: "functions/src/outlook.ts",
+    find: "coveredUntil: isPolled(counter, config) ? due + config.minInterval",
+    replace: "coveredUntil: isPolled(counter, config) ? due + 3 * config.minInterval",
+    breaks: ["I2"],
+  },
+  "the follow-up is scheduled after the publish": {
+    file: "functions/src/aggregate.ts",
+    find: "    if (!certain || (news && (isPolled(next, config) || (previous && isPolled(previous, config))))) {\n      await schedule({ counterId, due: Math.max(after.due, wanted.committedAt) });\n    }\n    if (!news) return { outlook: after, counter: next, measurement };\n    if (await publish(current, next, measurement.asOf)) {",
+    replace: "    if (!news) return { outlook: after, counter: next, measurement };\n    if (await publish(current, next, measurement.asOf)) {\n      if (!certain || isPolled(next, config)) {\n        await schedule({ counterId, due: Math.max(after.due, wanted.committedAt) });\n      }",
+    breaks: ["I2"],
+  },
+  "no second measurement after a polled state": {
+    file: "functions/src/aggregate.ts",
+    find: "(isPolled(next, config) || (previous && isPolled(previous, config)))",
+    replace: "isPolled(next, config)",
+    breaks: ["I2"],
+  },
+  "a measurement is published before it is due": {
+    file: "functions/src/aggregate.ts",
+    find: "if (before && next.asOf < before.due) {",
+    replace: "if (before && next.asOf < before.due && false) {",
+    breaks: ["I4"],
+  },
+  "nobody puts an early aggregation off": {
+    file: "functions/src/aggregate.ts",
+    find: "if (previous && before && now() < before.due) return await putOff(previous, before.due);",
+    replace: "if (previous && before && now() < before.due) return { outlook: { due: before.due, coveredUntil: before.due }, counter: previous };",
+    breaks: ["I2"],
+  },
+  "wake remembers before it has scheduled": {
+    file: "functions/src/wake.ts",
+    find: "    await backend.schedule({ counterId, due: promised });\n    remember(counterId, { due, coveredUntil: promised });",
+    replace: "    remember(counterId, { due, coveredUntil: promised });\n    await backend.schedule({ counterId, due: promised });",
+    breaks: ["I2"],
+  },
+  "wake drops what comes while it is busy": {
+    file: "functions/src/wake.ts",
+    find: "await other.catch(() => undefined);",
+    replace: "return;",
+    breaks: ["I2"],
+  },
+  "the memo covers a second more than it may": {
+    file: "functions/src/wake.ts",
+    find: "    memo.set(counterId, outlook);",
+    replace: "    memo.set(counterId, { ...outlook, coveredUntil: outlook.coveredUntil + 1_000 });",
+    breaks: ["I2"],
+  },
+  "fold without the precondition": {
+    file: "functions/src/fold.ts",
+    find: "batch.delete(shards.doc(id), { lastUpdateTime: updatedAt });",
+    replace: "batch.delete(shards.doc(id));",
+    breaks: ["I5"],
+  },
+  "fold deletes first and adds to the base later": {
+    file: "functions/src/fold.ts",
+    find: "    batch.set(\n      shards.doc(BASE_SHARD),",
+    replace: "    await batch.commit();\n    (batch as any).writes.length = 0;\n    batch.set(\n      shards.doc(BASE_SHARD),",
+    breaks: ["I5", "I1"],
+  },
+  "fold forgets what a register stood at": {
+    file: "functions/src/fold.ts",
+    find: "folded: count,",
+    replace: "folded: 0,",
+    breaks: ["I5"],
+  },
+  "measure goes by the shard count": {
+    file: "functions/src/measure.ts",
+    find: "  for (const doc of snapshot.docs) {",
+    replace: '  for (const doc of snapshot.docs) {\n    if (Number(doc.id) >= 3) continue;',
+    breaks: ["I1"],
+  },
+  "a task measures before it is due": {
+    file: "functions/src/aggregate.ts",
+    find: "if (previous && before && wanted.committedAt <= previous.asOf - margin)",
+    replace: "if (previous && before && wanted.committedAt <= previous.asOf + 2_000)",
+    breaks: ["I2"],
+  },
+  "reset without the guard": {
+    file: "client/src/admin/maintain.ts",
+    find: "if (before) await base.update(correction, { lastUpdateTime: before.updateTime });",
+    replace: "if (before) await base.update(correction);",
+    breaks: ["I5"],
+  },
+  "a register adds instead of keeping the larger sum": {
+    file: "client/src/admin/register.ts",
+    find: 'this.#direction === "add" ? FieldValue.maximum(this.#sum)',
+    replace: 'this.#direction === "add" ? FieldValue.increment(this.#sum - this.#acknowledged)',
+    breaks: ["I5"],
+  },
+  "a register that was folded is opened again": {
+    file: "client/src/admin/register.ts",
+    find: "batch.create(this.#firestore.doc(registerPath(this.#counter, this.#shard)), {});",
+    replace: "",
+    breaks: ["I5"],
+  },
+  "a web client repeats the slot": {
+    file: "core/src/writePlan.ts",
+    find: "slot: `${turn % MARK_SLOTS}`,",
+    replace: 'slot: "0",',
+    breaks: ["I5"],
+  },
+  "a server's keyed increment without its entry's precondition": {
+    file: "client/src/admin/increment.ts",
+    find: "writer.create(counter.firestore.doc(entryPath(counter.path, key)), { by, shard, at });",
+    replace: "writer.set(counter.firestore.doc(entryPath(counter.path, key)), { by, shard, at });",
+    breaks: ["I8"],
+  },
+  "an undo without its entry's precondition": {
+    file: "client/src/admin/increment.ts",
+    find: "batch.delete(entry.ref, { lastUpdateTime: entry.updateTime });",
+    replace: "batch.delete(entry.ref);",
+    breaks: ["I8"],
+  },
+};
