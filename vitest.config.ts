@@ -2,13 +2,23 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    // Unit tests stand beside their source and need nothing; those in test/ need the emulators.
+    // Unit tests stand beside their source and need nothing, nor does the simulation; those in test/ need the emulators.
     projects: [
-      { test: { name: "unit", include: ["{core,client,functions}/src/**/*.test.ts", "{client,emulators}/*.test.ts"] } },
+      {
+        test: {
+          name: "unit",
+          include: [
+            "{core,client,functions}/src/**/*.test.ts",
+            "{client,emulators}/*.test.ts",
+            "test/simulation/*.test.ts",
+          ],
+        },
+      },
       {
         test: {
           name: "emulators",
           include: ["test/**/*.test.ts"],
+          exclude: ["test/simulation/**"],
           // They measure time and share one suite.
           fileParallelism: false,
           testTimeout: 60_000,

@@ -1,12 +1,13 @@
 /** Those who count: web clients, servers and operators, each with the package's real code, each able to die at any time. */
-import type { Firestore as RealAdminFirestore } from "firebase-admin/firestore";
+
 import type { Firestore as RealWebFirestore } from "firebase/firestore";
-import * as admin from "../../client/src/admin/increment.ts";
+import type { Firestore as RealAdminFirestore } from "firebase-admin/firestore";
 import { counter as adminCounter } from "../../client/src/admin/counter.ts";
+import * as admin from "../../client/src/admin/increment.ts";
 import { ensureCounter, resetCounter } from "../../client/src/admin/maintain.ts";
 import { counter as webCounter } from "../../client/src/web/counter.ts";
 import * as web from "../../client/src/web/increment.ts";
-import { FieldValue, Firestore as AdminFirestore } from "./model/adminSdk.ts";
+import { Firestore as AdminFirestore, FieldValue } from "./model/adminSdk.ts";
 import { Connection, type Network } from "./model/network.ts";
 import { Firestore as WebFirestore } from "./model/webSdk.ts";
 import type { Oracle } from "./oracle.ts";
@@ -35,7 +36,7 @@ export class Actors {
   readonly #clients = new Map<number, Actor<RealWebFirestore>>();
   readonly #servers = new Map<number, Actor<RealAdminFirestore>>();
   readonly #beliefs = new Map<string, Belief>();
-  #started = 0;
+  readonly #started = new Map<string, number>();
 
   constructor(network: Network, oracle: Oracle, seed: number) {
     this.#network = network;
@@ -170,7 +171,9 @@ export class Actors {
   }
 
   #start(name: string): Process {
-    return new Process(`${name} (process ${this.#started++})`, this.#seed);
+    const times = this.#started.get(name) ?? 0;
+    this.#started.set(name, times + 1);
+    return new Process(`${name}${"′".repeat(times)}`, this.#seed);
   }
 
   /** It is gone; whoever comes next under this number is another process. */

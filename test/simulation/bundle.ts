@@ -46,7 +46,8 @@ function mutate({ file, find, replace }: Mutation) {
       build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
         if (path !== `${repository}${file}`) return undefined;
         const source = await readFile(path, "utf8");
-        if (source.split(find).length !== 2) throw new Error(`${file} has "${find}" ${source.split(find).length - 1} times`);
+        if (source.split(find).length !== 2)
+          throw new Error(`${file} has "${find}" ${source.split(find).length - 1} times`);
         done = true;
         return { contents: source.replace(find, () => replace), loader: "ts" };
       });

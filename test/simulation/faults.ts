@@ -6,7 +6,7 @@ import type { Micros } from "./model/values.ts";
 import type { Process } from "./scheduler.ts";
 
 export const FAULTS = [
-  "latency",
+  "slow calls",
   "lost calls",
   "lost answers",
   "calls sent twice",
@@ -38,6 +38,8 @@ const SECOND = 1_000 * MS;
 export class Faults {
   /** Off while the simulation comes to rest. */
   isOn = true;
+  /** How often each kind has struck. */
+  readonly injected: Partial<Record<Fault, number>> = {};
   readonly #kinds: ReadonlySet<Fault>;
   readonly #rate: number;
   readonly #latency: Micros;
@@ -52,8 +54,11 @@ export class Faults {
     this.#latency = latency;
   }
 
+  /** Whether a fault of this kind happens, given that it would. */
   has(kind: Fault): boolean {
-    return this.isOn && this.#kinds.has(kind);
+    const strikes = this.isOn && this.#kinds.has(kind);
+    if (strikes) this.injected[kind] = (this.injected[kind] ?? 0) + 1;
+    return strikes;
   }
 
   ofCall({ random }: Process): Fate {
@@ -66,7 +71,8 @@ export class Faults {
       number,
     ];
     // Now and then a second, rarely a minute.
-    const scale = !this.has("latency") ? 5 * MS : slow < 0.01 ? 60 * SECOND : slow < 0.1 ? SECOND : this.#latency;
+    const scale = slow < 0.01 ? 60 * SECOND : slow < 0.1 ? SECOND : this.#latency;
+    const usual = slow < 0.1 && this.has("slow calls") ? scale : Math.min(scale, this.#latency);
     const fates = [
       ["lost", "lost calls"],
       ["answer lost", "lost answers"],
@@ -76,9 +82,10 @@ export class Faults {
     const [fate, needs] = fates[Math.floor(kind * fates.length)] as (typeof fates)[number];
     return {
       fate: roll < this.#rate && this.has(needs) ? fate : "answered",
-      there: 1 * MS + there * scale,
-      back: 1 * MS + back * scale,
-      again: 100 * MS + again * scale,
+      there: 1 * MS + there * usual,
+      back: 1 * MS + back * usual,
+      // Once a connection is back, or a deadline has passed.
+      again: 100 * MS * 600 ** again,
     };
   }
 

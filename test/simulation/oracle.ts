@@ -61,6 +61,7 @@ interface Track {
 export class Oracle {
   readonly #config: Config;
   readonly #isCalm: boolean;
+  readonly #onViolation: (violation: Violation) => void;
   readonly #intents = new Map<Process, Intent>();
   readonly #tracks = new Map<string, Track>();
   readonly #marks = new Map<string, Mark>();
@@ -70,9 +71,10 @@ export class Oracle {
   violation: Violation | undefined;
 
   /** @param isCalm  whether nothing goes wrong in this run, so that totals must be fresh */
-  constructor(config: Config, isCalm: boolean) {
+  constructor(config: Config, isCalm: boolean, onViolation: (violation: Violation) => void) {
     this.#config = config;
     this.#isCalm = isCalm;
+    this.#onViolation = onViolation;
   }
 
   expect(process: Process, intent: Intent): void {
@@ -121,7 +123,7 @@ export class Oracle {
 
   onTransaction(process: Process, paths: readonly string[]): void {
     if (this.#intents.get(process)?.kind === "none" && paths.some((path) => path.includes("/shards/"))) {
-      this.#fail("I6", `${process.name} locks ${paths.join(", ")}`);
+      this.fail("I6", `${process.name} locks ${paths.join(", ")}`);
     }
   }
 
@@ -131,9 +133,9 @@ export class Oracle {
       if (newest === 0) continue;
       const fields = published(counter);
       const asOf = microsOf(fields?.asOf);
-      if (asOf < newest) this.#fail("I2", `${counter} was written at ${newest} but published as of ${asOf}`);
+      if (asOf < newest) this.fail("I2", `${counter} was written at ${newest} but published as of ${asOf}`);
       const sum = sums.at(-1)?.sum;
-      if (fields?.total !== sum) this.#fail("I2", `${counter} says ${fields?.total}, its shards ${sum}`);
+      if (fields?.total !== sum) this.fail("I2", `${counter} says ${fields?.total}, its shards ${sum}`);
     }
   }
 
@@ -144,7 +146,7 @@ export class Oracle {
         const extra = landed - acknowledged;
         if (!subsetSums([...unknown].map(({ by }) => by)).has(extra)) {
           const open = [...unknown].map(({ by }) => by).join(", ") || "nothing";
-          this.#fail(
+          this.fail(
             "I5",
             `${process.name} added ${landed} to ${counter}; acknowledged: ${acknowledged}, of unknown outcome: ${open}`,
           );
@@ -153,18 +155,16 @@ export class Oracle {
     }
   }
 
-  fail(invariant: string, message: string): void {
-    this.#fail(invariant, message);
-  }
-
   /**
    * A client was told that its increment was refused. Nobody breaks the rules here, so it is a replay, and the first
    * attempt counted: its mark must have gone before it could be found.
    */
   refused(process: Process, counter: string, by: number): void {
     const marks = [...this.#marks.values()];
-    const own = marks.find((mark) => mark.process === process && mark.counter === counter && mark.by === by && mark.isGone);
-    if (!own) this.#fail("I5", `${process.name} was refused ${by} for ${counter}`);
+    const own = marks.find(
+      (mark) => mark.process === process && mark.counter === counter && mark.by === by && mark.isGone,
+    );
+    if (!own) this.fail("I5", `${process.name} was refused ${by} for ${counter}`);
     this.unrecognized++;
   }
 
@@ -189,9 +189,9 @@ export class Oracle {
     const track = this.#track(counter);
     const sum = track.sums.at(-1)?.sum ?? 0;
     const intent = this.#intents.get(process) ?? { kind: "increments" };
-    if (intent.kind === "none" && by !== 0) this.#fail("I5", `${process.name} changed the sum of ${counter} by ${by}`);
+    if (intent.kind === "none" && by !== 0) this.fail("I5", `${process.name} changed the sum of ${counter} by ${by}`);
     if (intent.kind === "ensure" && by !== intent.initial) {
-      this.#fail("I5", `${process.name} changed the sum of ${counter} by ${by} instead of ${intent.initial}`);
+      this.fail("I5", `${process.name} changed the sum of ${counter} by ${by} instead of ${intent.initial}`);
     }
     if (intent.kind === "reset") {
       // As of some instant since it was asked to, and since the last reset; what was added after that instant stays.
@@ -199,13 +199,13 @@ export class Oracle {
       const earlier = [{ time: 0, sum: 0 }, ...track.sums.slice(0, -1)];
       const sums = earlier.filter((_, i) => (earlier[i + 1]?.time ?? time) > since).map((one) => one.sum);
       if (!sums.some((before) => before + by === intent.to)) {
-        this.#fail("I5", `${process.name} changed the sum of ${counter} by ${by} to ${sum}: no reset to ${intent.to}`);
+        this.fail("I5", `${process.name} changed the sum of ${counter} by ${by} to ${sum}: no reset to ${intent.to}`);
       }
     }
     if (intent.kind === "reset") track.lastReset = time;
     if (intent.kind === "increments" && !isKeyed(counter)) this.#ledger(counter, process).landed += by;
     if (isKeyed(counter) && sum !== track.entries) {
-      this.#fail("I8", `${counter} has ${track.entries} in entries, but ${sum} in shards`);
+      this.fail("I8", `${counter} has ${track.entries} in entries, but ${sum} in shards`);
     }
   }
 
@@ -217,32 +217,35 @@ export class Oracle {
     const asOf = microsOf(fields.asOf);
     const expected = sumAt(track, asOf);
     if (fields.total !== expected) {
-      this.#fail("I1", `${counter} says ${fields.total} as of ${asOf}, its shards said ${expected}`);
+      this.fail("I1", `${counter} says ${fields.total} as of ${asOf}, its shards said ${expected}`);
     }
-    if (asOf > time) this.#fail("I1", `${counter} is published at ${time} as of ${asOf}`);
+    if (asOf > time) this.fail("I1", `${counter} is published at ${time} as of ${asOf}`);
     const { minShards, maxShards } = this.#config;
     const shards = Number(fields.shardCount);
-    if (!(shards >= minShards && shards <= maxShards)) this.#fail("I5", `${counter} spreads over ${shards} shards`);
+    if (!(shards >= minShards && shards <= maxShards)) this.fail("I5", `${counter} spreads over ${shards} shards`);
     const previous = before.fields;
     if (previous?.asOf) {
       const gap = (asOf - microsOf(previous.asOf)) / 1_000;
       if (gap < 0 || Number(fields.writes) < Number(previous.writes)) {
-        this.#fail("I3", `${counter} goes back: asOf by ${-gap} ms, writes from ${previous.writes} to ${fields.writes}`);
+        this.fail("I3", `${counter} goes back: asOf by ${-gap} ms, writes from ${previous.writes} to ${fields.writes}`);
       }
       const interval = publishInterval(previous as never, this.#config);
-      if (gap < interval - 0.001) this.#fail("I4", `${counter} published ${gap} ms after the last, not ${interval}`);
+      if (gap < interval - 0.001) this.fail("I4", `${counter} published ${gap} ms after the last, not ${interval}`);
     }
     const since = track.oldestUncovered;
     if (since !== undefined && since <= asOf) {
       const age = (time - since) / 1_000;
       const oldest = this.#config.maxInterval + this.#config.minInterval + 1_000;
-      if (this.#isCalm && age > oldest) this.#fail("I2", `a write to ${counter} was published only after ${age} ms`);
+      if (this.#isCalm && age > oldest) this.fail("I2", `a write to ${counter} was published only after ${age} ms`);
       track.oldestUncovered = asOf < track.newest ? track.sums.find(({ time: at }) => at > asOf)?.time : undefined;
     }
   }
 
-  #fail(invariant: string, message: string): void {
-    this.violation ??= new Violation(invariant, message);
+  /** The first counts. */
+  fail(invariant: string, message: string): void {
+    if (this.violation) return;
+    this.violation = new Violation(invariant, message);
+    this.#onViolation(this.violation);
   }
 
   #ledger(counter: string, process: Process): Ledger {

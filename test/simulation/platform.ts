@@ -7,8 +7,9 @@
  * - Tasks: at least once; a name is taken for about an hour after its task is done
  *   (https://cloud.google.com/tasks/docs/reference/rest/v2/projects.locations.queues.tasks/create).
  */
-import type { Functions } from "firebase-admin/functions";
+
 import type { Firestore as RealFirestore } from "firebase-admin/firestore";
+import type { Functions } from "firebase-admin/functions";
 import { runTask } from "../../functions/src/aggregate.ts";
 import type { Backend } from "../../functions/src/backend.ts";
 import type { Config } from "../../functions/src/config.ts";
@@ -43,9 +44,17 @@ export class Platform {
   readonly #process: Process;
   readonly #instances: Instance[] = [];
   #started = 0;
+  /** What was done to instances. */
+  readonly struck: Record<string, number> = {};
   readonly #names = new Map<string, Micros>();
 
-  constructor(network: Network, config: Config, seed: number, instances: number, onInstance: (process: Process) => void) {
+  constructor(
+    network: Network,
+    config: Config,
+    seed: number,
+    instances: number,
+    onInstance: (process: Process) => void,
+  ) {
     this.#network = network;
     this.#config = config;
     this.#seed = seed;
@@ -84,6 +93,7 @@ export class Platform {
     const at = index % this.#instances.length;
     const { process, underWay } = this.#instances[at] as Instance;
     this.#network.log(process, () => "dies");
+    this.struck.crashes = (this.struck.crashes ?? 0) + 1;
     process.isDead = true;
     for (const retry of underWay) retry();
     this.#instances[at] = this.#start();
@@ -92,6 +102,7 @@ export class Platform {
   freeze(index: number, duration: Micros): void {
     const { process } = this.#instances[index % this.#instances.length] as Instance;
     this.#network.log(process, () => `freezes for ${duration / SECOND} s`);
+    this.struck.freezes = (this.struck.freezes ?? 0) + 1;
     process.frozenUntil = this.#network.scheduler.now + duration;
   }
 

@@ -1,7 +1,7 @@
 /** What a seed stands for: a deployment, what people do and when, and what may go wrong. Plain data, so it can be cut down. */
 import type { Config } from "../../functions/src/config.ts";
-import type { Micros } from "./model/values.ts";
 import { FAULTS, type Fault } from "./faults.ts";
+import type { Micros } from "./model/values.ts";
 import { type Random, randomFor } from "./random.ts";
 
 /** Somebody does something, `at` microseconds into the run. Clients, servers and instances are numbered. */
@@ -25,7 +25,7 @@ export interface Scenario {
   readonly faults: readonly Fault[];
   /** The share of calls, events and the like with which something goes wrong. */
   readonly faultRate: number;
-  /** How long a call takes each way, mostly, where latency is among the faults. */
+  /** How long a call takes each way, mostly. */
   readonly latency: Micros;
   /** Instances of the functions that run at the same time. */
   readonly instances: number;
@@ -71,7 +71,7 @@ export function scenarioOf(seed: number): Scenario {
     config,
     faults,
     faultRate: random.pick([0.02, 0.1, 0.3]),
-    latency: random.pick([5, 20, 20, 500, 3_000]) * MS,
+    latency: (faults.length === 0 ? 5 : random.pick([5, 20, 20, 500, 3_000])) * MS,
     instances: random.integer(1, 3),
     actions: actions.sort((a, b) => a.at - b.at) as Action[],
   };
@@ -83,7 +83,7 @@ type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 function anAction(random: Random, faults: readonly Fault[], upkeep: number): Without<Action, "at"> {
   const counter = random.pick(PLAIN);
   const client = random.integer(0, 3);
-  const server = random.integer(0, 1);
+  const server = random.integer(0, 5);
   const instance = random.integer(0, 2);
   const seconds = random.pick([0.1, 1, 5, 60]);
   const amount = random.integer(1, 5);

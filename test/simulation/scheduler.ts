@@ -32,6 +32,8 @@ export class Process {
 
 export class Scheduler {
   now: Micros;
+  /** Nothing happens any more. */
+  isOver = false;
   readonly #queue: Event[] = [];
   #order = 0;
 
@@ -51,7 +53,7 @@ export class Scheduler {
 
   /** Runs until nothing is left to happen before an instant, or at all. */
   async runUntil(end: Micros): Promise<void> {
-    for (let next = this.#queue[0]; next && next.at <= end; next = this.#queue[0]) {
+    for (let next = this.#queue[0]; next && next.at <= end && !this.isOver; next = this.#queue[0]) {
       this.#pop();
       this.now = Math.max(next.at, this.now);
       const { process } = next;

@@ -2,8 +2,9 @@
  * Runs one scenario: the traffic with its faults, then a quiet time in which everything that was promised is delivered,
  * then sweeps until nothing is left to do.
  */
-import * as clock from "./clock.ts";
+
 import { Actors } from "./actors.ts";
+import * as clock from "./clock.ts";
 import { Faults } from "./faults.ts";
 import * as log from "./functionsSdk.ts";
 import { Database } from "./model/database.ts";
@@ -26,9 +27,12 @@ export interface Outcome {
   readonly violation: Violation | undefined;
   /** What happened, a line each; kept only if asked for. */
   readonly history: readonly string[];
-  /** Commits and publishes. */
   readonly commits: number;
   readonly publishes: number;
+  /** Faults injected, by kind. */
+  readonly faults: Readonly<Record<string, number>>;
+  /** Replays that the client could not recognize, because their mark had gone. */
+  readonly unrecognized: number;
 }
 
 export async function simulate(scenario: Scenario, { keepHistory = false } = {}): Promise<Outcome> {
@@ -36,10 +40,14 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
   const scheduler = new Scheduler(START);
   clock.start(scheduler, randomFor(seed, "chance"));
   const faults = new Faults(scenario.faults, scenario.faultRate, scenario.latency);
-  const oracle = new Oracle(config, scenario.faults.length === 0);
+  const oracle = new Oracle(config, scenario.faults.length === 0, ({ message }) => {
+    record("oracle", () => message);
+    scheduler.isOver = true;
+  });
   const history: string[] = [];
   const record = (who: string, text: () => string) => {
-    if (keepHistory) history.push(`${((scheduler.now - START) / 1_000).toFixed(3).padStart(12)} ms  ${who}: ${text()}`);
+    if (keepHistory && !scheduler.isOver)
+      history.push(`${((scheduler.now - START) / 1_000).toFixed(3).padStart(12)} ms  ${who}: ${text()}`);
   };
   const counts = { commits: 0, publishes: 0, reads: 0 };
   const network: Network = {
@@ -64,10 +72,8 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
   const onInstance = (process: Process) => oracle.expect(process, { kind: "none" });
   const platform = new Platform(network, config, seed, scenario.instances, onInstance);
   const actors = new Actors(network, oracle, seed);
-  let isRepairedBySweep = false;
   log.logTo((message, data) => {
     record("log", () => `${message} ${JSON.stringify(data)}`);
-    isRepairedBySweep ||= message.startsWith("repaired");
   });
   for (const action of actions) {
     scheduler.in(action.at, () => {
@@ -84,7 +90,9 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
   oracle.atRest((counter) => network.database.get(`${config.collection}/${counter}`).fields);
   // Sweeps alone: counters shrink, shards are folded.
   for (let i = 0; i < 8; i++) await sweepOnce();
-  actors.atEnd((counter, key) => network.database.get(`${config.collection}/${counter}/entries/${key}`).fields !== undefined);
+  actors.atEnd(
+    (counter, key) => network.database.get(`${config.collection}/${counter}/entries/${key}`).fields !== undefined,
+  );
   oracle.atRest((counter) => network.database.get(`${config.collection}/${counter}`).fields);
   oracle.atEnd();
   counts.reads = 0;
@@ -93,7 +101,14 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
   if (counts.reads !== 1 || counts.commits > before) {
     oracle.fail("I7", `an idle sweep read ${counts.reads} documents and made ${counts.commits - before} commits`);
   }
-  return { violation: oracle.violation, history, commits: counts.commits, publishes: counts.publishes };
+  return {
+    violation: oracle.violation,
+    history,
+    commits: counts.commits,
+    publishes: counts.publishes,
+    faults: { ...faults.injected, ...platform.struck },
+    unrecognized: oracle.unrecognized,
+  };
 
   async function sweepOnce(): Promise<void> {
     platform.sweep();

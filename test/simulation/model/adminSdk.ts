@@ -2,7 +2,16 @@
  * Stands for `firebase-admin/firestore`: the part of its surface that Tally uses, over a connection of the simulation.
  * What a call means is up to the database; when it arrives, whether it does and what one hears of it, to the connection.
  */
-import { Code, type Data, type Filter, fieldOf, type QueryPlan, Refused, type Version, type Write } from "./database.ts";
+import {
+  Code,
+  type Data,
+  type Filter,
+  fieldOf,
+  type QueryPlan,
+  Refused,
+  type Version,
+  type Write,
+} from "./database.ts";
 import type { Connection } from "./network.ts";
 import { type Fields, FieldValue, isMap, type Micros, Timestamp, type Value } from "./values.ts";
 
@@ -327,7 +336,8 @@ export class Transaction extends Writes {
   }
 
   #note(snapshot: unknown): void {
-    const docs = snapshot instanceof DocumentSnapshot ? [snapshot] : snapshot instanceof QuerySnapshot ? snapshot.docs : [];
+    const docs =
+      snapshot instanceof DocumentSnapshot ? [snapshot] : snapshot instanceof QuerySnapshot ? snapshot.docs : [];
     for (const { ref } of docs) this.#read.push(this.#firestore.connection.database.get(ref.path));
   }
 }
@@ -353,7 +363,12 @@ export class Firestore {
   }
   newId(): string {
     const { random } = this.connection.process;
-    return Array.from({ length: 4 }, () => random.integer(0, 36 ** 5 - 1).toString(36).padStart(5, "0")).join("");
+    return Array.from({ length: 4 }, () =>
+      random
+        .integer(0, 36 ** 5 - 1)
+        .toString(36)
+        .padStart(5, "0"),
+    ).join("");
   }
   async getAll(...args: (DocumentReference | { fieldMask?: string[] })[]): Promise<DocumentSnapshot[]> {
     const refs = args.filter((arg) => arg instanceof DocumentReference);

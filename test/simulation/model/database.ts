@@ -167,9 +167,11 @@ export class Database {
 
 function check({ kind, path, lastUpdateTime }: Write, fields: Fields | undefined, updateTime: Micros): void {
   if (kind === "create" && fields) throw new Refused(Code.ALREADY_EXISTS, `exists already: ${path}`);
-  if (kind === "update" && !fields) throw new Refused(Code.NOT_FOUND, `no such document: ${path}`);
-  if (lastUpdateTime === undefined) return;
-  if (!fields || updateTime !== lastUpdateTime) throw new Refused(Code.FAILED_PRECONDITION, `has changed: ${path}`);
+  if (lastUpdateTime === undefined) {
+    if (kind === "update" && !fields) throw new Refused(Code.NOT_FOUND, `no such document: ${path}`);
+  } else if (!fields || updateTime !== lastUpdateTime) {
+    throw new Refused(Code.FAILED_PRECONDITION, `has changed: ${path}`);
+  }
 }
 
 export function apply({ kind, data = {} }: Write, before: Fields | undefined, at: Micros): Fields | undefined {

@@ -24,7 +24,10 @@ export function isKeyed(counter: string): boolean {
 
 function isOneWrite(before: Fields = {}, after: Fields | undefined): boolean {
   if (after?.writes !== Number(before.writes ?? 0) + 1) return false;
-  const [old, marks] = [before.marks, after.marks].map((map) => (isMap(map) ? (map as Fields) : {})) as [Fields, Fields];
+  const [old, marks] = [before.marks, after.marks].map((map) => (isMap(map) ? (map as Fields) : {})) as [
+    Fields,
+    Fields,
+  ];
   const changed = Object.keys(marks).filter((slot) => !isEqual(marks[slot], old[slot]));
   const [slot = ""] = changed;
   return changed.length === 1 && !Object.values(old).includes(marks[slot] as Value);

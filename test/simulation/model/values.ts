@@ -26,6 +26,10 @@ export class Timestamp {
     return this.seconds * 1_000 + Math.floor(this.nanoseconds / 1e6);
   }
 
+  toJSON(): string {
+    return new Date(this.toMillis()).toISOString();
+  }
+
   /** Not of the SDKs. */
   toMicros(): Micros {
     return this.seconds * 1e6 + Math.floor(this.nanoseconds / 1_000);
@@ -109,7 +113,9 @@ export function updateField(before: Fields, path: readonly string[], written: Wr
   const [field = "", ...rest] = path;
   const known = before[field];
   const value =
-    rest.length > 0 ? updateField(isMap(known) ? (known as Fields) : {}, rest, written, at) : resolve(written, known, at);
+    rest.length > 0
+      ? updateField(isMap(known) ? (known as Fields) : {}, rest, written, at)
+      : resolve(written, known, at);
   const after: Record<string, Value> = { ...before };
   if (value === undefined) delete after[field];
   else after[field] = value;

@@ -1,0 +1,38 @@
+/**
+ * Cuts a failing scenario down to what it takes to fail: fewer actions, fewer kinds of faults, one instance. Delta
+ * debugging (Zeller and Hildebrandt, 2002). What is left out changes the timing of the rest, so each candidate is tried
+ * with some other seeds as well.
+ */
+import type { Scenario } from "./scenario.ts";
+import { simulate } from "./simulate.ts";
+
+/** How many seeds a smaller scenario is tried with. */
+const SEEDS = 20;
+
+/** @returns the smallest scenario found that breaks the same invariant */
+export async function minimize(scenario: Scenario): Promise<Scenario> {
+  const invariant = (await simulate(scenario)).violation?.invariant;
+  if (!invariant) throw new Error(`seed ${scenario.seed} does not fail`);
+  let smallest = scenario;
+  const accept = async (candidate: Scenario) => {
+    for (let i = 0; i < SEEDS; i++) {
+      const variant = { ...candidate, seed: scenario.seed + i };
+      if ((await simulate(variant)).violation?.invariant !== invariant) continue;
+      smallest = variant;
+      return true;
+    }
+    return false;
+  };
+  await accept({ ...smallest, instances: 1 });
+  for (const fault of scenario.faults)
+    await accept({ ...smallest, faults: smallest.faults.filter((one) => one !== fault) });
+  for (let size = Math.ceil(scenario.actions.length / 2); ; size = Math.ceil(size / 2)) {
+    let isSmaller = false;
+    for (let start = 0; start < smallest.actions.length; ) {
+      const actions = smallest.actions.toSpliced(start, size);
+      if (await accept({ ...smallest, actions })) isSmaller = true;
+      else start += size;
+    }
+    if (size === 1 && !isSmaller) return smallest;
+  }
+}

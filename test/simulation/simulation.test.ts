@@ -1,0 +1,54 @@
+/** The simulation itself: nothing it tries breaks an invariant, and it would notice if something did. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type * as Entry from "./entry.ts";
+import { mutations } from "./mutations.ts";
+import { type Build, buildSimulation, runSeeds } from "./run.ts";
+
+const SEEDS = 10_000;
+let build: Build;
+
+beforeAll(async () => {
+  build = await buildSimulation();
+});
+afterAll(() => build.remove());
+
+test(`I1 to I8 hold in ${SEEDS} simulated worlds, under every kind of fault`, { timeout: 300_000 }, async () => {
+  const { failed, runs, faults } = await runSeeds(build, { from: 1, count: SEEDS });
+  expect(failed, failed && `to see it: npm run simulate:faults -- --seed ${failed.seed}`).toBeUndefined();
+  expect(runs).toBe(SEEDS);
+  const { FAULTS } = (await import(build.path)) as typeof Entry;
+  for (const kind of FAULTS) expect(faults[kind], kind).toBeGreaterThan(100);
+});
+
+test("a seed replays exactly", async () => {
+  const { scenarioOf, simulate } = (await import(build.path)) as typeof Entry;
+  for (let seed = 1; seed <= 100; seed++) {
+    const [once, again] = [1, 2].map(() => simulate.bind(undefined, scenarioOf(seed), { keepHistory: true }));
+    expect(await once?.()).toEqual(await again?.());
+  }
+});
+
+test.each(Object.entries(mutations))("it notices: %s", { timeout: 120_000 }, async (_, { breaks, ...mutation }) => {
+  const mutant = await buildSimulation(mutation);
+  try {
+    const { failed } = await runSeeds(mutant, { from: 1, count: SEEDS });
+    expect(breaks, failed?.message ?? `no violation in ${SEEDS} runs`).toContain(failed?.message.slice(0, 2));
+  } finally {
+    mutant.remove();
+  }
+});
+
+test("a failing run is cut down to a few actions", { timeout: 120_000 }, async () => {
+  const { breaks, ...mutation } = mutations["fold without the precondition"] as (typeof mutations)[string];
+  const mutant = await buildSimulation(mutation);
+  try {
+    const { failed } = await runSeeds(mutant, { from: 1, count: SEEDS });
+    const { minimize, scenarioOf, simulate } = (await import(mutant.path)) as typeof Entry;
+    const smallest = await minimize(scenarioOf(failed?.seed ?? 0));
+    expect(smallest.actions.length).toBeLessThanOrEqual(5);
+    expect(smallest.faults.length).toBeLessThanOrEqual(2);
+    expect(breaks).toContain((await simulate(smallest)).violation?.invariant);
+  } finally {
+    mutant.remove();
+  }
+});
