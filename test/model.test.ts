@@ -38,6 +38,7 @@ function perfectWorld() {
     scheduler,
     database: new Database(),
     faults: new Faults([], 0, 0),
+    lag: 0,
     onCommit: ignore,
     onRead: ignore,
     onTransaction: ignore,

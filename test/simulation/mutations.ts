@@ -86,6 +86,18 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
     replace: "    memo.set(counterId, { ...outlook, coveredUntil: outlook.coveredUntil + 1_000 });",
     breaks: ["I2"],
   },
+  "the memo leaves no margin": {
+    file: "functions/src/outlook.ts",
+    find: "counter.asOf - margin",
+    replace: "counter.asOf",
+    breaks: ["I2"],
+  },
+  "wake trusts the event instead of finding its write": {
+    file: "functions/src/aggregate.ts",
+    find: "(wanted.shardId !== undefined && includes(measurement, wanted.shardId, wanted.committedAt))",
+    replace: "wanted.shardId !== undefined",
+    breaks: ["I2"],
+  },
   "fold without the precondition": {
     file: "functions/src/fold.ts",
     find: "batch.delete(shards.doc(id), { lastUpdateTime: updatedAt });",

@@ -19,6 +19,7 @@ import { createWake, type ShardWritten } from "../../functions/src/wake.ts";
 import { Firestore } from "./model/adminSdk.ts";
 import { type Commit, Connection, type Network } from "./model/network.ts";
 import type { Micros } from "./model/values.ts";
+import type { Scenario } from "./scenario.ts";
 import { Process } from "./scheduler.ts";
 
 const MS = 1_000;
@@ -39,6 +40,7 @@ interface Instance {
 export class Platform {
   readonly #network: Network;
   readonly #config: Config;
+  readonly #margin: Micros;
   readonly #seed: number;
   readonly #onInstance: (process: Process) => void;
   readonly #process: Process;
@@ -48,19 +50,14 @@ export class Platform {
   readonly struck: Record<string, number> = {};
   readonly #names = new Map<string, Micros>();
 
-  constructor(
-    network: Network,
-    config: Config,
-    seed: number,
-    instances: number,
-    onInstance: (process: Process) => void,
-  ) {
+  constructor(network: Network, scenario: Scenario, onInstance: (process: Process) => void) {
     this.#network = network;
-    this.#config = config;
-    this.#seed = seed;
+    this.#config = scenario.config;
+    this.#margin = scenario.margin;
+    this.#seed = scenario.seed;
     this.#onInstance = onInstance;
-    this.#process = new Process("platform", seed);
-    for (let i = 0; i < instances; i++) this.#instances.push(this.#start());
+    this.#process = new Process("platform", scenario.seed);
+    for (let i = 0; i < scenario.instances; i++) this.#instances.push(this.#start());
   }
 
   /** Firestore's triggers: one event for each shard that was written. */
@@ -138,7 +135,7 @@ export class Platform {
       firestore,
       counters: firestore.collection(this.#config.collection),
       config: this.#config,
-      margin: 0,
+      margin: this.#margin / MS,
       now: () => Math.floor((scheduler.now + process.skew) / 1_000),
       sleep: (duration) => (duration > 0 ? scheduler.sleep(duration * MS, process) : Promise.resolve()),
       schedule: cloudTasks(this.#taskQueues(process), "anywhere"),

@@ -25,6 +25,11 @@ export interface Scenario {
   readonly faults: readonly Fault[];
   /** The share of calls, events and the like with which something goes wrong. */
   readonly faultRate: number;
+  /**
+   * By how much snapshots may lag behind commits that came before them: 0 in production, more in the emulator
+   * (`functions/src/backend.ts`).
+   */
+  readonly margin: Micros;
   /** How long a call takes each way, mostly. */
   readonly latency: Micros;
   /** Instances of the functions that run at the same time. */
@@ -73,6 +78,7 @@ export function scenarioOf(seed: number): Scenario {
     faultRate: random.pick([0.02, 0.1, 0.3]),
     latency: (faults.length === 0 ? 5 : random.pick([5, 20, 20, 500, 3_000])) * MS,
     instances: random.integer(1, 3),
+    margin: random.chance(0.2) ? 50 * MS : 0,
     actions: actions.sort((a, b) => a.at - b.at) as Action[],
   };
 }

@@ -40,7 +40,7 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
   const scheduler = new Scheduler(START);
   clock.start(scheduler, randomFor(seed, "chance"));
   const faults = new Faults(scenario.faults, scenario.faultRate, scenario.latency);
-  const oracle = new Oracle(config, scenario.faults.length === 0, ({ message }) => {
+  const oracle = new Oracle(scenario, ({ message }) => {
     record("oracle", () => message);
     scheduler.isOver = true;
   });
@@ -54,6 +54,7 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
     scheduler,
     database: new Database(),
     faults,
+    lag: scenario.margin,
     onCommit(commit) {
       counts.commits++;
       for (const { after } of commit.changes) {
@@ -70,7 +71,7 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
     log: (process, text) => record(process.name, text),
   };
   const onInstance = (process: Process) => oracle.expect(process, { kind: "none" });
-  const platform = new Platform(network, config, seed, scenario.instances, onInstance);
+  const platform = new Platform(network, scenario, onInstance);
   const actors = new Actors(network, oracle, seed);
   log.logTo((message, data) => {
     record("log", () => `${message} ${JSON.stringify(data)}`);

@@ -112,8 +112,9 @@ export class Query implements Readable<QuerySnapshot> {
     return new AggregateQuery(this, fields);
   }
   read(at: Micros): QuerySnapshot {
-    const versions = this.firestore.connection.database.query(this.plan, at);
-    this.firestore.connection.bill(Math.max(versions.length, 1));
+    const { connection } = this.firestore;
+    const versions = connection.database.query(this.plan, connection.seenAt(at));
+    connection.bill(Math.max(versions.length, 1));
     return new QuerySnapshot(
       versions.map((version) => new DocumentSnapshot(this.firestore.doc(version.path), version, at)),
       at,

@@ -19,6 +19,8 @@ export interface Network {
   readonly scheduler: Scheduler;
   readonly database: Database;
   readonly faults: Faults;
+  /** By how much a query's snapshot may lag behind its read time. */
+  readonly lag: Micros;
   readonly onCommit: (commit: Commit) => void;
   /** Documents read, as billed. */
   readonly onRead: (process: Process, documents: number) => void;
@@ -41,6 +43,11 @@ export class Connection {
   }
   readTime(): Micros {
     return this.database.readTime(this.#network.scheduler.now);
+  }
+  /** The instant whose documents a query sees, of a read time. */
+  seenAt(time: Micros): Micros {
+    const { random } = this.process;
+    return this.#network.lag > 0 && random.chance(0.5) ? time - random.integer(0, this.#network.lag) : time;
   }
   bill(documents: number): void {
     this.#network.onRead(this.process, documents);
