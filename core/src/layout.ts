@@ -95,7 +95,12 @@ export function isRegister(shard: string): boolean {
   return /^(add|sub)-/.test(shard);
 }
 
+/** Path of the collection of a counter's entries. */
+export function entriesPath(counter: string): string {
+  return `${counter}/entries`;
+}
+
 /** Path of the entry of one key. */
 export function entryPath(counter: string, key: string): string {
-  return `${counter}/entries/${key}`;
+  return `${entriesPath(counter)}/${key}`;
 }
