@@ -57,6 +57,9 @@ export const DEFAULT_COLLECTION = "counters";
 /** The subcollection of a counter that holds its shards. */
 export const SHARDS = "shards";
 
+/** The subcollection of a counter that holds its entries. */
+export const ENTRIES = "entries";
+
 /** The backend's own shard: folded shards, imports, resets and corrections. */
 export const BASE_SHARD = "base";
 
@@ -95,12 +98,7 @@ export function isRegister(shard: string): boolean {
   return /^(add|sub)-/.test(shard);
 }
 
-/** Path of the collection of a counter's entries. */
-export function entriesPath(counter: string): string {
-  return `${counter}/entries`;
-}
-
 /** Path of the entry of one key. */
 export function entryPath(counter: string, key: string): string {
-  return `${entriesPath(counter)}/${key}`;
+  return `${counter}/${ENTRIES}/${key}`;
 }
