@@ -34,15 +34,18 @@ import { logged, published, suiteLog, sumOfShards, triggerSweep, until } from ".
 
 afterEach(() => vi.unstubAllEnvs());
 
+/** Other runs may have been here. */
+const run = Date.now().toString(36);
 let made = 0;
+
 /** A counter of its own, with a collection for its source. */
 function counted(name: string, firestore: Firestore = admin, collection = "counters") {
-  const id = `reconcile:${name}${made++}`;
+  const id = `reconcile:${name}-${run}-${made++}`;
   return { id, ref: counter(firestore, id, { collection }), source: `${id}-source` };
 }
 
 /** A collection of counters that the deployed functions do not watch. */
-const unwatched = () => `reconciled${process.pid}x${made++}`;
+const unwatched = () => `reconciled-${run}-${made++}`;
 
 /** Documents and their increments, each pair in one commit: created, and now and then deleted again. */
 function atomicTraffic({ ref, source }: ReturnType<typeof counted>, writers = 6) {
@@ -212,23 +215,23 @@ describe("a source of truth", () => {
     c: { state: "draft", score: -1, tags: [], author: { verified: true } },
     d: { state: "hidden", score: "7" },
   };
-  const group = `comments${process.pid}`;
+  const collection = `posts-${run}`;
+  const group = `comments-${run}`;
   beforeAll(async () => {
     const batch = admin.batch();
     for (const [id, post] of Object.entries(posts)) {
-      batch.set(admin.doc(`sources-posts/${id}`), post);
-      batch.set(admin.doc(`sources-posts/${id}/${group}/1`), { ...post, at: Timestamp.fromMillis(1_000) });
-      batch.set(admin.doc(`sources-other/${id}/${group}/1`), { ...post, at: Timestamp.fromMillis(2_000) });
+      batch.set(admin.doc(`${collection}/${id}`), post);
+      batch.set(admin.doc(`${collection}/${id}/${group}/1`), { ...post, at: Timestamp.fromMillis(1_000) });
+      batch.set(admin.doc(`other-${run}/${id}/${group}/1`), { ...post, at: Timestamp.fromMillis(2_000) });
     }
     await batch.commit();
   });
 
   const where = (field: string, op: "==", value: unknown) => ({ where: [{ field, op, value }] });
-  const collection = "sources-posts";
   test.each<[what: string, expected: number, source: Source]>([
     ["a collection", 4, { collection }],
-    ["a collection that is empty", 0, { collection: "sources-none" }],
-    ["a subcollection", 1, { collection: `sources-posts/a/${group}` }],
+    ["a collection that is empty", 0, { collection: `none-${run}` }],
+    ["a subcollection", 1, { collection: `${collection}/a/${group}` }],
     ["a collection group", 8, { collectionGroup: group }],
     ["those that are equal", 2, { collection, ...where("state", "==", "public") }],
     ["those that are not", 2, { collection, where: [{ field: "state", op: "!=", value: "public" }] }],
