@@ -130,6 +130,9 @@ function observer(method: (typeof METHODS)[number], usage: Usage, onTransaction:
       if (method === "BeginTransaction" && !v1.BeginTransactionRequest.decode(message).options?.readOnly)
         onTransaction();
       if (method === "RunQuery" && v1.RunQueryRequest.decode(message).newTransaction?.readWrite) onTransaction();
+      if (method === "RunAggregationQuery" && v1.RunAggregationQueryRequest.decode(message).newTransaction?.readWrite) {
+        onTransaction();
+      }
       if (method === "BatchGetDocuments" && v1.BatchGetDocumentsRequest.decode(message).newTransaction?.readWrite) {
         onTransaction();
       }

@@ -28,7 +28,9 @@ describe("the public API", () => {
       "deleteCounter",
       "ensureCounter",
       "listCounters",
+      "reconcileCounter",
       "resetCounter",
+      "setSource",
     ]);
   });
 

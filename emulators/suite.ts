@@ -16,6 +16,9 @@ const repository = fileURLToPath(new URL("..", import.meta.url));
 /** `demo-` projects never reach Google's servers. */
 export const PROJECT = "demo-tally";
 
+/** Where the functions publish their events. */
+const EVENTARC_CHANNEL = "locations/us-central1/channels/firebase";
+
 /** How the functions are loaded: as a plain codebase, through extension.yaml, or as a function kit. */
 export const PACKAGINGS = ["plain", "extension", "kit"] as const;
 export type Packaging = (typeof PACKAGINGS)[number];
@@ -75,7 +78,7 @@ export async function startSuite({ packaging, params, functionsFirestore }: Suit
 async function writeProject(folder: string, packaging: Packaging, params: Record<string, string>) {
   const config = JSON.parse(readFileSync(join(repository, "firebase.json"), "utf8"));
   const ports: Record<string, number> = {};
-  for (const name of ["auth", "firestore", "functions", "pubsub", "tasks", "hub", "logging"]) {
+  for (const name of ["auth", "eventarc", "firestore", "functions", "pubsub", "tasks", "hub", "logging"]) {
     ports[name] = await getPort();
     config.emulators[name] = { ...config.emulators[name], host: "127.0.0.1", port: ports[name] };
   }
@@ -84,7 +87,7 @@ async function writeProject(folder: string, packaging: Packaging, params: Record
   for (const name of ["functions", "node_modules", config.firestore.rules, config.firestore.indexes]) {
     symlinkSync(join(repository, name), join(folder, name));
   }
-  const env = Object.entries(params).map(([name, value]) => `${name}=${value}\n`);
+  const env = Object.entries({ EVENTARC_CHANNEL, ...params }).map(([name, value]) => `${name}=${value}\n`);
   const [codebase] = config.functions;
   if (packaging === "extension") {
     delete config.functions;

@@ -21,6 +21,10 @@ export type CounterErrorCode =
   | "counter/permission-denied"
   /** On a server: the increment may count or not, and repeating it may count it twice. */
   | "counter/unknown-outcome"
+  /** The source of truth is none that can be counted, or the counter has none. */
+  | "counter/invalid-source"
+  /** Firestore gave up counting the source: it is too large. */
+  | "counter/source-too-large"
   /** The buffered counter was closed. */
   | "counter/closed"
   /** The emulator that a test wants cannot be used: not running, no rules, no functions. */

@@ -4,6 +4,7 @@ export {
   type CounterDocument,
   counterPath,
   DEFAULT_COLLECTION,
+  ENTRIES,
   type EntryDocument,
   entryPath,
   groupOf,
@@ -17,7 +18,20 @@ export {
   shardsPath,
 } from "./layout.ts";
 export { type Random, randomShard } from "./shardSelection.ts";
-export { ALREADY_EXISTS, codeOf, isPreconditionFailure, NOT_FOUND } from "./status.ts";
+export {
+  CORRECTIONS,
+  type CorrectionDocument,
+  type Filter,
+  type FilterOperator,
+  parseSource,
+  type Schedule,
+  type Source,
+  type SourceSelection,
+  type StoredSource,
+  validSchedule,
+  validSource,
+} from "./source.ts";
+export { ALREADY_EXISTS, codeOf, DEADLINE_EXCEEDED, isPreconditionFailure, NOT_FOUND } from "./status.ts";
 export { isCount, sumOfCounts } from "./sum.ts";
 export { isDocumentId, validAmount, validIncrement, validName } from "./validation.ts";
 export { type IncrementPlan, planIncrement } from "./writePlan.ts";

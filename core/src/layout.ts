@@ -57,6 +57,9 @@ export const DEFAULT_COLLECTION = "counters";
 /** The subcollection of a counter that holds its shards. */
 export const SHARDS = "shards";
 
+/** The subcollection of a counter that holds its entries. */
+export const ENTRIES = "entries";
+
 /** The backend's own shard: folded shards, imports, resets and corrections. */
 export const BASE_SHARD = "base";
 
@@ -97,5 +100,5 @@ export function isRegister(shard: string): boolean {
 
 /** Path of the entry of one key. */
 export function entryPath(counter: string, key: string): string {
-  return `${counter}/entries/${key}`;
+  return `${counter}/${ENTRIES}/${key}`;
 }

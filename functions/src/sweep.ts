@@ -1,8 +1,9 @@
 /**
  * Looks after the counters that the last publish left unsettled, now that nobody writes them: rates decay, counts
- * shrink, surplus shards are folded, and a counter whose scheduled aggregation was lost is brought up to date.
+ * shrink, surplus shards are folded, and a counter whose scheduled aggregation was lost is brought up to date. Then those
+ * that are due are reconciled.
  *
- * It queries those counters only. With none unsettled a sweep costs 1 read.
+ * It queries those counters only. With none unsettled and none due, a sweep costs 2 reads.
  */
 import type { QueryDocumentSnapshot } from "firebase-admin/firestore";
 import { logger } from "firebase-functions";
@@ -14,6 +15,7 @@ import { type Published, parseCounter } from "./counter.ts";
 import { fold, foldable } from "./fold.ts";
 import { measure } from "./measure.ts";
 import { isPolled, outlookOf } from "./outlook.ts";
+import { reconcileDue } from "./reconcile.ts";
 
 /** Counters attended to at the same time: few, because each may have 10,000 shards to hold in memory. */
 const PAGE = 8;
@@ -31,8 +33,13 @@ export function needOf(counter: Published, now: Millis, margin: Millis, config: 
   return now < Math.max(coveredUntil, due) ? "attended" : "due";
 }
 
-/** Cost: 1 read per unsettled counter; unless it rests, 1 per shard of it; what publishing and folding cost. */
 export async function sweep(backend: Backend): Promise<void> {
+  await settleAll(backend);
+  await reconcileDue(backend);
+}
+
+/** Cost: 1 read per unsettled counter; unless it rests, 1 per shard of it; what publishing and folding cost. */
+async function settleAll(backend: Backend): Promise<void> {
   const unsettled = backend.counters.where("unsettled", "==", true).orderBy("__name__").limit(PAGE);
   for (let page = await unsettled.get(); !page.empty; page = await unsettled.startAfter(page.docs.at(-1)).get()) {
     await Promise.all(page.docs.map((counter) => settle(backend, counter)));

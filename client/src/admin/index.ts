@@ -1,4 +1,11 @@
-export { CounterError, type CounterErrorCode } from "../../../core/src/index.ts";
+export {
+  CounterError,
+  type CounterErrorCode,
+  type Filter,
+  type FilterOperator,
+  type Source,
+  type SourceSelection,
+} from "../../../core/src/index.ts";
 export type { BufferedCounter, BufferOptions } from "../buffer.ts";
 export type { CounterOptions, Reference } from "../reference.ts";
 export type { Ranked, RankOptions, Snapshot, TopOptions } from "../snapshot.ts";
@@ -8,3 +15,5 @@ export { type IncrementOptions, incrementCounter, incrementCounterIn, undoIncrem
 export { counterRank, type ListOptions, listCounters, topCounters } from "./list.ts";
 export { type DeleteOptions, deleteCounter, type EnsureOptions, ensureCounter, resetCounter } from "./maintain.ts";
 export { type CounterSnapshot, getCounter, getExactCounter, hasIncremented, onCounter, onIncremented } from "./read.ts";
+export { type ReconcileOptions, type Reconciliation, reconcileCounter } from "./reconcile.ts";
+export { type SourceOptions, setSource } from "./source.ts";

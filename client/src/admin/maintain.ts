@@ -5,11 +5,10 @@ import {
   BASE_SHARD,
   CounterError,
   codeOf,
-  isCount,
   isPreconditionFailure,
   shardsPath,
-  sumOfCounts,
 } from "../../../core/src/index.ts";
+import { moveBase, sumOf } from "./base.ts";
 import { type CounterRef, counterDoc, shardDoc } from "./counter.ts";
 import { persist } from "./retry.ts";
 
@@ -39,8 +38,9 @@ export async function ensureCounter(ref: CounterRef, options: EnsureOptions = {}
   validTotal(initial);
   const base = shardDoc(ref, BASE_SHARD);
   await persist(async () => {
-    const known = await ref.firestore.getAll(counterDoc(ref), base, { fieldMask: [] });
-    if (known.some(({ exists }) => exists)) return;
+    // A counter document without a total is no counter yet: setSource may have come first.
+    const [counter, known] = await ref.firestore.getAll(counterDoc(ref), base, { fieldMask: ["asOf"] });
+    if (counter?.get("asOf") !== undefined || known?.exists) return;
     await base.create({ count: initial, writes: 0, at: FieldValue.serverTimestamp() });
   }).catch((error) => {
     if (codeOf(error) !== ALREADY_EXISTS) throw error;
@@ -63,18 +63,13 @@ export async function ensureCounter(ref: CounterRef, options: EnsureOptions = {}
  */
 export async function resetCounter(ref: CounterRef, to: number): Promise<void> {
   validTotal(to);
-  const base = shardDoc(ref, BASE_SHARD);
   await persist(async () => {
     for (;;) {
-      const { docs } = await ref.firestore.collection(shardsPath(ref.path)).select("count").get();
-      const before = docs.find(({ id }) => id === BASE_SHARD);
-      const by = to - sumOfCounts(docs.map((shard) => shard.get("count")));
-      const count = before && !isCount(before.get("count")) ? by : FieldValue.increment(by);
-      const correction = { count, at: FieldValue.serverTimestamp() };
+      const shards = await ref.firestore.collection(shardsPath(ref.path)).select("count").get();
+      const batch = ref.firestore.batch();
+      moveBase(batch, ref, shards, to - sumOf(shards));
       try {
-        // Whoever else moves the base, a fold or another reset, makes us look again.
-        if (before) await base.update(correction, { lastUpdateTime: before.updateTime });
-        else await base.create({ writes: 0, ...correction });
+        await batch.commit();
         return;
       } catch (error) {
         if (!isPreconditionFailure(error)) throw error;
@@ -90,7 +85,7 @@ export interface DeleteOptions {
 }
 
 /**
- * Deletes a counter and all that belongs to it: shards, entries, and the counter document last. Can be repeated, and goes
+ * Deletes a counter and all that belongs to it: shards, entries, corrections, and the counter document last. Can be repeated, and goes
  * on where it was interrupted. Stop its writers first: an increment that arrives later starts the counter anew.
  *
  * Cost: 1 read and 1 delete per document, and 1 read per 1,000 to count them.

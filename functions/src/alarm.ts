@@ -1,0 +1,56 @@
+/**
+ * Tells people that a counter had drifted: an error in the log, and an event to which their own functions can subscribe.
+ *
+ * By then the counter is correct again. So an event that cannot be published is logged and given up: nothing is undone,
+ * and nothing tried again.
+ */
+import { type App, getApp, getApps, initializeApp } from "firebase-admin/app";
+import { getEventarc } from "firebase-admin/eventarc";
+import { logger } from "firebase-functions";
+
+/** The type of the event. Its subject is the counter's id, its data a {@link Drift}. */
+export const DRIFT_EVENT = "firestore-tally.v1.drift";
+
+/** What a reconcile found, and has corrected. */
+export interface Drift {
+  readonly counter: string;
+  readonly expected: number;
+  readonly found: number;
+  /** What was added to the counter. */
+  readonly drift: number;
+  /** The instant of the comparison, in ISO 8601. */
+  readonly asOf: string;
+}
+
+export async function raiseAlarm(drift: Drift): Promise<void> {
+  // Not `logger.error`, which would put a stack trace into the message: what went wrong is in the data.
+  logger.write({ severity: "ERROR", message: "a counter had drifted from its source, and was corrected", ...drift });
+  const { EVENTARC_CHANNEL, EVENTARC_CLOUD_EVENT_SOURCE, EXT_SELECTED_EVENTS } = process.env;
+  if (!EVENTARC_CHANNEL) return;
+  // Whoever installed the extension has chosen its events, maybe none.
+  const allowed = EXT_SELECTED_EVENTS === undefined ? {} : { allowedEventTypes: EXT_SELECTED_EVENTS };
+  try {
+    await getEventarc(eventarcApp())
+      .channel(EVENTARC_CHANNEL, allowed)
+      .publish({
+        type: DRIFT_EVENT,
+        subject: drift.counter,
+        source: EVENTARC_CLOUD_EVENT_SOURCE ?? "firestore-tally",
+        data: drift,
+      });
+  } catch (error) {
+    logger.write({
+      severity: "ERROR",
+      message: "could not publish the event of a drift; the counter is correct all the same",
+      counter: drift.counter,
+      error: String(error),
+    });
+  }
+}
+
+/** The SDK asks for a token even where the emulator wants none, and a machine without an account has none to give. */
+function eventarcApp(): App {
+  if (!process.env.CLOUD_EVENTARC_EMULATOR_HOST) return getApp();
+  const credential = { getAccessToken: async () => ({ access_token: "any", expires_in: 3_600 }) };
+  return getApps().find(({ name }) => name === "eventarc") ?? initializeApp({ credential }, "eventarc");
+}

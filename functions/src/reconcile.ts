@@ -1,0 +1,73 @@
+/**
+ * Reconciles the counters whose source of truth asks for it, when they are due, and raises an alarm about what drifted.
+ *
+ * How is the server SDK's own `reconcileCounter`; here is only when. A counter is due again a whole number of its
+ * intervals later, whatever became of it: what may pass was tried again already, and what will not pass must not be tried
+ * at every sweep. If the function dies, the counter is still due. With none due it costs 1 read.
+ */
+import { FieldValue, type QueryDocumentSnapshot } from "firebase-admin/firestore";
+import { logger } from "firebase-functions";
+import { reconcileCounter } from "../../client/src/admin/reconcile.ts";
+import { isPreconditionFailure, parseSource } from "../../core/src/index.ts";
+import { raiseAlarm } from "./alarm.ts";
+import type { Backend } from "./backend.ts";
+import type { Millis } from "./config.ts";
+import { toMillis, toTimestamp } from "./counter.ts";
+
+/** Counters reconciled at the same time: few, because each may have 10,000 shards to hold in memory. */
+const PAGE = 4;
+
+/** The next due time after `now`, in step with the last one, which may be long past. */
+export function nextDue(due: Millis, every: Millis, now: Millis): Millis {
+  return due + Math.max(1, Math.floor((now - due) / every) + 1) * every;
+}
+
+/** Cost: 1 read, and per counter due 2 reads, 1 write and what reconciling it costs. */
+export async function reconcileDue(backend: Backend): Promise<void> {
+  const now = toTimestamp(backend.now());
+  const due = backend.counters.where("reconcileAt", "<=", now).orderBy("reconcileAt").limit(PAGE);
+  for (let page = await due.get(); !page.empty; page = await due.startAfter(page.docs.at(-1)).get()) {
+    await Promise.all(page.docs.map((counter) => attend(backend, counter)));
+    if (page.size < PAGE) return;
+  }
+}
+
+async function attend(backend: Backend, counter: QueryDocumentSnapshot): Promise<void> {
+  await repair(counter)
+    .finally(() => reschedule(backend, counter))
+    .catch((error) => {
+      // As text: of an error as data, the log leaves out the message.
+      const message = "could not reconcile a counter";
+      logger.write({ severity: "ERROR", message, counter: counter.id, error: String(error) });
+    });
+}
+
+async function repair(counter: QueryDocumentSnapshot): Promise<void> {
+  const { id, ref } = counter;
+  const { source, schedule } = parseSource(counter.get("source"));
+  // Not by `counter()`, which remembers every counter as long as the process lives.
+  const { expected, found, drift, asOf } = await reconcileCounter(
+    { firestore: ref.firestore, id, path: ref.path },
+    { source },
+  );
+  if (Math.abs(drift) > schedule.alarmBeyond) {
+    await raiseAlarm({ counter: id, expected, found, drift, asOf: asOf.toDate().toISOString() });
+  }
+}
+
+/** Unless somebody else has: another sweep, or whoever changed the source meanwhile. */
+async function reschedule(backend: Backend, counter: QueryDocumentSnapshot): Promise<void> {
+  const due = counter.get("reconcileAt");
+  for (;;) {
+    const current = await counter.ref.get();
+    if (!current.updateTime || !due.isEqual(current.get("reconcileAt"))) return;
+    const every = current.get("source")?.everySeconds * 1_000;
+    const next = every > 0 ? toTimestamp(nextDue(toMillis(due), every, backend.now())) : FieldValue.delete();
+    try {
+      await counter.ref.update({ reconcileAt: next }, { lastUpdateTime: current.updateTime });
+      return;
+    } catch (error) {
+      if (!isPreconditionFailure(error)) throw error;
+    }
+  }
+}
