@@ -5,13 +5,15 @@ import type { Firestore as RealAdminFirestore } from "firebase-admin/firestore";
 import { counter as adminCounter } from "../../client/src/admin/counter.ts";
 import * as admin from "../../client/src/admin/increment.ts";
 import { ensureCounter, resetCounter } from "../../client/src/admin/maintain.ts";
+import { reconcileCounter } from "../../client/src/admin/reconcile.ts";
+import { setSource } from "../../client/src/admin/source.ts";
 import { counter as webCounter } from "../../client/src/web/counter.ts";
 import * as web from "../../client/src/web/increment.ts";
 import { Firestore as AdminFirestore, FieldValue } from "./model/adminSdk.ts";
 import { Connection, type Network } from "./model/network.ts";
 import { Firestore as WebFirestore } from "./model/webSdk.ts";
 import type { Oracle } from "./oracle.ts";
-import type { Action } from "./scenario.ts";
+import { type Action, ORDERS } from "./scenario.ts";
 import { Process } from "./scheduler.ts";
 
 interface Actor<Firestore> {
@@ -109,6 +111,32 @@ export class Actors {
         void ensureCounter(adminCounter(firestore, action.counter), { initial: action.initial });
         break;
       }
+      case "order":
+      case "cancel": {
+        const { firestore } = this.#server(action.server);
+        this.#order(firestore, action.order, action.does === "order").catch(() => undefined);
+        break;
+      }
+      case "drift": {
+        const { process, firestore } = this.#startServer("drift");
+        this.#oracle.expect(process, { kind: "anything" });
+        const shard = firestore.doc(`counters/${ORDERS.counter}/shards/0`);
+        shard.set({ count: FieldValue.increment(action.by) } as never, { merge: true }).catch(() => undefined);
+        break;
+      }
+      case "reconcile": {
+        const { firestore } = this.#startServer("reconcile");
+        const { collection } = ORDERS;
+        // Where calls time out again and again, it gives up, and says that the source is too large.
+        reconcileCounter(adminCounter(firestore, ORDERS.counter), { source: { collection } }).catch(() => undefined);
+        break;
+      }
+      case "reconcileBySchedule": {
+        const { firestore } = this.#startServer("setSource");
+        const { collection } = ORDERS;
+        void setSource(adminCounter(firestore, ORDERS.counter), { collection }, { every: 300_000 });
+        break;
+      }
       case "closeClient":
         this.#die(this.#clients, action.client);
         break;
@@ -125,6 +153,19 @@ export class Actors {
         this.#oracle.fail("I8", `${key} was told that it ${counts ? "counts" : "does not count"} in ${counter}`);
       }
     }
+  }
+
+  /** An app's own document and its increment, in one commit. Whether it was made is nobody's concern here. */
+  async #order(firestore: RealAdminFirestore, id: string, isNew: boolean): Promise<void> {
+    const document = firestore.doc(`${ORDERS.collection}/${id}`);
+    const ref = adminCounter(firestore, ORDERS.counter);
+    await firestore.runTransaction(async (transaction) => {
+      const { exists } = await transaction.get(document);
+      if (exists === isNew) return;
+      if (isNew) transaction.create(document, {});
+      else transaction.delete(document);
+      admin.incrementCounterIn(transaction, ref, isNew ? 1 : -1);
+    });
   }
 
   /** Keyed ones take turns: people like, then unlike. */

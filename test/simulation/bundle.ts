@@ -28,11 +28,18 @@ export async function bundle(outfile: string, mutation?: Mutation): Promise<stri
     alias: {
       "firebase-admin/firestore": here("model/adminSdk.ts"),
       "firebase/firestore": here("model/webSdk.ts"),
+      "firebase-admin/app": here("functionsSdk.ts"),
+      "firebase-admin/eventarc": here("functionsSdk.ts"),
       "firebase-functions": here("functionsSdk.ts"),
       "node:timers/promises": here("clock.ts"),
     },
     inject: [here("clock.ts")],
-    define: { "Date.now": "simulatedNow", "Math.random": "simulatedRandom", setTimeout: "simulatedTimeout" },
+    define: {
+      "Date.now": "simulatedNow",
+      "Math.random": "simulatedRandom",
+      setTimeout: "simulatedTimeout",
+      "console.warn": "simulatedWarn",
+    },
     plugins: mutation ? [mutate(mutation)] : [],
   });
   return outfile;

@@ -1,5 +1,5 @@
 /**
- * The clock and the chance of the code under test: in its bundle, `Date.now`, `Math.random`, `setTimeout` and
+ * The clock and the chance of the code under test: in its bundle, `Date.now`, `Math.random`, `setTimeout`, `console.warn` and
  * `node:timers/promises` are these. One simulation runs at a time.
  */
 import { Random } from "./random.ts";
@@ -29,3 +29,6 @@ export function simulatedTimeout(run: () => void, millis: number): void {
 export function setTimeout(millis: number): Promise<void> {
   return scheduler.sleep(millis * 1_000);
 }
+
+/** What clients say of a bad connection is no news here. */
+export function simulatedWarn(): void {}

@@ -1,4 +1,4 @@
-/** Stands for `firebase-functions`, of which the steps of the backend use the log. */
+/** Stands for `firebase-functions`, of which the steps of the backend use the log, and for what an alarm would use. */
 
 type Line = (message: string, data?: unknown) => void;
 let sink: Line = () => {};
@@ -13,3 +13,12 @@ export const logger = {
   error: (message: string, data?: unknown) => sink(message, data),
   write: ({ message, ...data }: { message: string }) => sink(message, data),
 };
+
+function notSimulated(): never {
+  throw new Error("is not simulated");
+}
+
+export const getApp = notSimulated;
+export const getApps = notSimulated;
+export const initializeApp = notSimulated;
+export const getEventarc = notSimulated;

@@ -121,7 +121,7 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
     file: "functions/src/measure.ts",
     find: "  for (const doc of snapshot.docs) {",
     replace: "  for (const doc of snapshot.docs) {\n    if (Number(doc.id) >= 3) continue;",
-    breaks: ["I1"],
+    breaks: ["I1", "I2"],
   },
   "a task measures before it is due": {
     file: "functions/src/aggregate.ts",
@@ -130,9 +130,22 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
     breaks: ["I2"],
   },
   "reset without the guard": {
-    file: "client/src/admin/maintain.ts",
-    find: "if (before) await base.update(correction, { lastUpdateTime: before.updateTime });",
-    replace: "if (before) await base.update(correction);",
+    file: "client/src/admin/base.ts",
+    find: "batch.update(base, correction, { lastUpdateTime: before.updateTime });",
+    replace: "batch.update(base, correction);",
+    breaks: ["I5"],
+  },
+  "source and shards are looked at one after the other": {
+    file: "client/src/admin/reconcile.ts",
+    find: "await transaction.get(aggregationOf(ref, source))",
+    replace: "await aggregationOf(ref, source).get()",
+    breaks: ["I5"],
+  },
+  "a correction that was sent and not heard of is made again": {
+    file: "client/src/admin/reconcile.ts",
+    find: "moveBase(batch, ref, shards, drift);",
+    replace:
+      'batch.set(counterDoc(ref).collection("shards").doc("base"), { count: FieldValue.increment(drift) }, { merge: true });',
     breaks: ["I5"],
   },
   "a register adds instead of keeping the larger sum": {

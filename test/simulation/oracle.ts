@@ -8,7 +8,7 @@ import type { Change } from "./model/database.ts";
 import type { Commit } from "./model/network.ts";
 import { isKeyed } from "./model/rules.ts";
 import { type Fields, type Micros, Timestamp } from "./model/values.ts";
-import type { Scenario } from "./scenario.ts";
+import { ORDERS, type Scenario } from "./scenario.ts";
 import type { Process } from "./scheduler.ts";
 
 /** An invariant does not hold. */
@@ -49,6 +49,8 @@ interface Mark {
 }
 
 interface Track {
+  /** After each commit, by how much the documents of its source are more than its sum. Of a counter that has a source. */
+  readonly drifts: { readonly time: Micros; readonly drift: number }[];
   /** The sum of the shards after each commit, oldest first. */
   readonly sums: { readonly time: Micros; readonly sum: number }[];
   entries: number;
@@ -67,6 +69,7 @@ export class Oracle {
   readonly #onViolation: (violation: Violation) => void;
   readonly #intents = new Map<Process, Intent>();
   readonly #tracks = new Map<string, Track>();
+  #lastCorrection: Micros = 0;
   readonly #marks = new Map<string, Mark>();
   /** Replays that counted again, or were reported as refused, because their mark had gone: what 32 marks cannot tell. */
   unrecognized = 0;
@@ -97,7 +100,10 @@ export class Oracle {
 
   onCommit({ process, time, changes }: Commit): void {
     const added = new Map<string, number>();
+    let orders = 0;
     for (const { before, after } of changes) {
+      if (after.path.startsWith(`${ORDERS.collection}/`)) orders += Number(!!after.fields) - Number(!!before.fields);
+      if (!after.path.startsWith(`${this.#config.collection}/`)) continue;
       const [, counter = "", collection] = after.path.split("/");
       const track = this.#track(counter);
       if (collection === "shards") {
@@ -119,8 +125,9 @@ export class Oracle {
       track.sums.push({ time, sum: (track.sums.at(-1)?.sum ?? 0) + by });
       this.#judgeShards(process, counter, by, time);
     }
+    this.#judgeOrders(process, orders - (added.get(ORDERS.counter) ?? 0), time, changes);
     for (const change of changes) {
-      if (change.after.path.split("/").length === 2) this.#judgePublish(change, time);
+      if (isCounter(change.after.path, this.#config)) this.#judgePublish(change, time);
     }
   }
 
@@ -140,6 +147,12 @@ export class Oracle {
       const sum = sums.at(-1)?.sum;
       if (fields?.total !== sum) this.fail("I2", `${counter} says ${fields?.total}, its shards ${sum}`);
     }
+  }
+
+  /** A counter that is reconciled by schedule has not drifted. */
+  reconciled(): void {
+    const drift = this.#track(ORDERS.counter).drifts.at(-1)?.drift ?? 0;
+    if (drift !== 0) this.fail("I5", `${ORDERS.counter} is reconciled by schedule, but has drifted by ${drift}`);
   }
 
   /** Nobody does anything any more: every increment counted exactly as often as its caller was told. */
@@ -188,9 +201,34 @@ export class Oracle {
     return false;
   }
 
+  /** Documents and increments of one commit are no drift; a correction makes up for the drift of one instant, once. */
+  #judgeOrders(process: Process, by: number, time: Micros, changes: readonly Change[]): void {
+    const { drifts } = this.#track(ORDERS.counter);
+    const before = drifts.at(-1)?.drift ?? 0;
+    if (by !== 0) drifts.push({ time, drift: before + by });
+    const correction = changes.find(({ after }) => after.path.startsWith(`counters/${ORDERS.counter}/corrections/`));
+    if (!correction) {
+      if (by !== 0 && this.#intents.get(process)?.kind !== "anything") {
+        this.fail("I5", `${process.name} made ${ORDERS.counter} drift by ${by}`);
+      }
+      return;
+    }
+    if (this.#margin > 0) return;
+    const asOf = microsOf(correction.after.fields?.asOf);
+    const drift = drifts.filter((one) => one.time <= asOf).at(-1)?.drift ?? 0;
+    if (by !== -drift || asOf <= this.#lastCorrection) {
+      this.fail(
+        "I5",
+        `${process.name} corrected ${ORDERS.counter} by ${-by}; as of ${asOf} it had drifted by ${drift}`,
+      );
+    }
+    this.#lastCorrection = time;
+  }
+
   #judgeShards(process: Process, counter: string, by: number, time: Micros): void {
     const track = this.#track(counter);
     const sum = track.sums.at(-1)?.sum ?? 0;
+    if (counter === ORDERS.counter) return;
     const intent = this.#intents.get(process) ?? { kind: "increments" };
     if (intent.kind === "none" && by !== 0) this.fail("I5", `${process.name} changed the sum of ${counter} by ${by}`);
     if (intent.kind === "ensure" && by !== intent.initial) {
@@ -216,7 +254,8 @@ export class Oracle {
     const [, counter = ""] = after.path.split("/");
     const track = this.#track(counter);
     const fields = after.fields;
-    if (!fields) return;
+    // Its source may be named before anything is published, and changed in between.
+    if (!fields?.asOf || (fields.asOf === before.fields?.asOf && fields.total === before.fields.total)) return;
     const asOf = microsOf(fields.asOf);
     const expected = sumAt(track, asOf);
     // Where snapshots lag, a total may be that of an instant before; only the last word must be right (I2).
@@ -265,11 +304,24 @@ export class Oracle {
   #track(counter: string): Track {
     let track = this.#tracks.get(counter);
     if (!track) {
-      track = { sums: [], entries: 0, oldestUncovered: undefined, newest: 0, lastReset: 0, ledgers: new Map() };
+      track = {
+        drifts: [],
+        sums: [],
+        entries: 0,
+        oldestUncovered: undefined,
+        newest: 0,
+        lastReset: 0,
+        ledgers: new Map(),
+      };
       this.#tracks.set(counter, track);
     }
     return track;
   }
+}
+
+/** Whether a path is a counter document's. */
+export function isCounter(path: string, { collection }: Config): boolean {
+  return path.startsWith(`${collection}/`) && !path.includes("/", collection.length + 1);
 }
 
 function sumAt({ sums }: Track, at: Micros): number {

@@ -15,6 +15,9 @@ export type Action = { readonly at: number } & (
   | { readonly does: "bareWrite"; readonly counter: string; readonly shard: string; readonly by: number }
   | { readonly does: "reset"; readonly counter: string; readonly to: number }
   | { readonly does: "ensure"; readonly counter: string; readonly initial: number }
+  | { readonly does: "order" | "cancel"; readonly server: number; readonly order: string }
+  | { readonly does: "drift"; readonly by: number }
+  | { readonly does: "reconcile" | "reconcileBySchedule" }
   | { readonly does: "sweep" }
   | { readonly does: "kill" | "freeze"; readonly instance: number; readonly seconds: number }
 );
@@ -42,6 +45,8 @@ const SECOND = 1_000 * MS;
 const PLAIN = ["views:a", "b"];
 const LIKES = "likes:c";
 const VOTES = "votes:d";
+/** Counts the documents of a collection; each is created and deleted in one commit with its increment. */
+export const ORDERS = { counter: "orders:e", collection: "orders" };
 
 export function scenarioOf(seed: number): Scenario {
   const random = randomFor(seed, "scenario");
@@ -96,6 +101,7 @@ function anAction(random: Random, faults: readonly Fault[], upkeep: number): Wit
   // A client is one user's; the first two are devices of the same.
   const key = `user${Math.max(client, 1)}`;
   const order = `order${random.integer(0, 3)}`;
+  const by = random.pick([-2, -1, 1, 3]);
   const shard = `${random.integer(0, 11)}`;
   const roll = random.next();
   const other = random.next();
@@ -107,7 +113,14 @@ function anAction(random: Random, faults: readonly Fault[], upkeep: number): Wit
     if (other < 0.6) return { does: "sweep" };
     if (other < 0.8) return { does: "reset", counter, to: random.integer(-10, 100) };
     if (other < 0.9) return { does: "ensure", counter, initial: random.integer(0, 100) };
-    return { does: "bareWrite", counter, shard, by: random.pick([-1, 1, 2]) };
+    return { does: "bareWrite", counter, shard, by };
+  }
+  if (roll < 0.25 + upkeep) {
+    if (other < 0.5) return { does: "order", server, order };
+    if (other < 0.65) return { does: "cancel", server, order };
+    if (other < 0.75) return { does: "drift", by };
+    if (other < 0.8) return { does: "reconcileBySchedule" };
+    return { does: "reconcile" };
   }
   if (other < 0.15) return { does: "like", client, counter: LIKES, key };
   if (other < 0.25) return { does: "unlike", client, counter: LIKES, key };

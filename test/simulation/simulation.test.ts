@@ -45,7 +45,7 @@ test("a failing run is cut down to a few actions", { timeout: 120_000 }, async (
     const { failed } = await runSeeds(mutant, { from: 1, count: SEEDS });
     const { minimize, scenarioOf, simulate } = (await import(mutant.path)) as typeof Entry;
     const smallest = await minimize(scenarioOf(failed?.seed ?? 0));
-    expect(smallest.actions.length).toBeLessThanOrEqual(5);
+    expect(smallest.actions.length).toBeLessThanOrEqual(8);
     expect(smallest.faults.length).toBeLessThanOrEqual(2);
     expect(breaks).toContain((await simulate(smallest)).violation?.invariant);
   } finally {

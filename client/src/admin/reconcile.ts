@@ -89,11 +89,15 @@ export async function reconcileCounter(ref: CounterRef, options: ReconcileOption
   const source = options.source === undefined ? await storedSource(ref) : validSource(options.source);
   const correction = counterDoc(ref).collection(CORRECTIONS).doc();
   let sent = false;
+  let timeouts = 0;
   return await persist(async () => {
     for (;;) {
       const earlier = sent ? await madeBy(correction) : undefined;
       if (earlier) return earlier;
-      const { expected, shards, asOf } = await look(ref, source);
+      const { expected, shards, asOf } = await look(ref, source).catch((error) => {
+        if (codeOf(error) === DEADLINE_EXCEEDED) timeouts++;
+        throw timeouts === TIMEOUTS ? tooLarge(ref, error) : error;
+      });
       const found = sumOf(shards);
       const drift = driftOf(expected, found);
       if (drift === 0 || dryRun) return { expected, found, drift, corrected: false, asOf };
@@ -135,6 +139,9 @@ async function madeBy(correction: DocumentReference): Promise<Reconciliation | u
   return made && { expected: made.expected, found: made.found, drift: made.by, corrected: true, asOf: made.asOf };
 }
 
+/** A source that times out so often in a row is too large; once may have been the connection. */
+const TIMEOUTS = 3;
+
 interface Look {
   readonly expected: number;
   readonly shards: QuerySnapshot;
@@ -146,10 +153,7 @@ async function look(ref: CounterRef, source: Source): Promise<Look> {
   const { firestore, path } = ref;
   return await firestore.runTransaction(
     async (transaction) => {
-      const aggregate = await transaction.get(aggregationOf(ref, source)).catch((error) => {
-        throw codeOf(error) === DEADLINE_EXCEEDED ? tooLarge(ref, error) : error;
-      });
-      const { expected } = aggregate.data();
+      const { expected } = (await transaction.get(aggregationOf(ref, source))).data();
       if (!Number.isFinite(expected)) throw notANumber(ref, expected);
       const shards = await transaction.get(firestore.collection(shardsPath(path)).select("count"));
       return { expected, shards, asOf: shards.readTime };
@@ -176,7 +180,7 @@ async function snapshot(): Promise<ReadOnlyTransactionOptions> {
 function tooLarge({ id }: CounterRef, cause: unknown): CounterError {
   return new CounterError(
     "counter/source-too-large",
-    `counting the source of "${id}" took longer than the minute Firestore allows; choose a source with fewer documents`,
+    `counting the source of "${id}" takes longer than the minute Firestore allows; choose a source with fewer documents`,
     cause,
   );
 }

@@ -234,7 +234,7 @@ export class DocumentReference implements Readable<DocumentSnapshot> {
   create(data: Data) {
     return this.firestore.batch().create(this, data).commit();
   }
-  set(data: Data, options?: { merge?: boolean }) {
+  set(data: Data, options?: { merge?: boolean; mergeFields?: string[] }) {
     return this.firestore.batch().set(this, data, options).commit();
   }
   update(data: Data, precondition?: Precondition) {
@@ -252,8 +252,10 @@ class Writes {
   create(ref: DocumentReference, data: Data): this {
     return this.#add({ path: ref.path, kind: "create", data });
   }
-  set(ref: DocumentReference, data: Data, options: { merge?: boolean } = {}): this {
-    return this.#add({ path: ref.path, kind: options.merge ? "merge" : "set", data });
+  set(ref: DocumentReference, data: Data, options: { merge?: boolean; mergeFields?: string[] } = {}): this {
+    const { merge = false, mergeFields } = options;
+    if (mergeFields) return this.#add({ path: ref.path, kind: "mergeFields", data });
+    return this.#add({ path: ref.path, kind: merge ? "merge" : "set", data });
   }
   update(ref: DocumentReference, data: Data, precondition?: Precondition): this {
     return this.#add({ path: ref.path, kind: "update", data, ...guard(precondition) });
@@ -319,7 +321,11 @@ export class Transaction extends Writes {
       if (!this.#readOnly) this.#note(snapshot);
       return { snapshot, time };
     });
-    if (!known) this.#first = reading.then(({ time }) => time);
+    if (!known) {
+      this.#first = reading.then(({ time }) => time);
+      // Whoever reads next is told, too; if nobody does, nothing is amiss.
+      this.#first.catch(() => undefined);
+    }
     return (await reading).snapshot;
   }
 

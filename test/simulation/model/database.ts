@@ -45,8 +45,11 @@ export type Data = { readonly [field: string]: Written };
 
 export interface Write {
   readonly path: string;
-  /** `update` takes field paths and wants the document to exist, `create` wants it not to. */
-  readonly kind: "create" | "set" | "merge" | "update" | "delete";
+  /**
+   * `update` takes field paths and wants the document to exist, `create` wants it not to. `merge` merges maps, field by
+   * field; `mergeFields` replaces fields as a whole.
+   */
+  readonly kind: "create" | "set" | "merge" | "mergeFields" | "update" | "delete";
   readonly data?: Data;
   /** The version it must still be of. */
   readonly lastUpdateTime?: Micros | undefined;
@@ -177,6 +180,7 @@ function check({ kind, path, lastUpdateTime }: Write, fields: Fields | undefined
 export function apply({ kind, data = {} }: Write, before: Fields | undefined, at: Micros): Fields | undefined {
   if (kind === "delete") return undefined;
   if (kind === "merge") return mergeFields(before ?? {}, data, at);
+  if (kind === "mergeFields") return { ...before, ...setFields(before ?? {}, data, at) };
   // A transform of a document that is replaced starts from nothing.
   if (kind !== "update") return setFields({}, data, at);
   return Object.entries(data).reduce(

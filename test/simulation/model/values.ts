@@ -22,6 +22,19 @@ export class Timestamp {
     return Timestamp.fromMicros(Math.round(millis * 1_000));
   }
 
+  toDate(): Date {
+    return new Date(this.toMillis());
+  }
+
+  isEqual(other: unknown): boolean {
+    return other instanceof Timestamp && other.toMicros() === this.toMicros();
+  }
+
+  /** Ordered by `<`, as the SDK's are. */
+  valueOf(): number {
+    return this.toMicros();
+  }
+
   toMillis(): number {
     return this.seconds * 1_000 + Math.floor(this.nanoseconds / 1e6);
   }
