@@ -17,7 +17,7 @@ export {
   shardsPath,
 } from "./layout.ts";
 export { type Random, randomShard } from "./shardSelection.ts";
-export { ALREADY_EXISTS, codeOf, isPreconditionFailure, NOT_FOUND } from "./status.ts";
+export { ALREADY_EXISTS, codeOf, INVALID_ARGUMENT, isPreconditionFailure, NOT_FOUND } from "./status.ts";
 export { isCount, sumOfCounts } from "./sum.ts";
 export { isDocumentId, validAmount, validIncrement, validName } from "./validation.ts";
 export { type IncrementPlan, planIncrement } from "./writePlan.ts";
