@@ -60,7 +60,10 @@ export function nextPublished(previous: Published | undefined, measurement: Meas
  */
 function writesBy(previous: Published | undefined, { recount, total, writes }: Measurement): number {
   if (!recount) return Math.max(writes, previous?.writes ?? 0);
-  return previous ? previous.writes + Math.abs(total - previous.total) : total;
+  if (!previous) return total;
+  // An ordinary counter before, it may have held any number.
+  const moved = Math.abs(total - previous.total);
+  return previous.writes + (Number.isSafeInteger(moved) ? moved : 0);
 }
 
 /**
