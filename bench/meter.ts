@@ -145,6 +145,13 @@ function observer(method: (typeof METHODS)[number], usage: Usage, onTransaction:
         if (document || missing) usage.reads++;
       }
       if (method === "RunQuery" && v1.RunQueryResponse.decode(message).document) found++;
+      if (method === "RunAggregationQuery") {
+        const { result } = v1.RunAggregationQueryResponse.decode(message);
+        // A count is all that is ever asked for.
+        for (const { integerValue } of Object.values<{ integerValue: number }>(result?.aggregateFields ?? {})) {
+          usage.reads += Math.max(Math.ceil(Number(integerValue) / 1_000), 1);
+        }
+      }
       if (method === "Listen") {
         const { documentChange, documentDelete } = v1.ListenResponse.decode(message);
         if (documentChange || documentDelete) usage.reads++;

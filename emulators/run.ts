@@ -34,7 +34,7 @@ function readArguments(): { options: SuiteOptions; latency: number; command: str
       latency: { type: "string", default: "0" },
     },
   });
-  const params = values.param.map((param) => param.split("=", 2));
+  const params = values.param.map((param) => /^([^=]*)=?(.*)$/s.exec(param)?.slice(1) ?? []);
   const latency = Number(values.latency);
   const isPackaging = (name: string): name is Packaging => (PACKAGINGS as readonly string[]).includes(name);
   const refuse = (problem: string) => fail(`${problem}\n\n${USAGE}`);

@@ -159,6 +159,16 @@ test.each(["views:é中文", "views:a b", "views:a%2Fb", "views:home%2Fshards%2F
   },
 );
 
+test("documents of a counted collection are counted without a call, and the total lands in the app's own document", async () => {
+  const post = admin.doc(`posts/${crypto.randomUUID()}`);
+  await post.set({ title: "kept" });
+  const [first] = await Promise.all(["a", "b", "c"].map((text) => post.collection("comments").add({ text })));
+  await first?.delete();
+  await until(async () => (await post.get()).get("comments") === 2, "the mirror");
+  expect(await published(`comments:${post.id}`)).toMatchObject({ total: 2, shardCount: 1, group: "comments" });
+  expect((await post.get()).data()).toEqual({ title: "kept", comments: 2 });
+});
+
 test("a keyed counter refuses a plain increment with an error that says what to do", async () => {
   const refused = incrementCounter(counter((writers[0] as Client).db, "likes:post"));
   await expect(refused).rejects.toThrow(CounterError);

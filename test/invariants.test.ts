@@ -1,11 +1,10 @@
 /**
  * One test for each invariant of docs/architecture.md, named after it. Where a schedule of events matters, the backend's
- * own code runs in this process, against the real Firestore: the test delivers, drops and repeats the events, and lets
- * instances die. Everything else is the deployed functions.
+ * own code runs in this process (support/lab.ts). Everything else is the deployed functions.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
-import { FieldValue, type Firestore, type WriteResult } from "firebase-admin/firestore";
+import { FieldValue, type WriteResult } from "firebase-admin/firestore";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startMeter } from "../bench/meter.ts";
 import { aggregate, runTask } from "../functions/src/aggregate.ts";
@@ -16,61 +15,16 @@ import { measure } from "../functions/src/measure.ts";
 import { publish } from "../functions/src/publish.ts";
 import type { AggregationTask } from "../functions/src/queue.ts";
 import { sweep } from "../functions/src/sweep.ts";
-import { createWake, type ShardWritten } from "../functions/src/wake.ts";
+import { createWake, type Written } from "../functions/src/wake.ts";
 import { admin, adminAt, type Client, client } from "./support/app.ts";
-import { gaps, increments, watch } from "./support/load.ts";
+import { anyHistory, lab, MARGIN, play } from "./support/lab.ts";
+import { gaps, increments, possibleSums, watch } from "./support/load.ts";
 import { invocations, until } from "./support/suite.ts";
-
-/** The emulator's snapshots may miss commits of the last few milliseconds (see backend.ts). */
-const MARGIN = 50;
-
-/** A collection that the deployed functions do not watch. */
-let made = 0;
-const unwatched = () => `invariants${process.pid}x${made++}`;
-
-interface Lab {
-  readonly backend: Backend;
-  /** What has been scheduled and not yet run. */
-  readonly tasks: AggregationTask[];
-}
-
-/** A backend in this process. Scheduled tasks wait in `tasks` until the test runs them. */
-function lab(changes: Partial<Backend["config"]> = {}, firestore: Firestore = admin): Lab {
-  const collection = unwatched();
-  const tasks: AggregationTask[] = [];
-  const names = new Set<number>();
-  const backend: Backend = {
-    firestore,
-    counters: firestore.collection(collection),
-    config: {
-      collection,
-      minShards: 1,
-      maxShards: 1_000,
-      writesPerShard: 1,
-      shrinkCooldown: 1_000,
-      minInterval: 200,
-      maxInterval: 1_000,
-      precision: 0.001,
-      budget: 0.25,
-      ...changes,
-    },
-    margin: MARGIN,
-    now: Date.now,
-    sleep: (duration) => (duration > 0 ? sleep(duration) : Promise.resolve()),
-    // As Cloud Tasks: a name that was ever used is refused, whether its task still waits, runs or has run.
-    schedule: async (task) => {
-      if (names.has(task.due)) return;
-      names.add(task.due);
-      tasks.push(task);
-    },
-  };
-  return { backend, tasks };
-}
 
 const ID = "lab:counter";
 
 /** One increment, as a server writes it. @returns the event that Firestore would send for it */
-async function write({ counters }: Backend, shard: string, by = 1): Promise<ShardWritten> {
+async function write({ counters }: Backend, shard: string, by = 1): Promise<Written> {
   const result: WriteResult = await counters
     .doc(`${ID}/shards/${shard}`)
     .set({ count: FieldValue.increment(by), writes: FieldValue.increment(1) }, { merge: true });
@@ -119,81 +73,20 @@ test("I1: every total ever published equals the sum of the increments committed 
   await watcher.close();
 });
 
-/** The sums of a base and any subset of a few commits. */
-function possibleSums(base: number, commits: readonly { by: number }[]): number[] {
-  const sums = new Set([base]);
-  for (const { by } of commits) for (const sum of [...sums]) sums.add(sum + by);
-  return [...sums];
-}
-
 test("I2: whatever events are late, doubled, out of order or lost once, and wherever instances die, all is counted", async () => {
-  const action = fc.oneof(
-    { weight: 4, arbitrary: fc.record({ do: fc.constant("write" as const), shard: fc.nat(4) }) },
-    { weight: 4, arbitrary: fc.record({ do: fc.constant("deliver" as const), pick: fc.nat(99), instance: fc.nat(2) }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant("repeat" as const), pick: fc.nat(99), instance: fc.nat(2) }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant("die" as const), pick: fc.nat(99), after: fc.nat(3) }) },
-    { weight: 2, arbitrary: fc.record({ do: fc.constant("task" as const), pick: fc.nat(99) }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant("wait" as const) }) },
-  );
   await fc.assert(
-    fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 40 }), async (history) => {
+    fc.asyncProperty(anyHistory, async (history) => {
       const { backend, tasks } = lab();
-      const instances = Array.from({ length: 3 }, () => createWake(backend));
-      const undelivered: ShardWritten[] = [];
-      const delivered: ShardWritten[] = [];
       let written = 0;
-      const take = <T>(from: T[], pick: number) => from.splice(pick % from.length, 1)[0] as T;
-
-      for (const step of history) {
-        if (step.do === "write") {
-          undelivered.push(await write(backend, String(step.shard)));
-          written++;
-        } else if (step.do === "deliver" && undelivered.length > 0) {
-          const event = take(undelivered, step.pick);
-          await instances[step.instance]?.(event);
-          delivered.push(event);
-        } else if (step.do === "repeat" && delivered.length > 0) {
-          await instances[step.instance]?.(delivered[step.pick % delivered.length] as ShardWritten);
-        } else if (step.do === "die" && undelivered.length > 0) {
-          // Dies at some await: the event stays undelivered, as Firestore would see it, and comes again later.
-          await createWake(mortal(backend, step.after))(
-            undelivered[step.pick % undelivered.length] as ShardWritten,
-          ).catch(() => undefined);
-        } else if (step.do === "task" && tasks.length > 0) {
-          const task = take(tasks, step.pick);
-          // At least once: a task may die and run again, or run twice.
-          await runTask(mortal(backend, step.pick % 4), task).catch(() => undefined);
-          await runTask(backend, task);
-        } else if (step.do === "wait") {
-          await sleep(150);
-        }
-      }
-      // At least once: what is still under way arrives in the end.
-      for (const event of undelivered) await instances[0]?.(event);
-      for (let task = tasks.shift(); task; task = tasks.shift()) await runTask(backend, task);
+      await play(history, { backend, tasks }, async (choice) => {
+        written++;
+        return [await write(backend, String(choice % 5))];
+      });
       if (written > 0) expect(await state(backend)).toMatchObject({ total: written, writes: written });
     }),
     { numRuns: 15, endOnFailure: true },
   );
 });
-
-/** A backend whose instance dies after some calls of Firestore or the queue. */
-function mortal(backend: Backend, after: number): Backend {
-  let left = after;
-  const live = () => {
-    if (left-- <= 0) throw new Error("died");
-  };
-  const schedule: Backend["schedule"] = async (task) => {
-    live();
-    await backend.schedule(task);
-    live();
-  };
-  const now = () => {
-    live();
-    return backend.now();
-  };
-  return { ...backend, schedule, now };
-}
 
 test("I3: a late aggregation never overwrites a newer total", async () => {
   const { backend } = lab();
@@ -209,7 +102,7 @@ test("I3: a late aggregation never overwrites a newer total", async () => {
   expect(newer.total).toBe(2);
 
   const old = { total: late.total, shardCount: 1, writes: 1, rate: 0, asOf: toMillis(late.asOf), calmSince: null };
-  const published = await publish(before, { ...old, unsettled: false, shardDocuments: 1, malformed: [] }, late.asOf);
+  const published = await publish(before, { ...old, unsettled: false, shardDocuments: 1, malformed: [] }, late);
   expect(published).toBe(false);
   expect(await state(backend)).toEqual(newer);
 

@@ -1,8 +1,13 @@
 /** Every test: units, then the emulators in each packaging, then with latency, then the demonstration of the README. */
 import { spawnSync } from "node:child_process";
 
-/** A short cool-down, so that shrinking and folding can be seen within a test. */
-const suite = ["node", "emulators/run.ts", "--param", "SHRINK_COOLDOWN_SECONDS=5"];
+const params = [
+  // So that shrinking and folding can be seen within a test.
+  "SHRINK_COOLDOWN_SECONDS=5",
+  "COUNTED_COLLECTION=posts/{post}/comments",
+  "MIRRORS=comments=posts/{key}.comments, mirrored=mirrors/{key}.stats.total",
+];
+const suite = ["node", "emulators/run.ts", ...params.flatMap((param) => ["--param", param])];
 const vitest = ["--", "vitest", "run", "--project", "emulators"];
 
 const runs: Record<string, string[]> = {

@@ -31,7 +31,14 @@ export {
   validSchedule,
   validSource,
 } from "./source.ts";
-export { ALREADY_EXISTS, codeOf, DEADLINE_EXCEEDED, isPreconditionFailure, NOT_FOUND } from "./status.ts";
+export {
+  ALREADY_EXISTS,
+  codeOf,
+  DEADLINE_EXCEEDED,
+  INVALID_ARGUMENT,
+  isPreconditionFailure,
+  NOT_FOUND,
+} from "./status.ts";
 export { isCount, sumOfCounts } from "./sum.ts";
 export { isDocumentId, validAmount, validIncrement, validName } from "./validation.ts";
 export { type IncrementPlan, planIncrement } from "./writePlan.ts";

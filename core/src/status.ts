@@ -1,5 +1,6 @@
 /** What the errors of Firestore's server SDK mean: gRPC status codes (google.rpc.Code). */
 
+export const INVALID_ARGUMENT = 3;
 export const DEADLINE_EXCEEDED = 4;
 export const NOT_FOUND = 5;
 export const ALREADY_EXISTS = 6;

@@ -6,14 +6,15 @@
  */
 import type { DocumentSnapshot } from "firebase-admin/firestore";
 import { logger } from "firebase-functions";
-import { SHARDS } from "../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
 import type { Millis } from "./config.ts";
 import { type Published, parseCounter } from "./counter.ts";
-import { includes, type Measurement, measure } from "./measure.ts";
+import { includes, type Measurement } from "./measure.ts";
+import { mirrorOf } from "./mirror.ts";
 import { isPolled, type Outlook, outlookOf } from "./outlook.ts";
 import { isNews, nextPublished, publish } from "./publish.ts";
 import type { AggregationTask } from "./queue.ts";
+import { measureCounter } from "./recount.ts";
 
 /** The write that must be counted, or scheduled to be, when an aggregation returns. */
 export interface Wanted {
@@ -21,6 +22,8 @@ export interface Wanted {
   readonly committedAt: Millis;
   /** The shard it changed, where known: finding it in the measurement is proof enough. */
   readonly shardId?: string;
+  /** Whether there was such a write for certain; else it is an instant that somebody wants to see passed. */
+  readonly isWrite?: boolean;
 }
 
 export interface Aggregation {
@@ -35,7 +38,7 @@ export interface Aggregation {
 /**
  * Brings a counter up to date with the wanted write, now or, if it is too early for the next publish, by schedule.
  *
- * Cost: 1 read per shard and 1 write; 1 task operation if the counter is busy; nothing if there is nothing to do.
+ * Cost: 1 measurement and 1 publish; 1 task operation if the counter is busy; nothing if there is nothing to do.
  *
  * @param snapshot  the counter document, just read
  * @param measured  a measurement that was taken together with that read, if there is one
@@ -56,7 +59,7 @@ export async function aggregate(
       return { outlook: before, counter: previous };
     if (previous && before && now() < before.due) return await putOff(previous, before.due);
 
-    measurement ??= await measure(current.ref.collection(SHARDS));
+    measurement ??= await measureCounter(backend, current.ref);
     const next = nextPublished(previous, measurement, config);
     if (before && next.asOf < before.due) {
       // Our clock is ahead of the database's. Not put off: a task cannot schedule itself again.
@@ -65,7 +68,7 @@ export async function aggregate(
     }
 
     const after = outlookOf(next, margin, config);
-    const news = isNews(previous, next, measurement, margin);
+    const news = isNews(previous, next, measurement, margin, wanted.isWrite);
     const certain =
       wanted.committedAt <= next.asOf - margin ||
       (wanted.shardId !== undefined && includes(measurement, wanted.shardId, wanted.committedAt));
@@ -73,7 +76,8 @@ export async function aggregate(
       await schedule({ counterId, due: Math.max(after.due, wanted.committedAt) });
     }
     if (!news) return { outlook: after, counter: next, measurement };
-    if (await publish(current, next, measurement.asOf)) {
+    const mirror = next.total === previous?.total ? undefined : mirrorOf(counterId, config.mirrors);
+    if (await publish(current, next, measurement, mirror)) {
       report(counterId, previous, next);
       return { outlook: after, counter: next, measurement };
     }

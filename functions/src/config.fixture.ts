@@ -15,6 +15,8 @@ export const defaults: Config = {
   maxInterval: 10_000,
   precision: 0.001,
   budget: 0.25,
+  counted: undefined,
+  mirrors: [],
 };
 
 const number = (min: number, max: number) => fc.double({ min, max, noNaN: true });
@@ -32,8 +34,8 @@ export const anyConfig: fc.Arbitrary<Config> = fc
   })
   .map(({ shards, seconds, cooldownSeconds, ...numbers }) =>
     validConfig({
+      ...defaults,
       ...numbers,
-      collection: "counters",
       minShards: Math.min(...shards),
       maxShards: Math.max(...shards),
       minInterval: Math.min(...seconds) * 1_000,

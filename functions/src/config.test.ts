@@ -5,6 +5,8 @@ import { CounterError } from "../../core/src/index.ts";
 import { DRIFT_EVENT } from "./alarm.ts";
 import { defaults } from "./config.fixture.ts";
 import { type Config, config, params, validConfig } from "./config.ts";
+import { parseCounted } from "./counted.ts";
+import { parseMirrors } from "./mirror.ts";
 
 const text = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
 const manifest = parse(text("../../extension.yaml"));
@@ -51,6 +53,19 @@ describe("each parameter is refused outside its range", () => {
         `counter/invalid-config: COLLECTION is "${collection}"; set it to the id of one collection`,
       );
     }
+  });
+
+  test("and nothing below COLLECTION is counted or a mirror, which would never come to rest", () => {
+    const below = { ...defaults, collection: "tallies" };
+    expect(() => validConfig({ ...below, counted: parseCounted("tallies/{counter}/entries") })).toThrow(
+      'counter/invalid-config: COUNTED_COLLECTION: "tallies/{counter}/entries" is below COLLECTION',
+    );
+    expect(() => validConfig({ ...below, counted: parseCounted("tallies") })).toThrow(CounterError);
+    expect(() => validConfig({ ...below, mirrors: parseMirrors("a=x/{key}.a,b=tallies/{key}.b") })).toThrow(
+      'counter/invalid-config: MIRRORS: "tallies/{key}" is below COLLECTION',
+    );
+    const fine = { ...defaults, counted: parseCounted("a/counters/b"), mirrors: parseMirrors("a=b/counters.a") };
+    expect(validConfig(fine)).toEqual(fine);
   });
 });
 
@@ -100,6 +115,29 @@ describe("the extension and the function kit are the same", () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the manifest's
     expect(filter("database").value).toBe("${param:DATABASE_ID}");
     expect([/retry: true/.test(index), retryPolicy]).toEqual([true, "RETRY_POLICY_RETRY"]);
+  });
+
+  test("the same triggers for documents that are counted: creations and deletions, with retries", () => {
+    const [, path] = /const counted = \{\s*document: expr`(.+)`[^}]*retry: true/.exec(index) ?? [];
+    for (const [name, event] of [
+      ["created", "onDocumentCreated"],
+      ["deleted", "onDocumentDeleted"],
+    ] as const) {
+      const { eventType, eventFilters, retryPolicy } = resource(name).eventTrigger;
+      expect(index).toContain(`export const ${name} = ${event}(counted, `);
+      expect(eventType).toBe(`google.cloud.firestore.document.v1.${name}`);
+      expect(eventFilters).toEqual([
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the manifest's
+        { attribute: "database", value: "${param:DATABASE_ID}" },
+        {
+          attribute: "document",
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's
+          value: path?.replace("${params.countedCollection}", "${param:COUNTED_COLLECTION}"),
+          operator: "match-path-pattern",
+        },
+      ]);
+      expect(retryPolicy).toBe("RETRY_POLICY_RETRY");
+    }
   });
 
   test("the same retries of a task, the same schedule and time limit of a sweep", () => {

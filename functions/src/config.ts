@@ -4,6 +4,8 @@
  */
 import { defineInt, defineString } from "firebase-functions/params";
 import { CounterError, DEFAULT_COLLECTION, isDocumentId, MAX_SHARDS } from "../../core/src/index.ts";
+import { type CountedCollection, NO_COLLECTION, parseCounted } from "./counted.ts";
+import { type Mirror, parseMirrors } from "./mirror.ts";
 
 /** Milliseconds: a duration, or since the epoch. */
 export type Millis = number;
@@ -28,6 +30,10 @@ export interface Config {
   readonly precision: number;
   /** What reading shards may cost, as a share of what the increments themselves cost. */
   readonly budget: number;
+  /** The collections whose documents are counted, if any. */
+  readonly counted: CountedCollection | undefined;
+  /** The documents that totals also land in. */
+  readonly mirrors: readonly Mirror[];
 }
 
 /** Parameters are strings or whole numbers; a decimal is a string that is checked where people enter it. */
@@ -94,6 +100,20 @@ export const params = {
     label: "Budget",
     description: "What reading shards may cost, as a share of what the increments themselves cost.",
   }),
+  countedCollection: defineString("COUNTED_COLLECTION", {
+    default: NO_COLLECTION,
+    label: "Counted collection",
+    description:
+      "The path of a collection whose documents are counted, such as posts or posts/{post}/comments. " +
+      `${NO_COLLECTION}, a collection that nobody has, counts nothing.`,
+  }),
+  mirrors: defineString("MIRRORS", {
+    default: "",
+    label: "Mirrors",
+    description:
+      "Fields of your own documents that totals also land in, by group: likes=posts/{key}.likes puts the total of " +
+      "likes:42 into the field likes of posts/42. Put commas between several.",
+  }),
 };
 
 let resolved: Config | undefined;
@@ -114,6 +134,8 @@ export function config(): Config {
     maxInterval: params.maxIntervalSeconds.value() * 1_000,
     precision: Number(params.precision.value()),
     budget: Number(params.budget.value()),
+    counted: parseCounted(params.countedCollection.value()),
+    mirrors: parseMirrors(params.mirrors.value()),
   });
   return resolved;
 }
@@ -142,5 +164,13 @@ export function validConfig(config: Config): Config {
   inRange("MAX_INTERVAL_SECONDS", config.maxInterval / 1_000, config.minInterval / 1_000, 3_600);
   inRange("PRECISION", config.precision, 0, 1);
   inRange("BUDGET", config.budget, 0.001, 100);
+  // A counter would count, or write, what makes it count and write again.
+  const outside = (name: string, path: readonly string[]) => {
+    if (path[0] !== config.collection) return;
+    const value = JSON.stringify(path.join("/"));
+    throw new CounterError("counter/invalid-config", `${name}: ${value} is below COLLECTION; name another path`);
+  };
+  if (config.counted) outside("COUNTED_COLLECTION", config.counted);
+  for (const { document } of config.mirrors) outside("MIRRORS", document);
   return config;
 }

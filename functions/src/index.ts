@@ -1,18 +1,21 @@
 /**
- * What is deployed: `wake` on every shard write, `aggregate` as a task queue, `sweep` on a schedule.
+ * What is deployed: `wake` on every shard write, `created` and `deleted` for documents that are counted, `aggregate` as a
+ * task queue, `sweep` on a schedule.
  *
  * An extension's manifest knows task queues and schedules of the 1st generation only, so there the same handlers are
  * wrapped for it.
  */
 import type { DocumentReference } from "firebase-admin/firestore";
+import { logger } from "firebase-functions";
 import { expr } from "firebase-functions/params";
 import * as v1 from "firebase-functions/v1";
-import { onDocumentWritten } from "firebase-functions/v2/firestore";
+import { onDocumentCreated, onDocumentDeleted, onDocumentWritten } from "firebase-functions/v2/firestore";
 import { onSchedule } from "firebase-functions/v2/scheduler";
 import { onTaskDispatched } from "firebase-functions/v2/tasks";
 import { runTask } from "./aggregate.ts";
 import { type Backend, createBackend } from "./backend.ts";
-import { params } from "./config.ts";
+import { type Millis, params } from "./config.ts";
+import { counterOf, deletedBy } from "./counted.ts";
 import { toMillis } from "./counter.ts";
 import type { AggregationTask } from "./queue.ts";
 import { sweep as runSweep } from "./sweep.ts";
@@ -50,6 +53,30 @@ export const wake = onDocumentWritten(
     await running().wake({ counterId, shardId, committedAt: toMillis(data.after.updateTime) });
   },
 );
+
+/** Creations and deletions alone: an update of a counted document costs nothing. */
+const counted = {
+  document: expr`${params.countedCollection}/{document}`,
+  database: params.database,
+  region,
+  memory,
+  retry: true,
+} as const;
+
+export const created = onDocumentCreated(counted, async ({ data }) => {
+  if (data) await recount(data.ref, toMillis(data.updateTime));
+});
+
+export const deleted = onDocumentDeleted(counted, async ({ data, time }) => {
+  if (data) await recount(data.ref, deletedBy(time, running().backend.now()));
+});
+
+async function recount({ parent, path }: DocumentReference, committedAt: Millis): Promise<void> {
+  const { backend, wake } = running();
+  const counterId = counterOf(parent.path, backend.config.counted);
+  if (counterId !== undefined) await wake({ counterId, committedAt });
+  else logger.error("cannot count this collection: its counter would have no id of its own", { document: path });
+}
 
 /** As stubborn as a write's own retries: about a day. */
 const retryConfig = { maxAttempts: 100, minBackoffSeconds: 1, maxBackoffSeconds: 900 };

@@ -28,6 +28,12 @@ describe("with the defaults, the interval in milliseconds", () => {
   );
 });
 
+test("a sparse counter has the longest interval if it is dear to measure: a large collection, or shards not folded yet", () => {
+  const sparse = { shardCount: 2, rate: 0, total: 1_000_000 };
+  const intervalOf = (shardDocuments: number) => publishInterval({ ...sparse, shardDocuments }, defaults);
+  expect([0, 19, 20, 1_000].map(intervalOf)).toEqual([1_000, 1_000, 10_000, 10_000]);
+});
+
 test("the interval is within its bounds for every counter and configuration", () => {
   fc.assert(
     fc.property(anyCounter, anyConfig, (counter, config) => {

@@ -3,7 +3,8 @@
  *
  * Long enough that the total has visibly changed, and that reading the shards costs no more than a set share of what
  * the increments cost; within bounds people set. A counter written less than once in the longest interval gets the
- * shortest: there is nothing to coalesce, so waiting would save nothing.
+ * shortest: there is nothing to coalesce, so waiting would save nothing. But if a measurement is dear, it gets the
+ * longest: of a large collection that is counted, the rate is only a lower bound, and the reads are certain.
  */
 import type { Config, Millis } from "./config.ts";
 import type { Published } from "./counter.ts";
@@ -17,6 +18,9 @@ export function isSparse(rate: number, config: Config): boolean {
 const READ_PRICE = 0.06;
 const WRITE_PRICE = 0.18;
 
+/** A measurement is dear from this many documents for each shard the counter needs. */
+const DEAR = 10;
+
 /**
  * @param counter  its last published total, its rate in writes per second, and how many shards there are: those to
  *                 spread over, or those that were read, if there were more
@@ -28,7 +32,7 @@ export function publishInterval(
 ): Millis {
   const { total, rate, shardCount, shardDocuments } = counter;
   const { precision, budget, minInterval, maxInterval } = config;
-  if (isSparse(rate, config)) return minInterval;
+  if (isSparse(rate, config)) return shardDocuments < DEAR * shardCount ? minInterval : maxInterval;
   const untilVisible = (precision * Math.abs(total)) / rate;
   const untilAffordable = (Math.max(shardCount, shardDocuments) * READ_PRICE) / (budget * rate * WRITE_PRICE);
   return Math.min(Math.max(1_000 * Math.max(untilVisible, untilAffordable), minInterval), maxInterval);

@@ -8,6 +8,7 @@ import type { CollectionReference, QuerySnapshot, Timestamp } from "firebase-adm
 import { isCount } from "../../core/src/index.ts";
 import type { Millis } from "./config.ts";
 import { toMillis } from "./counter.ts";
+import type { Recount } from "./recount.ts";
 
 /** One shard as it was measured. */
 export interface MeasuredShard {
@@ -29,6 +30,8 @@ export interface Measurement {
   readonly shards: readonly MeasuredShard[];
   /** Ids of shards whose `count` is not a finite number: left out of the total. */
   readonly malformed: readonly string[];
+  /** Of a counter that counts a collection: then `total` is how many documents there are. */
+  readonly recount?: Recount;
 }
 
 /** Lists and sums the shards. Cost: 1 read per shard, at least 1. The mask keeps `marks` off the wire. */
@@ -36,7 +39,8 @@ export async function measure(shards: CollectionReference): Promise<Measurement>
   return summarize(await shards.select("count", "writes").get());
 }
 
-function summarize(snapshot: QuerySnapshot): Measurement {
+/** Sums shards that were listed. */
+export function summarize(snapshot: QuerySnapshot): Measurement {
   const shards: MeasuredShard[] = [];
   const malformed: string[] = [];
   let total = 0;

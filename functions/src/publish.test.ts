@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { anyConfig, anyCounter, defaults, idle } from "./config.fixture.ts";
 import { toTimestamp } from "./counter.ts";
 import type { Measurement } from "./measure.ts";
+import { isPolled } from "./outlook.ts";
 import { isNews, nextPublished } from "./publish.ts";
 
 /** What is measured `seconds` after `idle` was published, if nobody wrote since; or else what `changes` say. */
@@ -82,6 +83,50 @@ describe("the next publish", () => {
   });
 });
 
+describe("the next publish of a counter that counts a collection", () => {
+  const counting = (seconds: number, total: number, changes: Partial<Measurement> = {}) =>
+    measured(seconds, { total, writes: 7_777, recount: { reads: Math.ceil(total / 1_000) }, ...changes });
+
+  test("has as many writes as its count has moved by, up or down, and the rate of that", () => {
+    expect(nextPublished(idle, counting(5, idle.total + 20), defaults)).toMatchObject({ writes: 62, rate: 4 });
+    expect(nextPublished(idle, counting(5, idle.total - 20), defaults)).toMatchObject({ writes: 62, rate: 4 });
+    expect(nextPublished(idle, counting(5, idle.total), defaults)).toMatchObject({ writes: 42, rate: 0 });
+    expect(nextPublished(undefined, counting(5, 30), defaults)).toMatchObject({ writes: 30, rate: 0 });
+  });
+
+  test("I3: counts no fewer writes than before, whatever was counted", () => {
+    fc.assert(
+      fc.property(anyCounter, anyConfig, fc.maxSafeNat(), (before, config, total) => {
+        const next = nextPublished(before, counting(60, total), config);
+        return next.writes >= before.writes && Number.isFinite(next.rate);
+      }),
+    );
+  });
+
+  test("needs no shards, however fast it grows, and whatever it had when it was an ordinary counter", () => {
+    const before = { ...idle, shardCount: 50, calmSince: idle.asOf };
+    expect(nextPublished(before, counting(1, 100_000), defaults)).toMatchObject({ shardCount: 1, calmSince: null });
+  });
+
+  test("says what it cost to measure: a read per shard and per 1,000 documents", () => {
+    expect(nextPublished(idle, counting(1, 1_001), defaults).shardDocuments).toBe(3);
+    expect(nextPublished(idle, counting(1, 0), defaults).shardDocuments).toBe(1);
+  });
+
+  test("of a polled one is always news: either the count has moved, or its rate falls to zero", () => {
+    const polled = fc
+      .tuple(anyCounter, anyConfig)
+      .filter(([counter, config]) => isPolled(counter, config) && Number.isSafeInteger(counter.total));
+    const moved = fc.oneof(fc.constant(0), fc.integer());
+    fc.assert(
+      fc.property(polled, moved, ([before, config], by) => {
+        const measurement = counting(0, before.total + by, { asOf: toTimestamp(before.asOf + 60_000) });
+        return isNews(before, nextPublished(before, measurement, config), measurement, 0);
+      }),
+    );
+  });
+});
+
 describe("a publish is news", () => {
   const margin = 50;
   const newsOf = (measurement: Measurement, previous = idle) =>
@@ -104,6 +149,16 @@ describe("a publish is news", () => {
     expect(newsOf(measured(100, { shards: [shard("0"), shard("1", idle.asOf + 1)] }))).toBe(true);
     expect(newsOf(measured(100, { shards: [shard("0", idle.asOf - margin + 1)] }))).toBe(true);
     expect(newsOf(measured(100, { shards: [shard("0", idle.asOf - margin)] }))).toBe(false);
+  });
+
+  test("of a collection: if it was written to for certain, or its shards are to be put right; not if those were written", () => {
+    const counting = (changes: Partial<Measurement> = {}) =>
+      measured(100, { shards: [shard("0", idle.asOf + 1)], recount: { reads: 0 }, ...changes });
+    const newsOf = (measurement: Measurement, isWrite?: boolean) =>
+      isNews(idle, nextPublished(idle, measurement, defaults), measurement, margin, isWrite);
+    expect([newsOf(counting()), newsOf(counting(), true)]).toEqual([false, true]);
+    expect(newsOf(counting({ recount: { reads: 0, correction: { count: 1, over: undefined } } }))).toBe(true);
+    expect(newsOf(counting({ total: 41 }))).toBe(true);
   });
 
   test.each<[what: string, before: Partial<typeof idle>]>([

@@ -4,14 +4,24 @@
  * The values are absolute and the write is guarded by the document's last update, so duplicates and reordering are
  * harmless: of two publishers one wins, and the other looks again (I3).
  */
-import type { DocumentSnapshot } from "firebase-admin/firestore";
-import { groupOf, isPreconditionFailure } from "../../core/src/index.ts";
+import { type DocumentSnapshot, FieldPath, FieldValue } from "firebase-admin/firestore";
+import { logger } from "firebase-functions";
+import {
+  BASE_SHARD,
+  codeOf,
+  groupOf,
+  INVALID_ARGUMENT,
+  isPreconditionFailure,
+  NOT_FOUND,
+  SHARDS,
+} from "../../core/src/index.ts";
 import { decideScaling } from "./autoscale.ts";
 import type { Config, Millis } from "./config.ts";
 import { type Published, type StoredCounter, toMillis, toTimestamp } from "./counter.ts";
 import { isSurplus } from "./fold.ts";
 import { isSparse } from "./interval.ts";
 import type { Measurement } from "./measure.ts";
+import type { MirrorTarget } from "./mirror.ts";
 
 /**
  * What the counter becomes.
@@ -19,13 +29,17 @@ import type { Measurement } from "./measure.ts";
  * @param previous  the last publish, if any: rates and shrinking are relative to it
  */
 export function nextPublished(previous: Published | undefined, measurement: Measurement, config: Config): Published {
+  const { recount } = measurement;
   const asOf = toMillis(measurement.asOf);
-  const writes = Math.max(measurement.writes, previous?.writes ?? 0);
+  const writes = writesBy(previous, measurement);
   const observed = previous ? ((writes - previous.writes) * 1_000) / Math.max(asOf - previous.asOf, 1) : 0;
   // Rounded here and not when it is written: all instances must draw the same conclusions from the same number.
   const rate = Number(observed.toPrecision(6));
   const scaling = previous ?? { shardCount: config.minShards, calmSince: null };
-  const { shardCount, calmSince } = decideScaling(rate, scaling, asOf, config);
+  // Nobody needs a shard of a counter that counts a collection.
+  const { shardCount, calmSince } = recount
+    ? { shardCount: config.minShards, calmSince: null }
+    : decideScaling(rate, scaling, asOf, config);
   const surplus = measurement.shards.some((shard) => isSurplus(shard, shardCount));
   return {
     total: measurement.total,
@@ -35,61 +49,111 @@ export function nextPublished(previous: Published | undefined, measurement: Meas
     asOf,
     calmSince,
     unsettled: shardCount > config.minShards || surplus || !isSparse(rate, config),
-    shardDocuments: measurement.shards.length + measurement.malformed.length,
+    shardDocuments: measurement.shards.length + measurement.malformed.length + (recount?.reads ?? 0),
     malformed: measurement.malformed,
   };
 }
 
 /**
+ * How many writes there have been. Of a collection, at least as many as its count has moved by: a creation and a deletion
+ * since the last measurement cancel out. It feeds the rate; no instant is taken for covered because of it.
+ */
+function writesBy(previous: Published | undefined, { recount, total, writes }: Measurement): number {
+  if (!recount) return Math.max(writes, previous?.writes ?? 0);
+  if (!previous) return total;
+  // An ordinary counter before, it may have held any number.
+  const moved = Math.abs(total - previous.total);
+  return previous.writes + (Number.isSafeInteger(moved) ? moved : 0);
+}
+
+/**
  * Whether a publish would tell anyone anything: some shard was written since the last one, or what it says changes.
  *
- * @param margin  how far the database's snapshots may lag behind its commits
+ * A collection's shards say nothing of what was written, and a creation and a deletion cancel out in its count. That
+ * somebody wrote is told by the event; so the next one finds a newer `asOf`, in whichever instance.
+ *
+ * @param margin   how far the database's snapshots may lag behind its commits
+ * @param isWrite  whether a write later than the last publish is known of
  */
 export function isNews(
   previous: Published | undefined,
   next: Published,
   measurement: Measurement,
   margin: Millis,
+  isWrite = false,
 ): boolean {
   // Of a counter that does not exist, or was deleted, there is nothing to tell.
   if (!previous) return next.shardDocuments > 0;
-  const written = measurement.shards.some(({ updatedAt }) => toMillis(updatedAt) > previous.asOf - margin);
+  const { recount, shards } = measurement;
+  const written = recount
+    ? isWrite || recount.correction !== undefined
+    : shards.some(({ updatedAt }) => toMillis(updatedAt) > previous.asOf - margin);
   const { asOf: _, ...before } = previous;
   const { asOf: __, ...after } = next;
   return written || JSON.stringify(before) !== JSON.stringify(after);
 }
 
 /**
- * Writes the counter document, if it is still as `snapshot` saw it. Cost: 1 write.
+ * Writes the counter document, if it is still as `snapshot` saw it, and with it, in one commit, what must not differ from
+ * it: `base` of a counter that counts a collection, and the mirror. Cost: 1 write for each.
  *
+ * A mirror must never be in the way. One whose document is missing or takes no more is left out; then the next change of
+ * the total tries again. It takes no read to see whether it was the mirror that failed: without it, the same guard decides.
+ *
+ * @param mirror  where the total also goes, if it has changed
  * @returns whether it was written; if not, somebody else published
  */
 export async function publish(
   snapshot: DocumentSnapshot,
   next: Published,
-  asOf: Measurement["asOf"],
+  measurement: Pick<Measurement, "asOf" | "recount">,
+  mirror?: MirrorTarget,
 ): Promise<boolean> {
+  try {
+    await commit(snapshot, next, measurement, mirror).catch(async (error) => {
+      if (!mirror || ![NOT_FOUND, INVALID_ARGUMENT].includes(codeOf(error) ?? 0)) throw error;
+      await commit(snapshot, next, measurement);
+      // A document that is missing is an ordinary thing.
+      if (codeOf(error) === INVALID_ARGUMENT) {
+        logger.error("could not mirror a total", { counter: snapshot.id, document: mirror.document, error });
+      }
+    });
+    return true;
+  } catch (error) {
+    if (isPreconditionFailure(error)) return false;
+    throw error;
+  }
+}
+
+async function commit(
+  { ref, updateTime }: DocumentSnapshot,
+  next: Published,
+  { asOf, recount }: Pick<Measurement, "asOf" | "recount">,
+  mirror?: MirrorTarget,
+): Promise<void> {
   const document: StoredCounter = {
     total: next.total,
     shardCount: next.shardCount,
     writes: next.writes,
     rate: next.rate,
     asOf,
-    group: groupOf(snapshot.id),
+    group: groupOf(ref.id),
     calmSince: next.calmSince === null ? null : toTimestamp(next.calmSince),
     unsettled: next.unsettled,
     shardDocuments: next.shardDocuments,
     malformed: [...next.malformed],
   };
-  try {
-    if (snapshot.updateTime) {
-      await snapshot.ref.update({ ...document }, { lastUpdateTime: snapshot.updateTime });
-    } else {
-      await snapshot.ref.create(document);
-    }
-    return true;
-  } catch (error) {
-    if (isPreconditionFailure(error)) return false;
-    throw error;
+  const batch = ref.firestore.batch();
+  if (updateTime) batch.update(ref, { ...document }, { lastUpdateTime: updateTime });
+  else batch.create(ref, document);
+  if (recount?.correction) {
+    // The counter document's guard is not enough: the measurement may be older than a publish that moved `base`.
+    const { count, over } = recount.correction;
+    const base = ref.collection(SHARDS).doc(BASE_SHARD);
+    const corrected = { count, at: FieldValue.serverTimestamp() };
+    if (over) batch.update(base, corrected, { lastUpdateTime: over });
+    else batch.create(base, { writes: 0, ...corrected });
   }
+  if (mirror) batch.update(ref.firestore.doc(mirror.document), new FieldPath(...mirror.field), next.total);
+  await batch.commit();
 }

@@ -1,22 +1,25 @@
 /**
- * Wakes the aggregation of a counter when one of its shards was written.
+ * Wakes the aggregation of a counter when one of its shards was written, or a document of the collection it counts was
+ * created or deleted.
  *
  * The event carries no value, only "something was committed at this time". A memo of each counter's outlook answers
  * most events of a busy counter without any I/O; forgetting it, or being out of date, costs a read and nothing else.
  */
-import { SHARDS } from "../../core/src/index.ts";
+import { BASE_SHARD } from "../../core/src/index.ts";
 import { aggregate } from "./aggregate.ts";
 import type { Backend } from "./backend.ts";
 import type { Millis } from "./config.ts";
-import { parseCounter } from "./counter.ts";
-import { measure } from "./measure.ts";
+import { collectionOf } from "./counted.ts";
+import { parseCounter, toMillis } from "./counter.ts";
 import { judge, type Outlook, outlookOf } from "./outlook.ts";
+import { measureCounter } from "./recount.ts";
 
-/** One write of one shard. */
-export interface ShardWritten {
+/** One write that a counter's total depends on. */
+export interface Written {
   readonly counterId: string;
-  readonly shardId: string;
-  /** The update time of the shard document. Not the event's time, which may be rounded. */
+  /** The shard it changed; absent if it created or deleted a counted document. */
+  readonly shardId?: string;
+  /** The update time of the document. Not the event's time, which may be rounded. After a deletion, `deletedBy`. */
   readonly committedAt: Millis;
 }
 
@@ -27,7 +30,7 @@ const MEMO_SIZE = 10_000;
  * @returns the handler of one instance. It resolves when the write is counted or certain to be, and rejects when it
  *          must be tried again.
  */
-export function createWake(backend: Backend): (event: ShardWritten) => Promise<void> {
+export function createWake(backend: Backend): (event: Written) => Promise<void> {
   const memo = new Map<string, Outlook>();
   const underWay = new Map<string, Promise<void>>();
 
@@ -45,8 +48,9 @@ export function createWake(backend: Backend): (event: ShardWritten) => Promise<v
     await attending;
   };
 
-  async function attend(event: ShardWritten): Promise<void> {
+  async function attend(event: Written): Promise<void> {
     const { counterId, committedAt } = event;
+    if (await isPublish(event)) return;
     const known = memo.get(counterId);
     // Before `due` nobody may have published since (I4), so what the memo says still stands.
     const verdict = known && judge(committedAt, known, backend.now());
@@ -56,15 +60,22 @@ export function createWake(backend: Backend): (event: ShardWritten) => Promise<v
     // read in one round trip. Else somebody most likely has, and its shards need not be read.
     const ref = backend.counters.doc(counterId);
     const attended = known !== undefined && known.coveredUntil >= known.due;
-    const [snapshot, measurement] = await Promise.all([
-      ref.get(),
-      attended ? undefined : measure(ref.collection(SHARDS)),
-    ]);
+    const [snapshot, measurement] = await Promise.all([ref.get(), attended ? undefined : measureCounter(backend, ref)]);
     const counter = parseCounter(snapshot);
     const outlook = counter && outlookOf(counter, backend.margin, backend.config);
     if (outlook && judge(committedAt, outlook, backend.now()) === "covered") return remember(counterId, outlook);
-    const done = await aggregate(backend, snapshot, event, measurement);
+    const done = await aggregate(backend, snapshot, { ...event, isWrite: true }, measurement);
     remember(counterId, done.outlook);
+  }
+
+  /**
+   * Whether the event is about the publish of a counter that counts a collection: `base` and the counter document were
+   * written in one commit, so at one instant. Then there is nothing to count. Cost: 1 read, of such an event alone.
+   */
+  async function isPublish({ counterId, shardId, committedAt }: Written): Promise<boolean> {
+    if (shardId !== BASE_SHARD || collectionOf(counterId, backend.config.counted) === undefined) return false;
+    const { updateTime } = await backend.counters.doc(counterId).get();
+    return updateTime !== undefined && toMillis(updateTime) === committedAt;
   }
 
   async function schedule(counterId: string, due: Millis, promised: Millis): Promise<void> {

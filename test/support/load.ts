@@ -81,3 +81,10 @@ export function percentile(samples: readonly number[], share: number): number {
   const sorted = [...samples].sort((a, b) => a - b);
   return sorted[Math.min(Math.ceil(share * sorted.length), sorted.length) - 1] ?? Number.NaN;
 }
+
+/** The sums of a base and any subset of a few commits. */
+export function possibleSums(base: number, commits: readonly { by: number }[]): number[] {
+  const sums = new Set([base]);
+  for (const { by } of commits) for (const sum of [...sums]) sums.add(sum + by);
+  return [...sums];
+}
