@@ -22,8 +22,6 @@ export interface Wanted {
   readonly committedAt: Millis;
   /** The shard it changed, where known: finding it in the measurement is proof enough. */
   readonly shardId?: string;
-  /** Whether there was such a write for certain; else it is an instant that somebody wants to see passed. */
-  readonly isWrite?: boolean;
 }
 
 export interface Aggregation {
@@ -68,7 +66,7 @@ export async function aggregate(
     }
 
     const after = outlookOf(next, margin, config);
-    const news = isNews(previous, next, measurement, margin, wanted.isWrite);
+    const news = isNews(previous, next, measurement);
     const certain =
       wanted.committedAt <= next.asOf - margin ||
       (wanted.shardId !== undefined && includes(measurement, wanted.shardId, wanted.committedAt));

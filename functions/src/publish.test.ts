@@ -121,20 +121,19 @@ describe("the next publish of a counter that counts a collection", () => {
     fc.assert(
       fc.property(polled, moved, ([before, config], by) => {
         const measurement = counting(0, before.total + by, { asOf: toTimestamp(before.asOf + 60_000) });
-        return isNews(before, nextPublished(before, measurement, config), measurement, 0);
+        return isNews(before, nextPublished(before, measurement, config), measurement);
       }),
     );
   });
 });
 
 describe("a publish is news", () => {
-  const margin = 50;
-  const newsOf = (measurement: Measurement, previous = idle) =>
-    isNews(previous, nextPublished(previous, measurement, defaults), measurement, margin);
+  const newsOf = (measurement: Measurement, previous: typeof idle | undefined = idle) =>
+    isNews(previous, nextPublished(previous, measurement, defaults), measurement);
 
   test("if it is the first, of a counter that has a shard; one that was deleted does not come back", () => {
     const first = (measurement: Measurement) =>
-      isNews(undefined, nextPublished(undefined, measurement, defaults), measurement, margin);
+      isNews(undefined, nextPublished(undefined, measurement, defaults), measurement);
     expect(first(measured(0))).toBe(true);
     expect(first(measured(0, { shards: [], malformed: ["0"] }))).toBe(true);
     expect(first(measured(0, { total: 0, writes: 0, shards: [] }))).toBe(false);
@@ -145,20 +144,16 @@ describe("a publish is news", () => {
     expect(newsOf(measured(100, { malformed: ["x"] }), { ...idle, malformed: ["x"], shardDocuments: 2 })).toBe(false);
   });
 
-  test("if a shard was written since, even if the total is the same; up to the margin before, it may have been missed", () => {
+  test("if a shard was written since, even if the total is the same", () => {
     expect(newsOf(measured(100, { shards: [shard("0"), shard("1", idle.asOf + 1)] }))).toBe(true);
-    expect(newsOf(measured(100, { shards: [shard("0", idle.asOf - margin + 1)] }))).toBe(true);
-    expect(newsOf(measured(100, { shards: [shard("0", idle.asOf - margin)] }))).toBe(false);
+    expect(newsOf(measured(100, { shards: [shard("0", idle.asOf)] }))).toBe(false);
   });
 
-  test("of a collection: if it was written to for certain, or its shards are to be put right; not if those were written", () => {
-    const counting = (changes: Partial<Measurement> = {}) =>
-      measured(100, { shards: [shard("0", idle.asOf + 1)], recount: { reads: 0 }, ...changes });
-    const newsOf = (measurement: Measurement, isWrite?: boolean) =>
-      isNews(idle, nextPublished(idle, measurement, defaults), measurement, margin, isWrite);
-    expect([newsOf(counting()), newsOf(counting(), true)]).toEqual([false, true]);
-    expect(newsOf(counting({ recount: { reads: 0, correction: { count: 1, over: undefined } } }))).toBe(true);
-    expect(newsOf(counting({ total: 41 }))).toBe(true);
+  test("always, of a collection: whoever measured before must not come after", () => {
+    const counting = measured(100, { recount: { reads: 0 } });
+    expect(newsOf(counting)).toBe(true);
+    const nothing = measured(0, { total: 0, writes: 0, shards: [], recount: { reads: 0 } });
+    expect(isNews(undefined, nextPublished(undefined, nothing, defaults), nothing)).toBe(true);
   });
 
   test.each<[what: string, before: Partial<typeof idle>]>([

@@ -16,7 +16,7 @@ import {
   SHARDS,
 } from "../../core/src/index.ts";
 import { decideScaling } from "./autoscale.ts";
-import type { Config, Millis } from "./config.ts";
+import type { Config } from "./config.ts";
 import { type Published, type StoredCounter, toMillis, toTimestamp } from "./counter.ts";
 import { isSurplus } from "./fold.ts";
 import { isSparse } from "./interval.ts";
@@ -67,27 +67,17 @@ function writesBy(previous: Published | undefined, { recount, total, writes }: M
 }
 
 /**
- * Whether a publish would tell anyone anything: some shard was written since the last one, or what it says changes.
+ * Whether a measurement must be published: some shard was written since the last publish, or what it says changes.
  *
- * A collection's shards say nothing of what was written, and a creation and a deletion cancel out in its count. That
- * somebody wrote is told by the event; so the next one finds a newer `asOf`, in whichever instance.
- *
- * @param margin   how far the database's snapshots may lag behind its commits
- * @param isWrite  whether a write later than the last publish is known of
+ * Where a collection is counted, always. A creation and a deletion cancel out in its count, so a measurement may find
+ * nothing new, while somebody who measured in between is about to publish what is no longer true. Only a publish makes
+ * that one fail. (Shards cannot go back: whatever is written to them shows.)
  */
-export function isNews(
-  previous: Published | undefined,
-  next: Published,
-  measurement: Measurement,
-  margin: Millis,
-  isWrite = false,
-): boolean {
+export function isNews(previous: Published | undefined, next: Published, { recount, shards }: Measurement): boolean {
+  if (recount) return true;
   // Of a counter that does not exist, or was deleted, there is nothing to tell.
   if (!previous) return next.shardDocuments > 0;
-  const { recount, shards } = measurement;
-  const written = recount
-    ? isWrite || recount.correction !== undefined
-    : shards.some(({ updatedAt }) => toMillis(updatedAt) > previous.asOf - margin);
+  const written = shards.some(({ updatedAt }) => toMillis(updatedAt) > previous.asOf);
   const { asOf: _, ...before } = previous;
   const { asOf: __, ...after } = next;
   return written || JSON.stringify(before) !== JSON.stringify(after);

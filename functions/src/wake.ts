@@ -64,7 +64,7 @@ export function createWake(backend: Backend): (event: Written) => Promise<void> 
     const counter = parseCounter(snapshot);
     const outlook = counter && outlookOf(counter, backend.margin, backend.config);
     if (outlook && judge(committedAt, outlook, backend.now()) === "covered") return remember(counterId, outlook);
-    const done = await aggregate(backend, snapshot, { ...event, isWrite: true }, measurement);
+    const done = await aggregate(backend, snapshot, event, measurement);
     remember(counterId, done.outlook);
   }
 

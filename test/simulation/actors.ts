@@ -13,7 +13,7 @@ import { Firestore as AdminFirestore, FieldValue } from "./model/adminSdk.ts";
 import { Connection, type Network } from "./model/network.ts";
 import { Firestore as WebFirestore } from "./model/webSdk.ts";
 import type { Oracle } from "./oracle.ts";
-import { type Action, ORDERS } from "./scenario.ts";
+import { type Action, ORDERS, POSTS } from "./scenario.ts";
 import { Process } from "./scheduler.ts";
 
 interface Actor<Firestore> {
@@ -115,6 +115,17 @@ export class Actors {
       case "cancel": {
         const { firestore } = this.#server(action.server);
         this.#order(firestore, action.order, action.does === "order").catch(() => undefined);
+        break;
+      }
+      case "post":
+      case "unpost":
+      case "page":
+      case "unpage": {
+        // The app's own documents. What becomes of these calls is up to the app.
+        const { firestore } = this.#startServer("app");
+        const document = firestore.doc("page" in action ? action.page : `${POSTS}/${action.post}`);
+        const call = action.does.startsWith("un") ? document.delete() : document.set({ title: "any" }, { merge: true });
+        call.catch(() => undefined);
         break;
       }
       case "drift": {

@@ -17,6 +17,39 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
     replace: "await snapshot.ref.set(document);",
     breaks: ["I3", "I4"],
   },
+  "a recount that finds nothing new is not published": {
+    file: "functions/src/publish.ts",
+    find: "if (recount) return true;",
+    replace:
+      "if (recount) return previous ? JSON.stringify({ ...previous, asOf: 0 }) !== JSON.stringify({ ...next, asOf: 0 }) : next.shardDocuments > 0;",
+    breaks: ["I2"],
+  },
+  "count and shards are looked at one after the other": {
+    file: "functions/src/recount.ts",
+    find: "await transaction.get(firestore.collection(path).count()),",
+    replace: "await firestore.collection(path).count().get(),",
+    breaks: ["I1"],
+  },
+  "a deletion is dated by a clock that may be behind": {
+    file: "functions/src/counted.ts",
+    find: "Math.max(Date.parse(eventTime) + 1, now)",
+    replace: "now",
+    breaks: ["I2"],
+  },
+  "a mirror is written after the publish": {
+    file: "functions/src/publish.ts",
+    find: "  await batch.commit();\n",
+    replace:
+      "  const rest = (batch as any).writes.splice(recount?.correction ? 2 : 1);\n  await batch.commit();\n  if (rest.length > 0) await ref.firestore.doc(rest[0].path).update(rest[0].data);\n",
+    breaks: ["I1"],
+  },
+  "a mirror's document is created": {
+    file: "functions/src/publish.ts",
+    find: "if (mirror) batch.update(ref.firestore.doc(mirror.document), new FieldPath(...mirror.field), next.total);",
+    replace:
+      'if (mirror) batch.set(ref.firestore.doc(mirror.document), { [mirror.field[0] ?? ""]: next.total }, { merge: true });',
+    breaks: ["I1"],
+  },
   "publish as of now instead of the snapshot's instant": {
     file: "functions/src/aggregate.ts",
     find: "await publish(current, next, measurement.asOf)",

@@ -8,7 +8,7 @@ import type { Change } from "./model/database.ts";
 import type { Commit } from "./model/network.ts";
 import { isKeyed } from "./model/rules.ts";
 import { type Fields, type Micros, Timestamp } from "./model/values.ts";
-import { ORDERS, type Scenario } from "./scenario.ts";
+import { ORDERS, POSTS, type Scenario } from "./scenario.ts";
 import type { Process } from "./scheduler.ts";
 
 /** An invariant does not hold. */
@@ -48,15 +48,20 @@ interface Mark {
   isGone: boolean;
 }
 
+/** For how long a document may be new to a publish that is under way. */
+const NEW = 120_000_000;
+
 interface Track {
   /** After each commit, by how much the documents of its source are more than its sum. Of a counter that has a source. */
   readonly drifts: { readonly time: Micros; readonly drift: number }[];
-  /** The sum of the shards after each commit, oldest first. */
+  /** The sum of the shards after each commit, oldest first; of a counted collection, how many documents there are. */
   readonly sums: { readonly time: Micros; readonly sum: number }[];
   entries: number;
   /** The oldest write since the last publish, and the newest at all. */
   oldestUncovered: Micros | undefined;
   newest: Micros;
+  /** The total as published. */
+  says: unknown;
   lastReset: Micros;
   readonly ledgers: Map<Process, Ledger>;
 }
@@ -70,15 +75,19 @@ export class Oracle {
   readonly #intents = new Map<Process, Intent>();
   readonly #tracks = new Map<string, Track>();
   #lastCorrection: Micros = 0;
+  /** The sum of the shards of the counter of a collection. */
+  #held = 0;
+  /** Since when each page exists, and what it says. */
+  readonly #pages = new Map<string, { since: Micros; says: unknown }>();
   readonly #marks = new Map<string, Mark>();
   /** Replays that counted again, or were reported as refused, because their mark had gone: what 32 marks cannot tell. */
   unrecognized = 0;
   /** The first thing that did not hold. */
   violation: Violation | undefined;
 
-  constructor({ config, faults, margin }: Scenario, onViolation: (violation: Violation) => void) {
+  constructor({ config, faults, latency, margin }: Scenario, onViolation: (violation: Violation) => void) {
     this.#config = config;
-    this.#isCalm = faults.length === 0;
+    this.#isCalm = faults.length === 0 && latency < 10_000;
     this.#margin = margin;
     this.#onViolation = onViolation;
   }
@@ -103,8 +112,11 @@ export class Oracle {
     let orders = 0;
     for (const { before, after } of changes) {
       if (after.path.startsWith(`${ORDERS.collection}/`)) orders += Number(!!after.fields) - Number(!!before.fields);
-      if (!after.path.startsWith(`${this.#config.collection}/`)) continue;
-      const [, counter = "", collection] = after.path.split("/");
+      if (after.path.startsWith(`${POSTS}/`)) this.#followPost(Number(!!after.fields) - Number(!!before.fields), time);
+      if (after.path.startsWith("pages/")) this.#judgePage(process, { before, after }, changes);
+      const [root, counter = "", collection] = after.path.split("/");
+      if (counter === POSTS && collection === "shards") this.#held += countOf(after.fields) - countOf(before.fields);
+      if (root !== this.#config.collection || counter === POSTS) continue;
       const track = this.#track(counter);
       if (collection === "shards") {
         const by = countOf(after.fields) - countOf(before.fields);
@@ -142,10 +154,15 @@ export class Oracle {
     for (const [counter, { newest, sums }] of this.#tracks) {
       if (newest === 0) continue;
       const fields = published(counter);
+      const sum = sums.at(-1)?.sum ?? 0;
+      // Of a collection that was empty again before anybody looked, there is nothing to tell.
+      if (!fields?.asOf && counter === POSTS && sum === 0) continue;
       const asOf = microsOf(fields?.asOf);
-      if (asOf < newest) this.fail("I2", `${counter} was written at ${newest} but published as of ${asOf}`);
-      const sum = sums.at(-1)?.sum;
+      // A creation and a deletion may cancel out; then what is published stays true.
+      if (asOf < newest && counter !== POSTS)
+        this.fail("I2", `${counter} was written at ${newest} but published as of ${asOf}`);
       if (fields?.total !== sum) this.fail("I2", `${counter} says ${fields?.total}, its shards ${sum}`);
+      if (counter === POSTS && sum !== this.#held) this.fail("I1", `${counter} says ${sum}, its shards ${this.#held}`);
     }
   }
 
@@ -250,6 +267,36 @@ export class Oracle {
     }
   }
 
+  #followPost(by: number, time: Micros): void {
+    if (by === 0) return;
+    const track = this.#track(POSTS);
+    const sum = (track.sums.at(-1)?.sum ?? 0) + by;
+    track.sums.push({ time, sum });
+    track.newest = time;
+    track.oldestUncovered = sum === track.says ? undefined : (track.oldestUncovered ?? time);
+  }
+
+  /** A mirror says what is published in the same commit, and nobody but the app creates its document. */
+  #judgePage(process: Process, { before, after }: Change, changes: readonly Change[]): void {
+    const { path, fields, updateTime } = after;
+    const since = this.#pages.get(path)?.since ?? updateTime;
+    if (fields) this.#pages.set(path, { since, says: mirrored(fields) });
+    else this.#pages.delete(path);
+    if (this.#intents.get(process)?.kind !== "none") return;
+    const published = changes.find((change) => change.after.path === `counters/${MIRRORED[path]}`)?.after.fields?.total;
+    if (!before.fields || mirrored(fields) !== published) {
+      this.fail("I1", `${path} is made to say ${mirrored(fields)} where ${published} is published`);
+    }
+  }
+
+  /** A total that is new is in the mirror with it, unless the page is so new that the publish had tried without it. */
+  #judgeMirror(counter: string, total: unknown, time: Micros): void {
+    const [page = ""] = Object.entries(MIRRORED).find(([, name]) => name === counter) ?? [];
+    const known = this.#pages.get(page);
+    if (!known || time - known.since < NEW || known.says === total) return;
+    this.fail("I1", `${counter} says ${total}, its mirror ${known.says}`);
+  }
+
   #judgePublish({ before, after }: Change, time: Micros): void {
     const [, counter = ""] = after.path.split("/");
     const track = this.#track(counter);
@@ -267,6 +314,7 @@ export class Oracle {
     const shards = Number(fields.shardCount);
     if (!(shards >= minShards && shards <= maxShards)) this.fail("I5", `${counter} spreads over ${shards} shards`);
     const previous = before.fields;
+    if (fields.total !== previous?.total) this.#judgeMirror(counter, fields.total, time);
     if (previous?.asOf) {
       const gap = (asOf - microsOf(previous.asOf)) / 1_000;
       if (gap < 0 || Number(fields.writes) < Number(previous.writes)) {
@@ -275,6 +323,7 @@ export class Oracle {
       const interval = publishInterval(previous as never, this.#config);
       if (gap < interval - 0.001) this.fail("I4", `${counter} published ${gap} ms after the last, not ${interval}`);
     }
+    track.says = fields.total;
     const since = track.oldestUncovered;
     if (since !== undefined && since <= asOf) {
       const age = (time - since) / 1_000;
@@ -310,6 +359,7 @@ export class Oracle {
         entries: 0,
         oldestUncovered: undefined,
         newest: 0,
+        says: undefined,
         lastReset: 0,
         ledgers: new Map(),
       };
@@ -322,6 +372,13 @@ export class Oracle {
 /** Whether a path is a counter document's. */
 export function isCounter(path: string, { collection }: Config): boolean {
   return path.startsWith(`${collection}/`) && !path.includes("/", collection.length + 1);
+}
+
+/** Which counter a page mirrors. */
+const MIRRORED: Record<string, string> = { "pages/a": "views:a", "pages/home": POSTS };
+
+function mirrored(fields: Fields | undefined): unknown {
+  return fields?.posts ?? (fields?.stats as Fields | undefined)?.views;
 }
 
 function sumAt({ sums }: Track, at: Micros): number {

@@ -13,9 +13,10 @@ import type { Functions } from "firebase-admin/functions";
 import { runTask } from "../../functions/src/aggregate.ts";
 import type { Backend } from "../../functions/src/backend.ts";
 import type { Config } from "../../functions/src/config.ts";
+import { counterOf, deletedBy } from "../../functions/src/counted.ts";
 import { type AggregationTask, cloudTasks } from "../../functions/src/queue.ts";
 import { sweep } from "../../functions/src/sweep.ts";
-import { createWake, type ShardWritten } from "../../functions/src/wake.ts";
+import { createWake, type Written } from "../../functions/src/wake.ts";
 import { Firestore } from "./model/adminSdk.ts";
 import { type Commit, Connection, type Network } from "./model/network.ts";
 import type { Micros } from "./model/values.ts";
@@ -32,7 +33,7 @@ const TIMEOUT = 60 * SECOND;
 interface Instance {
   readonly process: Process;
   readonly backend: Backend;
-  readonly wake: (event: ShardWritten) => Promise<void>;
+  readonly wake: (event: Written) => Promise<void>;
   /** Called if it crashes: what it was doing is tried again. */
   readonly underWay: Set<() => void>;
 }
@@ -60,23 +61,36 @@ export class Platform {
     for (let i = 0; i < scenario.instances; i++) this.#instances.push(this.#start());
   }
 
-  /** Firestore's triggers: one event for each shard that was written. */
+  /** Firestore's triggers: an event for each shard that was written, and each counted document that came or went. */
   onCommit({ changes }: Commit): void {
-    for (const { after } of changes) {
+    for (const { before, after } of changes) {
       const [collection, counterId = "", shards, shardId] = after.path.split("/");
-      if (collection !== this.#config.collection || shards !== "shards" || !shardId || !after.fields) continue;
-      const event = { counterId, shardId, committedAt: after.updateTime / 1_000 };
-      const { faults, scheduler } = this.#network;
-      const { random } = this.#process;
-      const copies = faults.strikes("duplicate events", this.#process) ? 2 : 1;
-      const isLate = faults.strikes("late events", this.#process);
-      const isLost = faults.strikes("events lost for hours", this.#process, 0.02);
-      for (let copy = 0; copy < 2; copy++) {
-        const soon = random.between(20, 120) * MS;
-        const later = random.between(0, 90) * SECOND;
-        const delay = isLost ? random.between(0, 3) * HOUR : isLate ? later : soon;
-        if (copy < copies) scheduler.in(delay, () => this.#run(`event ${shardId}`, 10, ({ wake }) => wake(event)));
+      const committedAt = after.updateTime / MS;
+      if (collection === this.#config.collection && shards === "shards" && shardId && after.fields) {
+        this.#deliver(`event ${shardId}`, () => ({ counterId, shardId, committedAt }));
       }
+      const counted = collection && counterOf(collection, this.#config.counted);
+      if (!counted || !before.fields === !after.fields) continue;
+      const time = new Date(committedAt).toISOString();
+      this.#deliver(`event ${after.path}`, ({ backend }) => ({
+        counterId: counted,
+        committedAt: after.fields ? committedAt : deletedBy(time, backend.now()),
+      }));
+    }
+  }
+
+  #deliver(what: string, event: (instance: Instance) => Written): void {
+    const { faults, scheduler } = this.#network;
+    const { random } = this.#process;
+    const copies = faults.strikes("duplicate events", this.#process) ? 2 : 1;
+    const isLate = faults.strikes("late events", this.#process);
+    const isLost = faults.strikes("events lost for hours", this.#process, 0.02);
+    for (let copy = 0; copy < 2; copy++) {
+      const soon = random.between(20, 120) * MS;
+      const later = random.between(0, 90) * SECOND;
+      const delay = isLost ? random.between(0, 3) * HOUR : isLate ? later : soon;
+      const run = () => this.#run(what, 10, (instance) => instance.wake(event(instance)));
+      if (copy < copies) scheduler.in(delay, run);
     }
   }
 

@@ -1,5 +1,7 @@
 /** What a seed stands for: a deployment, what people do and when, and what may go wrong. Plain data, so it can be cut down. */
 import type { Config } from "../../functions/src/config.ts";
+import { parseCounted } from "../../functions/src/counted.ts";
+import { parseMirrors } from "../../functions/src/mirror.ts";
 import { FAULTS, type Fault } from "./faults.ts";
 import type { Micros } from "./model/values.ts";
 import { type Random, randomFor } from "./random.ts";
@@ -18,6 +20,8 @@ export type Action = { readonly at: number } & (
   | { readonly does: "order" | "cancel"; readonly server: number; readonly order: string }
   | { readonly does: "drift"; readonly by: number }
   | { readonly does: "reconcile" | "reconcileBySchedule" }
+  | { readonly does: "post" | "unpost"; readonly post: string }
+  | { readonly does: "page" | "unpage"; readonly page: string }
   | { readonly does: "sweep" }
   | { readonly does: "kill" | "freeze"; readonly instance: number; readonly seconds: number }
 );
@@ -42,6 +46,10 @@ export interface Scenario {
 
 const MS = 1_000;
 const SECOND = 1_000 * MS;
+/** The counted collection, and the counter that counts it. */
+export const POSTS = "posts";
+/** Pages that may mirror a counter. */
+const PAGES = ["pages/a", "pages/home"];
 const PLAIN = ["views:a", "b"];
 const LIKES = "likes:c";
 const VOTES = "votes:d";
@@ -62,6 +70,8 @@ export function scenarioOf(seed: number): Scenario {
     maxInterval: minInterval + 1_000 * random.pick([0, 2, 10]),
     precision: random.pick([0, 0.001, 0.1]),
     budget: random.pick([0.05, 0.25, 10]),
+    counted: parseCounted(POSTS),
+    mirrors: parseMirrors("views=pages/{key}.stats.views, posts=pages/home.posts"),
   };
   // Each run has its own selection: faults hide each other if all come at once. Every eighth has none.
   const calm = random.chance(1 / 8);
@@ -116,6 +126,13 @@ function anAction(random: Random, faults: readonly Fault[], upkeep: number): Wit
     return { does: "bareWrite", counter, shard, by };
   }
   if (roll < 0.25 + upkeep) {
+    const post = `post${random.integer(0, 3)}`;
+    if (other < 0.45) return { does: "post", post };
+    if (other < 0.75) return { does: "unpost", post };
+    if (other < 0.9) return { does: "bareWrite", counter: POSTS, shard, by };
+    return { does: other < 0.97 ? "page" : "unpage", page: random.pick(PAGES) };
+  }
+  if (roll < 0.35 + upkeep) {
     if (other < 0.5) return { does: "order", server, order };
     if (other < 0.65) return { does: "cancel", server, order };
     if (other < 0.75) return { does: "drift", by };

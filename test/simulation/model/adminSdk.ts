@@ -245,6 +245,14 @@ export class DocumentReference implements Readable<DocumentSnapshot> {
   }
 }
 
+/** The path of a field, name by name. */
+export class FieldPath {
+  readonly names: readonly string[];
+  constructor(...names: string[]) {
+    this.names = names;
+  }
+}
+
 /** Collects writes, for a batch or a transaction. */
 class Writes {
   readonly writes: Write[] = [];
@@ -257,8 +265,14 @@ class Writes {
     if (mergeFields) return this.#add({ path: ref.path, kind: "mergeFields", data });
     return this.#add({ path: ref.path, kind: merge ? "merge" : "set", data });
   }
-  update(ref: DocumentReference, data: Data, precondition?: Precondition): this {
-    return this.#add({ path: ref.path, kind: "update", data, ...guard(precondition) });
+  update(ref: DocumentReference, data: Data, precondition?: Precondition): this;
+  update(ref: DocumentReference, field: FieldPath, value: Value): this;
+  update(ref: DocumentReference, what: Data | FieldPath, more?: Precondition | Value): this {
+    const { path } = ref;
+    if (!(what instanceof FieldPath)) {
+      return this.#add({ path, kind: "update", data: what, ...guard(more as Precondition | undefined) });
+    }
+    return this.#add({ path, kind: "update", data: { [what.names.join(".")]: more as Value } });
   }
   delete(ref: DocumentReference, precondition?: Precondition): this {
     return this.#add({ path: ref.path, kind: "delete", ...guard(precondition) });
