@@ -57,9 +57,6 @@ export const DEFAULT_COLLECTION = "counters";
 /** The subcollection of a counter that holds its shards. */
 export const SHARDS = "shards";
 
-/** The subcollection of a counter that holds its entries. */
-export const ENTRIES = "entries";
-
 /** The backend's own shard: folded shards, imports, resets and corrections. */
 export const BASE_SHARD = "base";
 
@@ -98,7 +95,12 @@ export function isRegister(shard: string): boolean {
   return /^(add|sub)-/.test(shard);
 }
 
-/** Path of the entry of one key. */
+/** Path of the collection of a counter's entries. */
+export function entriesPath(counter: string): string {
+  return `${counter}/entries`;
+}
+
+/** Path of the entry of one key. Written out, because it is in every web app, and a call is some bytes longer. */
 export function entryPath(counter: string, key: string): string {
-  return `${counter}/${ENTRIES}/${key}`;
+  return `${counter}/entries/${key}`;
 }

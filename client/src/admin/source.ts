@@ -1,6 +1,6 @@
 /** Names the source of truth of a counter, and says what to ask Firestore to know what it amounts to. */
 import { AggregateField, type AggregateQuery, FieldValue, type Query, Timestamp } from "firebase-admin/firestore";
-import { codeOf, ENTRIES, NOT_FOUND, type Source, validSchedule, validSource } from "../../../core/src/index.ts";
+import { codeOf, entriesPath, NOT_FOUND, type Source, validSchedule, validSource } from "../../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { persist } from "./retry.ts";
 
@@ -65,8 +65,8 @@ async function firstDue(ref: CounterRef, every: number): Promise<Timestamp> {
 
 /** What the source amounts to, as the aggregation `expected`. Cost: 1 read per 1,000 documents counted, at least 1. */
 export function aggregationOf(ref: CounterRef, source: Source): AggregateQuery<{ expected: AggregateField<number> }> {
-  const { firestore } = ref;
-  if ("entries" in source) return amount(counterDoc(ref).collection(ENTRIES), "by");
+  const { firestore, path } = ref;
+  if ("entries" in source) return amount(firestore.collection(entriesPath(path)), "by");
   const all: Query =
     "collection" in source
       ? firestore.collection(source.collection)
