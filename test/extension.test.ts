@@ -7,9 +7,12 @@ test("the extension's aggregate function works in an instance that hosts nothing
   const id = "extension:task";
   // A collection that the functions of the suite do not watch.
   await admin.doc(`unwatched/${id}/shards/0`).set({ count: 7, writes: 1 });
+  await admin.doc("unwatchedPosts/one").set({});
   const run = `
     const { aggregate } = await import("./functions/lib/index.js");
-    await aggregate.run({ counterId: ${JSON.stringify(id)}, due: Date.now() }, {});
+    for (const counterId of [${JSON.stringify(id)}, "unwatchedPosts"]) {
+      await aggregate.run({ counterId, due: Date.now() }, {});
+    }
     process.exit(0);`;
   const params = {
     EXT_INSTANCE_ID: "tally",
@@ -19,7 +22,10 @@ test("the extension's aggregate function works in an instance that hosts nothing
   };
   const numbers = { MIN_SHARDS: "1", MAX_SHARDS: "1000", WRITES_PER_SHARD: "1", SHRINK_COOLDOWN_SECONDS: "600" };
   const rest = { MIN_INTERVAL_SECONDS: "1", MAX_INTERVAL_SECONDS: "10", PRECISION: "0.001", BUDGET: "0.25" };
-  const env = { ...process.env, ...params, ...numbers, ...rest, FUNCTIONS_EMULATOR: "true" };
+  const collections = { COUNTED_COLLECTION: "unwatchedPosts", MIRRORS: "unwatchedPosts=unwatchedPosts/one.posts" };
+  const env = { ...process.env, ...params, ...numbers, ...rest, ...collections, FUNCTIONS_EMULATOR: "true" };
   execFileSync("node", ["--input-type=module", "-e", run], { env, stdio: ["ignore", "pipe", "inherit"] });
   expect((await admin.doc(`unwatched/${id}`).get()).get("total")).toBe(7);
+  expect((await admin.doc("unwatched/unwatchedPosts").get()).get("total")).toBe(1);
+  expect((await admin.doc("unwatchedPosts/one").get()).get("posts")).toBe(1);
 });

@@ -78,8 +78,8 @@ function edited(rules: string, edits: readonly string[]): string {
 
 // ── Where a section runs ──────────────────────────────────────────────────────────────────────────────────────────
 
-/** `suite`: default rules, and the functions run. The others are projects of their own, without functions. */
-type Rules = "suite" | "edited" | "unedited";
+/** `suite`: default rules, or edited ones, and the functions run. The others are projects of their own, without functions. */
+type Rules = "suite" | "edited suite" | "edited" | "unedited";
 
 /** The files of a section in a folder of their own, and the project they talk to. */
 interface Place {
@@ -104,12 +104,15 @@ let suite: TestFirestore;
 async function open({ title, files, edits }: Section, rules: Rules, host = FIRESTORE_EMULATOR_HOST): Promise<Place> {
   await close();
   const name = title.toLowerCase().replaceAll(" ", "-");
-  const projectId = rules === "suite" ? GCLOUD_PROJECT : `demo-guide-${name}-${rules}`;
+  const inSuite = rules === "suite" || rules === "edited suite";
+  const projectId = inSuite ? GCLOUD_PROJECT : `demo-guide-${name}-${rules}`;
   const folder = write({ title, files, edits }, rules, projectId, host);
   const admin = new AdminFirestore({ projectId });
-  if (rules !== "suite") {
+  const text = rules.startsWith("edited") ? edited(defaultRules, edits) : defaultRules;
+  if (inSuite) {
+    suite = await prepareFirestore({ rules: text });
+  } else {
     const [hostname = "", port] = FIRESTORE_EMULATOR_HOST.split(":");
-    const text = rules === "edited" ? edited(defaultRules, edits) : defaultRules;
     const firestore = { host: hostname, port: Number(port), rules: text };
     const environment = await initializeTestEnvironment({ projectId, firestore });
     await environment.clearFirestore();
@@ -134,7 +137,7 @@ async function open({ title, files, edits }: Section, rules: Rules, host = FIRES
 
 /** Writes the files of a section, unchanged but for what connects the app to the emulators. @returns the folder */
 function write({ title, files }: Section, rules: Rules, projectId: string, host: string): string {
-  const folder = `${GENERATED}/${title.toLowerCase().replaceAll(" ", "-")}-${rules}`;
+  const folder = `${GENERATED}/${title.toLowerCase().replaceAll(" ", "-")}-${rules.replace(" ", "-")}`;
   const all: Record<string, string> = { ...setUp, ...files };
   mkdirSync(folder, { recursive: true });
   const [hostname, port] = host.split(":");
@@ -179,6 +182,7 @@ afterEach(close);
 afterAll(async () => {
   rmSync(GENERATED, { recursive: true, force: true });
   // And will, in a moment.
+  suite = await prepareFirestore({ rules: defaultRules });
   await suite.settled({ path: "counters/views:home" });
   await suite.clear();
 });
@@ -284,6 +288,50 @@ const expectations: Record<string, Expectation> = {
       const refusing = await unedited.file<{ comment(post: string, text: string): Promise<string> }>("comments.ts");
       await refused(refusing.comment("post", "first"));
       expect((await unedited.shards("comments:post")).sum).toBe(0);
+    },
+  },
+
+  Comments: {
+    files: ["discussion.ts"],
+    edits: ["function isAllowedAmount", "match /posts/{post}"],
+    // The parameters that the section names are those of test/run.ts.
+    async claims(open) {
+      type Discussion = {
+        comment(post: string, text: string): Promise<string>;
+        removeComment(post: string, id: string): Promise<void>;
+        watchNumber(post: string, show: (comments: number) => void): () => void;
+        mostDiscussed(most: number): Promise<{ id: string; comments: number }[]>;
+      };
+      const counting = await open("edited suite");
+      const { db: server } = await counting.file<{ db: FirebaseFirestore.Firestore }>("server.ts");
+      await Promise.all(["lively", "quiet"].map((post) => server.doc(`posts/${post}`).set({ title: post })));
+      const { comment, removeComment, watchNumber, mostDiscussed } = await counting.file<Discussion>("discussion.ts");
+      let number: number | undefined;
+      const stop = watchNumber("lively", (comments) => {
+        number = comments;
+      });
+      await comment("quiet", "hello");
+      const [first = ""] = await Promise.all(["a", "b", "c"].map((text) => comment("lively", text)));
+      await until(() => expect(number).toBe(3));
+      await removeComment("lively", first);
+      await until(() => expect(number).toBe(2));
+      stop();
+      await until(async () =>
+        expect(await mostDiscussed(2)).toEqual([
+          { id: "lively", comments: 2 },
+          { id: "quiet", comments: 1 },
+        ]),
+      );
+      expect((await server.doc("posts/lively").get()).data()).toEqual({ title: "lively", comments: 2 });
+      await counting.anotherUser();
+      const [other] = (await server.collection("posts/quiet/comments").get()).docs;
+      await refused(removeComment("quiet", other?.id ?? ""));
+      await refused(comment("quiet", "x".repeat(1_001)));
+      await refused(incrementCounter(counter(counting.db, "comments:lively")));
+
+      const unedited = await open("unedited");
+      await refused((await unedited.file<Discussion>("discussion.ts")).comment("lively", "hello"));
+      await incrementCounter(counter(unedited.db, "comments:lively"));
     },
   },
 
@@ -579,7 +627,7 @@ describe("the claims of", () => {
     test(section.title, async () => {
       const opened = new Set<Rules>();
       await expectations[section.title]?.claims((rules, host) => {
-        opened.add(rules);
+        opened.add(rules === "edited suite" ? "edited" : rules);
         return open(section, rules, host);
       });
       // The edit is proven to be enough, and to be needed.

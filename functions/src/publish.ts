@@ -105,7 +105,13 @@ export async function publish(
       await commit(snapshot, next, measurement);
       // A document that is missing is an ordinary thing.
       if (codeOf(error) === INVALID_ARGUMENT) {
-        logger.error("could not mirror a total", { counter: snapshot.id, document: mirror.document, error });
+        logger.write({
+          severity: "ERROR",
+          message: "could not mirror a total: its document takes no more",
+          counter: snapshot.id,
+          document: mirror.document,
+          reason: String(error),
+        });
       }
     });
     return true;

@@ -20,8 +20,8 @@ export interface TestFirestore {
   readonly projectId: string;
   /**
    * Waits until the total of a counter is published that equals the sum of its shards, and no shard was written since. A
-   * counter that nobody has incremented is settled, at 0.
-   * The functions must be running in the emulator, too.
+   * counter that nobody has incremented is settled, at 0. The functions must be running in the emulator, too. Not for a
+   * counter that counts a collection: its shards do not say what is still to be counted.
    *
    * @param counter - a reference, of the web or the server SDK
    * @returns the total
