@@ -71,19 +71,22 @@ async function countOf(shard: string): Promise<number> {
 const double = (doubleValue: number | string): Value => ({ doubleValue });
 
 describe("whatever REST can say", () => {
-  test("only a commit writes: patch, create, delete and batchWrite of what the rules guard are refused", async () => {
+  test("patch, create, delete, batchWrite and a transaction are judged as a commit is", async () => {
     const counter = anew();
     await db.commit(ADMIN, [{ path: counter, set: { total: integer(1) } }, increment(`${counter}/shards/0`)]);
     const name = `projects/${PROJECT}/databases/(default)/documents/${counter}`;
     const total = { fields: { total: integer(99) } };
     for (const user of [null, "alice"]) {
+      const { body } = await db.call(user, "POST", ":beginTransaction", {});
+      const writes = [{ update: { name, ...total } }];
       const answers = [
+        await db.call(user, "POST", ":commit", { transaction: body.transaction, writes }),
         await db.call(user, "PATCH", counter, total),
         await db.call(user, "PATCH", `${counter}/shards/0`, { fields: { count: integer(99) } }),
         await db.call(user, "POST", "counters?documentId=views:new", total),
         await db.call(user, "DELETE", `${counter}/shards/0`),
         await db.call(user, "DELETE", counter),
-        await db.call(user, "POST", ":batchWrite", { writes: [{ update: { name, ...total } }] }),
+        await db.call(user, "POST", ":batchWrite", { writes }),
       ];
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => REFUSED));
     }
