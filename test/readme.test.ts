@@ -52,10 +52,12 @@ test("every relative link of the documents leads somewhere", () => {
   for (const file of [
     "README.md",
     "CONTRIBUTING.md",
+    "SECURITY.md",
     "docs/architecture.md",
     "docs/data-model.md",
     "docs/configuration.md",
     "docs/guide.md",
+    "docs/security.md",
   ]) {
     const folder = file.includes("/") ? "docs/" : "";
     for (const [, link = ""] of readFileSync(file, "utf8").matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {

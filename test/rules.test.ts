@@ -22,8 +22,11 @@ import {
   writeBatch,
 } from "firebase/firestore";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { gapsInRules } from "./support/ruleCoverage.ts";
 
 setLogLevel("silent");
+/** A project of its own: the functions of the suite watch the other one, and its coverage is of these tests alone. */
+const PROJECT = "demo-tally-rules";
 let environment: RulesTestEnvironment;
 let anyone: Firestore;
 let alice: Firestore;
@@ -32,9 +35,8 @@ let bob: Firestore;
 beforeAll(async () => {
   const [host = "", port] = (process.env.FIRESTORE_EMULATOR_HOST ?? "").split(":");
   const rules = readFileSync("firestore.rules", "utf8");
-  // A project of its own: the functions of the suite watch the other one.
   environment = await initializeTestEnvironment({
-    projectId: "demo-tally-rules",
+    projectId: PROJECT,
     firestore: { host, port: Number(port), rules },
   });
   // The types of the bundled SDKs differ, their behaviour does not.
@@ -173,6 +175,15 @@ describe("an open counter", () => {
     await assertFails(setDoc(shard(anyone), good({ marks: { 1: "abcdefgh" } }), merge));
   });
 
+  test("has no entries: none is made, and a server's is not deleted", async () => {
+    const batch = writeBatch(alice);
+    batch.set(entry(alice, "alice", "views:home"), { by: 1, shard: "0", at: serverTimestamp() });
+    batch.set(shard(alice), good(), merge);
+    await assertFails(batch.commit());
+    await asAdmin("counters/views:home/entries/alice", { by: 1, shard: "0", at: Timestamp.now() });
+    await assertFails(deleteDoc(entry(alice, "alice", "views:home")));
+  });
+
   test("shows its shards to everyone and lets nobody delete one", async () => {
     await assertSucceeds(setDoc(shard(anyone), good(), merge));
     await assertSucceeds(getDoc(shard(anyone)));
@@ -205,10 +216,10 @@ describe.each(["likes:post", "votes:post"])("the keyed counter %s", (counter) =>
     batch.set(shard(db, shardId, counter), good(spoil.shard), merge);
     return batch;
   }
-  function unlike(db: Firestore, user: string, shardId = "0") {
+  function unlike(db: Firestore, user: string, shardId = "0", by = -1) {
     const batch = writeBatch(db);
     batch.delete(entry(db, user, counter));
-    batch.set(shard(db, shardId, counter), good({ count: increment(-1) }), merge);
+    batch.set(shard(db, shardId, counter), good({ count: increment(by) }), merge);
     return batch;
   }
 
@@ -266,7 +277,7 @@ describe.each(["likes:post", "votes:post"])("the keyed counter %s", (counter) =>
     expect(await counted(counter)).toBe(0);
   });
 
-  test("refuses an undo that takes twice, or from another shard", async () => {
+  test("refuses an undo that takes twice, or more than was given, or from another shard", async () => {
     await assertSucceeds(like(alice, "alice").commit());
     await assertSucceeds(like(bob, "bob").commit());
     const twice = unlike(alice, "alice");
@@ -276,6 +287,7 @@ describe.each(["likes:post", "votes:post"])("the keyed counter %s", (counter) =>
     sameTwice.set(shard(alice, "0", counter), good({ count: increment(-1) }), merge);
     await assertFails(sameTwice.commit());
     await assertFails(unlike(alice, "alice", "1").commit());
+    await assertFails(unlike(alice, "alice", "0", -2).commit());
     expect(await counted(counter)).toBe(2);
   });
 
@@ -344,4 +356,55 @@ test("a group is what stands before the first colon: 'likes' alone and 'likesX:1
   }
   await assertFails(setDoc(shard(anyone, "0", "likes:a\nb"), good(), merge));
   await assertFails(setDoc(shard(anyone, "0", "likes:"), good(), merge));
+});
+
+describe("coverage: the tests above", () => {
+  /** What they cannot reach, and why. */
+  const unreachable = [
+    // The default policy is that everyone may read.
+    "mayRead(counter): never false",
+    "mayRead(counter): never false",
+    // The emulator judges all writes of one document in a commit as one, so it never sees a second.
+    "getAfter(/databases/$(database)/documents/counters/$(counter)/shards/$(shard)).data.writes == " +
+      "request.resource.data.writes: never false",
+    "isAlone(counter, shard): never false",
+    "isAlone(counter, shard): never false",
+  ];
+
+  test("evaluate every expression of the rules, to true and to false", async () => {
+    const gaps = await gapsInRules(PROJECT);
+    const isKnown = new Set(unreachable);
+    const message = "line by line what no test tries: add one";
+    expect(
+      gaps.filter(({ what }) => !isKnown.has(what)),
+      message,
+    ).toEqual([]);
+    expect(
+      gaps.map(({ what }) => what),
+      "a test reaches what the list says none can: take it off",
+    ).toEqual(unreachable);
+  });
+
+  test("would not pass if a rule were never tried, passed over, or always the same", async () => {
+    const project = `${PROJECT}-gaps`;
+    const { host, port } = environment.emulators.firestore ?? { host: "", port: 0 };
+    const rules = `service cloud.firestore { match /databases/{database}/documents/{path=**} {
+      function isOpen() { return request.time == request.time; }
+      allow get: if isOpen() || request.auth.uid == 'x';
+      allow create: if isOpen();
+    } }`;
+    const other = await initializeTestEnvironment({ projectId: project, firestore: { host, port, rules } });
+    await getDoc(doc(other.unauthenticatedContext().firestore() as unknown as Firestore, "a/b"));
+    await other.cleanup();
+    expect(await gapsInRules(project)).toEqual([
+      { line: 2, what: "request.time == request.time: never false" },
+      { line: 3, what: "isOpen() || request.auth.uid == 'x': never false" },
+      { line: 3, what: "isOpen: never false" },
+      { line: 3, what: "request.auth.uid == 'x': never evaluated" },
+      { line: 3, what: "request.auth.uid: never evaluated" },
+      { line: 3, what: "request.auth: never evaluated" },
+      { line: 3, what: "request: never evaluated" },
+      { line: 4, what: "isOpen: never evaluated" },
+    ]);
+  });
 });

@@ -19,17 +19,34 @@ export interface Write {
 /** The documents there are. */
 export type World = Record<string, Fields>;
 
-/** `null` is signed out. */
+/** A uid; `null` is signed out. */
 export type User = string | null;
+
+/** A user whose ID token says more than who it is. */
+export interface Claims {
+  readonly uid: string;
+  readonly [claim: string]: unknown;
+}
 
 /** Past the rules, as the emulator takes it. */
 export const ADMIN = "owner";
 
+export interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
 export interface Database {
   /** @returns the HTTP status: 200 if the commit was accepted */
-  commit(user: User, writes: readonly Write[]): Promise<number>;
+  commit(user: User | Claims, writes: readonly Write[]): Promise<number>;
   /** Past the rules. */
   read(paths: readonly string[]): Promise<World>;
+  /**
+   * Any other call, by its path below the database's documents: `counters/home:runQuery`.
+   *
+   * @returns the answer; of a list of them, the first
+   */
+  call(user: User, method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: object): Promise<Answer>;
 }
 
 const host = process.env.FIRESTORE_EMULATOR_HOST;
@@ -39,12 +56,12 @@ export async function database(project: string, rules: string): Promise<Database
   const documents = `projects/${project}/databases/(default)/documents`;
   const name = (path: string) => `${documents}/${path}`;
 
-  async function call(method: string, user: User, body: object): Promise<Response> {
+  async function send(user: User | Claims, method: string, path: string, body?: object): Promise<Response> {
     const token = user === null || user === ADMIN ? user : unsignedToken(project, user);
-    return await fetch(`http://${host}/v1/${documents}:${method}`, {
-      method: "POST",
+    return await fetch(`http://${host}/v1/${documents}${path}`, {
+      method,
       headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
-      body: JSON.stringify(body),
+      ...(body && { body: JSON.stringify(body) }),
     });
   }
 
@@ -56,17 +73,24 @@ export async function database(project: string, rules: string): Promise<Database
 
   return {
     async commit(user, writes) {
-      const response = await call("commit", user, { writes: writes.map((write) => toRest(write, name(write.path))) });
+      const response = await send(user, "POST", ":commit", {
+        writes: writes.map((write) => toRest(write, name(write.path))),
+      });
       await response.arrayBuffer();
       return response.status;
     },
     async read(paths) {
-      const response = await call("batchGet", ADMIN, { documents: paths.map(name) });
+      const response = await send(ADMIN, "POST", ":batchGet", { documents: paths.map(name) });
       if (!response.ok) throw new Error(`batchGet: ${await response.text()}`);
       const results = (await response.json()) as { found?: { name: string; fields?: Fields } }[];
       return Object.fromEntries(
         results.flatMap(({ found }) => (found ? [[found.name.slice(documents.length + 1), found.fields ?? {}]] : [])),
       );
+    },
+    async call(user, method, path, body) {
+      const response = await send(user, method, path.startsWith(":") ? path : `/${path}`, body);
+      const answer = (await response.json()) as Answer["body"] | Answer["body"][];
+      return { status: response.status, body: Array.isArray(answer) ? (answer[0] ?? {}) : answer };
     },
   };
 }
@@ -84,9 +108,10 @@ function toRest(write: Write, name: string): object {
 }
 
 /** A token as the emulator takes it: signed by nobody. */
-function unsignedToken(project: string, uid: string): string {
+function unsignedToken(project: string, user: string | Claims): string {
+  const { uid, ...others } = typeof user === "string" ? { uid: user } : user;
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const now = Math.floor(Date.now() / 1_000);
-  const claims = { sub: uid, user_id: uid, aud: project, iss: `https://securetoken.google.com/${project}` };
+  const claims = { ...others, sub: uid, user_id: uid, aud: project, iss: `https://securetoken.google.com/${project}` };
   return `${part({ alg: "none", type: "JWT" })}.${part({ ...claims, iat: now, exp: now + 3_600 })}.`;
 }
