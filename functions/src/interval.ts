@@ -17,15 +17,15 @@ export function isSparse(rate: number, config: Config): boolean {
 const READ_PRICE = 0.06;
 const WRITE_PRICE = 0.18;
 
+/** What an interval follows from. */
+export type Load = Pick<Published, "total" | "rate" | "shardCount" | "shardDocuments">;
+
 /**
  * @param counter  its last published total, its rate in writes per second, and how many shards there are: those to
  *                 spread over, or those that were read, if there were more
  * @returns        the least time between two published totals
  */
-export function publishInterval(
-  counter: Pick<Published, "total" | "rate" | "shardCount" | "shardDocuments">,
-  config: Config,
-): Millis {
+export function publishInterval(counter: Load, config: Config): Millis {
   const { total, rate, shardCount, shardDocuments } = counter;
   const { precision, budget, minInterval, maxInterval } = config;
   if (isSparse(rate, config)) return minInterval;
