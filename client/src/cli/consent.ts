@@ -22,12 +22,12 @@ export interface Question {
 /** @throws Stop unless the answer is yes */
 export async function consent({ target, yes }: Session, { what, extent, typed }: Question): Promise<void> {
   const place = target.emulator === null ? paint(["bold", "red"], nameOf(target), process.stderr) : nameOf(target);
-  if (yes) return tell(`${what} in ${place}.`);
+  if (yes) return tell(`${what} in the ${place}.`);
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw new Stop(WRONG_USAGE, `${what} in ${nameOf(target)}: nobody can be asked here; pass --yes`);
+    throw new Stop(WRONG_USAGE, `${what} in the ${nameOf(target)}: nobody can be asked here; pass --yes`);
   }
   tell(`${what}${extent ? `: ${await extent()}` : ""}`);
-  tell(`in ${place}`);
+  tell(`in the ${place}`);
   const output = process.stderr;
   const answer =
     typed === undefined

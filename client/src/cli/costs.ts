@@ -132,7 +132,11 @@ export function costsOf(traffic: Traffic, prices: Prices, config: Config = DEFAU
     item("increments", "write", increments),
     item("entries of keyed increments", "write", increments * keyed),
     item("rules' lookups for keyed increments", "read", increments * keyed * LOOKUPS),
-    item("shard count, by who increments", "read", perClient > 0 ? increments / Math.min(perClient, BUSY_WRITES) : 0),
+    item(
+      "shard count, by who increments",
+      "read",
+      perClient > 0 ? increments / Math.min(Math.max(perClient, 1), BUSY_WRITES) : 0,
+    ),
     item(
       "measuring: shards, counter document",
       "read",

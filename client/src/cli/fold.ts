@@ -32,7 +32,7 @@ interface Folded {
 export async function fold(session: Session, options: FoldOptions, ids: string[]): Promise<void> {
   const selection = selectionOf(ids, options);
   const quiet = { shrinkCooldown: options.quietFor * 1_000 };
-  tell(`Folding in ${nameOf(session.target)}.`);
+  tell(`Folding in the ${nameOf(session.target)}.`);
   let total = 0;
   const round = await goRound<Folded>(session, selection, {
     doing: "Folding",

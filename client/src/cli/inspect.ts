@@ -11,8 +11,8 @@ import { duration, inWords, several, signed } from "./words.ts";
 
 export async function inspect(session: Session, _: unknown, id: string): Promise<void> {
   const findings = await read(session.ref(id));
-  const { measurement, published } = findings;
-  if (!published && measurement.shards.length + measurement.malformed.length === 0) {
+  const { measurement, published, source } = findings;
+  if (!published && !source && measurement.shards.length + measurement.malformed.length === 0) {
     throw new Stop(FAILED, `"${id}" was never counted: no total and no shards in the ${nameOf(session.target)}`);
   }
   const inspection = inspectionOf(findings);
@@ -74,7 +74,7 @@ function show(inspection: Inspection, target: Target): void {
     ]);
     print(`\n${table(rows, ["left", "right", "right", "right"], ["busiest shards", "count", "writes", "last write"])}`);
   }
-  for (const warning of warnings) print(`\n${paint("yellow", `! ${warning}`)}`);
+  if (warnings.length > 0) print(`\n${warnings.map((warning) => paint("yellow", `! ${warning}`)).join("\n")}`);
   print(`\n${paint("dim", `This took ${several(reads, "read")}.`)}`);
 }
 
@@ -91,7 +91,7 @@ function facts(inspection: Inspection): Cell[][] {
   if (registers.ever > 0) add("registers", registers.open, `of servers, ${registers.ever} ever`);
   if (entries > 0) add("entries", inWords(entries), "keyed increments");
   if (shards.malformed.length > 0) {
-    add("malformed", shards.malformed.length, paint("yellow", shards.malformed.slice(0, 5).join(", ")));
+    add("malformed", shards.malformed.length, paint("yellow", `shard ${shards.malformed.slice(0, 5).join(", ")}`));
   }
   if (published) add("settled", published.unsettled ? "no" : "yes", settledRemark(published, now));
   if (inspection.source) add("source", "", sourceRemark(inspection));

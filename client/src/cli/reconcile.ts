@@ -51,7 +51,7 @@ export async function reconcile(session: Session, options: ReconcileOptions, ids
   // The first by way of trial: what is wrong with one is wrong with all.
   if (template) checked(template, ids[0] ?? `${selection.group}:key`, alone);
 
-  if (dryRun) tell(`Comparing in ${nameOf(session.target)}. Nothing is written.`);
+  if (dryRun) tell(`Comparing in the ${nameOf(session.target)}. Nothing is written.`);
   else {
     const which = selection.group === undefined ? several(ids.length, "counter") : `the group "${selection.group}"`;
     await consent(session, {
@@ -72,6 +72,9 @@ export async function reconcile(session: Session, options: ReconcileOptions, ids
   });
   if (session.json) printJson({ ...session.target, dryRun, after: round.after ?? null, counters: round.done });
   else show(round.done.filter(isResult), ids.length > 0, dryRun);
+  if (!template && round.done.some((one) => !isResult(one))) {
+    tell("A source is named with --entries, --from or --from-group; --keep stores it.");
+  }
   endRound(round);
 }
 

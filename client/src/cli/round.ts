@@ -180,15 +180,15 @@ function startBar<Result>({ doing, detail }: Task<Result>, { done, all }: Round<
     hideCursor: true,
     gracefulExit: false,
   });
+  const words = () => ({
+    counters: `${done.length}/${several(all, "counter")}`,
+    detail: detail ? ` · ${detail()}` : "",
+  });
   const show = () => {
     const share = [...shares.values()].reduce((sum, one) => sum + one, 0);
-    bar.update(Math.min(done.length + share, all), {
-      counters: `${done.length}/${several(all, "counter")}`,
-      detail: detail ? ` · ${detail()}` : "",
-    });
+    bar.update(Math.min(done.length + share, all), words());
   };
-  bar.start(Math.max(all, 1), 0, { counters: "", detail: "" });
-  show();
+  bar.start(Math.max(all, 1), 0, words());
   const refresh = setInterval(show, REFRESH_MS);
   return {
     stop() {

@@ -76,10 +76,10 @@ function field(read: (path: string) => string, path: string, of: (json: Json) =>
   }
 }
 
-/** `production project "shop", database "(default)", collection "counters"` */
+/** `production project "shop", database "(default)"`; the collection, too, if it is not the usual one. */
 export function nameOf({ project, database, collection, emulator }: Target): string {
   const place = emulator === null ? `production project "${project}"` : `emulator at ${emulator}, project "${project}"`;
-  return `${place}, database "${database}", collection "${collection}"`;
+  return `${place}, database "${database}"${collection === DEFAULT_COLLECTION ? "" : `, collection "${collection}"`}`;
 }
 
 /** How long an emulator may take to answer. */
