@@ -56,6 +56,7 @@ test("every relative link of the documents leads somewhere", () => {
     "docs/data-model.md",
     "docs/configuration.md",
     "docs/guide.md",
+    "docs/cli.md",
   ]) {
     const folder = file.includes("/") ? "docs/" : "";
     for (const [, link = ""] of readFileSync(file, "utf8").matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {

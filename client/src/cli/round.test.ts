@@ -23,6 +23,7 @@ test("a round goes on with the same command, after the last counter that is done
     "npx firestore-tally fold --group g --after b",
   );
   expect(resumption(["fold", "--after=a", "--group", "g"], "b")).toBe("npx firestore-tally fold --group g --after b");
+  expect(resumption(["fold", "--", "-a", "-b"], "-a")).toBe("npx firestore-tally fold --after -a -- -a -b");
   expect(resumption(["fold", "--group", "it's"], undefined)).toBe("npx firestore-tally fold --group 'it'\\''s'");
 });
 

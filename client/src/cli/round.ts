@@ -216,7 +216,8 @@ export function resumption(typed: readonly string[], after: string | undefined):
   const kept = typed.filter(
     (word, i) => word !== "--after" && typed[i - 1] !== "--after" && !word.startsWith("--after="),
   );
-  const words = after === undefined ? typed : [...kept, "--after", after];
+  const operands = kept.includes("--") ? kept.indexOf("--") : kept.length;
+  const words = after === undefined ? typed : [...kept.slice(0, operands), "--after", after, ...kept.slice(operands)];
   return ["npx", "firestore-tally", ...words].map(quoted).join(" ");
 }
 
