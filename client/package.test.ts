@@ -29,7 +29,9 @@ describe("the public API", () => {
       "deleteCounter",
       "ensureCounter",
       "listCounters",
+      "reconcileCounter",
       "resetCounter",
+      "setSource",
     ]);
   });
 

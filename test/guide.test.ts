@@ -461,6 +461,45 @@ const expectations: Record<string, Expectation> = {
     },
   },
 
+  Repair: {
+    files: ["posts.ts", "alarms.ts"],
+    async claims(open) {
+      const { file, total, documents } = await open("suite");
+      const { db } = await file<{ db: FirebaseFirestore.Firestore }>("server.ts");
+      const { nameSource, recountPosts, publishPost, withdrawPost } = await file<{
+        nameSource(): Promise<void>;
+        recountPosts(): Promise<string>;
+        publishPost(id: string, text: string): Promise<void>;
+        withdrawPost(id: string): Promise<void>;
+      }>("posts.ts");
+      for (let n = 0; n < 30; n++) {
+        await db.doc(`posts/old${n}`).set({ state: n % 3 === 0 ? "draft" : "published" });
+      }
+      await nameSource();
+      await nameSource();
+      // While posts are published and withdrawn.
+      const publishing = Promise.all(Array.from({ length: 20 }, (_, n) => publishPost(`new${n}`, "…")));
+      await recountPosts();
+      await publishing;
+      const withdrawing = Promise.all(Array.from({ length: 5 }, (_, n) => withdrawPost(`new${n}`)));
+      expect(await recountPosts()).toMatch(/^\d+ posts, all counted$/);
+      await withdrawing;
+      expect(await recountPosts()).toBe("35 posts, all counted");
+      await db.doc("posts/new7").delete();
+      expect(await recountPosts()).toBe("34 posts, -1 of them not counted before");
+      expect(await total("posts:published")).toBe(34);
+      await expect(withdrawPost("new7")).rejects.toThrow();
+      expect(await recountPosts()).toBe("34 posts, all counted");
+
+      const { drifted } = await file<{ drifted: { run(event: object): Promise<void> } }>("alarms.ts");
+      const data = { counter: "posts:published", expected: 34, found: 35, drift: -1, asOf: new Date().toISOString() };
+      await Promise.all([drifted.run({ id: "one", data }), drifted.run({ id: "one", data })]);
+      expect(await documents("alarms")).toBe(1);
+      expect((await db.doc("alarms/one").get()).data()).toEqual(data);
+      expect((await db.collection("counters/posts:published/corrections").get()).size).toBeGreaterThanOrEqual(2);
+    },
+  },
+
   Offline: {
     files: ["firebase.ts", "claps.ts"],
     async claims(open) {

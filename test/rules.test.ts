@@ -321,6 +321,23 @@ describe.each(["likes:post", "votes:post"])("the keyed counter %s", (counter) =>
   });
 });
 
+test("what the backend keeps beside a counter is nobody's to read or write: corrections, its source, its registers", async () => {
+  const correction = { expected: 1, found: 0, by: 1 };
+  await asAdmin("counters/views:home", { total: 1 });
+  await asAdmin("counters/views:home/corrections/one", correction);
+  for (const db of [anyone, alice]) {
+    await assertFails(getDoc(doc(db, "counters/views:home/corrections/one")));
+    await assertFails(getDocs(collection(db, "counters/views:home/corrections")));
+    await assertFails(setDoc(doc(db, "counters/views:home/corrections/two"), correction));
+    await assertFails(deleteDoc(doc(db, "counters/views:home/corrections/one")));
+    await assertFails(updateDoc(doc(db, "counters/views:home"), { source: { entries: true } }));
+    await assertFails(
+      setDoc(doc(db, "counters/views:new"), { source: { entries: true }, reconcileAt: Timestamp.now() }),
+    );
+    await assertFails(getDoc(doc(db, "counters/views:home/registers/add-x")));
+  }
+});
+
 test("a group is what stands before the first colon: 'likes' alone and 'likesX:1' are open", async () => {
   for (const counter of ["likes", "likesX:1", "x:likes:1", "a\nlikes:1"]) {
     await assertSucceeds(setDoc(shard(anyone, "0", counter), good(), merge));

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { CounterError } from "../../core/src/index.ts";
+import { DRIFT_EVENT } from "./alarm.ts";
 import { defaults } from "./config.fixture.ts";
 import { type Config, config, params, validConfig } from "./config.ts";
 
@@ -78,6 +79,10 @@ describe("the extension and the function kit are the same", () => {
     }
   });
 
+  test("the event that is published is declared", () => {
+    expect(manifest.events.map(({ type }: { type: string }) => type)).toEqual([DRIFT_EVENT]);
+  });
+
   const index = text("./index.ts");
 
   test("the same functions", () => {
@@ -113,7 +118,9 @@ test("fields that grow with every write are exempt from indexes; those that are 
   const exempt = fieldOverrides
     .filter(({ indexes }: { indexes: unknown[] }) => indexes.length === 0)
     .map(({ collectionGroup, fieldPath }: Record<string, string>) => `${collectionGroup}.${fieldPath}`);
+  expect(exempt).toContain("counters.source");
   const growing = ["shards.count", "shards.writes", "shards.at", "shards.marks", "counters.asOf", "counters.writes"];
   expect(exempt).toEqual(expect.arrayContaining(growing));
-  for (const queried of ["total", "rate", "group", "unsettled"]) expect(exempt).not.toContain(`counters.${queried}`);
+  for (const queried of ["total", "rate", "group", "unsettled", "reconcileAt"])
+    expect(exempt).not.toContain(`counters.${queried}`);
 });

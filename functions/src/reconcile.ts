@@ -35,7 +35,11 @@ export async function reconcileDue(backend: Backend): Promise<void> {
 async function attend(backend: Backend, counter: QueryDocumentSnapshot): Promise<void> {
   await repair(counter)
     .finally(() => reschedule(backend, counter))
-    .catch((error) => logger.error("could not reconcile a counter", { counter: counter.id, error }));
+    .catch((error) => {
+      // As text: of an error as data, the log leaves out the message.
+      const message = "could not reconcile a counter";
+      logger.write({ severity: "ERROR", message, counter: counter.id, error: String(error) });
+    });
 }
 
 async function repair(counter: QueryDocumentSnapshot): Promise<void> {

@@ -64,10 +64,8 @@ async function firstDue(ref: CounterRef, every: number): Promise<Timestamp> {
 }
 
 /** What the source amounts to, as the aggregation `expected`. Cost: 1 read per 1,000 documents counted, at least 1. */
-export function aggregationOf(
-  { firestore, path }: CounterRef,
-  source: Source,
-): AggregateQuery<{ expected: AggregateField<number> }> {
+export function aggregationOf(ref: CounterRef, source: Source): AggregateQuery<{ expected: AggregateField<number> }> {
+  const { firestore, path } = ref;
   if ("entries" in source) return amount(firestore.collection(entriesPath(path)), "by");
   const all: Query =
     "collection" in source
