@@ -147,6 +147,39 @@ test("a sparse counter publishes nearly every increment; a busy one, once in its
   expect(item(busy, "publishing")).toBeCloseTo(MONTH_SECONDS / 10);
 });
 
+test("a polled publish is a task, reads each shard once and the counter document twice", () => {
+  const costs = costsOf(steady(100, { total: 0 }), PRICES.nam5);
+  // 100 shards, paid for by a quarter of what the increments cost: every 4/3 seconds.
+  expect(item(costs, "publishing")).toBeCloseTo((MONTH_SECONDS * 3) / 4);
+  expect(item(costs, "tasks")).toBeCloseTo((MONTH_SECONDS * 3) / 4);
+  expect(item(costs, "measuring")).toBeCloseTo((MONTH_SECONDS * 3 * 102) / 4);
+});
+
+test("a counter that is not polled publishes, reads and puts off as often as one that is written at random", () => {
+  const rate = 0.3;
+  const costs = costsOf(steady(rate, { total: 0 }), PRICES.nam5);
+  const interval = costs.phases[0]?.interval ?? Number.NaN;
+  let [publishes, putOff, due, now] = [0, 0, 0, 0];
+  // Any fixed sequence of numbers between 0 and 1 that looks random.
+  let state = 1;
+  const random = () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+  for (let write = 0; write < 200_000; write++) {
+    now += (-Math.log(random()) * 1_000) / rate;
+    if (now < due - interval) continue;
+    publishes++;
+    if (now < due) putOff++;
+    due = Math.max(now, due) + interval;
+  }
+  const perSecond = (count: number) => (count * 1_000) / now;
+  expect(item(costs, "publishing") / MONTH_SECONDS / perSecond(publishes)).toBeCloseTo(1, 1.5);
+  expect(item(costs, "tasks") / MONTH_SECONDS / perSecond(putOff)).toBeCloseTo(1, 1.5);
+  // Its one shard and the counter document; and the latter once more by who put it off.
+  expect(item(costs, "measuring") / MONTH_SECONDS / perSecond(2 * publishes + putOff)).toBeCloseTo(1, 1.5);
+});
+
 test("a daily peak has its own shards, which are folded every night", () => {
   const costs = costsOf(steady(5, { peakPerSecond: 50, peakHours: 1 }), PRICES.nam5);
   expect(costs.phases.map(({ hours, shards }) => [hours, shards])).toEqual([
