@@ -7,11 +7,13 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import Table from "cli-table3";
+import { PRICES } from "../client/src/cli/costs.ts";
 import { startSuite } from "../emulators/suite.ts";
 import { type Meter, startMeter, type Usage } from "./meter.ts";
 
-/** US dollars for one, in nam5 (https://firebase.google.com/docs/firestore/pricing, https://cloud.google.com/tasks/pricing). */
-const PRICE = { reads: 0.6e-6, writes: 1.8e-6, deletes: 0.2e-6, invocations: 0.4e-6, tasks: 0.4e-6 };
+/** US dollars for one. */
+const { read: reads, write: writes, delete: deletes, invocation: invocations, task: tasks } = PRICES.nam5;
+const PRICE = { reads, writes, deletes, invocations, tasks };
 
 /** Traffic to price: increments per second, for how long, from how many clients. */
 const LOADS = [

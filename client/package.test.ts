@@ -1,6 +1,7 @@
 /** What the built package is, from outside: its public API, its size, and what of it an app has to load. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { describe, expect, test } from "vitest";
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
@@ -70,6 +71,27 @@ test("the web entry loads nothing but firebase/firestore, the React entry nothin
   expect(imports("react")).toEqual(["firestore-tally", "react"]);
   expect(imports("admin")).toEqual(["firebase-admin/firestore", "node:timers/promises"]);
   expect(imports("testing")).toEqual(["node:fs/promises"]);
+});
+
+describe("the command line", () => {
+  const cli = read("client/dist/cli.js");
+
+  test("is one file that runs by itself, with nothing to load but Node's own modules", () => {
+    expect(cli.startsWith("#!/usr/bin/env node\n")).toBe(true);
+    const imports = [...cli.matchAll(/(?:^|[;}\n])import\b[^;"']*["']([^"']+)["']/g)].map(([, from = ""]) => from);
+    expect(imports).toContain("node:module");
+    expect(imports.filter((from) => !isBuiltin(from))).toEqual([]);
+    const { bin, dependencies } = JSON.parse(read("client/package.json"));
+    expect({ bin, dependencies }).toEqual({ bin: { "firestore-tally": "dist/cli.js" }, dependencies: undefined });
+  });
+
+  test("is small for what it brings along, and brings their licenses", () => {
+    expect(Buffer.byteLength(cli)).toBeLessThan(250_000);
+    const licenses = read("client/dist/cli.licenses.txt");
+    for (const name of ["@clack/prompts", "cli-progress", "cli-table3", "commander"]) {
+      expect(licenses).toMatch(new RegExp(`^${name} \\d`, "m"));
+    }
+  });
 });
 
 test("nothing happens at import", () => {

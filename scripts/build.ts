@@ -1,19 +1,48 @@
 /** Builds what is shipped: the client package, entry by entry, and the functions, each with core bundled in. */
 import { execFileSync } from "node:child_process";
-import { copyFileSync, rmSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Extractor, ExtractorConfig, ExtractorLogLevel, ExtractorMessageCategory } from "@microsoft/api-extractor";
-import { build } from "esbuild";
+import { build, type Metafile, type Plugin } from "esbuild";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
 const shared = { bundle: true, format: "esm", sourcemap: true, logLevel: "warning" } as const;
 
+/**
+ * The CLI is one file, and `firebase-admin` may be missing: then it says so. A static import would fail before any of its
+ * code runs. So it is loaded like a CommonJS module, when the first module that needs it is.
+ */
+const lazyPeer: Plugin = {
+  name: "lazy-peer",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^firebase-admin\// }, ({ path, namespace }) =>
+      namespace === "peer" ? { path, external: true } : { path, namespace: "peer" },
+    );
+    onLoad({ filter: /.*/, namespace: "peer" }, ({ path }) => ({ contents: `module.exports = require("${path}");` }));
+  },
+};
+
 /** What apps import: `firestore-tally` is `index`, the others are below it. */
 const entries = { index: "web", admin: "admin", react: "react", testing: "testing" };
 
 for (const folder of ["client/dist", "client/types"]) rmSync(folder, { recursive: true, force: true });
-await Promise.all([
+const [cli] = await Promise.all([
+  build({
+    ...shared,
+    entryPoints: ["client/src/cli/index.ts"],
+    outfile: "client/dist/cli.js",
+    platform: "node",
+    target: "node20",
+    plugins: [lazyPeer],
+    // Of cli-table3, for styles that are not used.
+    external: ["@colors/colors"],
+    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+    sourcemap: false,
+    minifySyntax: true,
+    minifyWhitespace: true,
+    metafile: true,
+  }),
   ...Object.entries(entries).map(([entry, folder]) =>
     build({
       ...shared,
@@ -36,12 +65,28 @@ await Promise.all([
   }),
 ]);
 
+writeFileSync("client/dist/cli.licenses.txt", licensesOf(cli.metafile));
+
 // What users deploy is part of the client package.
 for (const file of ["LICENSE", "firestore.rules", "firestore.indexes.json"]) copyFileSync(file, `client/${file}`);
 
 // One declaration file for each entry. The report of its public API is held against the one in client/api by a test.
 execFileSync("tsc", ["-p", "client/tsconfig.json"], { stdio: "inherit" });
 for (const [entry, folder] of Object.entries(entries)) declare(entry, folder);
+
+/** The licenses of what is bundled, as they demand. */
+function licensesOf({ inputs }: Metafile): string {
+  const folders = Object.keys(inputs).map((path) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(path)?.[0]);
+  const texts = [...new Set(folders)]
+    .filter((folder) => folder !== undefined)
+    .map((folder) => {
+      const { name, version } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
+      const file = readdirSync(folder).find((one) => /^licen[sc]e/i.test(one));
+      if (!file) throw new Error(`${name} is bundled into the CLI, but has no license file.`);
+      return `${name} ${version}\n\n${readFileSync(`${folder}/${file}`, "utf8").trim()}\n`;
+    });
+  return texts.sort().join(`\n${"─".repeat(80)}\n\n`);
+}
 
 function declare(entry: string, folder: string): void {
   const config = ExtractorConfig.prepare({

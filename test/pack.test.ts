@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { admin } from "./support/app.ts";
 import { sumOfShards } from "./support/suite.ts";
 
 const project = mkdtempSync(join(tmpdir(), "tally-pack-"));
@@ -55,7 +56,13 @@ describe("the client package", () => {
       "package.json",
     ]);
     const entries = ["admin", "index", "react", "testing"];
-    expect(files("dist")).toEqual(entries.flatMap((entry) => [`${entry}.d.ts`, `${entry}.js`, `${entry}.js.map`]));
+    expect(files("dist")).toEqual(
+      [
+        "cli.js",
+        "cli.licenses.txt",
+        ...entries.flatMap((entry) => [`${entry}.d.ts`, `${entry}.js`, `${entry}.js.map`]),
+      ].sort(),
+    );
   });
 
   test("counts from the web SDK", async () => {
@@ -87,6 +94,13 @@ describe("the client package", () => {
       process.exit();
     `);
     expect(printed.trim()).toBe("3");
+  });
+
+  test("brings the command line along", async () => {
+    expect(run("npx", ["firestore-tally", "--help"])).toContain("inspect <id>");
+    await admin.doc("counters/pack:cli/shards/0").set({ count: 7, writes: 1 });
+    const inspection = run("npx", ["firestore-tally", "inspect", "pack:cli", "--json"]);
+    expect(JSON.parse(inspection)).toMatchObject({ id: "pack:cli", exact: { total: 7 } });
   });
 
   test("renders a React component on a server", () => {

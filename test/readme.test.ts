@@ -58,6 +58,8 @@ test("every relative link of the documents leads somewhere", () => {
     "docs/configuration.md",
     "docs/guide.md",
     "docs/security.md",
+    "docs/cli.md",
+    "docs/reliability.md",
   ]) {
     const folder = file.includes("/") ? "docs/" : "";
     for (const [, link = ""] of readFileSync(file, "utf8").matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {

@@ -39,8 +39,12 @@ export function isSurplus({ id }: MeasuredShard, shardCount: number): boolean {
 }
 
 /** The surplus shards that have been quiet for the cool-down, so that folding them is unlikely to meet a straggler. */
-export function foldable(measurement: Measurement, shardCount: number, config: Config): MeasuredShard[] {
-  const quietSince = toMillis(measurement.asOf) - config.shrinkCooldown;
+export function foldable(
+  measurement: Measurement,
+  shardCount: number,
+  { shrinkCooldown }: Pick<Config, "shrinkCooldown">,
+): MeasuredShard[] {
+  const quietSince = toMillis(measurement.asOf) - shrinkCooldown;
   return measurement.shards.filter((shard) => isSurplus(shard, shardCount) && toMillis(shard.updatedAt) <= quietSince);
 }
 

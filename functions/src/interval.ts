@@ -20,16 +20,15 @@ const WRITE_PRICE = 0.18;
 
 /** A measurement is dear from this many documents for each shard the counter needs. */
 const DEAR = 10;
+/** What an interval follows from. */
+export type Load = Pick<Published, "total" | "rate" | "shardCount" | "shardDocuments">;
 
 /**
  * @param counter  its last published total, its rate in writes per second, and how many shards there are: those to
  *                 spread over, or those that were read, if there were more
  * @returns        the least time between two published totals
  */
-export function publishInterval(
-  counter: Pick<Published, "total" | "rate" | "shardCount" | "shardDocuments">,
-  config: Config,
-): Millis {
+export function publishInterval(counter: Load, config: Config): Millis {
   const { total, rate, shardCount, shardDocuments } = counter;
   const { precision, budget, minInterval, maxInterval } = config;
   if (isSparse(rate, config)) return shardDocuments < DEAR * shardCount ? minInterval : maxInterval;

@@ -13,7 +13,7 @@
  */
 import type { Config, Millis } from "./config.ts";
 import type { Published } from "./counter.ts";
-import { publishInterval } from "./interval.ts";
+import { type Load, publishInterval } from "./interval.ts";
 
 export interface Outlook {
   /** Writes committed up to here are counted, or certain to be without anyone's help. */
@@ -23,7 +23,7 @@ export interface Outlook {
 }
 
 /** Whether the next measurement is scheduled by the publisher instead of by the next write. */
-export function isPolled(counter: Published, config: Config): boolean {
+export function isPolled(counter: Load, config: Config): boolean {
   return counter.rate * publishInterval(counter, config) >= 2_000;
 }
 

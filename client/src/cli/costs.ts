@@ -1,0 +1,204 @@
+/**
+ * What a traffic costs in a month, item by item.
+ *
+ * Intervals, polling and shard counts are decided by the functions' own rules, each counter being written evenly, with a
+ * busy part of each day and a quiet rest. What follows per publish is how the functions work (docs/architecture.md):
+ *
+ *     polled      the publishers keep the clock: per interval 1 task, 1 publish, every shard read once, and the counter
+ *                 document twice, by the task and by a wake that wonders whether it is looked after
+ *     not polled  a publish waits for a write: the interval, then the first write after it. If that came early, its wake
+ *                 has read the counter document and put the publish off by a task
+ */
+import { decideScaling } from "../../../functions/src/autoscale.ts";
+import type { Config } from "../../../functions/src/config.ts";
+import { isSparse, publishInterval } from "../../../functions/src/interval.ts";
+import { isPolled } from "../../../functions/src/outlook.ts";
+import { BUSY_WRITES } from "../spread.ts";
+
+/** What deploys with every default; a test compares them. */
+export const DEFAULTS: Config = {
+  collection: "counters",
+  minShards: 1,
+  maxShards: 1_000,
+  writesPerShard: 1,
+  shrinkCooldown: 600_000,
+  minInterval: 1_000,
+  maxInterval: 10_000,
+  precision: 0.001,
+  budget: 0.25,
+};
+
+/** US dollars for one. */
+export interface Prices {
+  readonly read: number;
+  readonly write: number;
+  readonly delete: number;
+  readonly invocation: number;
+  readonly task: number;
+}
+
+/**
+ * By location of the database: https://firebase.google.com/docs/firestore/pricing, https://cloud.google.com/tasks/pricing,
+ * https://firebase.google.com/pricing.
+ */
+export const PRICES = {
+  nam5: { read: 0.6e-6, write: 1.8e-6, delete: 0.2e-6, invocation: 0.4e-6, task: 0.4e-6 },
+  regional: { read: 0.3e-6, write: 0.9e-6, delete: 0.1e-6, invocation: 0.4e-6, task: 0.4e-6 },
+} as const satisfies Record<string, Prices>;
+
+export interface Traffic {
+  /** Increments per second, of all counters together, over the whole day. */
+  readonly perSecond: number;
+  /** Increments per second, of all counters together, in the busy part of the day. At least `perSecond`. */
+  readonly peakPerSecond: number;
+  /** How long the busy part may last. It is shorter if so much traffic would be more than the day's. */
+  readonly peakHours: number;
+  /** How many counters share the traffic, evenly. */
+  readonly counters: number;
+  /** The share of increments that have a key. */
+  readonly keyed: number;
+  /** Clients that watch one counter, on average over the day. */
+  readonly watchers: number;
+  /** Counter documents read by clients in a day, of all counters together: one for each watch that begins, one per read. */
+  readonly readsPerDay: number;
+  /**
+   * Increments that a client makes of a counter within a minute, and for which it reads the shard count once. 0 for clients
+   * that watch the counter, and so know it.
+   */
+  readonly perClient: number;
+  /** What the total of a counter is; as default what half a month of this traffic makes it. */
+  readonly total?: number | undefined;
+}
+
+export interface Item {
+  readonly name: string;
+  /** What is billed. */
+  readonly unit: keyof Prices;
+  /** How many in a month. */
+  readonly perMonth: number;
+  readonly dollars: number;
+}
+
+/** One part of the day, as one counter has it. */
+export interface Phase {
+  readonly hours: number;
+  /** Increments per second of one counter. */
+  readonly rate: number;
+  readonly shards: number;
+  /** Milliseconds between two totals. */
+  readonly interval: number;
+}
+
+export interface Costs {
+  readonly items: readonly Item[];
+  readonly dollars: number;
+  readonly increments: number;
+  readonly phases: readonly Phase[];
+}
+
+/** Days of a month. */
+const DAYS = 30;
+const DAY_SECONDS = 86_400;
+
+/** One every five minutes. */
+const SWEEPS = DAYS * 24 * 12;
+
+/** Documents that the rules look up for a keyed increment, whatever is asked of them: its shard and its entry. */
+const LOOKUPS = 2;
+
+/** Shards per batch of a fold. */
+const FOLD_BATCH = 200;
+
+export function costsOf(traffic: Traffic, prices: Prices, config: Config = DEFAULTS): Costs {
+  const { counters, keyed, watchers, readsPerDay, perClient } = traffic;
+  const phases = phasesOf(traffic, config);
+  const folded = Math.max(0, (phases[0]?.shards ?? 0) - (phases.at(-1)?.shards ?? 0));
+  const total = traffic.total ?? (traffic.perSecond * DAY_SECONDS * DAYS) / 2 / counters;
+  const monthly = (of: (phase: Phase) => number) =>
+    counters * phases.reduce((sum, phase) => sum + of(phase) * phase.hours * 3_600 * DAYS, 0);
+  const days = counters * DAYS;
+
+  const publishing = (phase: Phase) => publishingOf(phase, total, config, folded > 0 ? 1 : 0);
+  const increments = monthly(({ rate }) => rate);
+  const tasks = monthly((phase) => publishing(phase).tasks);
+  const publishes = monthly((phase) => publishing(phase).publishes);
+  const folds = days * Math.ceil(folded / FOLD_BATCH);
+  const swept = counters * phases.reduce((sum, phase) => sum + sweptReads(phase, config) * (phase.hours / 24), 0);
+
+  const item = (name: string, unit: keyof Prices, perMonth: number): Item => {
+    return { name, unit, perMonth, dollars: perMonth * prices[unit] };
+  };
+  const items = [
+    item("increments", "write", increments),
+    item("entries of keyed increments", "write", increments * keyed),
+    item("rules' lookups for keyed increments", "read", increments * keyed * LOOKUPS),
+    item(
+      "shard count, by who increments",
+      "read",
+      perClient > 0 ? increments / Math.min(Math.max(perClient, 1), BUSY_WRITES) : 0,
+    ),
+    item(
+      "measuring: shards, counter document",
+      "read",
+      monthly((phase) => publishing(phase).reads),
+    ),
+    item("publishing the totals", "write", publishes),
+    item("totals, by who watches", "read", publishes * watchers),
+    item("totals, by who reads or begins to watch", "read", readsPerDay * DAYS),
+    item("folding shards after the peak: deletes", "delete", days * folded),
+    item("folding shards after the peak: base", "write", folds),
+    item("sweeps", "read", SWEEPS * Math.max(swept, 1)),
+    item("function invocations", "invocation", increments + tasks + SWEEPS + days * folded + folds),
+    item("tasks", "task", tasks),
+  ];
+  return { items, dollars: items.reduce((sum, { dollars }) => sum + dollars, 0), increments, phases };
+}
+
+/** The busy part of the day, if there is one, and the rest. */
+function phasesOf(traffic: Traffic, config: Config): Phase[] {
+  const { perSecond, counters } = traffic;
+  const peak = Math.max(traffic.peakPerSecond, perSecond);
+  const busy = peak > perSecond ? Math.min(traffic.peakHours, peak > 0 ? (24 * perSecond) / peak : 0) : 0;
+  const rest = 24 - busy > 0 ? Math.max(24 * perSecond - busy * peak, 0) / (24 - busy) : 0;
+  const total = traffic.total ?? (perSecond * DAY_SECONDS * DAYS) / 2 / counters;
+
+  const shardsAtPeak = shardsAt(peak / counters, config.minShards, config);
+  const phase = (hours: number, rate: number, shards: number): Phase => {
+    const load = { total, rate, shardCount: shards, shardDocuments: shards };
+    return { hours, rate, shards, interval: publishInterval(load, config) };
+  };
+  const quiet = phase(24 - busy, rest / counters, shardsAt(rest / counters, shardsAtPeak, config));
+  return busy > 0 ? [phase(busy, peak / counters, shardsAtPeak), quiet].filter(({ hours }) => hours > 0) : [quiet];
+}
+
+/** The shard count that the functions come to, and stay at, from another one. */
+function shardsAt(rate: number, from: number, config: Config): number {
+  for (let shardCount = from; ; ) {
+    const { shardCount: next } = decideScaling(rate, { shardCount, calmSince: 0 }, config.shrinkCooldown, config);
+    if (next === shardCount) return shardCount;
+    shardCount = next;
+  }
+}
+
+/**
+ * What one counter's publishing takes, per second.
+ *
+ * @param bases  documents in `shards` that are no client's: `base`, once something was folded
+ */
+function publishingOf({ rate, shards }: Phase, total: number, config: Config, bases: number) {
+  if (rate === 0) return { publishes: 0, reads: 0, tasks: 0 };
+  const documents = shards + bases;
+  const load = { total, rate, shardCount: shards, shardDocuments: documents };
+  const interval = publishInterval(load, config) / 1_000;
+  if (isPolled(load, config))
+    return { publishes: 1 / interval, reads: (documents + 2) / interval, tasks: 1 / interval };
+  // Writes come independently: none within the interval with this probability, the first one after it on average so late.
+  const none = Math.exp(-rate * interval);
+  const publishes = 1 / (interval + none / rate);
+  return { publishes, reads: publishes * (documents + 1 + (1 - none)), tasks: publishes * (1 - none) };
+}
+
+/** What one sweep reads for one counter: nothing, unless it is scaled up or busy. */
+function sweptReads({ rate, shards }: Phase, config: Config): number {
+  return shards > config.minShards || !isSparse(rate, config) ? 1 + shards : 0;
+}

@@ -1,0 +1,80 @@
+/**
+ * `fold`: moves surplus shards into `base` now, where the sweep would in its own time.
+ *
+ * The procedure is the functions' own: surplus shards that have been quiet for long enough, each on the condition that it
+ * still is as it was measured. So it may run beside them.
+ */
+
+import { SHARDS } from "../../../core/src/index.ts";
+import { parseCounter } from "../../../functions/src/counter.ts";
+import { foldable, fold as foldShards, isSurplus } from "../../../functions/src/fold.ts";
+import { measure } from "../../../functions/src/measure.ts";
+import { type CounterRef, counterDoc } from "../admin/counter.ts";
+import { endRound, goRound, type SelectionOptions, selectionOf } from "./round.ts";
+import { print, printJson, table, tell } from "./screen.ts";
+import type { Session } from "./session.ts";
+import { nameOf } from "./target.ts";
+import { several } from "./words.ts";
+
+export interface FoldOptions extends SelectionOptions {
+  /** Seconds. */
+  readonly quietFor: number;
+}
+
+interface Folded {
+  /** Documents in `shards` before. */
+  readonly shards: number;
+  readonly folded: number;
+  /** Surplus shards that were written too lately to be folded. */
+  readonly busy: number;
+}
+
+export async function fold(session: Session, options: FoldOptions, ids: string[]): Promise<void> {
+  const selection = selectionOf(ids, options);
+  const quiet = { shrinkCooldown: options.quietFor * 1_000 };
+  tell(`Folding in the ${nameOf(session.target)}.`);
+  let total = 0;
+  const round = await goRound<Folded>(session, selection, {
+    doing: "Folding",
+    work: async (ref) => {
+      const result = await foldOne(ref, quiet);
+      total += result.folded;
+      return result;
+    },
+    detail: () => `${several(total, "shard")} folded`,
+  });
+  if (session.json) printJson({ ...session.target, after: round.after ?? null, counters: round.done });
+  else
+    report(
+      round.done.filter((one): one is { id: string } & Folded => "folded" in one),
+      ids.length > 0,
+    );
+  endRound(round);
+}
+
+/** Cost: 1 read, 1 more per shard, and what folding costs. */
+async function foldOne(ref: CounterRef, quiet: { shrinkCooldown: number }): Promise<Folded> {
+  const document = counterDoc(ref);
+  const shards = document.collection(SHARDS);
+  const [counter, measurement] = await Promise.all([document.get().then(parseCounter), measure(shards)]);
+  // Without a published total nobody knows over how many shards its writers spread.
+  const shardCount = counter?.shardCount ?? Number.POSITIVE_INFINITY;
+  const surplus = measurement.shards.filter((shard) => isSurplus(shard, shardCount)).length;
+  const folded = await foldShards(ref.firestore, shards, foldable(measurement, shardCount, quiet));
+  return { shards: measurement.shards.length + measurement.malformed.length, folded, busy: surplus - folded };
+}
+
+function report(done: readonly ({ id: string } & Folded)[], all: boolean): void {
+  const shown = all ? done : done.filter(({ folded, busy }) => folded + busy > 0);
+  const sum = (of: (one: Folded) => number) => done.reduce((total, one) => total + of(one), 0);
+  if (shown.length > 0) {
+    const rows = shown.map(({ id, shards, folded, busy }) => [id, shards, folded, busy]);
+    print(table(rows, ["left", "right", "right", "right"], ["counter", "shards", "folded", "still busy"]));
+  }
+  print(
+    `${several(
+      sum(({ folded }) => folded),
+      "shard",
+    )} of ${several(done.length, "counter")} folded into base.`,
+  );
+}

@@ -1,0 +1,84 @@
+import { Timestamp } from "firebase-admin/firestore";
+import { describe, expect, test } from "vitest";
+import type { Measurement } from "../../../functions/src/measure.ts";
+import { type Findings, inspectionOf, type PublishedReport } from "./inspection.ts";
+
+const NOW = 1_700_000_000_000;
+const before = (millis: number) => Timestamp.fromMillis(NOW - millis);
+
+const shard = (id: string, writes: number, ageMillis: number) => ({
+  id,
+  count: writes,
+  writes,
+  updatedAt: before(ageMillis),
+});
+
+const published = (total: number, ageMillis: number): PublishedReport => ({
+  total,
+  asOf: before(ageMillis).toDate().toISOString(),
+  rate: 1,
+  writes: total,
+  shardCount: 2,
+  unsettled: false,
+  calmSince: null,
+});
+
+function inspection(shards: Measurement["shards"], findings: Partial<Findings> = {}, malformed: string[] = []) {
+  const sum = shards.reduce((all, { count }) => all + count, 0);
+  return inspectionOf({
+    id: "likes:post42",
+    published: null,
+    measurement: { total: sum, writes: sum, asOf: before(0), shards, malformed },
+    registers: 0,
+    entries: 0,
+    source: null,
+    reconcileAt: null,
+    latestCorrection: null,
+    ...findings,
+  });
+}
+
+test("the difference is what the exact sum has and the published total has not, and how old that is", () => {
+  const { difference, ageMillis } = inspection([shard("0", 12, 100)], { published: published(10, 3_000) });
+  expect({ difference, ageMillis }).toEqual({ difference: 2, ageMillis: 3_000 });
+});
+
+test("surplus shards are those beyond the shard count; without one nobody knows", () => {
+  const shards = [shard("0", 1, 0), shard("1", 1, 0), shard("7", 1, 0), shard("base", 1, 0), shard("add-x", 1, 0)];
+  const known = inspection(shards, { published: published(5, 0), registers: 3 });
+  expect(known.shards.surplus).toBe(2);
+  expect(known.registers).toEqual({ open: 1, ever: 3 });
+  expect(inspection(shards.slice(0, 4)).shards.surplus).toBe(0);
+});
+
+test("the five with the most writes are named, the busiest first", () => {
+  const shards = [3, 1, 4, 1, 5, 9].map((writes, i) => shard(`${i}`, writes, 0));
+  expect(inspection(shards).shards.busiest.map(({ writes }) => writes)).toEqual([9, 5, 4, 3, 1]);
+});
+
+test("its cost is one read per shard, one per thousand of what is counted, and two", () => {
+  expect(inspection([]).reads).toBe(2 + 1 + 1 + 1);
+  expect(inspection([shard("0", 1, 0)], { entries: 2_001, registers: 5 }, ["x"]).reads).toBe(2 + 2 + 1 + 3);
+});
+
+describe("a warning is given", () => {
+  const warnings = (...args: Parameters<typeof inspection>) => inspection(...args).warnings.join();
+
+  test("if writes are not counted after a minute, and not before", () => {
+    expect(warnings([shard("0", 12, 61_000)], { published: published(10, 70_000) })).toContain("look at their log");
+    expect(warnings([shard("0", 12, 59_000)], { published: published(10, 70_000) })).toBe("");
+  });
+
+  test("if nothing was ever published", () => {
+    expect(warnings([shard("0", 12, 61_000)])).toContain("deployed");
+  });
+
+  test("if the sum has changed without a write", () => {
+    expect(warnings([shard("0", 9, 20_000)], { published: published(10, 10_000) })).toContain("by hand");
+  });
+
+  test("of malformed shards, and of nothing where all is well", () => {
+    expect(warnings([shard("0", 10, 20_000)], { published: published(10, 10_000) }, ["1"])).toContain("no number");
+    expect(warnings([shard("0", 10, 20_000)], { published: published(10, 10_000) })).toBe("");
+  });
+});

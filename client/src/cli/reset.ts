@@ -1,0 +1,18 @@
+/** `reset`: sets a counter's total. Cost: 2 reads per shard, 1 write; 1 read per shard more to show what it became. */
+import { resetCounter } from "../admin/maintain.ts";
+import { getExactCounter } from "../admin/read.ts";
+import { consent } from "./consent.ts";
+import { paint, print, printJson } from "./screen.ts";
+import type { Session } from "./session.ts";
+import { inWords } from "./words.ts";
+
+export async function reset(session: Session, _: unknown, id: string, total: number): Promise<void> {
+  const ref = session.ref(id);
+  const before = await getExactCounter(ref);
+  await consent(session, { what: `Reset ${id} from ${inWords(before)} to ${inWords(total)}` });
+  await resetCounter(ref, total);
+  const after = await getExactCounter(ref);
+  if (session.json) return printJson({ ...session.target, id, before, after });
+  print(`${id}  ${paint("dim", inWords(before))} → ${paint("bold", inWords(after))}`);
+  if (after !== total) print(paint("dim", "What was incremented meanwhile counts in full."));
+}

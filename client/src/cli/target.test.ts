@@ -1,0 +1,68 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { nameOf, targetOf } from "./target.ts";
+
+const files = (texts: Record<string, string>) => (path: string) => {
+  const text = texts[path];
+  if (text === undefined) throw new Error(`no ${path}`);
+  return text;
+};
+const none = files({});
+
+const PROJECT_SOURCES = ["--project", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "the key file", ".firebaserc"] as const;
+
+describe("the project", () => {
+  test("is the first of the option, the environment's, the key file's and the folder's that there is", () => {
+    fc.assert(
+      fc.property(fc.subarray([...PROJECT_SOURCES], { minLength: 1 }), (known) => {
+        const of = (source: (typeof PROJECT_SOURCES)[number]) => (known.includes(source) ? source : undefined);
+        const option = of("--project");
+        const target = targetOf(
+          { ...(option && { project: option }) },
+          {
+            GOOGLE_CLOUD_PROJECT: of("GOOGLE_CLOUD_PROJECT"),
+            GCLOUD_PROJECT: of("GCLOUD_PROJECT"),
+            GOOGLE_APPLICATION_CREDENTIALS: "key.json",
+          },
+          files({
+            "key.json": JSON.stringify({ project_id: of("the key file") }),
+            ".firebaserc": JSON.stringify({ projects: { default: of(".firebaserc") } }),
+          }),
+        );
+        expect(target.project).toBe(known[0]);
+      }),
+    );
+  });
+
+  test("is never guessed: without one, the error says how to name it", () => {
+    expect(() => targetOf({}, {}, none)).toThrow("--project");
+    expect(() => targetOf({}, {}, files({ ".firebaserc": "not JSON" }))).toThrow("--project");
+    expect(() => targetOf({}, {}, files({ ".firebaserc": '{"projects":{"default":7}}' }))).toThrow("--project");
+  });
+});
+
+describe("the emulator", () => {
+  const emulatorOf = (emulator: string | true | undefined, host?: string) =>
+    targetOf({ project: "shop", ...(emulator && { emulator }) }, { FIRESTORE_EMULATOR_HOST: host }, none).emulator;
+
+  test("is meant by the option or by the environment, and by nothing else", () => {
+    expect(emulatorOf(undefined)).toBe(null);
+    expect(emulatorOf(undefined, "")).toBe(null);
+    expect(emulatorOf(undefined, "localhost:9000")).toBe("localhost:9000");
+    expect(emulatorOf(true)).toBe("127.0.0.1:8080");
+    expect(emulatorOf(true, "localhost:9000")).toBe("localhost:9000");
+    expect(emulatorOf("localhost:1", "localhost:9000")).toBe("localhost:1");
+  });
+});
+
+test("the name of a target says which it is: production, or an emulator", () => {
+  const target = targetOf({ project: "shop" }, {}, none);
+  expect(nameOf(target)).toBe('production project "shop", database "(default)"');
+  expect(nameOf({ ...target, emulator: "localhost:1", collection: "tallies" })).toBe(
+    'emulator at localhost:1, project "shop", database "(default)", collection "tallies"',
+  );
+});
+
+test("a collection that cannot be is refused", () => {
+  expect(() => targetOf({ project: "shop", collection: "a/b" }, {}, none)).toThrow("counter/invalid-collection");
+});

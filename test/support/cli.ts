@@ -1,0 +1,89 @@
+/** Runs the built command line as a user would, and makes counters for it that the functions do not watch. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { Firestore, Timestamp } from "@google-cloud/firestore";
+
+export const CLI = resolve("client/dist/cli.js");
+
+export interface Ran {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly process: ChildProcess;
+  /** What it has printed so far, on both streams. */
+  printed(): string;
+  readonly ended: Promise<Ran>;
+}
+
+/** Starts a program. Its stdin is a pipe: nobody can be asked. */
+export function start(program: string, args: readonly string[], env: Record<string, string | undefined> = {}): Running {
+  const child = spawn(program, args, { env: { ...process.env, NO_COLOR: undefined, FORCE_COLOR: undefined, ...env } });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  const ended = once(child, "close").then(([exitCode]) => ({ exitCode, stdout, stderr }));
+  return { process: child, printed: () => stdout + stderr, ended };
+}
+
+/** A project of its own, whose counters no function touches. */
+export function shop(projectId: string) {
+  const db = new Firestore({ projectId });
+  const cli = (...args: string[]) => start(process.execPath, [CLI, ...args], { GCLOUD_PROJECT: projectId });
+
+  return {
+    db,
+    start: cli,
+    /** Runs a command to its end. */
+    run: (...args: string[]) => cli(...args).ended,
+    /** Runs a command that must succeed. @returns what it printed as JSON */
+    // biome-ignore lint/suspicious/noExplicitAny: what is asserted of it is up to the test
+    async json(...args: string[]): Promise<any> {
+      const { exitCode, stdout, stderr } = await cli("--json", ...args).ended;
+      if (exitCode !== 0) throw new Error(`${args.join(" ")} ended with ${exitCode}: ${stderr}`);
+      return JSON.parse(stdout);
+    },
+    /** Makes a counter as the functions would have left it: shards with these counts, and their sum published. */
+    async counter(id: string, counts: readonly number[], { shardCount = counts.length, rate = 0, entries = 0 } = {}) {
+      const counter = db.doc(`counters/${id}`);
+      const writer = db.bulkWriter();
+      const at = Timestamp.now();
+      counts.forEach((count, n) => {
+        void writer.set(counter.collection("shards").doc(`${n}`), { count, writes: count, at });
+      });
+      for (let n = 0; n < entries; n++) {
+        void writer.set(counter.collection("entries").doc(`user${n}`), { by: 1, shard: "0", at });
+      }
+      await writer.close();
+      const sum = counts.reduce((all, count) => all + count, 0);
+      await counter.set({
+        total: sum,
+        shardCount,
+        writes: sum,
+        rate,
+        asOf: Timestamp.now(),
+        group: id.slice(0, Math.max(id.indexOf(":"), 0)),
+        calmSince: null,
+        unsettled: shardCount > 1,
+        shardDocuments: counts.length,
+        malformed: [],
+      });
+    },
+    /** The shards of a counter, by id. */
+    async shards(id: string): Promise<Record<string, number>> {
+      const { docs } = await db.collection(`counters/${id}/shards`).get();
+      return Object.fromEntries(docs.map((shard) => [shard.id, shard.get("count")]));
+    },
+    /** The ids of what is left of counters: themselves, or anything below them. */
+    async left(): Promise<string[]> {
+      return (await db.collection("counters").listDocuments()).map(({ id }) => id);
+    },
+  };
+}
