@@ -46,6 +46,8 @@ async function target(): Promise<Target> {
       maxInterval: 3_000,
       precision: 0.001,
       budget: 0.25,
+      counted: undefined,
+      mirrors: [],
     },
     margin: MARGIN,
     now: Date.now,

@@ -26,6 +26,8 @@ export const DEFAULTS: Config = {
   maxInterval: 10_000,
   precision: 0.001,
   budget: 0.25,
+  counted: undefined,
+  mirrors: [],
 };
 
 /** US dollars for one. */
