@@ -98,6 +98,18 @@ describe("the extension and the function kit are the same", () => {
     expect(manifest.events.map(({ type }: { type: string }) => type)).toEqual([DRIFT_EVENT]);
   });
 
+  test("the manifest's check accepts what is a valid path, and a valid list of mirrors", () => {
+    const checkOf = (name: string) => new RegExp(declared.find(({ param }) => param === name)?.validationRegex ?? "^$");
+    const paths = ["posts", "posts/{post}/comments", "a/{x}/b/{y}/c"];
+    const lists = ["", "likes=posts/{key}.likes", "likes=posts/{key}.likes, views=a/{key}.b.c,posts=site/home.posts"];
+    for (const path of paths) expect(parseCounted(path)?.join("/")).toBe(path);
+    for (const path of paths) expect(path).toMatch(checkOf("COUNTED_COLLECTION"));
+    for (const list of lists) expect(parseMirrors(list)).toHaveLength(list ? list.split(",").length : 0);
+    for (const list of lists) expect(list).toMatch(checkOf("MIRRORS"));
+    for (const path of ["posts/{post}", "/posts", "posts/"]) expect(path).not.toMatch(checkOf("COUNTED_COLLECTION"));
+    for (const list of ["likes", "likes=posts", "a=b.c,"]) expect(list).not.toMatch(checkOf("MIRRORS"));
+  });
+
   const index = text("./index.ts");
 
   test("the same functions", () => {

@@ -71,11 +71,12 @@ export const deleted = onDocumentDeleted(counted, async ({ data, time }) => {
   if (data) await recount(data.ref, deletedBy(time, running().backend.now()));
 });
 
-async function recount({ parent, path }: DocumentReference, committedAt: Millis): Promise<void> {
+async function recount({ parent: collection }: DocumentReference, committedAt: Millis): Promise<void> {
   const { backend, wake } = running();
-  const counterId = counterOf(parent.path, backend.config.counted);
-  if (counterId !== undefined) await wake({ counterId, committedAt });
-  else logger.error("cannot count this collection: its counter would have no id of its own", { document: path });
+  const counterId = counterOf(collection.path, backend.config.counted);
+  if (counterId !== undefined) return await wake({ counterId, committedAt });
+  const message = "cannot count this collection: its counter would have no id of its own";
+  logger.write({ severity: "ERROR", message, collection: collection.path });
 }
 
 /** As stubborn as a write's own retries: about a day. */
