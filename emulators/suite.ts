@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { PROJECT, startFirebase } from "./firebase.ts";
-import { layOutProject, type Packaging } from "./project.ts";
+import { layOutProject, type Packaging, type Project } from "./project.ts";
 import { redirectEvents, redirectWorkers } from "./redirect.ts";
 import { emulatorEnvironment } from "./requirements.ts";
 
@@ -16,6 +16,8 @@ export interface SuiteOptions {
   functionsFirestore?: (firestore: string) => Promise<string>;
   /** `host:port` to which Firestore sends its events. The suite's own functions are then not called, nor by schedule. */
   eventsTo?: string;
+  /** Where it is to run, laid out before by someone who must know its addresses. */
+  project?: Project;
 }
 
 export interface Suite {
@@ -31,7 +33,7 @@ const EMULATORS = ["auth", "firestore", "functions", "tasks"];
 /** @throws MissingRequirement, or an `Error` that ends with what firebase-tools printed */
 export async function startSuite(options: SuiteOptions): Promise<Suite> {
   const { packaging, params, functionsFirestore, eventsTo } = options;
-  const { folder, addresses, remove } = await layOutProject(packaging, params);
+  const { folder, addresses, remove } = options.project ?? (await layOutProject(packaging, params));
   try {
     let environment = emulatorEnvironment(folder);
     if (functionsFirestore) {

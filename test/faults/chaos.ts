@@ -16,7 +16,7 @@ export type Fault = (rig: Rig, over: Promise<void>) => Promise<Injected>;
 export const killInstances: Fault = async ({ functions }, over) => {
   let kills = 0;
   await repeatedly(over, async () => {
-    await sleep(between(100, 800));
+    await sleep(between(100, 600));
     const instances = functions.instances();
     const victim = instances[Math.floor(Math.random() * instances.length)];
     if (victim === undefined) return;
@@ -49,7 +49,7 @@ export const cutConnections: Fault = async ({ connections }, over) => {
   await Promise.all(
     Object.entries(connections).map(([whose, proxy]) =>
       repeatedly(over, async () => {
-        await sleep(between(200, 1_500));
+        await sleep(between(100, 1_000));
         proxy.withhold();
         // Whatever arrives at Firestore in this time is done, and its sender does not hear of it.
         await sleep(between(10, 100));

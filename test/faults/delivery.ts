@@ -119,7 +119,7 @@ export async function deliverTasks(tasks: string, functions: string): Promise<De
     }
     delivery.tally.accepted++;
     pending++;
-    await sleep(Date.parse(`${message.headers["x-cloudtasks-tasketa"]}`) - Date.now());
+    await sleep(Math.max(Date.parse(`${message.headers["x-cloudtasks-tasketa"]}`) - Date.now(), 0));
     const twice = happens(delivery.trouble.twice);
     if (twice) {
       delivery.tally.doubled++;

@@ -7,6 +7,7 @@
  *                                                 └─ Tasks ◀─────────┘
  */
 import { type Functions, functionsApart } from "../../emulators/functions.ts";
+import { layOutProject } from "../../emulators/project.ts";
 import { startSuite } from "../../emulators/suite.ts";
 import { type CuttingProxy, cuttingProxy } from "../proxy.ts";
 import { type Delivery, deliverEvents, deliverTasks } from "./delivery.ts";
@@ -37,20 +38,24 @@ export async function startRig(params: Record<string, string> = {}): Promise<Rig
     for (const part of started) await part.stop();
   };
   try {
+    const project = await layOutProject("plain", params);
     const functions = await functionsApart(params);
-    // Stopped in this order: nobody calls the functions any more when they go.
-    const events = keep(await deliverEvents(functions.address));
-    keep(functions);
-    const suite = keep(await startSuite({ packaging: "plain", params, eventsTo: events.address }));
-    const tasks = keep(await deliverTasks(suite.addresses.tasks as string, functions.address));
     const proxy = async () => {
-      const cutting = await cuttingProxy(suite.addresses.firestore as string);
-      started.push({ stop: cutting.close });
+      const cutting = await cuttingProxy(project.addresses.firestore as string);
+      keep({ stop: cutting.close });
       return cutting;
     };
+    // Stopped in this order: nobody calls the functions any more when they go.
+    const events = keep(await deliverEvents(functions.address));
+    const tasks = keep(await deliverTasks(project.addresses.tasks as string, functions.address));
+    keep(functions);
     const connections = { web: await proxy(), server: await proxy(), functions: await proxy() };
     const startFunctions = () => functions.start({ firestore: connections.functions.address, tasks: tasks.address });
-    await startFunctions();
+    // The functions look for nobody before their first event, so both start at the same time.
+    const [suite] = await Promise.all([
+      startSuite({ packaging: "plain", params, project, eventsTo: events.address }).then(keep),
+      startFunctions(),
+    ]);
     Object.assign(process.env, suite.env, { TALLY_FUNCTIONS_HOST: functions.address, TALLY_LOG: functions.log });
     return { functions, events, tasks, connections, startFunctions, stop };
   } catch (error) {

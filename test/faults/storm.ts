@@ -14,23 +14,23 @@ const RATES = {
    * Each web client has a counter of its own. The rules recognize a replay after a cut by its mark, which others may
    * overwrite; so where connections are cut, a hot counter is not promised to be exact (docs/data-model.md).
    */
-  plain: 16,
+  plain: 10,
   /** One hot counter. Its clients reach Firestore directly. */
-  hot: 30,
+  hot: 20,
   /** Like buttons: each user presses each once. Some presses come twice at the same time, some are taken back. */
-  keyed: 16,
+  keyed: 10,
   /** One process, one counter, up and down. */
-  server: 30,
+  server: 16,
   /** Orders, each reported by two calls at the same time. */
-  serverKeyed: 8,
+  serverKeyed: 4,
 };
 type Kind = keyof typeof RATES;
 
 /** Web clients whose connections are cut. */
-const CLIENTS = 8;
+const CLIENTS = 5;
 
 /** Keys of each keyed counter of the servers. */
-const ORDERS = 40;
+const ORDERS = 20;
 
 /** What the writers of one counter know. */
 export interface Account {
