@@ -17,7 +17,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** Each is a probability, for one delivery. */
 export interface Trouble {
-  /** It does not arrive. It is tried again later. */
+  /** It does not arrive. It is tried again later. Also, of a call that schedules a task: it fails. */
   lost: number;
   /** It arrives and is handled, but the answer is lost; so it comes again. */
   answerLost: number;
@@ -37,6 +37,8 @@ export interface Tally {
   doubled: number;
   /** Deliveries that were not handled: the function failed, died, or nobody listened. */
   failed: number;
+  /** Calls that schedule a task which failed; some of them after the task was taken. */
+  unqueued: number;
 }
 
 export interface Delivery {
@@ -50,10 +52,11 @@ export interface Delivery {
 }
 
 /**
- * How long a function may take to answer. When a worker is killed while it starts, the emulator never answers, so this
- * is when the event is tried again. Production waits for the function's own timeout.
+ * How long a function may take to answer. The emulator never answers when a worker dies while it starts, so this is when
+ * the event is tried again; production would at once. Not shorter, since each new try may start another worker: a slow
+ * machine would come to start workers only.
  */
-const DEADLINE_MS = 5_000;
+const DEADLINE_MS = 20_000;
 
 /** Pauses before an event is delivered again. */
 const MAX_PAUSE_MS = 1_000;
@@ -81,7 +84,7 @@ export async function deliverEvents(functions: string): Promise<Delivery> {
   });
   const delivery = {
     address: addressOf(server),
-    tally: { accepted: 0, lost: 0, answersLost: 0, doubled: 0, failed: 0 },
+    tally: { accepted: 0, lost: 0, answersLost: 0, doubled: 0, failed: 0, unqueued: 0 },
     trouble: NO_TROUBLE,
     pending: () => pending,
     async stop() {
@@ -114,8 +117,12 @@ export async function deliverTasks(tasks: string, functions: string): Promise<De
       const [, project, region, name] = location;
       const body = JSON.parse(message.body.toString());
       body.task.httpRequest.url = `http://${delivery.address}/${project}/${region}/${name}`;
+      const fails = happens(delivery.trouble.lost);
+      if (fails) delivery.tally.unqueued++;
+      // Whether it failed before or after the task was taken, the caller cannot tell.
+      if (fails && happens(0.5)) return answer(500);
       const { status, body: answered } = await queue.post({ ...message, body: Buffer.from(JSON.stringify(body)) });
-      return answer(status, answered);
+      return fails ? answer(500) : answer(status, answered);
     }
     delivery.tally.accepted++;
     pending++;
@@ -130,7 +137,7 @@ export async function deliverTasks(tasks: string, functions: string): Promise<De
   });
   const delivery = {
     address: addressOf(server),
-    tally: { accepted: 0, lost: 0, answersLost: 0, doubled: 0, failed: 0 },
+    tally: { accepted: 0, lost: 0, answersLost: 0, doubled: 0, failed: 0, unqueued: 0 },
     trouble: NO_TROUBLE,
     pending: () => pending,
     async stop() {

@@ -20,7 +20,7 @@ export interface Verdict {
 }
 
 /** Without any further write, every total is right by then. No sweep runs: what is lost without one, stays lost. */
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = 60_000;
 
 /**
  * @param name     goes into the ids of the trial's counters
