@@ -18,7 +18,7 @@ export default defineConfig({
         test: {
           name: "emulators",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/simulation/**"],
+          exclude: ["test/simulation/**", "test/faults/**"],
           // They measure time and share one suite.
           fileParallelism: false,
           testTimeout: 60_000,
@@ -26,6 +26,8 @@ export default defineConfig({
           teardownTimeout: 20_000,
         },
       },
+      // Breaks the suite, so it starts one of its own.
+      { test: { name: "faults", include: ["test/faults/*.test.ts"], testTimeout: 120_000, hookTimeout: 60_000 } },
     ],
   },
 });

@@ -9,8 +9,9 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { delayingProxy } from "../test/proxy.ts";
+import { PACKAGINGS, type Packaging } from "./project.ts";
 import { MissingRequirement } from "./requirements.ts";
-import { PACKAGINGS, type Packaging, type Suite, type SuiteOptions, startSuite } from "./suite.ts";
+import { type Suite, type SuiteOptions, startSuite } from "./suite.ts";
 
 const USAGE = `Usage: npm run emulators -- [options] "<command>"
 

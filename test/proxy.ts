@@ -15,8 +15,8 @@ export interface Proxy {
 export interface CuttingProxy extends Proxy {
   /** From now on withholds whatever the server answers, on every connection open now. */
   withhold(): void;
-  /** Breaks all connections whose answers are withheld. New ones pass. */
-  cut(): void;
+  /** Breaks all connections whose answers are withheld. New ones pass. @returns how many it broke */
+  cut(): number;
 }
 
 /** Delays what passes, in each direction, by `latencyMs`. Order and bandwidth stay as they are. */
@@ -50,11 +50,12 @@ export async function cuttingProxy(target: string): Promise<CuttingProxy> {
       for (const connection of open) connection.withheld = true;
     },
     cut() {
-      for (const { client, server, withheld } of open) {
-        if (!withheld) continue;
+      const withheld = [...open].filter((connection) => connection.withheld);
+      for (const { client, server } of withheld) {
         client.resetAndDestroy();
         server.destroy();
       }
+      return withheld.length;
     },
   };
 }

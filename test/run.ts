@@ -1,4 +1,4 @@
-/** Every test: units, then the emulators in each packaging, then with latency, then the demonstration of the README. */
+/** Every test: units, the emulators in each packaging, with latency, with faults, then the README's demonstration. */
 import { spawnSync } from "node:child_process";
 
 const params = [
@@ -16,6 +16,7 @@ const runs: Record<string, string[]> = {
   "end to end, as an extension": [...suite, "--as", "extension", ...vitest, "test/endToEnd"],
   "end to end, as a function kit": [...suite, "--as", "kit", ...vitest, "test/endToEnd"],
   "end to end, 30 ms of latency each way": [...suite, "--latency", "30", ...vitest, "test/endToEnd", "-t", "100 incr"],
+  "faults on a suite of their own": ["vitest", "run", "--project", "faults"],
   // The first 5,000 of 20,000: the same code in a quarter of the time.
   "npm start -- --once --flights 5000": [
     ...["node", "emulators/run.ts", "--", "node", "demo/flights.ts"],

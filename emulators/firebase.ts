@@ -1,0 +1,117 @@
+/**
+ * One firebase-tools process: started until it is ready, then stopped in good order, or killed with everything that it
+ * has started.
+ */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { explainFailure, MissingRequirement } from "./requirements.ts";
+
+/** `demo-` projects never reach Google's servers. */
+export const PROJECT = "demo-tally";
+
+export interface Firebase {
+  /** The processes it has started, and those that they have: emulators, and workers that run functions. */
+  children(): number[];
+  /** Ends it and its children at once, as a power cut would: `kill -9`. */
+  kill(): Promise<void>;
+  /** Asks it to end, which ends the emulators; whatever is left of its processes is killed. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Resolves when every emulator is ready and every function is loaded.
+ *
+ * @param folder  of the Firebase project
+ * @param log     a file that gets what it prints
+ * @param only    the emulators
+ * @throws MissingRequirement, or an `Error` that ends with what firebase-tools printed
+ */
+export async function startFirebase(
+  folder: string,
+  log: string,
+  env: NodeJS.ProcessEnv,
+  only: readonly string[],
+): Promise<Firebase> {
+  const child = spawn("firebase", ["emulators:start", "--project", PROJECT, "--only", only.join()], {
+    cwd: folder,
+    env: { ...env, NO_COLOR: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
+    // In a process group of its own, so that Ctrl-C reaches us alone and we stop it in good order.
+    detached: true,
+  });
+  const pid = child.pid as number;
+  const children = () => descendants(pid);
+  const firebase: Firebase = {
+    children,
+    async kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, "exit");
+      // The group first, at one stroke: the workers are of it, and it might start another while we look for them.
+      const emulators = children();
+      killAll([-pid, pid, ...emulators]);
+      await exited;
+    },
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const processes = [-pid, pid, ...children()];
+      const exited = once(child, "exit");
+      child.kill("SIGINT");
+      await Promise.race([exited, sleep(30_000, undefined, { ref: false })]);
+      killAll(processes);
+    },
+  };
+
+  const file = createWriteStream(log, { flags: "a" });
+  let printed = "";
+  let resolve = () => {};
+  const ready = new Promise<void>((done) => {
+    resolve = done;
+  });
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      file.write(text);
+      if (printed.length < 100_000) printed += text;
+      if (printed.includes("All emulators ready")) resolve();
+    });
+  }
+  const ended = new Promise<never>((_, reject) => {
+    child.once("exit", (code) => {
+      const why = explainFailure(printed);
+      reject(why ? new MissingRequirement(why) : new Error(`firebase-tools ended with code ${code}:\n${printed}`));
+    });
+    child.once("error", reject);
+  });
+  await Promise.race([ready, ended]);
+  ended.catch(() => undefined);
+  if (/Failed to load function|Error: .*functions/.test(printed) || !printed.includes("wake")) {
+    await firebase.stop();
+    throw new Error(`The functions did not load:\n${printed}`);
+  }
+  return firebase;
+}
+
+/** @param processes  their ids; negative for those of a whole group, where the platform has groups */
+function killAll(processes: readonly number[]): void {
+  for (const pid of processes) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It has ended by itself.
+    }
+  }
+}
+
+/** The processes a process has started, and those that they have. */
+function descendants(parent: number): number[] {
+  if (process.platform === "win32") return [];
+  const table = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" });
+  const all = table
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/).map(Number) as [number, number]);
+  const of = (pid: number): number[] =>
+    all.filter(([, ppid]) => ppid === pid).flatMap(([child]) => [child, ...of(child)]);
+  return of(parent);
+}

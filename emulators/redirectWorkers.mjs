@@ -1,0 +1,6 @@
+// Loaded into the functions' worker processes: makes them see Firestore and Tasks at the addresses of proxies.
+const { env } = process;
+if (env.FUNCTION_TARGET) {
+  env.FIRESTORE_EMULATOR_HOST = env.TALLY_WORKERS_FIRESTORE ?? env.FIRESTORE_EMULATOR_HOST;
+  env.CLOUD_TASKS_EMULATOR_HOST = env.TALLY_WORKERS_TASKS ?? env.CLOUD_TASKS_EMULATOR_HOST;
+}

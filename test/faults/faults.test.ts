@@ -1,0 +1,36 @@
+/**
+ * Faults on the real suite, under load: whatever is killed, stopped, cut, lost or repeated, each acknowledged increment
+ * counts once, totals only go forward, and every total is right soon after, without another write and without a sweep
+ * (I1 to I4, I8). It starts a suite of its own, since it breaks it.
+ */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { cutConnections, disturbDelivery, type Fault, killInstances, outages } from "./chaos.ts";
+import { type Rig, startRig } from "./rig.ts";
+
+let rig: Rig;
+let trial: typeof import("./trial.ts");
+
+beforeAll(async () => {
+  rig = await startRig();
+  // Only now, because it looks for the suite when it is loaded.
+  trial = await import("./trial.ts");
+}, 120_000);
+afterAll(() => rig?.stop());
+
+async function survives(name: string, fault: Fault, seconds: number): Promise<void> {
+  const verdict = await trial.tryFault(rig, name, fault, seconds);
+  console.log(trial.describeVerdict(verdict));
+  expect(verdict.wrong).toEqual([]);
+  expect(Math.max(...Object.values(verdict.injected))).toBeGreaterThan(0);
+}
+
+test("connections of web clients, servers and functions are cut between commit and acknowledgement: every total is exact", () =>
+  survives("cut", cutConnections, 5));
+
+test("events and tasks are lost once, doubled, late and out of order: every total is exact", () =>
+  survives("delivery", disturbDelivery, 5));
+
+test("kill -9 of the functions' instances at random: every total is exact", () => survives("kill", killInstances, 6));
+
+test("all functions stop and start again while writers go on: every total is exact", () =>
+  survives("outage", outages, 8));

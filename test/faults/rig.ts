@@ -1,0 +1,65 @@
+/**
+ * The real suite with everything between its parts open to faults:
+ *
+ *     web clients ──cut──▶ Firestore ───events──▶ delivery ──▶ functions, in a process of their own
+ *     servers ─────cut──▶     ▲                   ▲    ▲          │  │
+ *                             └────────cut────────│────│──────────┘  │
+ *                                                 └─ Tasks ◀─────────┘
+ */
+import { type Functions, functionsApart } from "../../emulators/functions.ts";
+import { layOutProject } from "../../emulators/project.ts";
+import { startSuite } from "../../emulators/suite.ts";
+import { type CuttingProxy, cuttingProxy } from "../proxy.ts";
+import { type Delivery, deliverEvents, deliverTasks } from "./delivery.ts";
+
+export interface Rig {
+  readonly functions: Functions;
+  readonly events: Delivery;
+  readonly tasks: Delivery;
+  /** Between Firestore and: web clients, servers, functions. */
+  readonly connections: { readonly web: CuttingProxy; readonly server: CuttingProxy; readonly functions: CuttingProxy };
+  /** Starts the functions, or starts them again after `functions.kill()`. */
+  startFunctions(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Everything up and in order. `process.env` then says where the suite is, as `test/support` wants it when it is loaded.
+ *
+ * @param params  parameters of the functions that differ from their defaults, by name
+ */
+export async function startRig(params: Record<string, string> = {}): Promise<Rig> {
+  const started: { stop(): Promise<void> }[] = [];
+  const keep = <T extends { stop(): Promise<void> }>(part: T): T => {
+    started.push(part);
+    return part;
+  };
+  const stop = async () => {
+    for (const part of started) await part.stop();
+  };
+  try {
+    const project = await layOutProject("plain", params);
+    const functions = await functionsApart(params);
+    const proxy = async () => {
+      const cutting = await cuttingProxy(project.addresses.firestore as string);
+      keep({ stop: cutting.close });
+      return cutting;
+    };
+    // Stopped in this order: nobody calls the functions any more when they go.
+    const events = keep(await deliverEvents(functions.address));
+    const tasks = keep(await deliverTasks(project.addresses.tasks as string, functions.address));
+    keep(functions);
+    const connections = { web: await proxy(), server: await proxy(), functions: await proxy() };
+    const startFunctions = () => functions.start({ firestore: connections.functions.address, tasks: tasks.address });
+    // The functions look for nobody before their first event, so both start at the same time.
+    const [suite] = await Promise.all([
+      startSuite({ packaging: "plain", params, project, eventsTo: events.address }).then(keep),
+      startFunctions(),
+    ]);
+    Object.assign(process.env, suite.env, { TALLY_FUNCTIONS_HOST: functions.address, TALLY_LOG: functions.log });
+    return { functions, events, tasks, connections, startFunctions, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
