@@ -21,8 +21,8 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
     file: "functions/src/publish.ts",
     find: "if (recount) return true;",
     replace:
-      "if (recount) return previous ? JSON.stringify({ ...previous, asOf: 0 }) !== JSON.stringify({ ...next, asOf: 0 }) : next.shardDocuments > 0;",
-    breaks: ["I1", "I2"],
+      "if (recount) return previous ? JSON.stringify({ ...previous, asOf: 0 }) !== JSON.stringify({ ...next, asOf: 0 }) || recount.correction !== undefined : next.shardDocuments > 0;",
+    breaks: ["I2"],
   },
   "count and shards are looked at one after the other": {
     file: "functions/src/recount.ts",

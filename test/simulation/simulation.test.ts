@@ -38,6 +38,27 @@ test.each(Object.entries(mutations))("it notices: %s", { timeout: 120_000 }, asy
   }
 });
 
+/** What the simulation has found, with seeds that show it if the fix is undone. */
+const FOUND: Record<string, { readonly seeds: readonly number[]; readonly undone: string }> = {
+  "an instance that froze before its publish overwrote a count that a creation and a deletion had left as it was": {
+    seeds: [3377, 6169, 6448],
+    undone: "a recount that finds nothing new is not published",
+  },
+};
+
+test.each(Object.entries(FOUND))("found and fixed: %s", { timeout: 60_000 }, async (_, { seeds, undone }) => {
+  const before = await buildSimulation(mutations[undone]);
+  try {
+    for (const seed of seeds) {
+      const [failed, passed] = [await import(before.path), await import(build.path)] as [typeof Entry, typeof Entry];
+      expect((await failed.simulate(failed.scenarioOf(seed))).violation, `seed ${seed}, undone`).toBeDefined();
+      expect((await passed.simulate(passed.scenarioOf(seed))).violation, `seed ${seed}`).toBeUndefined();
+    }
+  } finally {
+    before.remove();
+  }
+});
+
 test("a failing run is cut down to a few actions", { timeout: 120_000 }, async () => {
   const { breaks, ...mutation } = mutations["fold without the precondition"] as (typeof mutations)[string];
   const mutant = await buildSimulation(mutation);
