@@ -17,7 +17,7 @@ import type { CounterRef } from "../admin/counter.ts";
 import { listCounters } from "../admin/list.ts";
 import { paint, tell } from "./screen.ts";
 import type { Session } from "./session.ts";
-import { INTERRUPTED, Stop, stopFor, WRONG_USAGE } from "./stop.ts";
+import { FAILED, INTERRUPTED, Stop, stopFor, WRONG_USAGE } from "./stop.ts";
 import { several } from "./words.ts";
 
 /** Which counters. */
@@ -208,7 +208,7 @@ export function endRound<Result>(round: Round<Result>): void {
     const so = `${message} after ${round.done.length} of ${several(round.all, "counter")}`;
     throw new Stop(exitCode, `${so}. Go on with:\n  ${resumption(process.argv.slice(2), round.after)}`, cause);
   }
-  if (failed.length > 0) throw new Stop(1, `${failed.length} of ${several(round.all, "counter")} failed`);
+  if (failed.length > 0) throw new Stop(FAILED, `${failed.length} of ${several(round.all, "counter")} failed`);
 }
 
 /** The same command, from where it was left. */
