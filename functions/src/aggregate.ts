@@ -9,6 +9,7 @@ import { logger } from "firebase-functions";
 import type { Backend } from "./backend.ts";
 import type { Millis } from "./config.ts";
 import { type Published, parseCounter } from "./counter.ts";
+import { logError } from "./log.ts";
 import { includes, type Measurement } from "./measure.ts";
 import { mirrorOf } from "./mirror.ts";
 import { isPolled, type Outlook, outlookOf } from "./outlook.ts";
@@ -103,10 +104,7 @@ function report(counterId: string, previous: Published | undefined, next: Publis
   }
   const malformed = next.malformed.filter((id) => !previous?.malformed.includes(id));
   if (malformed.length > 0) {
-    // Not `logger.error`, which would put a stack trace into the message: what went wrong is in the data.
-    logger.write({
-      severity: "ERROR",
-      message: "left malformed shards out of the total: correct or delete those whose count is not a finite number",
+    logError("left malformed shards out of the total: correct or delete those whose count is not a finite number", {
       counter: counterId,
       shards: malformed,
     });

@@ -6,7 +6,7 @@
  */
 import { type App, getApp, getApps, initializeApp } from "firebase-admin/app";
 import { getEventarc } from "firebase-admin/eventarc";
-import { logger } from "firebase-functions";
+import { logError } from "./log.ts";
 
 /** The type of the event. Its subject is the counter's id, its data a {@link Drift}. */
 export const DRIFT_EVENT = "firestore-tally.v1.drift";
@@ -23,8 +23,7 @@ export interface Drift {
 }
 
 export async function raiseAlarm(drift: Drift): Promise<void> {
-  // Not `logger.error`, which would put a stack trace into the message: what went wrong is in the data.
-  logger.write({ severity: "ERROR", message: "a counter had drifted from its source, and was corrected", ...drift });
+  logError("a counter had drifted from its source, and was corrected", { ...drift });
   const { EVENTARC_CHANNEL, EVENTARC_CLOUD_EVENT_SOURCE, EXT_SELECTED_EVENTS } = process.env;
   if (!EVENTARC_CHANNEL) return;
   // Whoever installed the extension has chosen its events, maybe none.
@@ -39,12 +38,8 @@ export async function raiseAlarm(drift: Drift): Promise<void> {
         data: drift,
       });
   } catch (error) {
-    logger.write({
-      severity: "ERROR",
-      message: "could not publish the event of a drift; the counter is correct all the same",
-      counter: drift.counter,
-      error: String(error),
-    });
+    const { counter } = drift;
+    logError("could not publish the event of a drift; the counter is correct all the same", { counter, error });
   }
 }
 

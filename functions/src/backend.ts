@@ -3,8 +3,8 @@ import { setTimeout } from "node:timers/promises";
 import { initializeApp } from "firebase-admin/app";
 import { type CollectionReference, type Firestore, getFirestore } from "firebase-admin/firestore";
 import { getFunctions } from "firebase-admin/functions";
-import { logger } from "firebase-functions";
 import { type Config, config, type Millis, params } from "./config.ts";
+import { logError } from "./log.ts";
 import { type AggregationTask, cloudTasks, type Schedule, timers } from "./queue.ts";
 
 /**
@@ -51,7 +51,7 @@ export function createBackend(runTask: (backend: Backend, task: AggregationTask)
     try {
       await runTask(backend, task);
     } catch (error) {
-      logger.error("an aggregation failed; the next write or sweep repeats it", { counter: task.counterId, error });
+      logError("an aggregation failed; the next write or sweep repeats it", { counter: task.counterId, error });
     }
   }
 }

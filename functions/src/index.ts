@@ -6,7 +6,6 @@
  * wrapped for it.
  */
 import type { DocumentReference } from "firebase-admin/firestore";
-import { logger } from "firebase-functions";
 import { expr } from "firebase-functions/params";
 import * as v1 from "firebase-functions/v1";
 import { onDocumentCreated, onDocumentDeleted, onDocumentWritten } from "firebase-functions/v2/firestore";
@@ -17,6 +16,7 @@ import { type Backend, createBackend } from "./backend.ts";
 import { type Millis, params } from "./config.ts";
 import { counterOf, deletedBy } from "./counted.ts";
 import { toMillis } from "./counter.ts";
+import { logError } from "./log.ts";
 import type { AggregationTask } from "./queue.ts";
 import { sweep as runSweep } from "./sweep.ts";
 import { createWake } from "./wake.ts";
@@ -75,8 +75,7 @@ async function recount({ parent: collection }: DocumentReference, committedAt: M
   const { backend, wake } = running();
   const counterId = counterOf(collection.path, backend.config.counted);
   if (counterId !== undefined) return await wake({ counterId, committedAt });
-  const message = "cannot count this collection: its counter would have no id of its own";
-  logger.write({ severity: "ERROR", message, collection: collection.path });
+  logError("cannot count this collection: its counter would have no id of its own", { collection: collection.path });
 }
 
 /** As stubborn as a write's own retries: about a day. */

@@ -5,7 +5,6 @@
  * harmless: of two publishers one wins, and the other looks again (I3).
  */
 import { type DocumentSnapshot, FieldPath, FieldValue } from "firebase-admin/firestore";
-import { logger } from "firebase-functions";
 import {
   BASE_SHARD,
   codeOf,
@@ -20,6 +19,7 @@ import type { Config } from "./config.ts";
 import { type Published, type StoredCounter, toMillis, toTimestamp } from "./counter.ts";
 import { isSurplus } from "./fold.ts";
 import { isSparse } from "./interval.ts";
+import { logError } from "./log.ts";
 import type { Measurement } from "./measure.ts";
 import type { MirrorTarget } from "./mirror.ts";
 
@@ -105,13 +105,8 @@ export async function publish(
       await commit(snapshot, next, measurement);
       // A document that is missing is an ordinary thing.
       if (codeOf(error) === INVALID_ARGUMENT) {
-        logger.write({
-          severity: "ERROR",
-          message: "could not mirror a total: its document takes no more",
-          counter: snapshot.id,
-          document: mirror.document,
-          reason: String(error),
-        });
+        const { document } = mirror;
+        logError("could not mirror a total: its document takes no more", { counter: snapshot.id, document, error });
       }
     });
     return true;

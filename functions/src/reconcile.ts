@@ -6,13 +6,13 @@
  * at every sweep. If the function dies, the counter is still due. With none due it costs 1 read.
  */
 import { FieldValue, type QueryDocumentSnapshot } from "firebase-admin/firestore";
-import { logger } from "firebase-functions";
 import { reconcileCounter } from "../../client/src/admin/reconcile.ts";
 import { isPreconditionFailure, parseSource } from "../../core/src/index.ts";
 import { raiseAlarm } from "./alarm.ts";
 import type { Backend } from "./backend.ts";
 import type { Millis } from "./config.ts";
 import { toMillis, toTimestamp } from "./counter.ts";
+import { logError } from "./log.ts";
 
 /** Counters reconciled at the same time: few, because each may have 10,000 shards to hold in memory. */
 const PAGE = 4;
@@ -36,9 +36,7 @@ async function attend(backend: Backend, counter: QueryDocumentSnapshot): Promise
   await repair(counter)
     .finally(() => reschedule(backend, counter))
     .catch((error) => {
-      // As text: of an error as data, the log leaves out the message.
-      const message = "could not reconcile a counter";
-      logger.write({ severity: "ERROR", message, counter: counter.id, error: String(error) });
+      logError("could not reconcile a counter", { counter: counter.id, error });
     });
 }
 

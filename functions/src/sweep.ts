@@ -13,6 +13,7 @@ import type { Backend } from "./backend.ts";
 import type { Config, Millis } from "./config.ts";
 import { type Published, parseCounter } from "./counter.ts";
 import { fold, foldable } from "./fold.ts";
+import { logError } from "./log.ts";
 import { measure } from "./measure.ts";
 import { isPolled, outlookOf } from "./outlook.ts";
 import { reconcileDue } from "./reconcile.ts";
@@ -70,6 +71,6 @@ async function settle(backend: Backend, snapshot: QueryDocumentSnapshot): Promis
     const folded = measurement ? await fold(firestore, shards, foldable(measurement, counter.shardCount, config)) : 0;
     if (folded > 0) logger.info("folded", { counter: snapshot.id, shards: folded });
   } catch (error) {
-    logger.error("could not settle a counter; the next sweep tries again", { counter: snapshot.id, error });
+    logError("could not settle a counter; the next sweep tries again", { counter: snapshot.id, error });
   }
 }
