@@ -10,11 +10,11 @@
  *                       ▲ --after g
  */
 
-import { SingleBar } from "cli-progress";
 import type { Firestore } from "firebase-admin/firestore";
 import { CounterError } from "../../../core/src/index.ts";
 import type { CounterRef } from "../admin/counter.ts";
 import { listCounters } from "../admin/list.ts";
+import { startBar } from "./bar.ts";
 import { paint, tell } from "./screen.ts";
 import type { Session } from "./session.ts";
 import { FAILED, INTERRUPTED, Stop, stopFor, WRONG_USAGE } from "./stop.ts";
@@ -111,7 +111,10 @@ export async function goRound<Result>(
   const all = await sizeOf(session, selection);
   const round: Round<Result> = { done: [], all, after: selection.after };
   const shares = new Map<string, number>();
-  const bar = startBar(task, round, shares);
+  const bar = startBar(task.doing, all, () => ({
+    value: round.done.length + [...shares.values()].reduce((sum, one) => sum + one, 0),
+    text: [`${round.done.length}/${several(all, "counter")}`, ...(task.detail ? [task.detail()] : [])].join(" · "),
+  }));
   const interruption = interrupted();
   try {
     await Promise.race([walk(session, selection, task, round, shares), interruption.promise]);
@@ -166,37 +169,6 @@ function interrupted() {
   promise.catch(() => undefined);
   process.once("SIGINT", interrupt);
   return { promise, dispose: () => process.off("SIGINT", interrupt) };
-}
-
-const REFRESH_MS = 100;
-
-function startBar<Result>({ doing, detail }: Task<Result>, { done, all }: Round<Result>, shares: Map<string, number>) {
-  if (!process.stderr.isTTY) return undefined;
-  const bar = new SingleBar({
-    format: `${doing} ${paint("cyan", "{bar}", process.stderr)} {percentage}% · {counters}{detail}`,
-    barsize: 24,
-    barCompleteChar: "━",
-    barIncompleteChar: "─",
-    hideCursor: true,
-    gracefulExit: false,
-  });
-  const words = () => ({
-    counters: `${done.length}/${several(all, "counter")}`,
-    detail: detail ? ` · ${detail()}` : "",
-  });
-  const show = () => {
-    const share = [...shares.values()].reduce((sum, one) => sum + one, 0);
-    bar.update(Math.min(done.length + share, all), words());
-  };
-  bar.start(Math.max(all, 1), 0, words());
-  const refresh = setInterval(show, REFRESH_MS);
-  return {
-    stop() {
-      clearInterval(refresh);
-      show();
-      bar.stop();
-    },
-  };
 }
 
 /** Ends a command after its round: with what went wrong, and how to go on. */
