@@ -25,6 +25,8 @@ export type CounterErrorCode =
   | "counter/invalid-source"
   /** Firestore gave up counting the source: it is too large. */
   | "counter/source-too-large"
+  /** A reconcile could not correct a counter, because somebody wrote its `shards/base` each time before. */
+  | "counter/contention"
   /** The buffered counter was closed. */
   | "counter/closed"
   /** The emulator that a test wants cannot be used: not running, no rules, no functions. */

@@ -50,7 +50,9 @@ export async function aggregate(
 ): Promise<Aggregation> {
   const { config, margin, now, schedule, sleep } = backend;
   const counterId = snapshot.id;
-  let measurement = measured;
+  // Taken while the counter document was read, it may be older than what that shows, and must not be published over it.
+  const isOvertaken = measured && snapshot.updateTime && measured.asOf < snapshot.updateTime;
+  let measurement = isOvertaken ? undefined : measured;
   for (let current = snapshot; ; current = await current.ref.get(), measurement = undefined) {
     const previous = parseCounter(current);
     const before = previous && outlookOf(previous, margin, config);

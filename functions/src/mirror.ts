@@ -35,8 +35,21 @@ export function parseMirrors(parameter: string): readonly Mirror[] {
   mirrors.forEach((mirror, index) => {
     const same = mirrors.findIndex((other) => mirror.counters === other.counters && hasKey(mirror) === hasKey(other));
     if (same < index) throw invalid(mirror.counters, "has two entries; a counter has one mirror");
+    const other = mirrors.slice(0, index).find((earlier) => overlap(earlier, mirror));
+    if (other)
+      throw invalid(mirror.counters, `shares its field with ${other.counters}; give each counter a field of its own`);
   });
   return mirrors;
+}
+
+/** Whether two may land in the same field, or one in a field within the other's. */
+function overlap(one: Mirror, other: Mirror): boolean {
+  const meets = (segment: string, index: number) => {
+    const opposite = other.document[index] ?? "";
+    return segment === opposite || segment.includes(KEY) || opposite.includes(KEY);
+  };
+  const isWithin = one.field.every((name, i) => i >= other.field.length || name === other.field[i]);
+  return one.document.length === other.document.length && one.document.every(meets) && isWithin;
 }
 
 function parseMirror(entry: string): Mirror {

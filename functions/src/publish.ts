@@ -139,11 +139,12 @@ async function commit(
   else batch.create(ref, document);
   if (recount?.correction) {
     // The counter document's guard is not enough: the measurement may be older than a publish that moved `base`.
-    const { count, over } = recount.correction;
+    const { count, otherWrites, over } = recount.correction;
     const base = ref.collection(SHARDS).doc(BASE_SHARD);
-    const corrected = { count, at: FieldValue.serverTimestamp() };
+    const writes = Math.max(next.writes - otherWrites, 0);
+    const corrected = { count, writes, at: FieldValue.serverTimestamp() };
     if (over) batch.update(base, corrected, { lastUpdateTime: over });
-    else batch.create(base, { writes: 0, ...corrected });
+    else batch.create(base, corrected);
   }
   if (mirror) batch.update(ref.firestore.doc(mirror.document), new FieldPath(...mirror.field), next.total);
   await batch.commit();

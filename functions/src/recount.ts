@@ -21,6 +21,8 @@ export interface Recount {
 export interface Correction {
   /** The new `count` of `base`. Absolute, because it is written over the very `base` that was measured. */
   readonly count: number;
+  /** The writes of all other shards: with those of `base`, they are to sum to the counter's `writes`. */
+  readonly otherWrites: number;
   /** The update time of that `base`; `undefined` if there was none. */
   readonly over: Timestamp | undefined;
 }
@@ -54,5 +56,6 @@ export async function measureCounter(
   const base = listed.docs.find(({ id }) => id === BASE_SHARD);
   const held: unknown = base?.get("count");
   const count = (isCount(held) ? (held ?? 0) : 0) + total - summed.total;
-  return { ...summed, total, recount: { reads, correction: { count, over: base?.updateTime } } };
+  const otherWrites = summed.writes - (summed.shards.find(({ id }) => id === BASE_SHARD)?.writes ?? 0);
+  return { ...summed, total, recount: { reads, correction: { count, otherWrites, over: base?.updateTime } } };
 }

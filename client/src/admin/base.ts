@@ -14,6 +14,11 @@ export function sumOf(shards: QuerySnapshot): number {
   return sumOfCounts(shards.docs.map((shard) => shard.get("count")));
 }
 
+/** How large the numbers are that sum up to it. */
+export function magnitudeOf(shards: QuerySnapshot): number {
+  return sumOfCounts(shards.docs.map((shard) => Math.abs(shard.get("count"))));
+}
+
 /**
  * Adds `by` to `base`, if it is as it was listed among `shards`. Cost: 1 write of the batch.
  */

@@ -9,9 +9,12 @@
 /** A million rounding errors of a double: what adding up a million fractions in another order may come to, at worst. */
 const ROUNDING = 1e6 * Number.EPSILON;
 
-/** @returns `expected − found`, or 0 if they are the same but for rounding */
-export function driftOf(expected: number, found: number): number {
+/**
+ * @param magnitude  how large the numbers are that `found` is the sum of: they may cancel out, their rounding does not
+ * @returns          `expected − found`, or 0 if they are the same but for rounding
+ */
+export function driftOf(expected: number, found: number, magnitude: number): number {
   const drift = expected - found;
   if (Number.isInteger(expected) && Number.isInteger(found)) return drift;
-  return Math.abs(drift) <= ROUNDING * Math.max(Math.abs(expected), Math.abs(found)) ? 0 : drift;
+  return Math.abs(drift) <= ROUNDING * Math.max(Math.abs(expected), magnitude) ? 0 : drift;
 }

@@ -11,6 +11,7 @@ import {
 import { moveBase, sumOf } from "./base.ts";
 import { type CounterRef, counterDoc, shardDoc } from "./counter.ts";
 import { persist } from "./retry.ts";
+import { setSource } from "./source.ts";
 
 /** How a counter starts. */
 export interface EnsureOptions {
@@ -85,10 +86,11 @@ export interface DeleteOptions {
 }
 
 /**
- * Deletes a counter and all that belongs to it: shards, entries, corrections, and the counter document last. Can be repeated, and goes
- * on where it was interrupted. Stop its writers first: an increment that arrives later starts the counter anew.
+ * Deletes a counter and all that belongs to it: shards, entries, corrections, and the counter document last. Can be
+ * repeated, and goes on where it was interrupted. Stop its writers first: an increment that arrives later starts the
+ * counter anew; and so does a creation or deletion in a collection that the functions count.
  *
- * Cost: 1 read and 1 delete per document, and 1 read per 1,000 to count them.
+ * Cost: 1 write, 1 read and 1 delete per document, and 1 read per 1,000 to count them.
  *
  * @example
  * ```ts
@@ -96,6 +98,8 @@ export interface DeleteOptions {
  * ```
  */
 export async function deleteCounter(ref: CounterRef, options: DeleteOptions = {}): Promise<void> {
+  // First, so that no scheduled reconcile takes what is deleted for drift.
+  await setSource(ref, undefined);
   const { parts, documents } = await extentOf(ref);
   let deleted = 0;
   const writer = ref.firestore.bulkWriter();

@@ -16,6 +16,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   type DocumentReference,
+  type DocumentSnapshot,
   FieldValue,
   type QuerySnapshot,
   type ReadOnlyTransactionOptions,
@@ -33,10 +34,10 @@ import {
   shardsPath,
   validSource,
 } from "../../../core/src/index.ts";
-import { moveBase, sumOf } from "./base.ts";
+import { magnitudeOf, moveBase, sumOf } from "./base.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { driftOf } from "./drift.ts";
-import { persist } from "./retry.ts";
+import { backoff, persist } from "./retry.ts";
 import { aggregationOf } from "./source.ts";
 
 /** How a counter is reconciled. */
@@ -75,7 +76,8 @@ export interface Reconciliation {
  * if a fold, a reset or another reconcile came between. The source may need an index of its own: Firestore's error names
  * it.
  *
- * @throws CounterError `counter/invalid-source` if there is none, or it cannot be counted; `counter/source-too-large`
+ * @throws CounterError `counter/invalid-source` if there is none, or it cannot be counted; `counter/source-too-large`;
+ *         `counter/contention` if a server writes `shards/base` all the time
  *
  * @example
  * ```ts
@@ -86,20 +88,22 @@ export interface Reconciliation {
  */
 export async function reconcileCounter(ref: CounterRef, options: ReconcileOptions = {}): Promise<Reconciliation> {
   const { dryRun = false } = options;
-  const source = options.source === undefined ? await storedSource(ref) : validSource(options.source);
+  const given = options.source === undefined ? undefined : validSource(options.source);
   const correction = counterDoc(ref).collection(CORRECTIONS).doc();
   let sent = false;
   let timeouts = 0;
   return await persist(async () => {
-    for (;;) {
-      const earlier = sent ? await madeBy(correction) : undefined;
-      if (earlier) return earlier;
-      const { expected, shards, asOf } = await look(ref, source).catch((error) => {
+    for (let tries = 0; ; tries++) {
+      const { source, expected, shards, asOf } = await look(ref, given).catch((error) => {
         if (codeOf(error) === DEADLINE_EXCEEDED) timeouts++;
         throw timeouts === TIMEOUTS ? tooLarge(ref, error) : error;
       });
+      timeouts = 0;
+      // After the snapshot: a commit whose answer never came is either in it, and known by its correction, or will fail.
+      const earlier = sent ? await madeBy(correction) : undefined;
+      if (earlier) return earlier;
       const found = sumOf(shards);
-      const drift = driftOf(expected, found);
+      const drift = driftOf(expected, found, magnitudeOf(shards));
       if (drift === 0 || dryRun) return { expected, found, drift, corrected: false, asOf };
 
       const batch = ref.firestore.batch();
@@ -119,17 +123,22 @@ export async function reconcileCounter(ref: CounterRef, options: ReconcileOption
         return { expected, found, drift, corrected: true, asOf };
       } catch (error) {
         if (!isPreconditionFailure(error)) throw error;
+        if (tries === TRIES) throw contention(ref, error);
+        await backoff(tries, error);
       }
     }
   });
 }
 
-async function storedSource(ref: CounterRef): Promise<Source> {
-  const stored: unknown = (await persist(() => counterDoc(ref).get())).get("source");
+/** How often `base` may move between a look and its correction. With the waits in between, some two minutes. */
+const TRIES = 20;
+
+function storedSource(counter: DocumentSnapshot): Source {
+  const stored: unknown = counter.get("source");
   if (stored !== undefined) return parseSource(stored).source;
   throw new CounterError(
     "counter/invalid-source",
-    `"${ref.id}" has no source of truth; name one with setSource, or pass { source }`,
+    `"${counter.id}" has no source of truth; name one with setSource, or pass { source }`,
   );
 }
 
@@ -143,20 +152,22 @@ async function madeBy(correction: DocumentReference): Promise<Reconciliation | u
 const TIMEOUTS = 3;
 
 interface Look {
+  readonly source: Source;
   readonly expected: number;
   readonly shards: QuerySnapshot;
   readonly asOf: Timestamp;
 }
 
-/** Reads source and shards at one instant. */
-async function look(ref: CounterRef, source: Source): Promise<Look> {
+/** Reads source and shards at one instant, and at the same one what the source is, if none is given. */
+async function look(ref: CounterRef, given: Source | undefined): Promise<Look> {
   const { firestore, path } = ref;
   return await firestore.runTransaction(
     async (transaction) => {
+      const source = given ?? storedSource(await transaction.get(counterDoc(ref)));
       const { expected } = (await transaction.get(aggregationOf(ref, source))).data();
       if (!Number.isFinite(expected)) throw notANumber(ref, expected);
       const shards = await transaction.get(firestore.collection(shardsPath(path)).select("count"));
-      return { expected, shards, asOf: shards.readTime };
+      return { source, expected, shards, asOf: shards.readTime };
     },
     await snapshot(),
   );
@@ -181,6 +192,14 @@ function tooLarge({ id }: CounterRef, cause: unknown): CounterError {
   return new CounterError(
     "counter/source-too-large",
     `counting the source of "${id}" takes longer than the minute Firestore allows; choose a source with fewer documents`,
+    cause,
+  );
+}
+
+function contention({ id }: CounterRef, cause: unknown): CounterError {
+  return new CounterError(
+    "counter/contention",
+    `shards/base of "${id}" was written each time before it could be corrected; fractions are added there: count in whole units`,
     cause,
   );
 }

@@ -18,8 +18,7 @@ const LONG = 9;
 
 /** Waits before the next try: exponentially longer, with full jitter. */
 export async function backoff(attempt: number, error: unknown): Promise<void> {
-  if (attempt === LONG)
-    console.warn("firestore-tally: an increment has not got through for a while; still trying.", error);
+  if (attempt === LONG) console.warn("firestore-tally: a call has not got through for a while; still trying.", error);
   await setTimeout(Math.random() * Math.min(100 * 2 ** attempt, MAX_BACKOFF_MS));
 }
 

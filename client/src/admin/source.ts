@@ -1,4 +1,5 @@
 /** Names the source of truth of a counter, and says what to ask Firestore to know what it amounts to. */
+import { isDeepStrictEqual } from "node:util";
 import { AggregateField, type AggregateQuery, FieldValue, type Query, Timestamp } from "firebase-admin/firestore";
 import { codeOf, entriesPath, NOT_FOUND, type Source, validSchedule, validSource } from "../../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
@@ -20,7 +21,7 @@ export interface SourceOptions {
  *
  * The source is kept in the counter document, so whoever may read the counter may read it.
  *
- * Cost: 1 write, and 1 read with `every`.
+ * Cost: 1 read, and 1 write if that changes anything.
  *
  * @param source - `{ collection }` or `{ collectionGroup }`, either with `where` and `sum`, or `{ entries: true }`
  * @throws CounterError `counter/invalid-source`
@@ -50,15 +51,18 @@ export async function setSource(
   const schedule = validSchedule(every && every / 1_000, alarmBeyond);
   const stored = { ...validSource(source), ...schedule };
   await persist(async () => {
-    const reconcileAt = every === undefined ? FieldValue.delete() : await firstDue(ref, every);
+    const known = await document.get();
+    const due = every === undefined ? undefined : firstDue(known.get("reconcileAt"), every);
+    // Servers may call this whenever they start. Whoever watches the counter is charged for each write of it.
+    if (isDeepStrictEqual([known.get("source"), known.get("reconcileAt")], [stored, due])) return;
     // Not a plain merge, which would mix an old source with the new.
+    const reconcileAt = due ?? FieldValue.delete();
     await document.set({ source: stored, reconcileAt }, { mergeFields: ["source", "reconcileAt"] });
   });
 }
 
-/** In so many milliseconds; or earlier, if a reconcile is due earlier: servers may call this whenever they start. */
-async function firstDue(ref: CounterRef, every: number): Promise<Timestamp> {
-  const known: unknown = (await counterDoc(ref).get()).get("reconcileAt");
+/** In so many milliseconds; or earlier, if a reconcile is due earlier. */
+function firstDue(known: unknown, every: number): Timestamp {
   const next = Timestamp.fromMillis(Math.floor(Date.now() + every));
   return known instanceof Timestamp && known < next ? known : next;
 }
