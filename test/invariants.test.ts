@@ -159,7 +159,8 @@ test("I5: folding is invisible to increments that go on meanwhile", async () => 
     await sleep(MARGIN);
     const measured = await measure(shards);
     expect(measured.total).toBeGreaterThanOrEqual(certain);
-    folded += await fold(backend.firestore, shards, foldable(measured, 1, backend.config));
+    // One by one: of a batch, one straggler is enough to fail it.
+    for (const one of foldable(measured, 1, backend.config)) folded += await fold(backend.firestore, shards, [one]);
   }
   await writing;
   expect(folded).toBeGreaterThan(0);

@@ -381,8 +381,8 @@ test.each([
   // Where it is set, a snapshot is asked for by its time.
   vi.stubEnv("FIRESTORE_EMULATOR_HOST", host);
   expect(await reconcileCounter(ref)).toMatchObject({ expected: 1, found: 3, corrected: true });
-  // Beside the aggregation, which the meter does not count: the stored source and three shards; base and a correction.
-  expect(meter.usage).toEqual({ reads: before.reads + 4, writes: before.writes + 2, deletes: 0 });
+  // The stored source, the aggregation and three shards; base and a correction.
+  expect(meter.usage).toEqual({ reads: before.reads + 5, writes: before.writes + 2, deletes: 0 });
   expect(meter.calls.get("RunAggregationQuery")).toBe(1);
   expect(meter.calls.get("transaction")).toBeUndefined();
   await close();

@@ -29,6 +29,7 @@ interface Belief {
   /** How many ask, and for how many of their questions nobody knows the answer. */
   readonly askers: Set<Process>;
   open: number;
+  wasUndone: boolean;
 }
 
 export class Actors {
@@ -38,6 +39,7 @@ export class Actors {
   readonly #clients = new Map<number, Actor<RealWebFirestore>>();
   readonly #servers = new Map<number, Actor<RealAdminFirestore>>();
   readonly #beliefs = new Map<string, Belief>();
+  readonly #waiting = new Set<Process>();
   readonly #started = new Map<string, number>();
 
   constructor(network: Network, oracle: Oracle, seed: number) {
@@ -46,17 +48,16 @@ export class Actors {
     this.#seed = seed;
   }
 
-  /** @returns whether it is for one of them */
   act(action: Action): void {
     const { scheduler } = this.#network;
     switch (action.does) {
       case "increment": {
         const { process, firestore } = this.#client(action.client);
         const told = this.#oracle.ask(process, action.counter, action.by);
-        web.incrementCounter(webCounter(firestore, action.counter), action.by).then(
-          () => told("acknowledged"),
-          () => this.#oracle.refused(process, action.counter, action.by),
-        );
+        web.incrementCounter(webCounter(firestore, action.counter), action.by).then(told, () => {
+          this.#oracle.refused(process, action.counter, action.by);
+          told();
+        });
         break;
       }
       case "like":
@@ -73,10 +74,10 @@ export class Actors {
       case "add": {
         const { process, firestore } = this.#server(action.server);
         const told = this.#oracle.ask(process, action.counter, action.by);
-        admin.incrementCounter(adminCounter(firestore, action.counter), action.by).then(
-          () => told("acknowledged"),
-          (error) => told(error.code === "counter/unknown-outcome" ? "unknown" : "refused"),
-        );
+        // Whatever goes wrong here passes, so nothing is given up.
+        admin
+          .incrementCounter(adminCounter(firestore, action.counter), action.by)
+          .then(told, (error) => this.#oracle.fail("answers", `${process.name} gives up: ${error}`));
         break;
       }
       case "addOnce":
@@ -102,13 +103,19 @@ export class Actors {
       case "reset": {
         const { process, firestore } = this.#startServer("reset");
         this.#oracle.expect(process, { kind: "reset", to: action.to, since: scheduler.now });
-        void resetCounter(adminCounter(firestore, action.counter), action.to);
+        this.#operate(process, resetCounter(adminCounter(firestore, action.counter), action.to), () =>
+          this.#oracle.resetDone(process),
+        );
         break;
       }
       case "ensure": {
         const { process, firestore } = this.#startServer("ensure");
         this.#oracle.expect(process, { kind: "ensure", initial: action.initial });
-        void ensureCounter(adminCounter(firestore, action.counter), { initial: action.initial });
+        const ref = adminCounter(firestore, action.counter);
+        this.#operate(process, ensureCounter(ref, { initial: action.initial }), () => {
+          const exists = [ref.path, `${ref.path}/shards/base`].some((path) => this.#network.database.get(path).fields);
+          if (!exists) this.#oracle.fail("I5", `${process.name} is done, but ${action.counter} does not exist`);
+        });
         break;
       }
       case "order":
@@ -136,16 +143,17 @@ export class Actors {
         break;
       }
       case "reconcile": {
-        const { firestore } = this.#startServer("reconcile");
+        const { process, firestore } = this.#startServer("reconcile");
         const { collection } = ORDERS;
-        // Where calls time out again and again, it gives up, and says that the source is too large.
-        reconcileCounter(adminCounter(firestore, ORDERS.counter), { source: { collection } }).catch(() => undefined);
+        const call = reconcileCounter(adminCounter(firestore, ORDERS.counter), { source: { collection } });
+        this.#operate(process, call, (said) => this.#oracle.reconcileDone(process, said as never));
         break;
       }
       case "reconcileBySchedule": {
-        const { firestore } = this.#startServer("setSource");
+        const { process, firestore } = this.#startServer("setSource");
         const { collection } = ORDERS;
-        void setSource(adminCounter(firestore, ORDERS.counter), { collection }, { every: 300_000 });
+        const call = setSource(adminCounter(firestore, ORDERS.counter), { collection }, { every: 300_000 });
+        this.#operate(process, call, () => {});
         break;
       }
       case "closeClient":
@@ -156,10 +164,17 @@ export class Actors {
     }
   }
 
-  /** What single askers were told of their keys is what is so. */
+  /** Whoever is alive has its answers, and what single askers were told of their keys is what is so. */
   atEnd(exists: (counter: string, key: string) => boolean): void {
-    for (const [name, { counts, askers, open }] of this.#beliefs) {
+    for (const process of this.#waiting) {
+      if (!process.isDead) this.#oracle.fail("answers", `${process.name} has heard nothing`);
+    }
+    for (const [name, { counts, askers, open, wasUndone }] of this.#beliefs) {
       const [counter = "", key = ""] = name.split("/");
+      const isAlive = [...askers].every((process) => !process.isDead);
+      if (isAlive && open > 0) this.#oracle.fail("answers", `nobody heard what came of ${name}`);
+      // A call that lands after its key was taken back counts it again; nothing in the database could tell.
+      if (wasUndone && this.#network.faults.injected["calls that land late"]) continue;
       if (askers.size === 1 && open === 0 && exists(counter, key) !== counts) {
         this.#oracle.fail("I8", `${key} was told that it ${counts ? "counts" : "does not count"} in ${counter}`);
       }
@@ -179,13 +194,26 @@ export class Actors {
     });
   }
 
+  /** An operator waits until it is told that its call is done. */
+  #operate<T>(process: Process, call: Promise<T>, done: (result: T) => void): void {
+    this.#waiting.add(process);
+    call
+      .then(done, (error) => {
+        // Where calls time out three times in a row, a reconcile says that its source is too large.
+        if (error.code !== "counter/source-too-large")
+          this.#oracle.fail("answers", `${process.name} gives up: ${error}`);
+      })
+      .finally(() => this.#waiting.delete(process));
+  }
+
   /** Keyed ones take turns: people like, then unlike. */
   #keyed(actor: Actor<unknown>, counter: string, key: string, counts: boolean, ask: () => Promise<void>): void {
     const name = `${counter}/${key}`;
-    const belief = this.#beliefs.get(name) ?? { counts: false, askers: new Set(), open: 0 };
+    const belief = this.#beliefs.get(name) ?? { counts: false, askers: new Set(), open: 0, wasUndone: false };
     this.#beliefs.set(name, belief);
     belief.askers.add(actor.process);
     belief.open++;
+    belief.wasUndone ||= !counts;
     actor.turn = actor.turn.then(ask).then(
       () => {
         belief.counts = counts;

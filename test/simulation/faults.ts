@@ -10,6 +10,7 @@ export const FAULTS = [
   "lost calls",
   "lost answers",
   "calls sent twice",
+  "calls that land late",
   "aborted calls",
   "crashes",
   "freezes",
@@ -25,8 +26,8 @@ export type Fault = (typeof FAULTS)[number];
 
 /** What becomes of one call to the database. */
 export interface Fate {
-  readonly fate: "answered" | "lost" | "answer lost" | "sent twice" | "aborted";
-  /** How long until it arrives, until its answer does, and until it is sent again. */
+  readonly fate: "answered" | "lost" | "answer lost" | "sent twice" | "lands late" | "aborted";
+  /** How long until it arrives, until its answer does, and until it is sent again, or lands after all. */
   readonly there: Micros;
   readonly back: Micros;
   readonly again: Micros;
@@ -77,6 +78,7 @@ export class Faults {
       ["lost", "lost calls"],
       ["answer lost", "lost answers"],
       ["sent twice", "calls sent twice"],
+      ["lands late", "calls that land late"],
       ["aborted", "aborted calls"],
     ] as const;
     const [fate, needs] = fates[Math.floor(kind * fates.length)] as (typeof fates)[number];

@@ -50,6 +50,42 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
       'if (mirror) batch.set(ref.firestore.doc(mirror.document), { [mirror.field[0] ?? ""]: next.total }, { merge: true });',
     breaks: ["I1"],
   },
+  "a register that was written once never writes again": {
+    file: "client/src/admin/register.ts",
+    find: "    this.#isWriting = false;\n",
+    replace: "",
+    breaks: ["answers"],
+  },
+  "a register sets its sum instead of keeping the larger": {
+    file: "client/src/admin/register.ts",
+    find: "FieldValue.maximum(this.#sum) :",
+    replace: "this.#sum :",
+    breaks: ["I5"],
+  },
+  "a refused reset counts as done": {
+    file: "client/src/admin/maintain.ts",
+    find: "if (!isPreconditionFailure(error)) throw error;",
+    replace: "if (!isPreconditionFailure(error)) throw error;\n        return;",
+    breaks: ["I5"],
+  },
+  "the interval is a millisecond": {
+    file: "functions/src/interval.ts",
+    find: "  return Math.min(Math.max(1_000 * Math.max(untilVisible, untilAffordable), minInterval), maxInterval);",
+    replace: "  return Math.min(untilVisible, untilAffordable, minInterval, maxInterval, 1);",
+    breaks: ["I4"],
+  },
+  "a recount locks what it reads": {
+    file: "functions/src/recount.ts",
+    find: "{ readOnly: true },",
+    replace: "{},",
+    breaks: ["I6"],
+  },
+  "every counter is swept for ever": {
+    file: "functions/src/publish.ts",
+    find: "unsettled: shardCount > config.minShards",
+    replace: "unsettled: true || shardCount > config.minShards",
+    breaks: ["I7"],
+  },
   "publish as of now instead of the snapshot's instant": {
     file: "functions/src/aggregate.ts",
     find: "await publish(current, next, measurement, mirror)",

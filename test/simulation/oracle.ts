@@ -75,6 +75,8 @@ export class Oracle {
   readonly #intents = new Map<Process, Intent>();
   readonly #tracks = new Map<string, Track>();
   #lastCorrection: Micros = 0;
+  /** The operators whose reset was committed. */
+  readonly #resets = new Set<Process>();
   /** The sum of the shards of the counter of a collection. */
   #held = 0;
   /** Since when each page exists, and what it says. */
@@ -96,15 +98,29 @@ export class Oracle {
     this.#intents.set(process, intent);
   }
 
-  /** A process is asked to add something. @returns to be told what came of it */
-  ask(process: Process, counter: string, by: number): (outcome: "acknowledged" | "refused" | "unknown") => void {
+  /** A process is asked to add something. @returns to be called when it says that it counts */
+  ask(process: Process, counter: string, by: number): () => void {
     const ledger = this.#ledger(counter, process);
     const asked = { by };
     ledger.unknown.add(asked);
-    return (outcome) => {
-      if (outcome !== "unknown") ledger.unknown.delete(asked);
-      if (outcome === "acknowledged") ledger.acknowledged += by;
+    return () => {
+      ledger.unknown.delete(asked);
+      ledger.acknowledged += by;
     };
+  }
+
+  /** An operator was told that a reset is done. */
+  resetDone(process: Process): void {
+    if (!this.#resets.has(process)) this.fail("I5", `${process.name} is done, but nothing was reset`);
+  }
+
+  /** An operator was told by how much a counter had drifted, and whether that was corrected. */
+  reconcileDone(process: Process, said: { drift: number; corrected: boolean; asOf: { toMicros(): Micros } }): void {
+    if (this.#margin > 0) return;
+    const drift = this.#driftAt(said.asOf.toMicros());
+    if (said.drift !== drift || said.corrected !== (drift !== 0)) {
+      this.fail("I5", `${process.name} says ${JSON.stringify(said)}, but ${ORDERS.counter} had drifted by ${drift}`);
+    }
   }
 
   onCommit({ process, time, changes }: Commit): void {
@@ -177,6 +193,9 @@ export class Oracle {
     for (const [counter, { ledgers }] of this.#tracks) {
       for (const [process, { landed, acknowledged, unknown }] of ledgers) {
         const extra = landed - acknowledged;
+        if (unknown.size > 0 && !process.isDead) {
+          this.fail("answers", `${process.name} never heard what came of its increments of ${counter}`);
+        }
         if (!subsetSums([...unknown].map(({ by }) => by)).has(extra)) {
           const open = [...unknown].map(({ by }) => by).join(", ") || "nothing";
           this.fail(
@@ -198,6 +217,7 @@ export class Oracle {
       (mark) => mark.process === process && mark.counter === counter && mark.by === by && mark.isGone,
     );
     if (!own) this.fail("I5", `${process.name} was refused ${by} for ${counter}`);
+    else own.isGone = false;
     this.unrecognized++;
   }
 
@@ -218,6 +238,11 @@ export class Oracle {
     return false;
   }
 
+  #driftAt(asOf: Micros): number {
+    const { drifts } = this.#track(ORDERS.counter);
+    return drifts.filter(({ time }) => time <= asOf).at(-1)?.drift ?? 0;
+  }
+
   /** Documents and increments of one commit are no drift; a correction makes up for the drift of one instant, once. */
   #judgeOrders(process: Process, by: number, time: Micros, changes: readonly Change[]): void {
     const { drifts } = this.#track(ORDERS.counter);
@@ -232,7 +257,7 @@ export class Oracle {
     }
     if (this.#margin > 0) return;
     const asOf = microsOf(correction.after.fields?.asOf);
-    const drift = drifts.filter((one) => one.time <= asOf).at(-1)?.drift ?? 0;
+    const drift = this.#driftAt(asOf);
     if (by !== -drift || asOf <= this.#lastCorrection) {
       this.fail(
         "I5",
@@ -260,7 +285,10 @@ export class Oracle {
         this.fail("I5", `${process.name} changed the sum of ${counter} by ${by} to ${sum}: no reset to ${intent.to}`);
       }
     }
-    if (intent.kind === "reset") track.lastReset = time;
+    if (intent.kind === "reset") {
+      track.lastReset = time;
+      this.#resets.add(process);
+    }
     if (intent.kind === "increments" && !isKeyed(counter)) this.#ledger(counter, process).landed += by;
     if (isKeyed(counter) && sum !== track.entries) {
       this.fail("I8", `${counter} has ${track.entries} in entries, but ${sum} in shards`);
@@ -320,7 +348,7 @@ export class Oracle {
       if (gap < 0 || Number(fields.writes) < Number(previous.writes)) {
         this.fail("I3", `${counter} goes back: asOf by ${-gap} ms, writes from ${previous.writes} to ${fields.writes}`);
       }
-      const interval = publishInterval(previous as never, this.#config);
+      const interval = Math.max(publishInterval(previous as never, this.#config), this.#config.minInterval);
       if (gap < interval - 0.001) this.fail("I4", `${counter} published ${gap} ms after the last, not ${interval}`);
     }
     track.says = fields.total;

@@ -136,7 +136,8 @@ export class Platform {
     instance.underWay.add(failed);
     log(instance.process, () => `${what}: begins`);
     scheduler.in(TIMEOUT, failed);
-    invoke(instance).then(() => isOpen && close("done"), failed);
+    const run = () => invoke(instance).then(() => isOpen && close("done"), failed);
+    scheduler.in(0, run, instance.process);
   }
 
   #start(): Instance {

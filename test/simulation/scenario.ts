@@ -104,7 +104,7 @@ type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 function anAction(random: Random, faults: readonly Fault[], upkeep: number): Without<Action, "at"> {
   const counter = random.pick(PLAIN);
   const client = random.integer(0, 3);
-  const server = random.integer(0, 5);
+  const server = random.integer(0, 1);
   const instance = random.integer(0, 2);
   const seconds = random.pick([0.1, 1, 5, 60]);
   const amount = random.integer(1, 5);

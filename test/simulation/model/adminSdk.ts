@@ -79,10 +79,12 @@ interface Readable<Snapshot> {
 export class Query implements Readable<QuerySnapshot> {
   readonly firestore: Firestore;
   readonly plan: QueryPlan;
+  readonly #fields: readonly string[] | undefined;
 
-  constructor(firestore: Firestore, plan: QueryPlan) {
+  constructor(firestore: Firestore, plan: QueryPlan, fields?: readonly string[]) {
     this.firestore = firestore;
     this.plan = plan;
+    this.#fields = fields;
   }
 
   get what() {
@@ -91,8 +93,10 @@ export class Query implements Readable<QuerySnapshot> {
   where(field: string, op: Filter["op"], value: Value): Query {
     return this.#with({ filters: [...this.plan.filters, { field, op, value }] });
   }
-  /** Documents come in the order of their names anyway, or of the field that is compared. */
-  orderBy(_field: string): Query {
+  /** Documents come in the order of their names anyway, or of the field that is compared. There is no other. */
+  orderBy(field: string): Query {
+    const compared = this.plan.filters.find(({ op }) => op !== "==")?.field ?? "__name__";
+    if (field !== compared) throw new Error(`the model does not order by ${field}`);
     return this;
   }
   limit(limit: number): Query {
@@ -101,9 +105,8 @@ export class Query implements Readable<QuerySnapshot> {
   startAfter(document: DocumentSnapshot): Query {
     return this.#with({ after: document.ref.path });
   }
-  /** Fields that nobody asked for do no harm here. */
-  select(..._fields: string[]): Query {
-    return this;
+  select(...fields: string[]): Query {
+    return new Query(this.firestore, this.plan, fields);
   }
   count(): AggregateQuery {
     return this.aggregate({ count: AggregateField.count() });
@@ -116,7 +119,9 @@ export class Query implements Readable<QuerySnapshot> {
     const versions = connection.database.query(this.plan, connection.seenAt(at));
     connection.bill(Math.max(versions.length, 1));
     return new QuerySnapshot(
-      versions.map((version) => new DocumentSnapshot(this.firestore.doc(version.path), version, at)),
+      versions.map((version) => {
+        return new DocumentSnapshot(this.firestore.doc(version.path), masked(version, this.#fields), at);
+      }),
       at,
     );
   }
@@ -124,8 +129,15 @@ export class Query implements Readable<QuerySnapshot> {
     return this.firestore.read(this);
   }
   #with(change: Partial<QueryPlan>): Query {
-    return new Query(this.firestore, { ...this.plan, ...change });
+    return new Query(this.firestore, { ...this.plan, ...change }, this.#fields);
   }
+}
+
+/** A version with some of its fields alone. */
+function masked(version: Version, fields: readonly string[] | undefined): Version {
+  if (!fields || !version.fields) return version;
+  const some = Object.entries(version.fields).filter(([field]) => fields.includes(field));
+  return { ...version, fields: Object.fromEntries(some) };
 }
 
 export class AggregateField {
@@ -169,8 +181,9 @@ export class AggregateQuery implements Readable<AggregateQuerySnapshot> {
     return `aggregate ${this.#query.plan.collection}`;
   }
   read(at: Micros): AggregateQuerySnapshot {
-    const versions = this.firestore.connection.database.query(this.#query.plan, at);
-    this.firestore.connection.bill(Math.max(Math.ceil(versions.length / 1_000), 1));
+    const { connection } = this.firestore;
+    const versions = connection.database.query(this.#query.plan, connection.seenAt(at));
+    connection.bill(Math.max(Math.ceil(versions.length / 1_000), 1));
     const data: Record<string, number> = {};
     for (const [name, { summed }] of Object.entries(this.#fields)) {
       data[name] = versions.reduce((sum, { fields }) => {

@@ -63,16 +63,21 @@ export class Connection {
     return updateTimes;
   }
 
-  /** Its own connection is cut now and then, and things take time. */
+  /** For what has a connection of its own kind: the web client's stream of writes. */
   get network(): Network {
     return this.#network;
   }
 
-  /** Has something done at the server. Rejects with its error, or with that of a connection. */
+  /**
+   * Has something done at the server. A process that has died calls nobody any more; one that is frozen, once it has
+   * thawed. Rejects with the server's error, or with that of a connection.
+   */
   call<T>(what: string, atServer: () => T): Promise<T> {
     const { scheduler, faults, log } = this.#network;
     const { process } = this;
+    if (process.isDead) return new Promise(() => {});
     const { fate, there, back, again } = faults.ofCall(process);
+    const thaw = Math.max(process.frozenUntil - scheduler.now, 0);
     return new Promise<T>((resolve, reject) => {
       const answer = (text: string, settle: () => void) => {
         scheduler.in(
@@ -88,6 +93,10 @@ export class Connection {
       // The server goes on without the process, whatever becomes of it.
       const arrive = () => {
         if (fate === "lost") return fail(Code.UNAVAILABLE);
+        if (fate === "lands late") {
+          scheduler.in(again, land);
+          return fail(Code.DEADLINE_EXCEEDED);
+        }
         if (fate === "aborted") return fail(Code.ABORTED);
         let settle: () => void;
         let text = "ok";
@@ -103,15 +112,19 @@ export class Connection {
         if (fate === "answer lost") fail(Code.DEADLINE_EXCEEDED);
         else answer(text, settle);
       };
-      scheduler.in(there, () => {
-        if (fate !== "sent twice") return arrive();
-        // The SDK heard nothing and sends it again; what it then hears is all that its caller gets to know.
+      // Of this, nobody hears.
+      const land = () => {
         try {
           atServer();
         } catch (error) {
           if (!(error instanceof Refused)) throw error;
         }
         log(process, () => `${what} at the server, unheard`);
+      };
+      scheduler.in(thaw + there, () => {
+        if (fate !== "sent twice") return arrive();
+        // The SDK heard nothing and sends it again; what it then hears is all that its caller gets to know.
+        land();
         scheduler.in(again, arrive);
       });
     });

@@ -50,6 +50,7 @@ export class Firestore {
   #send(): void {
     this.#isSending = true;
     const { process, network } = this.connection;
+    if (process.isDead) return;
     const { scheduler, faults, log } = network;
     const { there, back, again } = faults.ofCall(process);
     const sent = this.pending.slice(0, PIPELINE);
