@@ -165,7 +165,7 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
     file: "functions/src/aggregate.ts",
     find: "(wanted.shardId !== undefined && includes(measurement, wanted.shardId, wanted.committedAt))",
     replace: "wanted.shardId !== undefined",
-    breaks: ["I2"],
+    breaks: ["I1", "I2"],
   },
   "fold without the precondition": {
     file: "functions/src/fold.ts",

@@ -13,11 +13,13 @@ beforeAll(async () => {
 afterAll(() => build.remove());
 
 test(`I1 to I8 hold in ${SEEDS} simulated worlds, under every kind of fault`, { timeout: 300_000 }, async () => {
-  const { failed, runs, faults } = await runSeeds(build, { from: 1, count: SEEDS });
+  const { failed, runs, faults, unrecognized } = await runSeeds(build, { from: 1, count: SEEDS });
   expect(failed, failed && `to see it: npm run simulate:faults -- --seed ${failed.seed}`).toBeUndefined();
   expect(runs).toBe(SEEDS);
   const { FAULTS } = (await import(build.path)) as typeof Entry;
   for (const kind of FAULTS) expect(faults[kind], kind).toBeGreaterThan(100);
+  // What 32 marks cannot tell is rare, even where every tenth connection is cut.
+  expect(unrecognized).toBeLessThan(50);
 });
 
 test("a seed replays exactly", async () => {
@@ -32,7 +34,7 @@ test.each(Object.entries(mutations))("it notices: %s", { timeout: 120_000 }, asy
   const mutant = await buildSimulation(mutation);
   try {
     const { failed } = await runSeeds(mutant, { from: 1, count: SEEDS });
-    expect(breaks, failed?.message ?? `no violation in ${SEEDS} runs`).toContain(failed?.message.slice(0, 2));
+    expect(breaks, failed?.message ?? `no violation in ${SEEDS} runs`).toContain(failed?.message.split(":")[0]);
   } finally {
     mutant.remove();
   }
@@ -41,7 +43,7 @@ test.each(Object.entries(mutations))("it notices: %s", { timeout: 120_000 }, asy
 /** What the simulation has found, with seeds that show it if the fix is undone. */
 const FOUND: Record<string, { readonly seeds: readonly number[]; readonly undone: string }> = {
   "an instance that froze before its publish overwrote a count that a creation and a deletion had left as it was": {
-    seeds: [3377, 6169, 6448],
+    seeds: [1377, 5328, 6923],
     undone: "a recount that finds nothing new is not published",
   },
 };
