@@ -2,7 +2,7 @@
 import { resetCounter } from "../admin/maintain.ts";
 import { getExactCounter } from "../admin/read.ts";
 import { consent } from "./consent.ts";
-import { paint, print, printJson } from "./screen.ts";
+import { paint, print, printJson, shown } from "./screen.ts";
 import type { Session } from "./session.ts";
 import { inWords } from "./words.ts";
 
@@ -13,6 +13,6 @@ export async function reset(session: Session, _: unknown, id: string, total: num
   await resetCounter(ref, total);
   const after = await getExactCounter(ref);
   if (session.json) return printJson({ ...session.target, id, before, after });
-  print(`${id}  ${paint("dim", inWords(before))} → ${paint("bold", inWords(after))}`);
+  print(`${shown(id)}  ${paint("dim", inWords(before))} → ${paint("bold", inWords(after))}`);
   if (after !== total) print(paint("dim", "What was incremented meanwhile counts in full."));
 }

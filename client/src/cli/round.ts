@@ -15,7 +15,7 @@ import { CounterError } from "../../../core/src/index.ts";
 import type { CounterRef } from "../admin/counter.ts";
 import { listCounters } from "../admin/list.ts";
 import { startBar } from "./bar.ts";
-import { paint, tell } from "./screen.ts";
+import { paint, quoted, shown, tell } from "./screen.ts";
 import type { Session } from "./session.ts";
 import { FAILED, INTERRUPTED, Stop, stopFor, WRONG_USAGE } from "./stop.ts";
 import { several } from "./words.ts";
@@ -23,6 +23,8 @@ import { several } from "./words.ts";
 /** Which counters. */
 export interface SelectionOptions {
   readonly group?: string;
+  /** Those of the group `""`, whose ids have no colon. */
+  readonly ungrouped?: boolean;
   readonly after?: string;
 }
 
@@ -64,15 +66,29 @@ const WIDTH = 8;
 /** Counters listed at a time. */
 const PAGE = 300;
 
-/** @throws Stop unless either ids or a group is given, and `--after` is one of the ids */
-export function selectionOf(ids: readonly string[], { group, after }: SelectionOptions): Selection {
-  if (ids.length > 0 === (group !== undefined)) {
-    throw new Stop(WRONG_USAGE, "name either counters or a group: views:home views:about, or --group views");
+/** @throws Stop unless either ids, a group or `--ungrouped` is given, and `--after` is one of the ids */
+export function selectionOf(ids: readonly string[], options: SelectionOptions): Selection {
+  const { ungrouped, after } = options;
+  // What a script makes of a variable that is not set.
+  if (options.group === "") {
+    throw new Stop(WRONG_USAGE, "--group is empty; name a group, or with --ungrouped the counters without one");
   }
+  if ([ids.length > 0, options.group !== undefined, ungrouped].filter(Boolean).length !== 1) {
+    throw new Stop(
+      WRONG_USAGE,
+      "name either counters or a group: views:home views:about, or --group views, or --ungrouped",
+    );
+  }
+  const group = ungrouped ? "" : options.group;
   if (group === undefined && after !== undefined && !ids.includes(after)) {
-    throw new Stop(WRONG_USAGE, `--after ${after} is none of the counters named`);
+    throw new Stop(WRONG_USAGE, `--after ${shown(after)} is none of the counters named`);
   }
   return { ids: after === undefined ? ids : ids.slice(ids.indexOf(after) + 1), group, after };
+}
+
+/** `the group "views"` */
+export function groupInWords(group: string): string {
+  return group === "" ? "those without a group" : `the group "${group}"`;
 }
 
 /** How many counters a selection has. Cost: of a group, 1 read per 1,000. */
@@ -174,7 +190,7 @@ function interrupted() {
 /** Ends a command after its round: with what went wrong, and how to go on. */
 export function endRound<Result>(round: Round<Result>): void {
   const failed = round.done.filter((one): one is Done<Result> & { error: string } => "error" in one);
-  for (const { id, error } of failed) tell(`${paint("red", "failed", process.stderr)} ${id}: ${error}`);
+  for (const { id, error } of failed) tell(`${paint("red", "failed", process.stderr)} ${shown(id)}: ${shown(error)}`);
   if (round.stopped) {
     const { exitCode, message, cause } = round.stopped;
     const so = `${message} after ${round.done.length} of ${several(round.all, "counter")}`;
@@ -191,8 +207,4 @@ export function resumption(typed: readonly string[], after: string | undefined):
   const operands = kept.includes("--") ? kept.indexOf("--") : kept.length;
   const words = after === undefined ? typed : [...kept.slice(0, operands), "--after", after, ...kept.slice(operands)];
   return ["npx", "firestore-tally", ...words].map(quoted).join(" ");
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -7,6 +7,7 @@ import {
   type SourceSelection,
   validSource,
 } from "../../../core/src/index.ts";
+import { shown } from "./screen.ts";
 import { Stop, WRONG_USAGE } from "./stop.ts";
 
 export interface SourceOptions {
@@ -39,7 +40,7 @@ export function filterOf(text: string): Filter {
   const [, field, op, value] =
     /^\s*(\S+)\s+(==|!=|<=|>=|<|>|in|not-in|array-contains(?:-any)?)\s+(.+?)\s*$/.exec(text) ?? [];
   if (field === undefined || op === undefined || value === undefined) {
-    throw new Stop(WRONG_USAGE, `--where "${text}" is no comparison; write --where "state == public"`);
+    throw new Stop(WRONG_USAGE, `--where "${shown(text)}" is no comparison; write --where "state == public"`);
   }
   return { field, op: op as FilterOperator, value: parsed(value) };
 }
@@ -62,7 +63,10 @@ export function sourceFor(template: Source, id: string): Source {
   const { collection, collectionGroup, where, sum } = template as Partial<Record<string, unknown>> & SourceSelection;
   for (const name of [collectionGroup, sum, ...(where ?? []).map(({ field }) => field)]) {
     if (typeof name === "string" && /[{}]/.test(name)) {
-      throw new Stop(WRONG_USAGE, `{id} and {key} are for the path of --from and the values of --where, not "${name}"`);
+      throw new Stop(
+        WRONG_USAGE,
+        `{id} and {key} are for the path of --from and the values of --where, not "${shown(name)}"`,
+      );
     }
   }
   const group = groupOf(id);
