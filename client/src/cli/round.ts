@@ -15,9 +15,10 @@ import { CounterError } from "../../../core/src/index.ts";
 import type { CounterRef } from "../admin/counter.ts";
 import { listCounters } from "../admin/list.ts";
 import { startBar } from "./bar.ts";
+import { Left, patiently } from "./patience.ts";
 import { paint, quoted, shown, tell } from "./screen.ts";
 import type { Session } from "./session.ts";
-import { FAILED, INTERRUPTED, Stop, stopFor, WRONG_USAGE } from "./stop.ts";
+import { FAILED, Stop, stopFor, WRONG_USAGE } from "./stop.ts";
 import { several } from "./words.ts";
 
 /** Which counters. */
@@ -115,7 +116,7 @@ async function* idsOfGroup(firestore: Firestore, group: string, collection: stri
 
 /**
  * Does the task to each counter, with a bar if somebody watches. An error that is the counter's own is noted, and the
- * round goes on; any other, or Ctrl-C, ends it. Cost: of a group, 1 read per counter, and what the task costs.
+ * round goes on; any other, or Ctrl-C, or that nothing moves any more, ends it. Cost: of a group, 1 read per counter, and what the task costs.
  */
 export async function goRound<Result>(
   session: Session,
@@ -131,13 +132,11 @@ export async function goRound<Result>(
     value: round.done.length + [...shares.values()].reduce((sum, one) => sum + one, 0),
     text: [`${round.done.length}/${several(all, "counter")}`, ...(task.detail ? [task.detail()] : [])].join(" · "),
   }));
-  const interruption = interrupted();
   try {
-    await Promise.race([walk(session, selection, task, round, shares), interruption.promise]);
+    await patiently((moved) => walk(session, selection, task, round, shares, moved));
   } catch (error) {
     round.stopped = stopFor(error);
   } finally {
-    interruption.dispose();
     bar?.stop();
   }
   return round;
@@ -149,7 +148,12 @@ async function walk<Result>(
   { work }: Task<Result>,
   round: Round<Result>,
   shares: Map<string, number>,
+  moved: () => void,
 ): Promise<void> {
+  const tellShare = (id: string, share: number) => {
+    shares.set(id, share);
+    moved();
+  };
   const underWay: { id: string; done: Promise<Done<Result>> }[] = [];
   const finish = async () => {
     const first = underWay.shift();
@@ -159,7 +163,7 @@ async function walk<Result>(
     shares.delete(first.id);
   };
   for await (const id of idsOf(session, selection)) {
-    const done = work(session.ref(id), (share) => shares.set(id, share)).then(
+    const done = work(session.ref(id), (share) => tellShare(id, share)).then(
       (result): Done<Result> => ({ id, ...result }),
       (error): Done<Result> => {
         if (error instanceof CounterError) return { id, error: error.message };
@@ -167,24 +171,13 @@ async function walk<Result>(
       },
     );
     done.then(
-      () => shares.set(id, 1),
+      () => tellShare(id, 1),
       () => undefined,
     );
     underWay.push({ id, done });
     if (underWay.length === WIDTH) await finish();
   }
   while (underWay.length > 0) await finish();
-}
-
-/** Rejects when Ctrl-C is pressed. */
-function interrupted() {
-  let interrupt = () => {};
-  const promise = new Promise<never>((_, reject) => {
-    interrupt = () => reject(new Stop(INTERRUPTED, "interrupted"));
-  });
-  promise.catch(() => undefined);
-  process.once("SIGINT", interrupt);
-  return { promise, dispose: () => process.off("SIGINT", interrupt) };
 }
 
 /** Ends a command after its round: with what went wrong, and how to go on. */
@@ -194,7 +187,12 @@ export function endRound<Result>(round: Round<Result>): void {
   if (round.stopped) {
     const { exitCode, message, cause } = round.stopped;
     const so = `${message} after ${round.done.length} of ${several(round.all, "counter")}`;
-    throw new Stop(exitCode, `${so}. Go on with:\n  ${resumption(process.argv.slice(2), round.after)}`, cause);
+    const unknown = round.stopped instanceof Left ? " What was under way may be done or not." : "";
+    throw new Stop(
+      exitCode,
+      `${so}.${unknown} Go on with:\n  ${resumption(process.argv.slice(2), round.after)}`,
+      cause,
+    );
   }
   if (failed.length > 0) throw new Stop(FAILED, `${failed.length} of ${several(round.all, "counter")} failed`);
 }
