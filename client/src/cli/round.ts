@@ -116,7 +116,8 @@ async function* idsOfGroup(firestore: Firestore, group: string, collection: stri
 
 /**
  * Does the task to each counter, with a bar if somebody watches. An error that is the counter's own is noted, and the
- * round goes on; any other, or Ctrl-C, or that nothing moves any more, ends it. Cost: of a group, 1 read per counter, and what the task costs.
+ * round goes on; any other, or Ctrl-C, or that nothing moves any more, ends it. Cost: of a group, 1 read per counter, and
+ * what the task costs.
  */
 export async function goRound<Result>(
   session: Session,
