@@ -26,14 +26,17 @@ export interface Firebase {
  * @param folder  of the Firebase project
  * @param log     a file that gets what it prints
  * @param only    the emulators
- * @throws MissingRequirement, or an `Error` that ends with what firebase-tools printed
+ * @param signal  ends it before it is ready
+ * @throws MissingRequirement, the reason of the signal, or an `Error` that ends with what firebase-tools printed
  */
 export async function startFirebase(
   folder: string,
   log: string,
   env: NodeJS.ProcessEnv,
   only: readonly string[],
+  signal?: AbortSignal,
 ): Promise<Firebase> {
+  signal?.throwIfAborted();
   const child = spawn("firebase", ["emulators:start", "--project", PROJECT, "--only", only.join()], {
     cwd: folder,
     env: { ...env, NO_COLOR: "1" },
@@ -83,8 +86,16 @@ export async function startFirebase(
     });
     child.once("error", reject);
   });
-  await Promise.race([ready, ended]);
-  ended.catch(() => undefined);
+  const aborted = new Promise<never>((_, reject) => {
+    signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+  for (const end of [ended, aborted]) end.catch(() => undefined);
+  try {
+    await Promise.race([ready, ended, aborted]);
+  } catch (error) {
+    if (signal?.aborted) await firebase.stop();
+    throw error;
+  }
   if (/Failed to load function|Error: .*functions/.test(printed) || !printed.includes("wake")) {
     await firebase.stop();
     throw new Error(`The functions did not load:\n${printed}`);

@@ -4,7 +4,7 @@
  *
  *     npm run emulators -- [--as plain|extension|kit] [--param NAME=VALUE]… [--latency MS] "<command>"
  */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -21,12 +21,13 @@ const USAGE = `Usage: npm run emulators -- [options] "<command>"
 
 The command sees FIRESTORE_EMULATOR_HOST, FIREBASE_AUTH_EMULATOR_HOST and GCLOUD_PROJECT.`;
 
-function fail(message: string): never {
-  console.error(message);
-  process.exit(1);
-}
+/** Wrong arguments: nothing was started. */
+class Refusal extends Error {}
 
 function readArguments(): { options: SuiteOptions; latency: number; command: string[] } {
+  const refuse = (problem: string): never => {
+    throw new Refusal(`${problem}\n\n${USAGE}`);
+  };
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
@@ -38,7 +39,6 @@ function readArguments(): { options: SuiteOptions; latency: number; command: str
   const params = values.param.map((param) => /^([^=]*)=?(.*)$/s.exec(param)?.slice(1) ?? []);
   const latency = Number(values.latency);
   const isPackaging = (name: string): name is Packaging => (PACKAGINGS as readonly string[]).includes(name);
-  const refuse = (problem: string) => fail(`${problem}\n\n${USAGE}`);
   if (positionals.length === 0) refuse("No command to run.");
   if (!isPackaging(values.as)) return refuse(`--as ${values.as}: it is one of ${PACKAGINGS.join(", ")}.`);
   if (!(latency >= 0)) refuse(`--latency ${values.latency}: it is a number of milliseconds.`);
@@ -54,47 +54,70 @@ function readArguments(): { options: SuiteOptions; latency: number; command: str
   };
 }
 
-/** One argument is a shell's command line; several are a program and its arguments. */
-async function run(command: string[], env: Record<string, string>): Promise<number> {
+/**
+ * One argument is a shell's command line; several are a program and its arguments.
+ *
+ * @param started  told of the process
+ */
+async function run(
+  command: string[],
+  env: Record<string, string>,
+  started: (child: ChildProcess) => void,
+): Promise<number> {
   const [program = "", ...args] = command;
   const child = spawn(program, args, {
     stdio: "inherit",
     shell: command.length === 1,
     env: { ...process.env, ...env },
   });
-  // Ctrl-C reaches the child by itself; we outlive it to stop the suite.
-  process.on("SIGINT", () => undefined);
-  process.on("SIGTERM", () => child.kill("SIGTERM"));
+  started(child);
   const [code, signal] = await once(child, "exit");
-  return signal ? 130 : code;
+  return signal ? INTERRUPTED : code;
 }
 
+const INTERRUPTED = 130;
+
+/** @returns the exit code. Whatever happens, the suite has been stopped by then. */
 async function main(): Promise<number> {
-  const { options, latency, command } = readArguments();
-  let proxied: string | undefined;
-  if (latency > 0) {
-    options.functionsFirestore = async (firestore) => {
-      proxied = (await delayingProxy(firestore, latency)).address;
-      return proxied;
-    };
-  }
   let suite: Suite | undefined;
-  const interrupted = () => fail("Interrupted.");
-  process.once("SIGINT", interrupted);
+  let child: ChildProcess | undefined;
+  const interruption = new AbortController();
+  // Ctrl-C reaches the command by itself, other signals do not; we outlive it to stop the suite.
+  process.on("SIGINT", () => interruption.abort());
+  process.on("SIGTERM", () => {
+    interruption.abort();
+    child?.kill("SIGTERM");
+  });
   try {
+    const { options, latency, command } = readArguments();
+    let proxied: string | undefined;
+    if (latency > 0) {
+      options.functionsFirestore = async (firestore) => {
+        proxied = (await delayingProxy(firestore, latency)).address;
+        return proxied;
+      };
+    }
     process.stderr.write(`Starting the emulators (${options.packaging})… `);
-    suite = await startSuite(options);
+    suite = await startSuite({ ...options, signal: interruption.signal });
+    interruption.signal.throwIfAborted();
     process.stderr.write("ready.\n");
-    process.off("SIGINT", interrupted);
-    return await run(command, {
-      ...suite.env,
-      ...(proxied && { FIRESTORE_EMULATOR_HOST: proxied, TALLY_LATENCY: String(latency) }),
+    const env = { ...suite.env, ...(proxied && { FIRESTORE_EMULATOR_HOST: proxied, TALLY_LATENCY: String(latency) }) };
+    return await run(command, env, (process) => {
+      child = process;
     });
   } catch (error) {
-    return fail(`\n${error instanceof MissingRequirement ? error.message : (error as Error).stack}`);
+    if (interruption.signal.aborted) {
+      console.error("\nInterrupted.");
+      return INTERRUPTED;
+    }
+    const { message, stack, code = "" } = error as NodeJS.ErrnoException;
+    const isExplained =
+      error instanceof Refusal || error instanceof MissingRequirement || /^ERR_PARSE_ARGS|^ENOENT/.test(code);
+    console.error(`\n${isExplained ? message : stack}`);
+    return 1;
   } finally {
     await suite?.stop();
   }
 }
 
-process.exit(await main().catch((error: Error) => fail(error.message)));
+process.exit(await main());

@@ -16,6 +16,8 @@ export interface SuiteOptions {
   functionsFirestore?: (firestore: string) => Promise<string>;
   /** `host:port` to which Firestore sends its events. The suite's own functions are then not called, nor by schedule. */
   eventsTo?: string;
+  /** Ends the start, and what has been started. */
+  signal?: AbortSignal;
   /** Where it is to run, laid out before by someone who must know its addresses. */
   project?: Project;
 }
@@ -30,7 +32,7 @@ export interface Suite {
 
 const EMULATORS = ["auth", "firestore", "functions", "tasks"];
 
-/** @throws MissingRequirement, or an `Error` that ends with what firebase-tools printed */
+/** @throws MissingRequirement, the reason of an abort, or an `Error` that ends with what firebase-tools printed */
 export async function startSuite(options: SuiteOptions): Promise<Suite> {
   const { packaging, params, functionsFirestore, eventsTo } = options;
   const { folder, addresses, remove } = options.project ?? (await layOutProject(packaging, params));
@@ -43,7 +45,7 @@ export async function startSuite(options: SuiteOptions): Promise<Suite> {
     if (eventsTo) environment = redirectEvents(environment, folder, eventsTo);
     const log = join(folder, "suite.log");
     const only = [...EMULATORS, ...(eventsTo ? [] : ["pubsub"]), ...(packaging === "extension" ? ["extensions"] : [])];
-    const firebase = await startFirebase(folder, log, environment, only);
+    const firebase = await startFirebase(folder, log, environment, only, options.signal);
     return {
       addresses,
       env: {

@@ -90,6 +90,23 @@ test("top lists a group by total or rate, the largest first", async () => {
   expect((await run("top", "nobody")).stdout).toContain("No counter");
 });
 
+test("an id that would act on a terminal is shown instead, and is as it is in JSON", async () => {
+  const id = "views:\u001b[2J\u009b\u202e";
+  await make(id, [5]);
+  for (const args of [
+    ["top", "views"],
+    ["inspect", id],
+    ["reset", id, "1", "--yes"],
+    ["delete", id, "--yes"],
+  ]) {
+    const { exitCode, stdout, stderr } = await run(...args);
+    expect(exitCode).toBe(0);
+    for (const acting of [ESCAPE, "\u009b", "\u202e"]) expect(stdout + stderr).not.toContain(acting);
+    if (args[0] !== "delete") expect(stdout).toContain("views:\\u{1b}[2J\\u{9b}\\u{202e}");
+    if (args[0] === "top") expect((await json(...args)).counters[0].id).toBe(id);
+  }
+});
+
 describe("reset", () => {
   test("says what a counter was and has become", async () => {
     await make("visits:today", [5, 6]);
@@ -260,6 +277,8 @@ describe("wrong usage", () => {
     [["reset", "a", "lots", "--yes"], "Pass a number"],
     [["delete", "--yes"], "--group"],
     [["delete", "a", "--group", "g", "--yes"], "--group"],
+    [["delete", "--group", "", "--yes"], "--ungrouped"],
+    [["reconcile", "--group=", "--entries", "--yes"], "--ungrouped"],
     [["estimate"], "--per-second"],
     [["estimate", "--per-second", "9", "--peak", "1"], "--peak"],
   ])("%j ends with 2, and says so on stderr alone", async (args, advice) => {
@@ -361,6 +380,15 @@ describe.skipIf(process.platform !== "linux")("in a terminal", () => {
     expect(exitCode).toBe(0);
     expect(stdout).toContain("100% · 1/1 counter");
     expect(await left()).toEqual([]);
+  });
+
+  test("so must be a word for the counters without a group; nothing is not enough", async () => {
+    await make("a", [1]);
+    await make("likes:b", [1]);
+    expect(await answer("delete --ungrouped", "Type ungrouped", "\r")).toMatchObject({ exitCode: 1 });
+    expect(await left()).toEqual(["a", "likes:b"]);
+    expect(await answer("delete --ungrouped", "Type ungrouped", "ungrouped\r")).toMatchObject({ exitCode: 0 });
+    expect(await left()).toEqual(["likes:b"]);
   });
 
   test("it has colours, unless NO_COLOR is set", async () => {

@@ -21,7 +21,11 @@ async function survives(name: string, fault: Fault, seconds: number): Promise<vo
   const verdict = await trial.tryFault(rig, name, fault, seconds);
   console.log(trial.describeVerdict(verdict));
   expect(verdict.wrong).toEqual([]);
-  expect(Math.max(...Object.values(verdict.injected))).toBeGreaterThan(0);
+  const injected = Object.entries(verdict.injected);
+  const [rare, common] = [true, false].map((is) => injected.filter(([kind]) => is === kind.includes("task")));
+  expect(common?.filter(([, times]) => times === 0)).toEqual([]);
+  // Each kind about tasks may miss the few that there are in a trial, but not all of them.
+  if (rare?.length) expect(rare.reduce((sum, [, times]) => sum + times, 0)).toBeGreaterThan(0);
 }
 
 test("connections of web clients, servers and functions are cut between commit and acknowledgement: every total is exact", () =>

@@ -15,11 +15,14 @@ const USAGE = `Usage: npm run simulate:faults -- [options]
 
   --seeds N           how many seeds to run (default: 10000)
   --seed S            the first of them; without --seeds, this one alone, with its history
-  --mutation "NAME"   puts a mistake into the code first, one of test/simulation/mutations.ts`;
+  --mutation "NAME"   puts a mistake into the code first, one of test/simulation/mutations.ts
+  --help              prints this`;
 
-const { values } = parseArgs({
-  options: { seeds: { type: "string" }, seed: { type: "string" }, mutation: { type: "string" } },
-});
+const values = readOptions();
+if (values.help) {
+  console.log(USAGE);
+  process.exit();
+}
 const first = Number(values.seed ?? 1);
 const count = Number(values.seeds ?? (values.seed === undefined ? 10_000 : 1));
 const mutation = values.mutation === undefined ? undefined : mutations[values.mutation];
@@ -31,6 +34,21 @@ const build = await buildSimulation(mutation);
 const isAlone = values.seed !== undefined && values.seeds === undefined;
 process.exitCode = (isAlone ? await show(build, first) : await search(build)) ? 1 : 0;
 build.remove();
+
+function readOptions() {
+  try {
+    return parseArgs({
+      options: {
+        seeds: { type: "string" },
+        seed: { type: "string" },
+        mutation: { type: "string" },
+        help: { type: "boolean" },
+      },
+    }).values;
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
 
 function refuse(problem: string): never {
   console.error(`${problem}\n\n${USAGE}`);

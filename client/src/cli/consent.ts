@@ -5,7 +5,7 @@
  * yes. The question goes to stderr, so that results can be piped.
  */
 import { confirm, isCancel, text } from "@clack/prompts";
-import { paint, tell } from "./screen.ts";
+import { paint, shown, tell } from "./screen.ts";
 import type { Session } from "./session.ts";
 import { FAILED, INTERRUPTED, Stop, WRONG_USAGE } from "./stop.ts";
 import { nameOf } from "./target.ts";
@@ -15,12 +15,15 @@ export interface Question {
   readonly what: string;
   /** What it amounts to, if that is worth counting only for somebody who is asked. */
   readonly extent?: () => Promise<string>;
-  /** What must be typed, where a yes is typed too fast. */
+  /** What must be typed, where a yes is typed too fast: some word, since nothing is typed fastest. */
   readonly typed?: string | undefined;
 }
 
 /** @throws Stop unless the answer is yes */
-export async function consent({ target, yes }: Session, { what, extent, typed }: Question): Promise<void> {
+export async function consent({ target, yes }: Session, question: Question): Promise<void> {
+  const { extent } = question;
+  const what = shown(question.what);
+  const typed = question.typed === undefined ? undefined : shown(question.typed);
   const place = target.emulator === null ? paint(["bold", "red"], nameOf(target), process.stderr) : nameOf(target);
   if (yes) return tell(`${what} in the ${place}.`);
   if (!process.stdin.isTTY || !process.stderr.isTTY) {

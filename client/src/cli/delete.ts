@@ -1,7 +1,16 @@
 /** `delete`: deletes counters and all that belongs to them. Cost: 1 read and 1 delete per document. */
 import { deleteCounter, extentOf } from "../admin/maintain.ts";
 import { consent } from "./consent.ts";
-import { endRound, goRound, idsOf, type Selection, type SelectionOptions, selectionOf, sizeOf } from "./round.ts";
+import {
+  endRound,
+  goRound,
+  groupInWords,
+  idsOf,
+  type Selection,
+  type SelectionOptions,
+  selectionOf,
+  sizeOf,
+} from "./round.ts";
 import { paint, print, printJson, tell } from "./screen.ts";
 import type { Session } from "./session.ts";
 import { rounded, several } from "./words.ts";
@@ -17,7 +26,7 @@ export async function deleteCounters(session: Session, options: SelectionOptions
   await consent(session, {
     what: `Delete ${await described(session, selection)} and all that belongs to ${ids.length === 1 ? "it" : "them"}`,
     extent: async () => several(await countDocuments(session, selection), "document"),
-    typed: selection.group,
+    typed: selection.group === "" ? "ungrouped" : selection.group,
   });
   let documents = 0;
   const round = await goRound<Deleted>(session, selection, {
@@ -44,7 +53,7 @@ async function described(session: Session, selection: Selection): Promise<string
   const { ids, group, after } = selection;
   if (group === undefined) return ids.length <= 3 ? ids.join(", ") : several(ids.length, "counter");
   const rest = after === undefined ? "" : ` after ${after}`;
-  return `${several(await sizeOf(session, selection), "counter")} of the group "${group}"${rest}`;
+  return `${several(await sizeOf(session, selection), "counter")} of ${groupInWords(group)}${rest}`;
 }
 
 /** Cost: 1 read per 1,000 documents, at least 1 per part of a counter; 1 read per counter of a group. */

@@ -11,7 +11,7 @@ import { foldable, fold as foldShards, isSurplus } from "../../../functions/src/
 import { measure } from "../../../functions/src/measure.ts";
 import { type CounterRef, counterDoc } from "../admin/counter.ts";
 import { endRound, goRound, type SelectionOptions, selectionOf } from "./round.ts";
-import { print, printJson, table, tell } from "./screen.ts";
+import { print, printJson, shown, table, tell } from "./screen.ts";
 import type { Session } from "./session.ts";
 import { nameOf } from "./target.ts";
 import { several } from "./words.ts";
@@ -65,10 +65,10 @@ async function foldOne(ref: CounterRef, quiet: { shrinkCooldown: number }): Prom
 }
 
 function report(done: readonly ({ id: string } & Folded)[], all: boolean): void {
-  const shown = all ? done : done.filter(({ folded, busy }) => folded + busy > 0);
+  const listed = all ? done : done.filter(({ folded, busy }) => folded + busy > 0);
   const sum = (of: (one: Folded) => number) => done.reduce((total, one) => total + of(one), 0);
-  if (shown.length > 0) {
-    const rows = shown.map(({ id, shards, folded, busy }) => [id, shards, folded, busy]);
+  if (listed.length > 0) {
+    const rows = listed.map(({ id, shards, folded, busy }) => [shown(id), shards, folded, busy]);
     print(table(rows, ["left", "right", "right", "right"], ["counter", "shards", "folded", "still busy"]));
   }
   print(

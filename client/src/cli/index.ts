@@ -2,7 +2,7 @@
 /** `npx firestore-tally`: runs the command line, and ends with one line and an exit code if that fails. */
 import { Command, CommanderError } from "commander";
 import { define } from "./program.ts";
-import { paint, tell } from "./screen.ts";
+import { paint, shown, tell } from "./screen.ts";
 import { stopFor, WRONG_USAGE } from "./stop.ts";
 
 const verbose = process.argv.includes("--verbose") || process.env.DEBUG !== undefined;
@@ -30,7 +30,13 @@ async function run(): Promise<number> {
 function fail(error: unknown): number {
   const stop = stopFor(error);
   tell(`${paint("red", "error:", process.stderr)} ${stop.message}`);
-  if (verbose) tell(String(((stop.cause ?? stop) as Error).stack));
+  if (verbose)
+    tell(
+      String(((stop.cause ?? stop) as Error).stack)
+        .split("\n")
+        .map(shown)
+        .join("\n"),
+    );
   return stop.exitCode;
 }
 

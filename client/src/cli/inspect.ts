@@ -3,7 +3,7 @@ import { CORRECTIONS, SHARDS } from "../../../core/src/index.ts";
 import { measure } from "../../../functions/src/measure.ts";
 import { type CounterRef, counterDoc } from "../admin/counter.ts";
 import { type Findings, type Inspection, inspectionOf, isoOf, type PublishedReport } from "./inspection.ts";
-import { type Cell, paint, print, printJson, table } from "./screen.ts";
+import { type Cell, paint, print, printJson, shown, table } from "./screen.ts";
 import type { Session } from "./session.ts";
 import { FAILED, Stop } from "./stop.ts";
 import { nameOf, type Target } from "./target.ts";
@@ -13,7 +13,7 @@ export async function inspect(session: Session, _: unknown, id: string): Promise
   const findings = await read(session.ref(id));
   const { measurement, published, source } = findings;
   if (!published && !source && measurement.shards.length + measurement.malformed.length === 0) {
-    throw new Stop(FAILED, `"${id}" was never counted: no total and no shards in the ${nameOf(session.target)}`);
+    throw new Stop(FAILED, `"${shown(id)}" was never counted: no total and no shards in the ${nameOf(session.target)}`);
   }
   const inspection = inspectionOf(findings);
   if (session.json) printJson({ ...session.target, ...inspection });
@@ -63,11 +63,11 @@ function publishedOf(counter: FirebaseFirestore.DocumentSnapshot): PublishedRepo
 
 function show(inspection: Inspection, target: Target): void {
   const { id, shards, warnings, reads, exact } = inspection;
-  print(`${paint("bold", id)}\n${paint("dim", nameOf(target))}\n`);
+  print(`${paint("bold", shown(id))}\n${paint("dim", nameOf(target))}\n`);
   print(table(facts(inspection), ["left", "right", "left"]));
   if (shards.busiest.length > 1) {
     const rows = shards.busiest.map(({ id, count, writes, lastWrite }) => [
-      id,
+      shown(id),
       inWords(count),
       inWords(writes),
       `${duration(Date.parse(exact.asOf) - Date.parse(lastWrite))} ago`,
@@ -91,7 +91,11 @@ function facts(inspection: Inspection): Cell[][] {
   if (registers.ever > 0) add("registers", registers.open, `of servers, ${registers.ever} ever`);
   if (entries > 0) add("entries", inWords(entries), "keyed increments");
   if (shards.malformed.length > 0) {
-    add("malformed", shards.malformed.length, paint("yellow", `shard ${shards.malformed.slice(0, 5).join(", ")}`));
+    add(
+      "malformed",
+      shards.malformed.length,
+      paint("yellow", `shard ${shown(shards.malformed.slice(0, 5).join(", "))}`),
+    );
   }
   if (published) add("settled", published.unsettled ? "no" : "yes", settledRemark(published, now));
   if (inspection.source) add("source", "", sourceRemark(inspection));
@@ -115,5 +119,5 @@ function settledRemark({ unsettled, calmSince }: PublishedReport, now: number): 
 }
 
 function sourceRemark({ source, reconcileAt }: Inspection): string {
-  return `${JSON.stringify(source)}${reconcileAt ? `, next compared ${reconcileAt}` : ""}`;
+  return `${shown(JSON.stringify(source))}${reconcileAt ? `, next compared ${reconcileAt}` : ""}`;
 }

@@ -80,6 +80,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     )
     .argument("[ids...]", "the counters")
     .option("--group <group>", "all counters of a group")
+    .option("--ungrouped", "all counters whose ids have no colon")
     .option("--dry-run", "only compare")
     .option("--entries", "source: the counter's own entries")
     .option("--from <path>", "source: the documents of a collection; {id} and {key} stand for the counter's")
@@ -119,6 +120,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     )
     .argument("[ids...]", "the counters")
     .option("--group <group>", "all counters of a group")
+    .option("--ungrouped", "all counters whose ids have no colon")
     .option("--quiet-for <seconds>", "only shards that were not written for so long", amount, 600)
     .option("--after <id>", "go on after this counter")
     .action(onDatabase(async () => (await import("./fold.ts")).fold))
@@ -130,6 +132,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .description("Deletes counters with their shards, entries and all else. Stop who increments them first.")
     .argument("[ids...]", "the counters")
     .option("--group <group>", "all counters of a group that have a published total")
+    .option("--ungrouped", "all counters whose ids have no colon")
     .option("--after <id>", "go on after this counter")
     .action(onDatabase(async () => (await import("./delete.ts")).deleteCounters))
     .addHelpText(

@@ -8,8 +8,8 @@ import type { Source } from "../../../core/src/index.ts";
 import { reconcileCounter } from "../admin/reconcile.ts";
 import { setSource } from "../admin/source.ts";
 import { consent } from "./consent.ts";
-import { type Done, endRound, goRound, type SelectionOptions, selectionOf } from "./round.ts";
-import { paint, print, printJson, table, tell } from "./screen.ts";
+import { type Done, endRound, goRound, groupInWords, type SelectionOptions, selectionOf } from "./round.ts";
+import { paint, print, printJson, shown, table, tell } from "./screen.ts";
 import type { Session } from "./session.ts";
 import { type SourceOptions, sourceFor, sourceOf } from "./sourceOptions.ts";
 import { Stop, stopFor, WRONG_USAGE } from "./stop.ts";
@@ -53,7 +53,7 @@ export async function reconcile(session: Session, options: ReconcileOptions, ids
 
   if (dryRun) tell(`Comparing in the ${nameOf(session.target)}. Nothing is written.`);
   else {
-    const which = selection.group === undefined ? several(ids.length, "counter") : `the group "${selection.group}"`;
+    const which = selection.group === undefined ? several(ids.length, "counter") : groupInWords(selection.group);
     await consent(session, {
       what: `Reconcile ${alone ? ids[0] : which} with ${template ? JSON.stringify(template) : "the stored source"}`,
     });
@@ -98,10 +98,10 @@ function isResult(one: Done<Reconciled>): one is { id: string } & Reconciled {
 
 function show(done: readonly ({ id: string } & Reconciled)[], all: boolean, dryRun: boolean): void {
   const drifted = done.filter(({ drift }) => drift !== 0);
-  const shown = all ? done : drifted;
-  if (shown.length > 0) {
-    const rows = shown.map(({ id, found, expected, drift }) => [
-      id,
+  const listed = all ? done : drifted;
+  if (listed.length > 0) {
+    const rows = listed.map(({ id, found, expected, drift }) => [
+      shown(id),
       inWords(found),
       inWords(expected),
       drift === 0 ? "0" : paint("yellow", signed(drift)),

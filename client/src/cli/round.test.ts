@@ -6,8 +6,14 @@ test("counters are named, or a group is: not both, not neither", () => {
   expect(() => selectionOf([], {})).toThrow("--group");
   expect(() => selectionOf(["a"], { group: "g" })).toThrow("--group");
   expect(selectionOf(["a"], {}).ids).toEqual(["a"]);
-  // The group of ids without a colon.
-  expect(selectionOf([], { group: "" })).toEqual({ ids: [], group: "", after: undefined });
+  expect(() => selectionOf(["a"], { ungrouped: true })).toThrow("--group");
+  expect(() => selectionOf([], { group: "g", ungrouped: true })).toThrow("--group");
+  expect(selectionOf([], { group: "g" }).group).toBe("g");
+});
+
+test("the counters without a group are named as such, not by an empty name", () => {
+  expect(() => selectionOf([], { group: "" })).toThrow("--ungrouped");
+  expect(selectionOf([], { ungrouped: true })).toEqual({ ids: [], group: "", after: undefined });
 });
 
 test("--after leaves out what is done, and must be one of the counters named", () => {

@@ -15,14 +15,17 @@ import { CounterError } from "../../../core/src/index.ts";
 import type { CounterRef } from "../admin/counter.ts";
 import { listCounters } from "../admin/list.ts";
 import { startBar } from "./bar.ts";
-import { paint, tell } from "./screen.ts";
+import { Left, patiently } from "./patience.ts";
+import { paint, quoted, shown, tell } from "./screen.ts";
 import type { Session } from "./session.ts";
-import { FAILED, INTERRUPTED, Stop, stopFor, WRONG_USAGE } from "./stop.ts";
+import { FAILED, Stop, stopFor, WRONG_USAGE } from "./stop.ts";
 import { several } from "./words.ts";
 
 /** Which counters. */
 export interface SelectionOptions {
   readonly group?: string;
+  /** Those of the group `""`, whose ids have no colon. */
+  readonly ungrouped?: boolean;
   readonly after?: string;
 }
 
@@ -64,15 +67,29 @@ const WIDTH = 8;
 /** Counters listed at a time. */
 const PAGE = 300;
 
-/** @throws Stop unless either ids or a group is given, and `--after` is one of the ids */
-export function selectionOf(ids: readonly string[], { group, after }: SelectionOptions): Selection {
-  if (ids.length > 0 === (group !== undefined)) {
-    throw new Stop(WRONG_USAGE, "name either counters or a group: views:home views:about, or --group views");
+/** @throws Stop unless either ids, a group or `--ungrouped` is given, and `--after` is one of the ids */
+export function selectionOf(ids: readonly string[], options: SelectionOptions): Selection {
+  const { ungrouped, after } = options;
+  // What a script makes of a variable that is not set.
+  if (options.group === "") {
+    throw new Stop(WRONG_USAGE, "--group is empty; name a group, or with --ungrouped the counters without one");
   }
+  if ([ids.length > 0, options.group !== undefined, ungrouped].filter(Boolean).length !== 1) {
+    throw new Stop(
+      WRONG_USAGE,
+      "name either counters or a group: views:home views:about, or --group views, or --ungrouped",
+    );
+  }
+  const group = ungrouped ? "" : options.group;
   if (group === undefined && after !== undefined && !ids.includes(after)) {
-    throw new Stop(WRONG_USAGE, `--after ${after} is none of the counters named`);
+    throw new Stop(WRONG_USAGE, `--after ${shown(after)} is none of the counters named`);
   }
   return { ids: after === undefined ? ids : ids.slice(ids.indexOf(after) + 1), group, after };
+}
+
+/** `the group "views"` */
+export function groupInWords(group: string): string {
+  return group === "" ? "those without a group" : `the group "${group}"`;
 }
 
 /** How many counters a selection has. Cost: of a group, 1 read per 1,000. */
@@ -99,7 +116,8 @@ async function* idsOfGroup(firestore: Firestore, group: string, collection: stri
 
 /**
  * Does the task to each counter, with a bar if somebody watches. An error that is the counter's own is noted, and the
- * round goes on; any other, or Ctrl-C, ends it. Cost: of a group, 1 read per counter, and what the task costs.
+ * round goes on; any other, or Ctrl-C, or that nothing moves any more, ends it. Cost: of a group, 1 read per counter, and
+ * what the task costs.
  */
 export async function goRound<Result>(
   session: Session,
@@ -115,13 +133,11 @@ export async function goRound<Result>(
     value: round.done.length + [...shares.values()].reduce((sum, one) => sum + one, 0),
     text: [`${round.done.length}/${several(all, "counter")}`, ...(task.detail ? [task.detail()] : [])].join(" · "),
   }));
-  const interruption = interrupted();
   try {
-    await Promise.race([walk(session, selection, task, round, shares), interruption.promise]);
+    await patiently((moved) => walk(session, selection, task, round, shares, moved));
   } catch (error) {
     round.stopped = stopFor(error);
   } finally {
-    interruption.dispose();
     bar?.stop();
   }
   return round;
@@ -133,7 +149,12 @@ async function walk<Result>(
   { work }: Task<Result>,
   round: Round<Result>,
   shares: Map<string, number>,
+  moved: () => void,
 ): Promise<void> {
+  const tellShare = (id: string, share: number) => {
+    shares.set(id, share);
+    moved();
+  };
   const underWay: { id: string; done: Promise<Done<Result>> }[] = [];
   const finish = async () => {
     const first = underWay.shift();
@@ -143,7 +164,7 @@ async function walk<Result>(
     shares.delete(first.id);
   };
   for await (const id of idsOf(session, selection)) {
-    const done = work(session.ref(id), (share) => shares.set(id, share)).then(
+    const done = work(session.ref(id), (share) => tellShare(id, share)).then(
       (result): Done<Result> => ({ id, ...result }),
       (error): Done<Result> => {
         if (error instanceof CounterError) return { id, error: error.message };
@@ -151,7 +172,7 @@ async function walk<Result>(
       },
     );
     done.then(
-      () => shares.set(id, 1),
+      () => tellShare(id, 1),
       () => undefined,
     );
     underWay.push({ id, done });
@@ -160,25 +181,19 @@ async function walk<Result>(
   while (underWay.length > 0) await finish();
 }
 
-/** Rejects when Ctrl-C is pressed. */
-function interrupted() {
-  let interrupt = () => {};
-  const promise = new Promise<never>((_, reject) => {
-    interrupt = () => reject(new Stop(INTERRUPTED, "interrupted"));
-  });
-  promise.catch(() => undefined);
-  process.once("SIGINT", interrupt);
-  return { promise, dispose: () => process.off("SIGINT", interrupt) };
-}
-
 /** Ends a command after its round: with what went wrong, and how to go on. */
 export function endRound<Result>(round: Round<Result>): void {
   const failed = round.done.filter((one): one is Done<Result> & { error: string } => "error" in one);
-  for (const { id, error } of failed) tell(`${paint("red", "failed", process.stderr)} ${id}: ${error}`);
+  for (const { id, error } of failed) tell(`${paint("red", "failed", process.stderr)} ${shown(id)}: ${shown(error)}`);
   if (round.stopped) {
     const { exitCode, message, cause } = round.stopped;
     const so = `${message} after ${round.done.length} of ${several(round.all, "counter")}`;
-    throw new Stop(exitCode, `${so}. Go on with:\n  ${resumption(process.argv.slice(2), round.after)}`, cause);
+    const unknown = round.stopped instanceof Left ? " What was under way may be done or not." : "";
+    throw new Stop(
+      exitCode,
+      `${so}.${unknown} Go on with:\n  ${resumption(process.argv.slice(2), round.after)}`,
+      cause,
+    );
   }
   if (failed.length > 0) throw new Stop(FAILED, `${failed.length} of ${several(round.all, "counter")} failed`);
 }
@@ -191,8 +206,4 @@ export function resumption(typed: readonly string[], after: string | undefined):
   const operands = kept.includes("--") ? kept.indexOf("--") : kept.length;
   const words = after === undefined ? typed : [...kept.slice(0, operands), "--after", after, ...kept.slice(operands)];
   return ["npx", "firestore-tally", ...words].map(quoted).join(" ");
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

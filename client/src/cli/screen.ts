@@ -25,6 +25,24 @@ export function tell(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
+/** C0, DEL, C1, and what changes the direction of text: in a terminal they act, or make an id look like another. */
+const ACTING = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** An id, group, path or message as it may be printed: what would act on the terminal as `\u{1b}`. Not for JSON. */
+export function shown(text: string): string {
+  return text.replace(ACTING, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+
+/** A word as a shell must be given it to pass on this very one, and as it may be printed. */
+export function quoted(word: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+  if (shown(word) === word) return `'${word.replaceAll("'", "'\\''")}'`;
+  // In bytes and octal, which all shells that have $'…' read alike.
+  const octal = (character: string) =>
+    [...Buffer.from(character)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`);
+  return `$'${word.replace(/[\\']/g, "\\$&").replace(ACTING, (character) => octal(character).join(""))}'`;
+}
+
 /** A title and a line for each item, broken where a narrow terminal ends. */
 export function list(title: string, items: readonly string[]): string {
   return [

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Source } from "../../../core/src/index.ts";
 import { filterOf, sourceFor, sourceOf } from "./sourceOptions.ts";
 
 describe("a source as it is typed", () => {
@@ -48,6 +49,31 @@ describe("a source for several counters", () => {
       where: [{ field: "of", op: "==", value: "likes:42:a" }],
     });
     expect(sourceFor(source, "plain")).toMatchObject({ collection: "posts/plain/likes" });
+  });
+
+  test.each(["US$$b", "a$&", "a$`", "$1", "{id}"])("takes a key as it is: %s", (key) => {
+    const source = {
+      collection: "posts/{key}/likes",
+      where: [
+        { field: "tag", op: "in", value: ["{key}", "x", 1, null] },
+        { field: "of", op: "==", value: { counter: "{id}/{key}" } },
+      ],
+    } as const;
+    expect(sourceFor(source, `likes:${key}`)).toEqual({
+      collection: `posts/${key}/likes`,
+      where: [
+        { field: "tag", op: "in", value: [key, "x", 1, null] },
+        { field: "of", op: "==", value: { counter: `likes:${key}/${key}` } },
+      ],
+    });
+  });
+
+  test.each([
+    { fromGroup: "likes{key}" },
+    { from: "posts/{key}/likes", sum: "{key}" },
+    { from: "posts/{key}/likes", where: ["by{id} == 1"] },
+  ])("is refused where a placeholder would be left: %j", (options) => {
+    expect(() => sourceFor(sourceOf(options) as Source, "likes:42")).toThrow("{key} are for the path");
   });
 
   test("is checked as it then is", () => {

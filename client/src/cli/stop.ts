@@ -4,6 +4,7 @@
  *     0  done        1  failed, or declined        2  wrong usage        130  interrupted
  */
 import { CounterError, codeOf } from "../../../core/src/index.ts";
+import { shown } from "./screen.ts";
 
 export const FAILED = 1;
 export const WRONG_USAGE = 2;
@@ -61,8 +62,8 @@ export function stopFor(error: unknown): Stop {
   }
 }
 
-/** The text of an error without its status code's name and its stack. */
+/** The text of an error without its status code's name and its stack, as it may be printed. */
 function firstLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return (text.split("\n")[0] ?? "").replace(/^\d+ [A-Z_]+: /, "");
+  return shown((text.split("\n")[0] ?? "").replace(/^\d+ [A-Z_]+: /, ""));
 }

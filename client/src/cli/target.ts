@@ -7,6 +7,7 @@
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { DEFAULT_COLLECTION, validName } from "../../../core/src/index.ts";
+import { shown } from "./screen.ts";
 import { FAILED, Stop, WRONG_USAGE } from "./stop.ts";
 
 export interface Target {
@@ -76,10 +77,12 @@ function field(read: (path: string) => string, path: string, of: (json: Json) =>
   }
 }
 
-/** `production project "shop", database "(default)"`; the collection, too, if it is not the usual one. */
+/** As it may be printed: `production project "shop", database "(default)"`; the collection, too, if it is not the usual one. */
 export function nameOf({ project, database, collection, emulator }: Target): string {
   const place = emulator === null ? `production project "${project}"` : `emulator at ${emulator}, project "${project}"`;
-  return `${place}, database "${database}"${collection === DEFAULT_COLLECTION ? "" : `, collection "${collection}"`}`;
+  return shown(
+    `${place}, database "${database}"${collection === DEFAULT_COLLECTION ? "" : `, collection "${collection}"`}`,
+  );
 }
 
 /** How long an emulator may take to answer. */
@@ -96,7 +99,7 @@ export async function reach(emulator: string): Promise<void> {
       reject(
         new Stop(
           FAILED,
-          `nothing answers at ${emulator}; start it with \`firebase emulators:start\`, or name its address with --emulator host:port`,
+          `nothing answers at ${shown(emulator)}; start it with \`firebase emulators:start\`, or name its address with --emulator host:port`,
         ),
       );
     };

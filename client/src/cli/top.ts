@@ -1,6 +1,6 @@
 /** `top`: the counters of a group with the largest totals or rates. Cost: 1 read per counter shown. */
 import { topCounters } from "../admin/list.ts";
-import { paint, print, printJson, table } from "./screen.ts";
+import { paint, print, printJson, shown, table } from "./screen.ts";
 import type { Session } from "./session.ts";
 import { nameOf } from "./target.ts";
 import { duration, inWords } from "./words.ts";
@@ -32,11 +32,11 @@ export async function top(
     });
   }
   print(paint("dim", nameOf(target)));
-  if (counters.length === 0) return print(`No counter of the group "${group}" has a published total.`);
+  if (counters.length === 0) return print(`No counter of the group "${shown(group)}" has a published total.`);
   const now = Date.now();
   const rows = counters.map(({ id, total, rate, asOf }, i) => [
     i + 1,
-    id,
+    shown(id),
     by === "total" ? paint("bold", inWords(total)) : inWords(total),
     by === "rate" ? paint("bold", inWords(rate)) : inWords(rate),
     asOf ? `${duration(now - asOf.toMillis())} ago` : "",
