@@ -497,7 +497,9 @@ describe("on schedule", () => {
       await admin.doc(`${collection}-source/one`).set({});
       await setSource(ref, { collection: `${collection}-source` }, { every: 300_000 });
       await admin.doc(ref.path).update({ reconcileAt: minutesAgo(1) });
-      const backend = { counters: admin.collection(collection), now: Date.now } as Backend;
+      const config = { counted: undefined } as Backend["config"];
+      const sleep = () => new Promise<void>(() => {});
+      const backend = { counters: admin.collection(collection), config, now: Date.now, sleep } as Backend;
       await reconcileDue(backend);
       return { ref, again: () => reconcileDue(backend) };
     }
