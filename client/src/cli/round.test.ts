@@ -31,6 +31,9 @@ test("a round goes on with the same command, after the last counter that is done
   expect(resumption(["fold", "--after=a", "--group", "g"], "b")).toBe("npx firestore-tally fold --group g --after b");
   expect(resumption(["fold", "--", "-a", "-b"], "-a")).toBe("npx firestore-tally fold --after -a -- -a -b");
   expect(resumption(["fold", "--group", "it's"], undefined)).toBe("npx firestore-tally fold --group 'it'\\''s'");
+  expect(resumption(["fold", "--group", "g"], "g:\u001b[2J\u202e'")).toBe(
+    "npx firestore-tally fold --group g --after $'g:\\033[2J\\342\\200\\256\\''",
+  );
 });
 
 test("however often it is interrupted, it goes on after one counter", () => {
