@@ -69,7 +69,7 @@ test("the web entry loads nothing but firebase/firestore, the React entry nothin
     [...new Set([...read(`client/dist/${entry}.js`).matchAll(/from "(.+?)"/g)].map(([, from]) => from))].sort();
   expect(imports("index")).toEqual(["firebase/firestore"]);
   expect(imports("react")).toEqual(["firestore-tally", "react"]);
-  expect(imports("admin")).toEqual(["firebase-admin/firestore", "node:timers/promises"]);
+  expect(imports("admin")).toEqual(["firebase-admin/firestore", "node:timers/promises", "node:util"]);
   expect(imports("testing")).toEqual(["node:fs/promises"]);
 });
 

@@ -499,7 +499,7 @@ describe("on schedule", () => {
       await admin.doc(ref.path).update({ reconcileAt: minutesAgo(1) });
       const config = { counted: undefined } as Backend["config"];
       const sleep = () => new Promise<void>(() => {});
-      const backend = { counters: admin.collection(collection), config, now: Date.now, sleep } as Backend;
+      const backend = { counters: admin.collection(collection), config, now: Date.now, sleep } as unknown as Backend;
       await reconcileDue(backend);
       return { ref, again: () => reconcileDue(backend) };
     }
