@@ -60,7 +60,7 @@ export const cutConnections: Fault = async ({ connections }, over) => {
   await Promise.all(
     Object.entries(connections).map(([whose, proxy]) =>
       repeatedly(over, async () => {
-        await sleep(between(100, 1_000));
+        await sleep(between(50, 500));
         proxy.withhold();
         // Whatever arrives at Firestore in this time is done, and its sender does not hear of it.
         await sleep(between(10, 100));

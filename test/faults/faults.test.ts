@@ -29,7 +29,7 @@ async function survives(name: string, fault: Fault, seconds: number): Promise<vo
 }
 
 test("connections of web clients, servers and functions are cut between commit and acknowledgement: every total is exact", () =>
-  survives("cut", cutConnections, 5));
+  survives("cut", cutConnections, 7));
 
 test("events and tasks are lost once, doubled, late and out of order: every total is exact", () =>
   survives("delivery", disturbDelivery, 5));
