@@ -23,7 +23,7 @@ export async function layOutProject(packaging: Packaging, params: Record<string,
   const folder = mkdtempSync(join(tmpdir(), "tally-suite-"));
   const config = JSON.parse(readFileSync(join(repository, "firebase.json"), "utf8"));
   const addresses: Record<string, string> = {};
-  for (const name of ["auth", "firestore", "functions", "pubsub", "tasks", "hub", "logging"]) {
+  for (const name of ["auth", "eventarc", "firestore", "functions", "pubsub", "tasks", "hub", "logging"]) {
     const port = await getPort();
     addresses[name] = `127.0.0.1:${port}`;
     config.emulators[name] = { ...config.emulators[name], host: "127.0.0.1", port };
