@@ -3,7 +3,7 @@
  * What is random only makes sure that each moment is hit sooner or later.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { NO_TROUBLE, type Trouble } from "./delivery.ts";
+import { type Incidents, NO_TROUBLE, type Trouble } from "./delivery.ts";
 import type { Rig } from "./rig.ts";
 
 /** Faults injected, by kind. */
@@ -45,7 +45,7 @@ export const killInstances: Fault = async ({ functions }, over) => {
 export const outages: Fault = async ({ functions, startFunctions }, over) => {
   let count = 0;
   await repeatedly(over, async () => {
-    await sleep(between(1_000, 2_500));
+    await sleep(between(3_000, 4_000));
     await functions.kill();
     count++;
     await sleep(between(500, 2_000));
@@ -72,18 +72,18 @@ export const cutConnections: Fault = async ({ connections }, over) => {
   return injected;
 };
 
-const TROUBLE: Trouble = { lost: 0.2, answerLost: 0.1, twice: 0.2, delayMs: 2_000 };
+const TROUBLE: Trouble = { lost: 0.2, answerLost: 0.1, twice: 0.2, unqueued: 0.5, delayMs: 2_000 };
 
 /** Loses, repeats, delays and reorders events and tasks, and fails calls that schedule one. */
 export const disturbDelivery: Fault = async ({ events, tasks }, over) => {
-  const before = { events: { ...events.tally }, tasks: { ...tasks.tally } };
+  const before = { events: { ...events.incidents }, tasks: { ...tasks.incidents } };
   events.trouble = TROUBLE;
   tasks.trouble = TROUBLE;
   await over;
   events.trouble = NO_TROUBLE;
   tasks.trouble = NO_TROUBLE;
-  const since = (what: "events" | "tasks", kind: keyof typeof events.tally) =>
-    ({ events, tasks })[what].tally[kind] - before[what][kind];
+  const since = (what: "events" | "tasks", kind: keyof Incidents) =>
+    ({ events, tasks })[what].incidents[kind] - before[what][kind];
   return {
     "events lost": since("events", "lost"),
     "events doubled": since("events", "doubled"),

@@ -17,26 +17,25 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** Each is a probability, for one delivery. */
 export interface Trouble {
-  /** It does not arrive. It is tried again later. Also, of a call that schedules a task: it fails. */
+  /** It does not arrive. It is tried again later. */
   lost: number;
   /** It arrives and is handled, but the answer is lost; so it comes again. */
   answerLost: number;
   /** It arrives twice, at independent times. */
   twice: number;
+  /** Of a call that schedules a task: it fails. Whether the task was taken before, the caller cannot tell. */
+  unqueued: number;
   /** The longest it is held back; how long is random, so deliveries overtake each other. */
   delayMs: number;
 }
 
-export const NO_TROUBLE: Trouble = { lost: 0, answerLost: 0, twice: 0, delayMs: 0 };
+export const NO_TROUBLE: Trouble = { lost: 0, answerLost: 0, twice: 0, unqueued: 0, delayMs: 0 };
 
-/** What has happened so far. */
-export interface Tally {
-  accepted: number;
+/** The trouble there was so far. */
+export interface Incidents {
   lost: number;
   answersLost: number;
   doubled: number;
-  /** Deliveries that were not handled: the function failed, died, or nobody listened. */
-  failed: number;
   /** Calls that schedule a task which failed; some of them after the task was taken. */
   unqueued: number;
 }
@@ -44,9 +43,9 @@ export interface Tally {
 export interface Delivery {
   /** `host:port` to send to. */
   readonly address: string;
-  readonly tally: Readonly<Tally>;
+  readonly incidents: Incidents;
   trouble: Trouble;
-  /** How many are accepted and not yet delivered. */
+  /** How many events, copies included, or tasks are accepted and not yet handled. */
   pending(): number;
   stop(): Promise<void>;
 }
@@ -76,15 +75,14 @@ export async function deliverEvents(functions: string): Promise<Delivery> {
   let pending = 0;
   let closed = false;
   const server = await serve((message, answer) => {
-    delivery.tally.accepted++;
     answer(200);
     const twice = happens(delivery.trouble.twice);
-    if (twice) delivery.tally.doubled++;
+    if (twice) delivery.incidents.doubled++;
     for (let copies = twice ? 2 : 1; copies > 0; copies--) void deliver(message);
   });
   const delivery = {
     address: addressOf(server),
-    tally: { accepted: 0, lost: 0, answersLost: 0, doubled: 0, failed: 0, unqueued: 0 },
+    incidents: { lost: 0, answersLost: 0, doubled: 0, unqueued: 0 },
     trouble: NO_TROUBLE,
     pending: () => pending,
     async stop() {
@@ -98,7 +96,7 @@ export async function deliverEvents(functions: string): Promise<Delivery> {
 
   async function deliver(message: Message): Promise<void> {
     pending++;
-    while (!closed && !(await attempt(delivery, message, post)).ok) await sleep(Math.random() * MAX_PAUSE_MS);
+    while (!closed && !(await attempt(delivery, message, post))) await sleep(Math.random() * MAX_PAUSE_MS);
     pending--;
   }
 }
@@ -110,36 +108,35 @@ export async function deliverEvents(functions: string): Promise<Delivery> {
 export async function deliverTasks(tasks: string, functions: string): Promise<Delivery> {
   const queue = courier(tasks, Number.POSITIVE_INFINITY);
   const { post, stop } = courier(functions, CONCURRENCY);
-  let pending = 0;
+  const waiting = new Set<string>();
   const server = await serve(async (message, answer) => {
     const location = /^\/projects\/(.+)\/locations\/(.+)\/queues\/(.+)\/tasks$/.exec(message.path);
     if (location) {
       const [, project, region, name] = location;
       const body = JSON.parse(message.body.toString());
       body.task.httpRequest.url = `http://${delivery.address}/${project}/${region}/${name}`;
-      const fails = happens(delivery.trouble.lost);
-      if (fails) delivery.tally.unqueued++;
-      // Whether it failed before or after the task was taken, the caller cannot tell.
+      const fails = happens(delivery.trouble.unqueued);
+      if (fails) delivery.incidents.unqueued++;
       if (fails && happens(0.5)) return answer(500);
       const { status, body: answered } = await queue.post({ ...message, body: Buffer.from(JSON.stringify(body)) });
+      if (status < 300) waiting.add(body.task.name.split("/").pop());
       return fails ? answer(500) : answer(status, answered);
     }
-    delivery.tally.accepted++;
-    pending++;
     await sleep(Math.max(Date.parse(`${message.headers["x-cloudtasks-tasketa"]}`) - Date.now(), 0));
     const twice = happens(delivery.trouble.twice);
     if (twice) {
-      delivery.tally.doubled++;
+      delivery.incidents.doubled++;
       void attempt(delivery, message, post);
     }
-    answer((await attempt(delivery, message, post)).ok ? 200 : 503);
-    pending--;
+    const handled = await attempt(delivery, message, post);
+    if (handled) waiting.delete(`${message.headers["x-cloudtasks-taskname"]}`);
+    answer(handled ? 200 : 503);
   });
   const delivery = {
     address: addressOf(server),
-    tally: { accepted: 0, lost: 0, answersLost: 0, doubled: 0, failed: 0, unqueued: 0 },
+    incidents: { lost: 0, answersLost: 0, doubled: 0, unqueued: 0 },
     trouble: NO_TROUBLE,
-    pending: () => pending,
+    pending: () => waiting.size,
     async stop() {
       stop();
       queue.stop();
@@ -151,20 +148,17 @@ export async function deliverTasks(tasks: string, functions: string): Promise<De
 }
 
 /** One delivery, with whatever trouble befalls it. @returns whether the sender hears that it succeeded */
-async function attempt({ tally, trouble }: Delivery, message: Message, post: Post): Promise<{ ok: boolean }> {
+async function attempt({ incidents, trouble }: Delivery, message: Message, post: Post): Promise<boolean> {
   await sleep(Math.random() * trouble.delayMs);
   if (happens(trouble.lost)) {
-    (tally as Tally).lost++;
-    return { ok: false };
+    incidents.lost++;
+    return false;
   }
   const { status } = await post(message);
-  if (status >= 300) {
-    (tally as Tally).failed++;
-    return { ok: false };
-  }
+  if (status >= 300) return false;
   const answerLost = happens(trouble.answerLost);
-  if (answerLost) (tally as Tally).answersLost++;
-  return { ok: !answerLost };
+  if (answerLost) incidents.answersLost++;
+  return !answerLost;
 }
 
 function happens(probability: number): boolean {

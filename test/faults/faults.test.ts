@@ -4,7 +4,7 @@
  * (I1 to I4, I8). It starts a suite of its own, since it breaks it.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cutConnections, disturbDelivery, type Fault, killInstances, outages } from "./chaos.ts";
+import { cutConnections, disturbDelivery, type Fault, killInstances, outages, together } from "./chaos.ts";
 import { type Rig, startRig } from "./rig.ts";
 
 let rig: Rig;
@@ -34,7 +34,5 @@ test("connections of web clients, servers and functions are cut between commit a
 test("events and tasks are lost once, doubled, late and out of order: every total is exact", () =>
   survives("delivery", disturbDelivery, 5));
 
-test("kill -9 of the functions' instances at random: every total is exact", () => survives("kill", killInstances, 6));
-
-test("all functions stop and start again while writers go on: every total is exact", () =>
-  survives("outage", outages, 8));
+test("kill -9 of the functions' instances at random, then of all at once, while writers go on: every total is exact", () =>
+  survives("kill", together(killInstances, outages), 9));

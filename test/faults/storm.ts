@@ -49,8 +49,8 @@ export interface Storm {
   readonly errors: readonly unknown[];
   /** Resolves when the last increment has begun. */
   readonly over: Promise<void>;
-  /** Resolves when each has been acknowledged or has failed. */
-  settled(): Promise<void>;
+  /** Calls that have neither been acknowledged nor failed. */
+  underWay(): number;
   close(): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export async function startStorm({ connections }: Rig, name: string, seconds: nu
 
   const ledger = new Map<string, Account>();
   const errors: unknown[] = [];
-  const calls: Promise<void>[] = [];
+  let underWay = 0;
   const enter = (id: string, keyed: boolean, by: number, call: Promise<unknown>) => {
     const account = ledger.get(id) ?? { sum: 0, acknowledged: 0, keyed };
     ledger.set(id, account);
@@ -71,7 +71,8 @@ export async function startStorm({ connections }: Rig, name: string, seconds: nu
       account.sum += by;
       account.acknowledged++;
     };
-    calls.push(call.then(acknowledged, (error) => void errors.push(error)));
+    underWay++;
+    call.then(acknowledged, (error) => errors.push(error)).finally(() => underWay--);
   };
 
   const write: Record<Kind, (n: number) => void> = {
@@ -115,7 +116,7 @@ export async function startStorm({ connections }: Rig, name: string, seconds: nu
     ledger,
     errors,
     over: Promise.all((Object.keys(RATES) as Kind[]).map((kind) => rain(RATES[kind], seconds, write[kind]))).then(),
-    settled: () => Promise.all(calls).then(),
+    underWay: () => underWay,
     async close() {
       await Promise.all([...clients, direct].map((one) => one.close()));
       await admin.close();
