@@ -12,7 +12,7 @@ import * as web from "../../client/src/web/increment.ts";
 import { Firestore as AdminFirestore, FieldValue } from "./model/adminSdk.ts";
 import { Connection, type Network } from "./model/network.ts";
 import { Firestore as WebFirestore } from "./model/webSdk.ts";
-import type { Oracle } from "./oracle.ts";
+import type { Oracle } from "./oracle/oracle.ts";
 import { type Action, ORDERS, POSTS } from "./scenario.ts";
 import { Process } from "./scheduler.ts";
 
@@ -53,9 +53,9 @@ export class Actors {
     switch (action.does) {
       case "increment": {
         const { process, firestore } = this.#client(action.client);
-        const told = this.#oracle.ask(process, action.counter, action.by);
+        const told = this.#oracle.increments.ask(process, action.counter, action.by);
         web.incrementCounter(webCounter(firestore, action.counter), action.by).then(told, () => {
-          this.#oracle.refused(process, action.counter, action.by);
+          this.#oracle.increments.refused(process, action.counter, action.by);
           told();
         });
         break;
@@ -73,7 +73,7 @@ export class Actors {
       }
       case "add": {
         const { process, firestore } = this.#server(action.server);
-        const told = this.#oracle.ask(process, action.counter, action.by);
+        const told = this.#oracle.increments.ask(process, action.counter, action.by);
         // Whatever goes wrong here passes, so nothing is given up.
         admin
           .incrementCounter(adminCounter(firestore, action.counter), action.by)
@@ -146,7 +146,7 @@ export class Actors {
         const { process, firestore } = this.#startServer("reconcile");
         const { collection } = ORDERS;
         const call = reconcileCounter(adminCounter(firestore, ORDERS.counter), { source: { collection } });
-        this.#operate(process, call, (said) => this.#oracle.reconcileDone(process, said as never));
+        this.#operate(process, call, (said) => this.#oracle.drifts.reconciled(process, said as never));
         break;
       }
       case "reconcileBySchedule": {

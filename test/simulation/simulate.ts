@@ -10,7 +10,8 @@ import * as log from "./functionsSdk.ts";
 import { Database } from "./model/database.ts";
 import type { Network } from "./model/network.ts";
 import type { Micros } from "./model/values.ts";
-import { isCounter, Oracle, type Violation } from "./oracle.ts";
+import { isCounter, Oracle } from "./oracle/oracle.ts";
+import type { Violation } from "./oracle/violation.ts";
 import { Platform } from "./platform.ts";
 import { randomFor } from "./random.ts";
 import { type Action, ORDERS, type Scenario } from "./scenario.ts";
@@ -95,9 +96,9 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
     (counter, key) => network.database.get(`${config.collection}/${counter}/entries/${key}`).fields !== undefined,
   );
   oracle.atRest((counter) => network.database.get(`${config.collection}/${counter}`).fields);
-  oracle.atEnd();
+  oracle.increments.atEnd();
   if (network.database.get(`${config.collection}/${ORDERS.counter}`).fields?.reconcileAt) {
-    if (scenario.margin === 0) oracle.reconciled();
+    if (scenario.margin === 0) oracle.drifts.atEnd();
   } else {
     counts.reads = 0;
     const before = counts.commits;
@@ -112,7 +113,7 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
     commits: counts.commits,
     publishes: counts.publishes,
     faults: { ...faults.injected, ...platform.struck },
-    unrecognized: oracle.unrecognized,
+    unrecognized: oracle.increments.unrecognized,
   };
 
   async function sweepOnce(): Promise<void> {

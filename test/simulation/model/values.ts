@@ -49,6 +49,11 @@ export class Timestamp {
   }
 }
 
+/** The instant a field holds; `NaN` if it holds none. */
+export function microsOf(value: unknown): Micros {
+  return value instanceof Timestamp ? value.toMicros() : Number.NaN;
+}
+
 export type Value = null | boolean | number | string | Timestamp | readonly Value[] | Fields;
 export interface Fields {
   readonly [field: string]: Value;
