@@ -116,15 +116,6 @@ export class Database {
     return start < 0 ? [] : found.slice(start, limit === undefined ? undefined : start + limit);
   }
 
-  /** Ids of the collections below a document that hold anything. */
-  collectionsBelow(document: string): string[] {
-    const below = [...this.#collections.keys()].filter((path) => {
-      const [id, ...rest] = path.slice(document.length + 1).split("/");
-      return path.startsWith(`${document}/`) && id && rest.length === 0;
-    });
-    return below.filter((path) => this.query({ collection: path, filters: [], limit: 1 }).length > 0);
-  }
-
   /**
    * All of the writes, or none. A document that stays as it is keeps its update time.
    *
@@ -180,11 +171,11 @@ function check({ kind, path, lastUpdateTime }: Write, fields: Fields | undefined
 export function apply({ kind, data = {} }: Write, before: Fields | undefined, at: Micros): Fields | undefined {
   if (kind === "delete") return undefined;
   if (kind === "merge") return mergeFields(before ?? {}, data, at);
-  if (kind === "mergeFields") return { ...before, ...setFields(before ?? {}, data, at) };
   // A transform of a document that is replaced starts from nothing.
-  if (kind !== "update") return setFields({}, data, at);
+  if (kind === "create" || kind === "set") return setFields({}, data, at);
+  const pathOf = (field: string) => (kind === "update" ? field.split(".") : [field]);
   return Object.entries(data).reduce(
-    (fields, [path, value]) => updateField(fields, path.split("."), value, at),
+    (fields, [field, value]) => updateField(fields, pathOf(field), value, at),
     before ?? {},
   );
 }
