@@ -59,7 +59,9 @@ function refuse(problem: string): never {
 async function search(build: Build): Promise<boolean> {
   const bar = new cliProgress.SingleBar({
     format: "{bar} {value}/{total} seeds  {duration_formatted}",
-    noTTYOutput: false,
+    // Where nobody watches, a line a minute.
+    noTTYOutput: true,
+    notTTYSchedule: 60_000,
     hideCursor: true,
   });
   bar.start(count, 0);
