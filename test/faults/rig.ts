@@ -52,11 +52,13 @@ export async function startRig(params: Record<string, string> = {}): Promise<Rig
     const connections = { web: await proxy(), server: await proxy(), functions: await proxy() };
     const startFunctions = () => functions.start({ firestore: connections.functions.address, tasks: tasks.address });
     // The functions look for nobody before their first event, so both start at the same time.
-    const [suite] = await Promise.all([
+    const [suite, up] = await Promise.allSettled([
       startSuite({ packaging: "plain", params, project, eventsTo: events.address }).then(keep),
       startFunctions(),
     ]);
-    Object.assign(process.env, suite.env, { TALLY_FUNCTIONS_HOST: functions.address, TALLY_LOG: functions.log });
+    if (suite.status === "rejected") throw suite.reason;
+    if (up.status === "rejected") throw up.reason;
+    Object.assign(process.env, suite.value.env, { TALLY_FUNCTIONS_HOST: functions.address, TALLY_LOG: functions.log });
     return { functions, events, tasks, connections, startFunctions, stop };
   } catch (error) {
     await stop();
