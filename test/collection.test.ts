@@ -268,7 +268,7 @@ test("I2: whatever events are late, doubled or out of order, and wherever instan
       const { total, sum } = await state();
       expect([total ?? 0, sum]).toEqual([living.length, living.length]);
     }),
-    { numRuns: 8, endOnFailure: true },
+    { numRuns: 5, endOnFailure: true },
   );
 });
 

@@ -84,7 +84,7 @@ test("I2: whatever events are late, doubled, out of order or lost once, and wher
       });
       if (written > 0) expect(await state(backend)).toMatchObject({ total: written, writes: written });
     }),
-    { numRuns: 15, endOnFailure: true },
+    { numRuns: 8, endOnFailure: true },
   );
 });
 

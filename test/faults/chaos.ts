@@ -74,17 +74,15 @@ export const cutConnections: Fault = async ({ connections }, over) => {
 
 const TROUBLE: Trouble = { lost: 0.2, answerLost: 0.1, twice: 0.2, unqueued: 0.5, delayMs: 2_000 };
 
-/** Loses, repeats, delays and reorders events and tasks, and fails calls that schedule one. */
+/**
+ * Loses, repeats, delays and reorders events and tasks, and fails calls that schedule one. On a slow machine most events
+ * are delivered when the increments are over, so it goes on until there was trouble of each kind.
+ */
 export const disturbDelivery: Fault = async ({ events, tasks }, over) => {
   const before = { events: { ...events.incidents }, tasks: { ...tasks.incidents } };
-  events.trouble = TROUBLE;
-  tasks.trouble = TROUBLE;
-  await over;
-  events.trouble = NO_TROUBLE;
-  tasks.trouble = NO_TROUBLE;
   const since = (what: "events" | "tasks", kind: keyof Incidents) =>
     ({ events, tasks })[what].incidents[kind] - before[what][kind];
-  return {
+  const injected = () => ({
     "events lost": since("events", "lost"),
     "events doubled": since("events", "doubled"),
     "events handled but not acknowledged": since("events", "answersLost"),
@@ -92,7 +90,14 @@ export const disturbDelivery: Fault = async ({ events, tasks }, over) => {
     "tasks doubled": since("tasks", "doubled"),
     "tasks handled but not acknowledged": since("tasks", "answersLost"),
     "calls that schedule a task failed": since("tasks", "unqueued"),
-  };
+  });
+  events.trouble = TROUBLE;
+  tasks.trouble = TROUBLE;
+  await over;
+  while (events.pending() > 0 && Object.values(injected()).includes(0)) await sleep(100);
+  events.trouble = NO_TROUBLE;
+  tasks.trouble = NO_TROUBLE;
+  return injected();
 };
 
 /** Several at the same time. */
