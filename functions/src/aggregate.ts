@@ -1,18 +1,19 @@
 /**
- * One aggregation: measure, decide, publish; again if somebody else published meanwhile.
+ * One aggregation: measure, fold what need not stay, decide, publish; again if somebody else published meanwhile.
  *
  * It keeps every promise on which others rely: a follow-up is scheduled *before* the publish that promises it, so a
  * crash at any point leaves at worst one aggregation too many.
  */
-import type { DocumentSnapshot } from "firebase-admin/firestore";
 import { logger } from "firebase-functions";
+import { SHARDS } from "../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
 import type { Millis } from "./config.ts";
-import { type Published, parseCounter } from "./counter.ts";
+import { type Published, type Seen, see, toMillis } from "./counter.ts";
+import { fold, foldable } from "./fold.ts";
 import { logError } from "./log.ts";
-import { includes, type Measurement } from "./measure.ts";
+import { includes, type MeasuredShard, type Measurement } from "./measure.ts";
 import { mirrorOf } from "./mirror.ts";
-import { isPolled, type Outlook, outlookOf } from "./outlook.ts";
+import { isPolled, nextPoll, type Outlook, outlookOf } from "./outlook.ts";
 import { isNews, nextPublished, publish } from "./publish.ts";
 import type { AggregationTask } from "./queue.ts";
 import { measureCounter } from "./recount.ts";
@@ -28,8 +29,6 @@ export interface Wanted {
 export interface Aggregation {
   /** What is known of the counter now. */
   readonly outlook: Outlook;
-  /** The measurement, if one was needed. */
-  readonly measurement?: Measurement;
   /** The counter as it now is. */
   readonly counter: Published;
 }
@@ -37,51 +36,65 @@ export interface Aggregation {
 /**
  * Brings a counter up to date with the wanted write, now or, if it is too early for the next publish, by schedule.
  *
- * Cost: 1 measurement and 1 publish; 1 task operation if the counter is busy; nothing if there is nothing to do.
+ * Cost: 1 measurement and 1 publish; 1 task operation if the counter is polled; what a fold costs, and then a measurement
+ * more; nothing if there is nothing to do.
  *
- * @param snapshot  the counter document, just read
+ * @param seen      the counter document, just read
  * @param measured  a measurement that was taken together with that read, if there is one
  */
 export async function aggregate(
   backend: Backend,
-  snapshot: DocumentSnapshot,
+  seen: Seen,
   wanted: Wanted,
   measured?: Measurement,
 ): Promise<Aggregation> {
-  const { config, margin, now, schedule, sleep } = backend;
-  const counterId = snapshot.id;
+  const { config, firestore, margin, now, schedule, sleep } = backend;
+  const counterId = seen.ref.id;
   // Taken while the counter document was read, it may be older than what that shows, and must not be published over it.
-  const isOvertaken = measured && snapshot.updateTime && measured.asOf < snapshot.updateTime;
+  const isOvertaken = measured && seen.updateTime && measured.asOf < seen.updateTime;
   let measurement = isOvertaken ? undefined : measured;
-  for (let current = snapshot; ; current = await current.ref.get(), measurement = undefined) {
-    const previous = parseCounter(current);
+  for (let current = seen; ; current = await see(current.ref), measurement = undefined) {
+    const previous = current.published;
     const before = previous && outlookOf(previous, margin, config);
     if (previous && before && wanted.committedAt <= previous.asOf - margin)
       return { outlook: before, counter: previous };
     if (previous && before && now() < before.due) return await putOff(previous, before.due);
 
     measurement ??= await measureCounter(backend, current.ref);
-    const next = nextPublished(previous, measurement, config);
-    if (before && next.asOf < before.due) {
+    if (before && toMillis(measurement.asOf) < before.due) {
       // Our clock is ahead of the database's. Not put off: a task cannot schedule itself again.
-      await sleep(before.due - next.asOf);
+      await sleep(before.due - toMillis(measurement.asOf));
       continue;
     }
+    const isCertain = (found: Measurement) =>
+      wanted.committedAt <= toMillis(found.asOf) - margin ||
+      (wanted.shardId !== undefined && includes(found, wanted.shardId, wanted.committedAt));
+    let certain = isCertain(measurement);
+    const surplus = foldable(measurement, nextPublished(previous, measurement, config), config);
+    if (surplus.length > 0 && (await foldAway(surplus)) > 0) {
+      measurement = await measureCounter(backend, current.ref);
+      certain ||= isCertain(measurement);
+    }
 
+    const next = nextPublished(previous, measurement, config);
     const after = outlookOf(next, margin, config);
     const news = isNews(previous, next, measurement);
-    const certain =
-      wanted.committedAt <= next.asOf - margin ||
-      (wanted.shardId !== undefined && includes(measurement, wanted.shardId, wanted.committedAt));
-    if (!certain || (news && (isPolled(next, config) || (previous && isPolled(previous, config))))) {
-      await schedule({ counterId, due: Math.max(after.due, wanted.committedAt) });
+    if (!certain || isPolled(next, config) || (previous && isPolled(previous, config))) {
+      const due = news || !previous ? after.due : nextPoll(previous, next.asOf, config);
+      await schedule({ counterId, due: Math.max(due, wanted.committedAt) });
     }
-    if (!news) return { outlook: after, counter: next, measurement };
+    if (!news) return { outlook: { due: before?.due ?? after.due, coveredUntil: next.asOf - margin }, counter: next };
     const mirror = next.total === previous?.total ? undefined : mirrorOf(counterId, config.mirrors);
     if (await publish(current, next, measurement, mirror)) {
       report(counterId, previous, next);
-      return { outlook: after, counter: next, measurement };
+      return { outlook: after, counter: next };
     }
+  }
+
+  async function foldAway(surplus: readonly MeasuredShard[]): Promise<number> {
+    const folded = await fold(firestore, seen.ref.collection(SHARDS), surplus);
+    if (folded > 0) logger.info("folded", { counter: counterId, shards: folded });
+    return folded;
   }
 
   async function putOff(counter: Published, due: Millis): Promise<Aggregation> {
@@ -94,8 +107,7 @@ export async function aggregate(
 /** Runs a task: waits until it is due (the emulator dispatches at once, and clocks differ), then keeps its promise. */
 export async function runTask(backend: Backend, { counterId, due }: AggregationTask): Promise<void> {
   await backend.sleep(due + backend.margin - backend.now());
-  const snapshot = await backend.counters.doc(counterId).get();
-  await aggregate(backend, snapshot, { committedAt: due });
+  await aggregate(backend, await see(backend.counters.doc(counterId)), { committedAt: due });
 }
 
 /** One line for each scale and each newly malformed shard; none per publish. */

@@ -8,11 +8,15 @@
  *        shrink after the cool-down │      hold       │ grow at once
  *     0 ────────────────────────── 1/2 ───── 1 ───── 5/4 ─────────────→  rate / (shardCount × writesPerShard)
  *
+ * A counter that is not merely calm but idle shrinks after a short cool-down, since as long as it has many shards it is
+ * polled, and nobody needs that.
+ *
  * Counts of independent writers vary by their square root: 100 writes per second, seen for a second, by 10 %. Growing
  * at 5/4 instead of 1 ignores that noise. A counter whose shards can take no more still gets there, because clients
  * spread over twice as many shards when their writes are slow.
  */
 import type { Config, Millis } from "./config.ts";
+import { isSparse } from "./interval.ts";
 
 /** Least growth of a counter whose shards are over their limit. */
 const GROWTH_FACTOR = 1.5;
@@ -22,6 +26,9 @@ const CALM = 0.5;
 
 /** Above this share of its capacity a counter grows. */
 const BUSY = 1.25;
+
+/** The longest cool-down of a counter that is idle. */
+const IDLE_COOLDOWN: Millis = 60_000;
 
 /** The shard count, and since when the counter has been calm enough to shrink. */
 export interface Scaling {
@@ -42,6 +49,7 @@ export function decideScaling(rate: number, scaling: Scaling, now: Millis, confi
   if (needed > current * BUSY) return { shardCount: clamp(Math.max(needed, current * GROWTH_FACTOR)), calmSince: null };
   if (current === config.minShards || needed >= current * CALM) return { shardCount: current, calmSince: null };
   const calmSince = scaling.calmSince ?? now;
-  if (now - calmSince < config.shrinkCooldown) return { shardCount: current, calmSince };
+  const cooldown = isSparse(rate, config) ? Math.min(IDLE_COOLDOWN, config.shrinkCooldown) : config.shrinkCooldown;
+  if (now - calmSince < cooldown) return { shardCount: current, calmSince };
   return { shardCount: clamp(needed), calmSince: null };
 }

@@ -1,5 +1,5 @@
 /** The counter document as the backend sees it: parsed with suspicion, in milliseconds. */
-import { type DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
+import { type DocumentReference, type DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
 import type { CounterDocument } from "../../core/src/index.ts";
 import type { Millis } from "./config.ts";
 
@@ -9,6 +9,8 @@ export interface StoredCounter extends CounterDocument<Timestamp> {
   calmSince: Timestamp | null;
   /** Whether the sweep should look again although nobody writes: the counter is hot, scaled up or not yet folded. */
   unsettled: boolean;
+  /** Whether there are shards whose writes wake nobody, so that the counter is polled. */
+  silent: boolean;
   /** How many documents the measurement read: what the next one may cost. */
   shardDocuments: number;
   /** Shards whose `count` cannot be added and which are therefore left out. Each is reported once in the log. */
@@ -24,8 +26,27 @@ export interface Published {
   readonly asOf: Millis;
   readonly calmSince: Millis | null;
   readonly unsettled: boolean;
+  readonly silent: boolean;
   readonly shardDocuments: number;
   readonly malformed: readonly string[];
+}
+
+/** A counter document, as somebody saw it: what is published over it is published on that condition. */
+export interface Seen {
+  readonly ref: DocumentReference;
+  /** Absent if there was no document. */
+  readonly updateTime?: Timestamp | undefined;
+  /** Absent if it was never published. */
+  readonly published?: Published | undefined;
+}
+
+/** Cost: 1 read. */
+export async function see(ref: DocumentReference): Promise<Seen> {
+  return seen(await ref.get());
+}
+
+export function seen(snapshot: DocumentSnapshot): Seen {
+  return { ref: snapshot.ref, updateTime: snapshot.updateTime, published: parseCounter(snapshot) };
 }
 
 /**
@@ -49,6 +70,7 @@ export function parseCounter(snapshot: DocumentSnapshot): Published | undefined 
     asOf,
     calmSince: millis(snapshot.get("calmSince")),
     unsettled: snapshot.get("unsettled") === true,
+    silent: snapshot.get("silent") === true,
     shardDocuments: number("shardDocuments", 0),
     malformed: Array.isArray(malformed) ? malformed : [],
   };

@@ -5,51 +5,45 @@
  * shard is still as it was measured: a straggler's write in between makes the whole batch fail, and nothing was folded.
  * So a fold needs no read of its own, takes no lock that a writer could wait on, and repeating it is harmless.
  */
-import {
-  type CollectionReference,
-  type DocumentReference,
-  FieldValue,
-  type Firestore,
-  type Timestamp,
-} from "firebase-admin/firestore";
-import {
-  BASE_SHARD,
-  isPreconditionFailure,
-  isRegister,
-  type RegisterDocument,
-  registerPath,
-} from "../../core/src/index.ts";
-import type { Config } from "./config.ts";
-import { toMillis, toTimestamp } from "./counter.ts";
-import { type MeasuredShard, type Measurement, shardIndex } from "./measure.ts";
+import { type CollectionReference, FieldValue, type Firestore } from "firebase-admin/firestore";
+import { SHARD_COUNT_TTL_MS } from "../../client/src/spread.ts";
+import { BASE_SHARD, isPreconditionFailure } from "../../core/src/index.ts";
+import type { Config, Millis } from "./config.ts";
+import { type Published, toMillis } from "./counter.ts";
+import { isSparse } from "./interval.ts";
+import { isSilent, type MeasuredShard, type Measurement, shardIndex } from "./measure.ts";
 
 /** Deletes per batch: a straggler fails one batch, not the fold. */
 const BATCH = 200;
 
-/** How long it is remembered what a register stood at, for a process that comes back. */
-const REGISTER_TTL_MS = 90 * 86_400_000;
-
 /**
- * Whether a shard need not stay: it lies beyond the shard count (written before a shrink, by a stale writer or one that
- * spread wider), or is the register of a process, which opens another when it comes back.
+ * How long a surplus shard must have been quiet: as long as clients go by the shard count they once read, so that a fold
+ * is unlikely to meet a straggler.
  */
-export function isSurplus({ id }: MeasuredShard, shardCount: number): boolean {
-  const index = shardIndex(id);
-  return index === undefined ? isRegister(id) : index >= shardCount;
-}
+const QUIET: Millis = SHARD_COUNT_TTL_MS;
 
-/** The surplus shards that have been quiet for the cool-down, so that folding them is unlikely to meet a straggler. */
+/**
+ * The shards that need not stay.
+ *
+ * While somebody writes: those beyond the shard count that have been quiet for a while. Once nobody does, and the counter
+ * has shrunk: all that are silent, at once. They cost a poll now and then as long as they are there, and whoever writes to
+ * one that is gone makes it anew, which wakes the counter.
+ */
 export function foldable(
-  measurement: Measurement,
-  shardCount: number,
-  { shrinkCooldown }: Pick<Config, "shrinkCooldown">,
+  { asOf, shards }: Measurement,
+  { shardCount, rate }: Pick<Published, "shardCount" | "rate">,
+  config: Config,
 ): MeasuredShard[] {
-  const quietSince = toMillis(measurement.asOf) - shrinkCooldown;
-  return measurement.shards.filter((shard) => isSurplus(shard, shardCount) && toMillis(shard.updatedAt) <= quietSince);
+  if (shardCount === config.minShards && isSparse(rate, config)) return shards.filter(isSilent);
+  const quietSince = toMillis(asOf) - Math.min(QUIET, config.shrinkCooldown);
+  return shards.filter(({ id, updatedAt }) => {
+    const index = shardIndex(id);
+    return index !== undefined && index >= shardCount && toMillis(updatedAt) <= quietSince;
+  });
 }
 
 /**
- * Moves shards into `base`. Cost: 1 delete per shard, 1 write per register and 1 per 200 shards.
+ * Moves shards into `base`. Cost: 1 delete per shard, and 1 write per 200 of them.
  *
  * @returns how many shards were folded; those of a batch that met a straggler are left for the next time
  */
@@ -58,20 +52,11 @@ export async function fold(
   shards: CollectionReference,
   quiet: readonly MeasuredShard[],
 ): Promise<number> {
-  const counter = (shards.parent as DocumentReference).path;
   let folded = 0;
   for (let start = 0; start < quiet.length; start += BATCH) {
     const some = quiet.slice(start, start + BATCH);
     const batch = firestore.batch();
-    for (const { id, count, updatedAt } of some) {
-      batch.delete(shards.doc(id), { lastUpdateTime: updatedAt });
-      if (!isRegister(id)) continue;
-      const expireAt = toTimestamp(toMillis(updatedAt) + REGISTER_TTL_MS);
-      batch.set(firestore.doc(registerPath(counter, id)), {
-        folded: count,
-        expireAt,
-      } satisfies RegisterDocument<Timestamp>);
-    }
+    for (const { id, updatedAt } of some) batch.delete(shards.doc(id), { lastUpdateTime: updatedAt });
     const sum = (field: "count" | "writes") => FieldValue.increment(some.reduce((all, shard) => all + shard[field], 0));
     batch.set(
       shards.doc(BASE_SHARD),

@@ -1,16 +1,17 @@
 /**
- * What is deployed: `wake` on every shard write, `created` and `deleted` for documents that are counted, `aggregate` as a
- * task queue, `sweep` on a schedule.
+ * What is deployed: `wake` when a shard is created, `wakezero` and `wakebase` when shard 0 or `base` is written again,
+ * `created` and `deleted` for documents that are counted, `aggregate` as a task queue, `sweep` on a schedule.
  *
  * An extension's manifest knows task queues and schedules of the 1st generation only, so there the same handlers are
  * wrapped for it.
  */
-import type { DocumentReference } from "firebase-admin/firestore";
+import type { DocumentReference, DocumentSnapshot } from "firebase-admin/firestore";
 import { expr } from "firebase-functions/params";
 import * as v1 from "firebase-functions/v1";
-import { onDocumentCreated, onDocumentDeleted, onDocumentWritten } from "firebase-functions/v2/firestore";
+import { onDocumentCreated, onDocumentDeleted, onDocumentUpdated } from "firebase-functions/v2/firestore";
 import { onSchedule } from "firebase-functions/v2/scheduler";
 import { onTaskDispatched } from "firebase-functions/v2/tasks";
+import { BASE_SHARD } from "../../core/src/index.ts";
 import { runTask } from "./aggregate.ts";
 import { type Backend, createBackend } from "./backend.ts";
 import { type Millis, params } from "./config.ts";
@@ -37,22 +38,26 @@ const memory = "512MiB";
 const isExtension = process.env.EXT_INSTANCE_ID !== undefined;
 
 /** A write is tried again for up to a day until it is counted. A deleted shard was folded: its count lives on in `base`. */
-export const wake = onDocumentWritten(
-  {
-    document: expr`${params.collection}/{counterId}/shards/{shardId}`,
+const shard = (id: string) =>
+  ({
+    document: expr`${params.collection}/{counterId}/shards/${id}`,
     database: params.database,
     region,
     memory,
     retry: true,
-  },
-  async ({ data }) => {
-    if (!data?.after.updateTime) return;
-    // Not the event's parameters: those are decoded as if they were a URL's, and an id may hold "%2F" or "é".
-    const { id: shardId, parent: shards } = data.after.ref;
-    const counterId = (shards.parent as DocumentReference).id;
-    await running().wake({ counterId, shardId, committedAt: toMillis(data.after.updateTime) });
-  },
-);
+  }) as const;
+
+export const wake = onDocumentCreated(shard("{shardId}"), ({ data }) => wakeUp(data, true));
+export const wakezero = onDocumentUpdated(shard("0"), ({ data }) => wakeUp(data?.after, false));
+export const wakebase = onDocumentUpdated(shard(BASE_SHARD), ({ data }) => wakeUp(data?.after, false));
+
+async function wakeUp(snapshot: DocumentSnapshot | undefined, isNew: boolean): Promise<void> {
+  if (!snapshot?.updateTime) return;
+  // Not the event's parameters: those are decoded as if they were a URL's, and an id may hold "%2F" or "é".
+  const { id: shardId, parent: shards } = snapshot.ref;
+  const counterId = (shards.parent as DocumentReference).id;
+  await running().wake({ counterId, shardId, isNew, committedAt: toMillis(snapshot.updateTime) });
+}
 
 /** Creations and deletions alone: an update of a counted document costs nothing. */
 const counted = {

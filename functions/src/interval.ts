@@ -4,7 +4,8 @@
  * Long enough that the total has visibly changed, and that reading the shards costs no more than a set share of what
  * the increments cost; within bounds people set. A counter written less than once in the longest interval gets the
  * shortest: there is nothing to coalesce, so waiting would save nothing. But if a measurement is dear, it gets the
- * longest: of a large collection that is counted, the rate is only a lower bound, and the reads are certain.
+ * longest: of a large collection that is counted, the rate is only a lower bound, and the reads are certain. So does one
+ * that is polled although hardly anybody writes.
  */
 import type { Config, Millis } from "./config.ts";
 import type { Published } from "./counter.ts";
@@ -21,7 +22,7 @@ const WRITE_PRICE = 0.18;
 /** A measurement is dear from this many documents for each shard the counter needs. */
 const DEAR = 10;
 /** What an interval follows from. */
-export type Load = Pick<Published, "total" | "rate" | "shardCount" | "shardDocuments">;
+export type Load = Pick<Published, "total" | "rate" | "shardCount" | "shardDocuments" | "silent">;
 
 /**
  * @param counter  its last published total, its rate in writes per second, and how many shards there are: those to
@@ -29,9 +30,9 @@ export type Load = Pick<Published, "total" | "rate" | "shardCount" | "shardDocum
  * @returns        the least time between two published totals
  */
 export function publishInterval(counter: Load, config: Config): Millis {
-  const { total, rate, shardCount, shardDocuments } = counter;
+  const { total, rate, shardCount, shardDocuments, silent } = counter;
   const { precision, budget, minInterval, maxInterval } = config;
-  if (isSparse(rate, config)) return shardDocuments < DEAR * shardCount ? minInterval : maxInterval;
+  if (isSparse(rate, config)) return silent || shardDocuments >= DEAR * shardCount ? maxInterval : minInterval;
   const untilVisible = (precision * Math.abs(total)) / rate;
   const untilAffordable = (Math.max(shardCount, shardDocuments) * READ_PRICE) / (budget * rate * WRITE_PRICE);
   return Math.min(Math.max(1_000 * Math.max(untilVisible, untilAffordable), minInterval), maxInterval);

@@ -5,7 +5,7 @@
  * query's read time is what the sum is exact for.
  */
 import type { CollectionReference, QuerySnapshot, Timestamp } from "firebase-admin/firestore";
-import { isCount } from "../../core/src/index.ts";
+import { BASE_SHARD, isCount } from "../../core/src/index.ts";
 import type { Millis } from "./config.ts";
 import { toMillis } from "./counter.ts";
 import type { Recount } from "./recount.ts";
@@ -68,6 +68,17 @@ function writesOf(value: unknown): number {
 export function includes(measurement: Measurement, shardId: string, committedAt: Millis): boolean {
   const shard = measurement.shards.find(({ id }) => id === shardId);
   return shard !== undefined && toMillis(shard.updatedAt) >= committedAt;
+}
+
+/** The shards whose every write wakes their counter. A client that knows of no others writes to the first of them. */
+export const WOKEN: readonly string[] = ["0", BASE_SHARD];
+
+/**
+ * Whether a shard is silent: once it exists, its writes wake nobody. What nobody is told of must be looked for, so a
+ * counter that has one is polled.
+ */
+export function isSilent({ id }: MeasuredShard): boolean {
+  return shardIndex(id) !== undefined && !WOKEN.includes(id);
 }
 
 /** The index of a client's shard; `undefined` for `base` and anything else that is not a plain decimal index. */

@@ -7,9 +7,13 @@
  *    counted   polled: the next measurement     polled: the one after it
  *              else: whoever sees a write schedules an aggregation at `due`; after `due`, aggregates at once
  *
- * A counter is *polled* while at least two writes are expected in an interval: whoever publishes over a polled state,
- * or publishes one, has scheduled the next measurement before. So from a polled state two more measurements follow for
- * certain, the first not before `due` and the second at least `minInterval` later; writes in that time wake nobody.
+ * A counter is *polled* while at least two writes are expected in an interval, and as long as it has shards whose writes
+ * wake nobody: whoever publishes over a polled state, or publishes one, has scheduled the next measurement before. So from
+ * a polled state two more measurements follow for certain, the first not before `due` and the second at least
+ * `minInterval` later; writes in that time are nobody's concern.
+ *
+ * A poll that finds nothing new publishes nothing. It schedules the next one whole intervals after the last publish: so
+ * all who poll come to the same instant, and however often one is run, one follows.
  */
 import type { Config, Millis } from "./config.ts";
 import type { Published } from "./counter.ts";
@@ -24,7 +28,13 @@ export interface Outlook {
 
 /** Whether the next measurement is scheduled by the publisher instead of by the next write. */
 export function isPolled(counter: Load, config: Config): boolean {
-  return counter.rate * publishInterval(counter, config) >= 2_000;
+  return counter.silent || counter.rate * publishInterval(counter, config) >= 2_000;
+}
+
+/** When a polled counter is measured next, after a measurement that found nothing new. */
+export function nextPoll(counter: Published, measuredAt: Millis, config: Config): Millis {
+  const interval = publishInterval(counter, config);
+  return counter.asOf + interval * (Math.floor((measuredAt - counter.asOf) / interval) + 1);
 }
 
 /** @param margin  how far the database's snapshots may lag behind its commits */

@@ -4,7 +4,7 @@
  * The values are absolute and the write is guarded by the document's last update, so duplicates and reordering are
  * harmless: of two publishers one wins, and the other looks again (I3).
  */
-import { type DocumentSnapshot, FieldPath, FieldValue } from "firebase-admin/firestore";
+import { FieldPath, FieldValue } from "firebase-admin/firestore";
 import {
   BASE_SHARD,
   codeOf,
@@ -16,11 +16,10 @@ import {
 } from "../../core/src/index.ts";
 import { decideScaling } from "./autoscale.ts";
 import type { Config } from "./config.ts";
-import { type Published, type StoredCounter, toMillis, toTimestamp } from "./counter.ts";
-import { isSurplus } from "./fold.ts";
+import { type Published, type Seen, type StoredCounter, toMillis, toTimestamp } from "./counter.ts";
 import { isSparse } from "./interval.ts";
 import { logError } from "./log.ts";
-import type { Measurement } from "./measure.ts";
+import { isSilent, type Measurement, WOKEN } from "./measure.ts";
 import type { MirrorTarget } from "./mirror.ts";
 
 /**
@@ -40,7 +39,7 @@ export function nextPublished(previous: Published | undefined, measurement: Meas
   const { shardCount, calmSince } = recount
     ? { shardCount: config.minShards, calmSince: null }
     : decideScaling(rate, scaling, asOf, config);
-  const surplus = measurement.shards.some((shard) => isSurplus(shard, shardCount));
+  const ids = [...measurement.shards.map(({ id }) => id), ...measurement.malformed];
   return {
     total: measurement.total,
     shardCount,
@@ -48,8 +47,9 @@ export function nextPublished(previous: Published | undefined, measurement: Meas
     rate,
     asOf,
     calmSince,
-    unsettled: shardCount > config.minShards || surplus || !isSparse(rate, config),
-    shardDocuments: measurement.shards.length + measurement.malformed.length + (recount?.reads ?? 0),
+    unsettled: shardCount > config.minShards || !isSparse(rate, config) || ids.some((id) => !WOKEN.includes(id)),
+    silent: measurement.shards.some(isSilent),
+    shardDocuments: ids.length + (recount?.reads ?? 0),
     malformed: measurement.malformed,
   };
 }
@@ -84,7 +84,7 @@ export function isNews(previous: Published | undefined, next: Published, { recou
 }
 
 /**
- * Writes the counter document, if it is still as `snapshot` saw it, and with it, in one commit, what must not differ from
+ * Writes the counter document, if it is still as it was seen, and with it, in one commit, what must not differ from
  * it: `base` of a counter that counts a collection, and the mirror. Cost: 1 write for each.
  *
  * A mirror must never be in the way. One whose document is missing or takes no more is left out; then the next change of
@@ -94,19 +94,19 @@ export function isNews(previous: Published | undefined, next: Published, { recou
  * @returns whether it was written; if not, somebody else published
  */
 export async function publish(
-  snapshot: DocumentSnapshot,
+  seen: Seen,
   next: Published,
   measurement: Pick<Measurement, "asOf" | "recount">,
   mirror?: MirrorTarget,
 ): Promise<boolean> {
   try {
-    await commit(snapshot, next, measurement, mirror).catch(async (error) => {
+    await commit(seen, next, measurement, mirror).catch(async (error) => {
       if (!mirror || ![NOT_FOUND, INVALID_ARGUMENT].includes(codeOf(error) ?? 0)) throw error;
-      await commit(snapshot, next, measurement);
+      await commit(seen, next, measurement);
       // A document that is missing is an ordinary thing.
       if (codeOf(error) === INVALID_ARGUMENT) {
         const { document } = mirror;
-        logError("could not mirror a total: its document takes no more", { counter: snapshot.id, document, error });
+        logError("could not mirror a total: its document takes no more", { counter: seen.ref.id, document, error });
       }
     });
     return true;
@@ -117,7 +117,7 @@ export async function publish(
 }
 
 async function commit(
-  { ref, updateTime }: DocumentSnapshot,
+  { ref, updateTime }: Seen,
   next: Published,
   { asOf, recount }: Pick<Measurement, "asOf" | "recount">,
   mirror?: MirrorTarget,
@@ -131,6 +131,7 @@ async function commit(
     group: groupOf(ref.id),
     calmSince: next.calmSince === null ? null : toTimestamp(next.calmSince),
     unsettled: next.unsettled,
+    silent: next.silent,
     shardDocuments: next.shardDocuments,
     malformed: [...next.malformed],
   };

@@ -1,6 +1,7 @@
 /**
- * Wakes the aggregation of a counter when one of its shards was written, or a document of the collection it counts was
- * created or deleted.
+ * Wakes the aggregation of a counter when one of its shards was created, shard 0 or `base` was written, or a document of
+ * the collection it counts was created or deleted. Later writes to other shards wake nobody: as long as there is such a
+ * shard, the counter is polled (see outlook.ts), and so a busy counter costs hardly any invocations.
  *
  * The event carries no value, only "something was committed at this time". A memo of each counter's outlook answers
  * most events of a busy counter without any I/O; forgetting it, or being out of date, costs a read and nothing else.
@@ -10,7 +11,7 @@ import { aggregate } from "./aggregate.ts";
 import type { Backend } from "./backend.ts";
 import type { Millis } from "./config.ts";
 import { collectionOf } from "./counted.ts";
-import { parseCounter, toMillis } from "./counter.ts";
+import { type Seen, see, toMillis } from "./counter.ts";
 import { judge, type Outlook, outlookOf } from "./outlook.ts";
 import { measureCounter } from "./recount.ts";
 
@@ -19,6 +20,8 @@ export interface Written {
   readonly counterId: string;
   /** The shard it changed; absent if it created or deleted a counted document. */
   readonly shardId?: string;
+  /** Whether it created that shard. */
+  readonly isNew?: boolean;
   /** The update time of the document. Not the event's time, which may be rounded. After a deletion, `deletedBy`. */
   readonly committedAt: Millis;
 }
@@ -60,12 +63,22 @@ export function createWake(backend: Backend): (event: Written) => Promise<void> 
     // read in one round trip. Else somebody most likely has, and its shards need not be read.
     const ref = backend.counters.doc(counterId);
     const attended = known !== undefined && known.coveredUntil >= known.due;
-    const [snapshot, measurement] = await Promise.all([ref.get(), attended ? undefined : measureCounter(backend, ref)]);
-    const counter = parseCounter(snapshot);
-    const outlook = counter && outlookOf(counter, backend.margin, backend.config);
+    const [seen, measurement] = await Promise.all([
+      !known && isFirst(event) ? ({ ref } satisfies Seen as Seen) : see(ref),
+      attended ? undefined : measureCounter(backend, ref),
+    ]);
+    const outlook = seen.published && outlookOf(seen.published, backend.margin, backend.config);
     if (outlook && judge(committedAt, outlook, backend.now()) === "covered") return remember(counterId, outlook);
-    const done = await aggregate(backend, snapshot, event, measurement);
+    const done = await aggregate(backend, seen, event, measurement);
     remember(counterId, done.outlook);
+  }
+
+  /**
+   * Whether it most likely began the counter, so that there is no counter document worth a read. If there is one, creating
+   * it fails, and it is read.
+   */
+  function isFirst({ counterId, shardId, isNew }: Written): boolean {
+    return isNew === true && shardId === "0" && collectionOf(counterId, backend.config.counted) === undefined;
   }
 
   /**
