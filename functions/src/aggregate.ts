@@ -8,7 +8,7 @@ import type { DocumentSnapshot } from "firebase-admin/firestore";
 import { logger } from "firebase-functions";
 import type { Backend } from "./backend.ts";
 import type { Millis } from "./config.ts";
-import { type Published, parseCounter } from "./counter.ts";
+import { type Published, parseCounter, toMillis } from "./counter.ts";
 import { logError } from "./log.ts";
 import { includes, type Measurement } from "./measure.ts";
 import { mirrorOf } from "./mirror.ts";
@@ -50,9 +50,7 @@ export async function aggregate(
 ): Promise<Aggregation> {
   const { config, margin, now, schedule, sleep } = backend;
   const counterId = snapshot.id;
-  // Taken while the counter document was read, it may be older than what that shows, and must not be published over it.
-  const isOvertaken = measured && snapshot.updateTime && measured.asOf < snapshot.updateTime;
-  let measurement = isOvertaken ? undefined : measured;
+  let measurement = measured;
   for (let current = snapshot; ; current = await current.ref.get(), measurement = undefined) {
     const previous = parseCounter(current);
     const before = previous && outlookOf(previous, margin, config);
@@ -61,6 +59,13 @@ export async function aggregate(
     if (previous && before && now() < before.due) return await putOff(previous, before.due);
 
     measurement ??= await measureCounter(backend, current.ref);
+    // Older than what the counter document shows, it must not be published over it. Nor, where a collection is counted,
+    // if it may lack what the last publish wrote to `base`.
+    const lag = measurement.recount ? margin : 0;
+    if (current.updateTime && toMillis(measurement.asOf) - lag < toMillis(current.updateTime)) {
+      await sleep(lag);
+      continue;
+    }
     const next = nextPublished(previous, measurement, config);
     if (before && next.asOf < before.due) {
       // Our clock is ahead of the database's. Not put off: a task cannot schedule itself again.
