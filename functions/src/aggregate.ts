@@ -50,9 +50,7 @@ export async function aggregate(
 ): Promise<Aggregation> {
   const { config, firestore, margin, now, schedule, sleep } = backend;
   const counterId = seen.ref.id;
-  // Taken while the counter document was read, it may be older than what that shows, and must not be published over it.
-  const isOvertaken = measured && seen.updateTime && measured.asOf < seen.updateTime;
-  let measurement = isOvertaken ? undefined : measured;
+  let measurement = measured;
   for (let current = seen; ; current = await see(current.ref), measurement = undefined) {
     const previous = current.published;
     const before = previous && outlookOf(previous, margin, config);
@@ -61,20 +59,23 @@ export async function aggregate(
     if (previous && before && now() < before.due) return await putOff(previous, before.due);
 
     measurement ??= await measureCounter(backend, current.ref);
+    // Older than what the counter document shows, it must not be published over it. Nor, where a collection is counted,
+    // if it may lack what the last publish wrote to `base`.
+    const lag = measurement.recount ? margin : 0;
+    if (current.updateTime && toMillis(measurement.asOf) - lag < toMillis(current.updateTime)) {
+      await sleep(lag);
+      continue;
+    }
     if (before && toMillis(measurement.asOf) < before.due) {
       // Our clock is ahead of the database's. Not put off: a task cannot schedule itself again.
       await sleep(before.due - toMillis(measurement.asOf));
       continue;
     }
-    const isCertain = (found: Measurement) =>
-      wanted.committedAt <= toMillis(found.asOf) - margin ||
-      (wanted.shardId !== undefined && includes(found, wanted.shardId, wanted.committedAt));
-    let certain = isCertain(measurement);
+    const certain =
+      wanted.committedAt <= toMillis(measurement.asOf) - margin ||
+      (wanted.shardId !== undefined && includes(measurement, wanted.shardId, wanted.committedAt));
     const surplus = foldable(measurement, nextPublished(previous, measurement, config), config);
-    if (surplus.length > 0 && (await foldAway(surplus)) > 0) {
-      measurement = await measureCounter(backend, current.ref);
-      certain ||= isCertain(measurement);
-    }
+    if (surplus.length > 0 && (await foldAway(surplus)) > 0) measurement = await measureCounter(backend, current.ref);
 
     const next = nextPublished(previous, measurement, config);
     const after = outlookOf(next, margin, config);

@@ -22,24 +22,32 @@ const BATCH = 200;
  */
 const QUIET: Millis = SHARD_COUNT_TTL_MS;
 
+/** Whether a shard lies beyond the shard count: written before a shrink, by a stale writer or one that spread wider. */
+export function isSurplus({ id }: MeasuredShard, shardCount: number): boolean {
+  const index = shardIndex(id);
+  return index !== undefined && index >= shardCount;
+}
+
+/** The surplus shards that have been quiet for so long. */
+export function quietSurplus({ asOf, shards }: Measurement, shardCount: number, quiet: Millis): MeasuredShard[] {
+  const quietSince = toMillis(asOf) - quiet;
+  return shards.filter((shard) => isSurplus(shard, shardCount) && toMillis(shard.updatedAt) <= quietSince);
+}
+
 /**
  * The shards that need not stay.
  *
- * While somebody writes: those beyond the shard count that have been quiet for a while. Once nobody does, and the counter
- * has shrunk: all that are silent, at once. They cost a poll now and then as long as they are there, and whoever writes to
- * one that is gone makes it anew, which wakes the counter.
+ * While somebody writes: the surplus ones that have been quiet for a while. Once hardly anybody does, and the counter has
+ * shrunk: all that are silent, at once. As long as they are there the counter is polled, and whoever writes to one that is
+ * gone makes it anew, which wakes the counter.
  */
 export function foldable(
-  { asOf, shards }: Measurement,
+  measurement: Measurement,
   { shardCount, rate }: Pick<Published, "shardCount" | "rate">,
   config: Config,
 ): MeasuredShard[] {
-  if (shardCount === config.minShards && isSparse(rate, config)) return shards.filter(isSilent);
-  const quietSince = toMillis(asOf) - Math.min(QUIET, config.shrinkCooldown);
-  return shards.filter(({ id, updatedAt }) => {
-    const index = shardIndex(id);
-    return index !== undefined && index >= shardCount && toMillis(updatedAt) <= quietSince;
-  });
+  if (shardCount === config.minShards && isSparse(rate, config)) return measurement.shards.filter(isSilent);
+  return quietSurplus(measurement, shardCount, Math.min(QUIET, config.shrinkCooldown));
 }
 
 /**

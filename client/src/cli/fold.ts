@@ -1,5 +1,5 @@
 /**
- * `fold`: moves surplus shards into `base` now, where the sweep would in its own time.
+ * `fold`: moves surplus shards into `base` now, where the functions would in their own time.
  *
  * The procedure is the functions' own: surplus shards that have been quiet for long enough, each on the condition that it
  * still is as it was measured. So it may run beside them.
@@ -7,7 +7,7 @@
 
 import { SHARDS } from "../../../core/src/index.ts";
 import { parseCounter } from "../../../functions/src/counter.ts";
-import { foldable, fold as foldShards, isSurplus } from "../../../functions/src/fold.ts";
+import { fold as foldShards, isSurplus, quietSurplus } from "../../../functions/src/fold.ts";
 import { measure } from "../../../functions/src/measure.ts";
 import { type CounterRef, counterDoc } from "../admin/counter.ts";
 import { endRound, goRound, type SelectionOptions, selectionOf } from "./round.ts";
@@ -31,7 +31,7 @@ interface Folded {
 
 export async function fold(session: Session, options: FoldOptions, ids: string[]): Promise<void> {
   const selection = selectionOf(ids, options);
-  const quiet = { shrinkCooldown: options.quietFor * 1_000 };
+  const quiet = options.quietFor * 1_000;
   tell(`Folding in the ${nameOf(session.target)}.`);
   let total = 0;
   const round = await goRound<Folded>(session, selection, {
@@ -53,14 +53,14 @@ export async function fold(session: Session, options: FoldOptions, ids: string[]
 }
 
 /** Cost: 1 read, 1 more per shard, and what folding costs. */
-async function foldOne(ref: CounterRef, quiet: { shrinkCooldown: number }): Promise<Folded> {
+async function foldOne(ref: CounterRef, quiet: number): Promise<Folded> {
   const document = counterDoc(ref);
   const shards = document.collection(SHARDS);
   const [counter, measurement] = await Promise.all([document.get().then(parseCounter), measure(shards)]);
   // Without a published total nobody knows over how many shards its writers spread.
   const shardCount = counter?.shardCount ?? Number.POSITIVE_INFINITY;
   const surplus = measurement.shards.filter((shard) => isSurplus(shard, shardCount)).length;
-  const folded = await foldShards(ref.firestore, shards, foldable(measurement, shardCount, quiet));
+  const folded = await foldShards(ref.firestore, shards, quietSurplus(measurement, shardCount, quiet));
   return { shards: measurement.shards.length + measurement.malformed.length, folded, busy: surplus - folded };
 }
 
