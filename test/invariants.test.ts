@@ -102,7 +102,11 @@ test("I3: a late aggregation never overwrites a newer total", async () => {
   expect(newer.total).toBe(2);
 
   const old = { total: late.total, shardCount: 1, writes: 1, rate: 0, asOf: toMillis(late.asOf), calmSince: null };
-  const published = await publish(before, { ...old, unsettled: false, shardDocuments: 1, malformed: [] }, late);
+  const published = await publish(
+    before,
+    { ...old, unsettled: false, silent: false, shardDocuments: 1, malformed: [] },
+    late,
+  );
   expect(published).toBe(false);
   expect(await state(backend)).toEqual(newer);
 
@@ -154,18 +158,19 @@ test("I5: folding is invisible to increments that go on meanwhile", async () => 
   ).finally(() => {
     done = true;
   });
+  const busy = { shardCount: 1, rate: 1 };
   while (!done) {
     const certain = written;
     await sleep(MARGIN);
     const measured = await measure(shards);
     expect(measured.total).toBeGreaterThanOrEqual(certain);
     // One by one: of a batch, one straggler is enough to fail it.
-    for (const one of foldable(measured, 1, backend.config)) folded += await fold(backend.firestore, shards, [one]);
+    for (const one of foldable(measured, busy, backend.config)) folded += await fold(backend.firestore, shards, [one]);
   }
   await writing;
   expect(folded).toBeGreaterThan(0);
   expect((await measure(shards)).total).toBe(written);
-  folded += await fold(backend.firestore, shards, foldable(await measure(shards), 1, backend.config));
+  folded += await fold(backend.firestore, shards, foldable(await measure(shards), busy, backend.config));
   expect((await measure(shards)).total).toBe(written);
   expect((await measure(shards)).writes).toBe(written);
 });

@@ -74,7 +74,8 @@ export async function aggregate(
     const certain =
       wanted.committedAt <= toMillis(measurement.asOf) - margin ||
       (wanted.shardId !== undefined && includes(measurement, wanted.shardId, wanted.committedAt));
-    const surplus = foldable(measurement, nextPublished(previous, measurement, config), config);
+    // Of a counter that was never published, nobody knows yet whether its shards are in use.
+    const surplus = previous ? foldable(measurement, nextPublished(previous, measurement, config), config) : [];
     if (surplus.length > 0 && (await foldAway(surplus)) > 0) measurement = await measureCounter(backend, current.ref);
 
     const next = nextPublished(previous, measurement, config);

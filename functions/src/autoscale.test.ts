@@ -13,7 +13,7 @@ const scalings: fc.Arbitrary<Scaling> = fc.record({
 describe("100 shards of 2 writes per second each", () => {
   const config = { ...defaults, writesPerShard: 2 };
   const decide = (share: number, calmSince: number | null, at = now) =>
-    decideScaling(share * 200, { shardCount: 100, calmSince }, at, config);
+    decideScaling(share * 200, 0, { shardCount: 100, calmSince }, at, config);
 
   test.each<[share: number, shardCount: number, calmSince: number | null]>([
     [0, 100, now],
@@ -35,7 +35,14 @@ describe("100 shards of 2 writes per second each", () => {
     expect(decide(0.2, calmSince, now - 1)).toEqual({ shardCount: 100, calmSince });
     expect(decide(0.2, calmSince)).toEqual({ shardCount: 20, calmSince: null });
     expect(decide(0.202, calmSince)).toEqual({ shardCount: 21, calmSince: null });
-    expect(decide(0, calmSince)).toEqual({ shardCount: config.minShards, calmSince: null });
+  });
+
+  test("shrink sooner when nobody has written for a minute", () => {
+    const decideQuiet = (rate: number, quietFor: number) =>
+      decideScaling(rate, quietFor, { shardCount: 100, calmSince: null }, now, config);
+    expect(decideQuiet(0, 59_999)).toEqual({ shardCount: 100, calmSince: now });
+    expect(decideQuiet(0, 60_000)).toEqual({ shardCount: config.minShards, calmSince: null });
+    expect(decideQuiet(200, 60_000)).toEqual({ shardCount: 100, calmSince: null });
   });
 
   test("start to cool down anew after one measurement that was not calm", () => {
@@ -46,19 +53,22 @@ describe("100 shards of 2 writes per second each", () => {
 test("a counter at its minimum is not waiting to shrink", () => {
   const config = { ...defaults, minShards: 10 };
   for (const calmSince of [null, now - 1, 0]) {
-    expect(decideScaling(0, { shardCount: 10, calmSince }, now, config)).toEqual({ shardCount: 10, calmSince: null });
+    expect(decideScaling(0, 0, { shardCount: 10, calmSince }, now, config)).toEqual({
+      shardCount: 10,
+      calmSince: null,
+    });
   }
 });
 
 test("a counter that goes from nothing to 100 writes per second has at least 80 shards after one measurement", () => {
-  const { shardCount } = decideScaling(100, { shardCount: 1, calmSince: null }, now, defaults);
+  const { shardCount } = decideScaling(100, 0, { shardCount: 1, calmSince: null }, now, defaults);
   expect(shardCount).toBeGreaterThanOrEqual(80);
 });
 
 test("the shard count is a whole number within its bounds, even if a wrong one was stored", () => {
   fc.assert(
     fc.property(rates, scalings, anyConfig, (rate, scaling, config) => {
-      const { shardCount } = decideScaling(rate, scaling, now, config);
+      const { shardCount } = decideScaling(rate, 0, scaling, now, config);
       return Number.isInteger(shardCount) && shardCount >= config.minShards && shardCount <= config.maxShards;
     }),
   );
@@ -67,7 +77,7 @@ test("the shard count is a whole number within its bounds, even if a wrong one w
 test("after a measurement the shards can take what was measured, to within a quarter, or are all there may be", () => {
   fc.assert(
     fc.property(rates, scalings, anyConfig, (rate, scaling, config) => {
-      const { shardCount } = decideScaling(rate, scaling, now, config);
+      const { shardCount } = decideScaling(rate, 0, scaling, now, config);
       return shardCount === config.maxShards || rate <= shardCount * config.writesPerShard * 1.25 * (1 + 1e-9);
     }),
   );
@@ -77,7 +87,7 @@ test("growth is by half at least, for a saturated shard hides demand, or up to t
   const counts = fc.integer({ min: 1, max: 1_000 });
   fc.assert(
     fc.property(rates, counts, (rate, before) => {
-      const { shardCount } = decideScaling(rate, { shardCount: before, calmSince: null }, now, defaults);
+      const { shardCount } = decideScaling(rate, 0, { shardCount: before, calmSince: null }, now, defaults);
       return shardCount <= before || shardCount >= Math.min(before * 1.5, defaults.maxShards);
     }),
   );
@@ -86,8 +96,8 @@ test("growth is by half at least, for a saturated shard hides demand, or up to t
 test("more writes never mean fewer shards", () => {
   fc.assert(
     fc.property(rates, rates, scalings, anyConfig, (a, b, scaling, config) => {
-      const less = decideScaling(Math.min(a, b), scaling, now, config).shardCount;
-      return less <= decideScaling(Math.max(a, b), scaling, now, config).shardCount;
+      const less = decideScaling(Math.min(a, b), 0, scaling, now, config).shardCount;
+      return less <= decideScaling(Math.max(a, b), 0, scaling, now, config).shardCount;
     }),
   );
 });
@@ -103,7 +113,7 @@ test("independent writers at a steady rate: in 1,000 measurements the count chan
         let scaling: Scaling = { shardCount, calmSince: null };
         let changes = 0;
         for (let second = 0; second < 1_000; second++) {
-          const next = decideScaling(poisson(rate, random), scaling, now + second * 1_000, defaults);
+          const next = decideScaling(poisson(rate, random), 0, scaling, now + second * 1_000, defaults);
           if (next.shardCount !== scaling.shardCount) changes++;
           scaling = next;
         }

@@ -8,15 +8,13 @@
  *        shrink after the cool-down │      hold       │ grow at once
  *     0 ────────────────────────── 1/2 ───── 1 ───── 5/4 ─────────────→  rate / (shardCount × writesPerShard)
  *
- * A counter that is not merely calm but idle shrinks after a short cool-down, since as long as it has many shards it is
- * polled, and nobody needs that.
+ * A counter that nobody writes to at all shrinks sooner, since as long as it has many shards it is polled.
  *
  * Counts of independent writers vary by their square root: 100 writes per second, seen for a second, by 10 %. Growing
  * at 5/4 instead of 1 ignores that noise. A counter whose shards can take no more still gets there, because clients
  * spread over twice as many shards when their writes are slow.
  */
 import type { Config, Millis } from "./config.ts";
-import { isSparse } from "./interval.ts";
 
 /** Least growth of a counter whose shards are over their limit. */
 const GROWTH_FACTOR = 1.5;
@@ -27,8 +25,8 @@ const CALM = 0.5;
 /** Above this share of its capacity a counter grows. */
 const BUSY = 1.25;
 
-/** The longest cool-down of a counter that is idle. */
-const IDLE_COOLDOWN: Millis = 60_000;
+/** How long nobody must have written for a counter to shrink before it has cooled down. */
+const IDLE: Millis = 60_000;
 
 /** The shard count, and since when the counter has been calm enough to shrink. */
 export interface Scaling {
@@ -38,18 +36,18 @@ export interface Scaling {
 }
 
 /**
- * @param rate  writes per second over the whole counter since the previous measurement
- * @param now   when the rate was measured
- * @returns     the scaling from now on; `shardCount` within `[minShards, maxShards]`
+ * @param rate      writes per second over the whole counter since the previous measurement
+ * @param quietFor  how long before `now` the last write was
+ * @param now       when the rate was measured
+ * @returns         the scaling from now on; `shardCount` within `[minShards, maxShards]`
  */
-export function decideScaling(rate: number, scaling: Scaling, now: Millis, config: Config): Scaling {
+export function decideScaling(rate: number, quietFor: Millis, scaling: Scaling, now: Millis, config: Config): Scaling {
   const clamp = (shards: number) => Math.min(Math.max(Math.ceil(shards), config.minShards), config.maxShards);
   const current = clamp(scaling.shardCount);
   const needed = rate / config.writesPerShard;
   if (needed > current * BUSY) return { shardCount: clamp(Math.max(needed, current * GROWTH_FACTOR)), calmSince: null };
   if (current === config.minShards || needed >= current * CALM) return { shardCount: current, calmSince: null };
   const calmSince = scaling.calmSince ?? now;
-  const cooldown = isSparse(rate, config) ? Math.min(IDLE_COOLDOWN, config.shrinkCooldown) : config.shrinkCooldown;
-  if (now - calmSince < cooldown) return { shardCount: current, calmSince };
+  if (now - calmSince < config.shrinkCooldown && quietFor < IDLE) return { shardCount: current, calmSince };
   return { shardCount: clamp(needed), calmSince: null };
 }

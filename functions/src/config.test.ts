@@ -117,20 +117,30 @@ describe("the extension and the function kit are the same", () => {
     expect(exported).toEqual(manifest.resources.map(({ name }: { name: string }) => name));
   });
 
-  test("the same trigger and retries for a write", () => {
-    const [, path] = /document: expr`(.+)`/.exec(index) ?? [];
-    const { eventFilters, retryPolicy } = resource("wake").eventTrigger;
-    const filter = (attribute: string) =>
-      eventFilters.find((one: { attribute: string }) => one.attribute === attribute);
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's
-    expect(filter("document").value).toBe(path?.replace("${params.collection}", "${param:COLLECTION}"));
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the manifest's
-    expect(filter("database").value).toBe("${param:DATABASE_ID}");
-    expect([/retry: true/.test(index), retryPolicy]).toEqual([true, "RETRY_POLICY_RETRY"]);
+  test.each([
+    ["wake", "onDocumentCreated", "created"],
+    ["wakezero", "onDocumentUpdated", "updated"],
+    ["wakebase", "onDocumentUpdated", "updated"],
+  ])("the same trigger and retries for a shard: %s", (name, trigger, event) => {
+    const [, path] =
+      new RegExp(`const ${name} = ${trigger}\\(\\s*{ document: expr\`(.+)\`, \\.\\.\\.retried }`).exec(index) ?? [];
+    const { eventType, eventFilters, retryPolicy } = resource(name).eventTrigger;
+    expect(eventType).toBe(`google.cloud.firestore.document.v1.${event}`);
+    expect(eventFilters).toEqual([
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the manifest's
+      { attribute: "database", value: "${param:DATABASE_ID}" },
+      {
+        attribute: "document",
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's
+        value: path?.replace("${params.collection}", "${param:COLLECTION}"),
+        operator: "match-path-pattern",
+      },
+    ]);
+    expect([/retried = \{.*retry: true/.test(index), retryPolicy]).toEqual([true, "RETRY_POLICY_RETRY"]);
   });
 
   test("the same triggers for documents that are counted: creations and deletions, with retries", () => {
-    const [, path] = /const counted = \{\s*document: expr`(.+)`[^}]*retry: true/.exec(index) ?? [];
+    const [, path] = /const counted = \{ document: expr`(.+)`, \.\.\.retried/.exec(index) ?? [];
     for (const [name, event] of [
       ["created", "onDocumentCreated"],
       ["deleted", "onDocumentDeleted"],

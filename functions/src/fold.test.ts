@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { defaults } from "./config.fixture.ts";
+import { defaults, idle } from "./config.fixture.ts";
 import { toTimestamp } from "./counter.ts";
 import { foldable, isSurplus } from "./fold.ts";
 import type { MeasuredShard, Measurement } from "./measure.ts";
@@ -20,37 +20,50 @@ const measurement = (shards: MeasuredShard[]): Measurement => ({
   shards,
   malformed: [],
 });
-const foreign = ["base", "", "-1", "01", "1.5", "1e3", "10000", " 7", "0x7", "seven", "add", "subs-1"];
+const foreign = ["base", "", "-1", "01", "1.5", "1e3", "10000", " 7", "0x7", "seven"];
+const QUIET = 60_000;
+/** Of a counter that is written to. */
+const busy = (shardCount: number) => ({ shardCount, rate: 1 });
 
 test("a shard is surplus from the shard count on", () => {
   expect([isSurplus(shard("7"), 8), isSurplus(shard("8"), 8)]).toEqual([false, true]);
   fc.assert(fc.property(fc.nat(9_999), fc.nat(9_999), (i, count) => isSurplus(shard(String(i)), count) === i >= count));
 });
 
-test("the register of a process is surplus whatever the shard count", () => {
-  for (const id of ["add-x7", "sub-x7"]) expect(isSurplus(shard(id), 10_000)).toBe(true);
-});
-
 test.each(foreign)("%j is nobody's surplus: never folded, however long it has been quiet", (id) => {
   expect(isSurplus(shard(id), 1)).toBe(false);
-  expect(foldable(measurement([shard(id, 1e12)]), 1, defaults)).toEqual([]);
+  expect(foldable(measurement([shard(id, 1e12)]), busy(1), defaults)).toEqual([]);
+  expect(foldable(measurement([shard(id, 1e12)]), idle, defaults)).toEqual([]);
 });
 
-test("what may be folded is every surplus shard that has been quiet for the cool-down, and nothing else", () => {
-  const quiet = fc.constantFrom(0, defaults.shrinkCooldown - 1, defaults.shrinkCooldown, defaults.shrinkCooldown + 1);
-  const ids = fc.oneof(
-    fc.nat(9_999).map(String),
-    fc.nat(20).map(String),
-    fc.constantFrom("add-x", "sub-x", ...foreign),
-  );
+test("of a counter that is written to, every surplus shard that has been quiet for a minute may be folded, and no other", () => {
+  const quiet = fc.constantFrom(0, QUIET - 1, QUIET, QUIET + 1);
+  const ids = fc.oneof(fc.nat(9_999).map(String), fc.nat(20).map(String), fc.constantFrom(...foreign));
   const shards = fc.array(fc.tuple(ids, quiet), { maxLength: 40 });
   fc.assert(
     fc.property(shards, fc.integer({ min: 1, max: 20 }), (some, shardCount) => {
-      const expected = some.filter(
-        ([id, age]) => !foreign.includes(id) && !(Number(id) < shardCount) && age >= defaults.shrinkCooldown,
-      );
-      const folded = foldable(measurement(some.map(([id, age]) => shard(id, age))), shardCount, defaults);
+      const expected = some.filter(([id, age]) => !foreign.includes(id) && !(Number(id) < shardCount) && age >= QUIET);
+      const folded = foldable(measurement(some.map(([id, age]) => shard(id, age))), busy(shardCount), defaults);
       expect(folded).toEqual(expected.map(([id, age]) => shard(id, age)));
     }),
   );
+});
+
+test("a shorter cool-down makes for a shorter wait", () => {
+  const config = { ...defaults, shrinkCooldown: 5_000 };
+  const shards = [shard("3", 4_999), shard("4", 5_000)];
+  expect(foldable(measurement(shards), busy(1), config)).toEqual([shard("4", 5_000)]);
+});
+
+test("of one that is idle and has shrunk, every shard but 0 and base is folded at once, the fewest there may be included", () => {
+  const shards = ["base", "0", "1", "4", "9999"].map((id) => shard(id, 0));
+  expect(foldable(measurement(shards), idle, defaults).map(({ id }) => id)).toEqual(["1", "4", "9999"]);
+  const wide = { ...defaults, minShards: 5 };
+  expect(foldable(measurement(shards), { ...idle, shardCount: 5 }, wide).map(({ id }) => id)).toEqual([
+    "1",
+    "4",
+    "9999",
+  ]);
+  expect(foldable(measurement(shards), { ...idle, shardCount: 6 }, wide)).toEqual([]);
+  expect(foldable(measurement(shards), { ...idle, rate: 0.1 }, defaults)).toEqual([]);
 });

@@ -11,7 +11,6 @@ import * as v1 from "firebase-functions/v1";
 import { onDocumentCreated, onDocumentDeleted, onDocumentUpdated } from "firebase-functions/v2/firestore";
 import { onSchedule } from "firebase-functions/v2/scheduler";
 import { onTaskDispatched } from "firebase-functions/v2/tasks";
-import { BASE_SHARD } from "../../core/src/index.ts";
 import { runTask } from "./aggregate.ts";
 import { type Backend, createBackend } from "./backend.ts";
 import { type Millis, params } from "./config.ts";
@@ -38,18 +37,20 @@ const memory = "512MiB";
 const isExtension = process.env.EXT_INSTANCE_ID !== undefined;
 
 /** A write is tried again for up to a day until it is counted. A deleted shard was folded: its count lives on in `base`. */
-const shard = (id: string) =>
-  ({
-    document: expr`${params.collection}/{counterId}/shards/${id}`,
-    database: params.database,
-    region,
-    memory,
-    retry: true,
-  }) as const;
+const retried = { database: params.database, region, memory, retry: true } as const;
 
-export const wake = onDocumentCreated(shard("{shardId}"), ({ data }) => wakeUp(data, true));
-export const wakezero = onDocumentUpdated(shard("0"), ({ data }) => wakeUp(data?.after, false));
-export const wakebase = onDocumentUpdated(shard(BASE_SHARD), ({ data }) => wakeUp(data?.after, false));
+export const wake = onDocumentCreated(
+  { document: expr`${params.collection}/{counterId}/shards/{shardId}`, ...retried },
+  ({ data }) => wakeUp(data, true),
+);
+export const wakezero = onDocumentUpdated(
+  { document: expr`${params.collection}/{counterId}/shards/0`, ...retried },
+  ({ data }) => wakeUp(data?.after, false),
+);
+export const wakebase = onDocumentUpdated(
+  { document: expr`${params.collection}/{counterId}/shards/base`, ...retried },
+  ({ data }) => wakeUp(data?.after, false),
+);
 
 async function wakeUp(snapshot: DocumentSnapshot | undefined, isNew: boolean): Promise<void> {
   if (!snapshot?.updateTime) return;
@@ -60,13 +61,7 @@ async function wakeUp(snapshot: DocumentSnapshot | undefined, isNew: boolean): P
 }
 
 /** Creations and deletions alone: an update of a counted document costs nothing. */
-const counted = {
-  document: expr`${params.countedCollection}/{document}`,
-  database: params.database,
-  region,
-  memory,
-  retry: true,
-} as const;
+const counted = { document: expr`${params.countedCollection}/{document}`, ...retried } as const;
 
 export const created = onDocumentCreated(counted, async ({ data }) => {
   if (data) await recount(data.ref, toMillis(data.updateTime));

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyConfig, anyCounter, defaults, idle } from "./config.fixture.ts";
-import { isPolled, judge, type Outlook, outlookOf, type Verdict } from "./outlook.ts";
+import { isPolled, judge, nextPoll, type Outlook, outlookOf, type Verdict } from "./outlook.ts";
 
 describe("what to do about a write", () => {
   const outlooks = {
@@ -71,6 +71,27 @@ describe("the outlook", () => {
   test("is polled from two writes expected in an interval", () => {
     expect([1.99, 2].map((rate) => isPolled({ ...idle, rate }, defaults))).toEqual([false, true]);
     expect([0.19, 0.2].map((rate) => isPolled({ ...idle, rate, total: 1e6 }, defaults))).toEqual([false, true]);
+  });
+
+  test("is polled as long as there are shards whose writes wake nobody, however few", () => {
+    const silent = { ...idle, silent: true };
+    expect(isPolled(silent, defaults)).toBe(true);
+    const { coveredUntil, due } = outlookOf(silent, margin, defaults);
+    expect([coveredUntil - idle.asOf, due - idle.asOf]).toEqual([11_000, 10_000]);
+  });
+
+  test("after polls that found nothing new: the next is whole intervals after the last publish, and never now or past", () => {
+    const silent = { ...idle, silent: true };
+    const after = (measured: number) => nextPoll(silent, idle.asOf + measured, defaults) - idle.asOf;
+    expect([0, 1, 9_999, 10_000, 10_001, 29_000, 30_000].map(after)).toEqual([
+      10_000, 10_000, 10_000, 20_000, 20_000, 30_000, 40_000,
+    ]);
+    fc.assert(
+      fc.property(anyCounter, anyConfig, fc.integer({ min: 0, max: 1e9 }), (counter, config, later) => {
+        const next = nextPoll(counter, counter.asOf + later, config);
+        return next > counter.asOf + later && next <= counter.asOf + later + config.maxInterval + 1;
+      }),
+    );
   });
 
   test("never makes a publish due before the shortest interval, nor after the longest", () => {

@@ -76,11 +76,23 @@ describe("the next publish", () => {
     ["less than a write is expected in the longest interval", false, ["0"], 0.99, 1],
     ["a write is expected in the longest interval", true, ["0"], 1, 1],
     ["it has more than the fewest shards", true, ["0"], 0, 2],
-    ["a surplus shard is not folded yet", true, ["0", "1"], 0, 1],
+    ["a shard is not folded yet", true, ["0", "1"], 0, 1],
+    ["there is a document that is no client's shard", true, ["0", "imported"], 0, 1],
   ])("because %s, the sweep should look again: %j", (_why, unsettled, shards, writes, shardCount) => {
     const measurement = measured(10, { writes: idle.writes + writes, shards: shards.map((id) => shard(id)) });
     expect(nextPublished({ ...idle, shardCount }, measurement, defaults).unsettled).toBe(unsettled);
   });
+});
+
+test.each<[ids: string[], malformed: string[], silent: boolean]>([
+  [["0", "base"], [], false],
+  [["0", "1"], [], true],
+  [["9999"], [], true],
+  [["0"], ["1"], false],
+  [["0", "imported"], [], false],
+])("with shards %j, malformed %j, its writes may wake nobody: %j", (ids, malformed, silent) => {
+  const measurement = measured(10, { shards: ids.map((id) => shard(id)), malformed });
+  expect(nextPublished(idle, measurement, defaults).silent).toBe(silent);
 });
 
 describe("the next publish of a counter that counts a collection", () => {
@@ -141,7 +153,9 @@ describe("a publish is news", () => {
 
   test("but not if no shard was written since the last and nothing it says has changed", () => {
     expect(newsOf(measured(100))).toBe(false);
-    expect(newsOf(measured(100, { malformed: ["x"] }), { ...idle, malformed: ["x"], shardDocuments: 2 })).toBe(false);
+    expect(
+      newsOf(measured(100, { malformed: ["x"] }), { ...idle, malformed: ["x"], unsettled: true, shardDocuments: 2 }),
+    ).toBe(false);
   });
 
   test("if a shard was written since, even if the total is the same", () => {
@@ -163,6 +177,7 @@ describe("a publish is news", () => {
     ["shardCount", { shardCount: 2, calmSince: 0 }],
     ["calmSince", { shardCount: 2 }],
     ["unsettled", { unsettled: true }],
+    ["silent", { silent: true }],
     ["shardDocuments", { shardDocuments: 2 }],
     ["malformed", { malformed: ["x"] }],
   ])("if it says another %s", (_what, before) => {

@@ -15,7 +15,7 @@ import {
   SHARDS,
 } from "../../core/src/index.ts";
 import { decideScaling } from "./autoscale.ts";
-import type { Config } from "./config.ts";
+import type { Config, Millis } from "./config.ts";
 import { type Published, type Seen, type StoredCounter, toMillis, toTimestamp } from "./counter.ts";
 import { isSparse } from "./interval.ts";
 import { logError } from "./log.ts";
@@ -38,7 +38,7 @@ export function nextPublished(previous: Published | undefined, measurement: Meas
   // Nobody needs a shard of a counter that counts a collection.
   const { shardCount, calmSince } = recount
     ? { shardCount: config.minShards, calmSince: null }
-    : decideScaling(rate, scaling, asOf, config);
+    : decideScaling(rate, asOf - lastWriteOf(measurement), scaling, asOf, config);
   const ids = [...measurement.shards.map(({ id }) => id), ...measurement.malformed];
   return {
     total: measurement.total,
@@ -52,6 +52,10 @@ export function nextPublished(previous: Published | undefined, measurement: Meas
     shardDocuments: ids.length + (recount?.reads ?? 0),
     malformed: measurement.malformed,
   };
+}
+
+function lastWriteOf({ shards }: Measurement): Millis {
+  return shards.reduce((last, { updatedAt }) => Math.max(last, toMillis(updatedAt)), 0);
 }
 
 /**

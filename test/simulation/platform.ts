@@ -10,6 +10,7 @@
 
 import type { Firestore as RealFirestore } from "firebase-admin/firestore";
 import type { Functions } from "firebase-admin/functions";
+import { BASE_SHARD } from "../../core/src/index.ts";
 import { runTask } from "../../functions/src/aggregate.ts";
 import type { Backend } from "../../functions/src/backend.ts";
 import type { Config } from "../../functions/src/config.ts";
@@ -61,13 +62,15 @@ export class Platform {
     for (let i = 0; i < scenario.instances; i++) this.#instances.push(this.#start());
   }
 
-  /** Firestore's triggers: an event for each shard that was written, and each counted document that came or went. */
+  /** Firestore's triggers, as functions/src/index.ts names them, and each counted document that came or went. */
   onCommit({ changes }: Commit): void {
     for (const { before, after } of changes) {
       const [collection, counterId = "", shards, shardId] = after.path.split("/");
       const committedAt = after.updateTime / MS;
       if (collection === this.#config.collection && shards === "shards" && shardId && after.fields) {
-        this.#deliver(`event ${shardId}`, () => ({ counterId, shardId, committedAt }));
+        const isNew = !before.fields;
+        const isHeard = isNew || shardId === "0" || shardId === BASE_SHARD;
+        if (isHeard) this.#deliver(`event ${shardId}`, () => ({ counterId, shardId, isNew, committedAt }));
       }
       const counted = collection && counterOf(collection, this.#config.counted);
       if (!counted || !before.fields === !after.fields) continue;

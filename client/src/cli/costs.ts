@@ -176,7 +176,7 @@ function phasesOf(traffic: Traffic, config: Config): Phase[] {
 /** The shard count that the functions come to, and stay at, from another one. */
 function shardsAt(rate: number, from: number, config: Config): number {
   for (let shardCount = from; ; ) {
-    const { shardCount: next } = decideScaling(rate, { shardCount, calmSince: 0 }, config.shrinkCooldown, config);
+    const { shardCount: next } = decideScaling(rate, 0, { shardCount, calmSince: 0 }, config.shrinkCooldown, config);
     if (next === shardCount) return shardCount;
     shardCount = next;
   }
