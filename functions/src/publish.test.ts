@@ -18,7 +18,7 @@ function measured(seconds: number, changes: Partial<Measurement> = {}): Measurem
   };
 }
 
-function shard(id: string, updatedAt = idle.asOf - 60_000) {
+function shard(id: string, updatedAt = idle.asOf - 30_000) {
   return { id, count: 1, writes: 1, updatedAt: toTimestamp(updatedAt) };
 }
 
@@ -69,6 +69,7 @@ describe("the next publish", () => {
     expect(nextPublished(idle, measured(1, { writes: idle.writes + 100 }), defaults).shardCount).toBe(100);
     const wide = { ...idle, shardCount: 50 };
     expect(nextPublished(wide, measured(1), defaults)).toMatchObject({ shardCount: 50, calmSince: idle.asOf + 1_000 });
+    expect(nextPublished(wide, measured(30), defaults)).toMatchObject({ shardCount: 1, calmSince: null });
   });
 
   test.each<[why: string, unsettled: boolean, shards: string[], writes: number, shardCount: number]>([
