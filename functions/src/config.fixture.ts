@@ -53,7 +53,7 @@ export const idle: Published = {
   asOf: 1_700_000_000_000,
   calmSince: null,
   unsettled: false,
-  silent: false,
+  silentShards: 0,
   shardDocuments: 1,
   malformed: [],
 };
@@ -67,7 +67,7 @@ export const anyCounter: fc.Arbitrary<Published> = fc.record({
   asOf: fc.integer({ min: 0, max: 4e12 }),
   calmSince: fc.option(fc.integer({ min: 0, max: 4e12 })),
   unsettled: fc.boolean(),
-  silent: fc.boolean(),
+  silentShards: fc.integer({ min: 0, max: MAX_SHARDS }),
   shardDocuments: fc.integer({ min: 0, max: MAX_SHARDS }),
   malformed: fc.array(fc.string(), { maxLength: 2 }),
 });

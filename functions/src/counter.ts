@@ -9,8 +9,8 @@ export interface StoredCounter extends CounterDocument<Timestamp> {
   calmSince: Timestamp | null;
   /** Whether the sweep should look again although nobody writes: the counter is hot, scaled up or not yet folded. */
   unsettled: boolean;
-  /** Whether there are shards whose writes wake nobody, so that the counter is polled. */
-  silent: boolean;
+  /** How many shards there are whose writes wake nobody. If there are any, the counter is polled. */
+  silentShards: number;
   /** How many documents the measurement read: what the next one may cost. */
   shardDocuments: number;
   /** Shards whose `count` cannot be added and which are therefore left out. Each is reported once in the log. */
@@ -26,7 +26,7 @@ export interface Published {
   readonly asOf: Millis;
   readonly calmSince: Millis | null;
   readonly unsettled: boolean;
-  readonly silent: boolean;
+  readonly silentShards: number;
   readonly shardDocuments: number;
   readonly malformed: readonly string[];
 }
@@ -70,7 +70,7 @@ export function parseCounter(snapshot: DocumentSnapshot): Published | undefined 
     asOf,
     calmSince: millis(snapshot.get("calmSince")),
     unsettled: snapshot.get("unsettled") === true,
-    silent: snapshot.get("silent") === true,
+    silentShards: number("silentShards", 0),
     shardDocuments: number("shardDocuments", 0),
     malformed: Array.isArray(malformed) ? malformed : [],
   };

@@ -4,8 +4,8 @@
  * Long enough that the total has visibly changed, and that reading the shards costs no more than a set share of what
  * the increments cost; within bounds people set. A counter written less than once in the longest interval gets the
  * shortest: there is nothing to coalesce, so waiting would save nothing. But if a measurement is dear, it gets the
- * longest: of a large collection that is counted, the rate is only a lower bound, and the reads are certain. So does one
- * that is polled although hardly anybody writes.
+ * longest: of a large collection that is counted, the rate is only a lower bound, and the reads are certain. Shards that
+ * are folded as soon as the counter proves to be sparse do not make it dear.
  */
 import type { Config, Millis } from "./config.ts";
 import type { Published } from "./counter.ts";
@@ -22,7 +22,7 @@ const WRITE_PRICE = 0.18;
 /** A measurement is dear from this many documents for each shard the counter needs. */
 const DEAR = 10;
 /** What an interval follows from. */
-export type Load = Pick<Published, "total" | "rate" | "shardCount" | "shardDocuments" | "silent">;
+export type Load = Pick<Published, "total" | "rate" | "shardCount" | "shardDocuments" | "silentShards">;
 
 /**
  * @param counter  its last published total, its rate in writes per second, and how many shards there are: those to
@@ -30,9 +30,9 @@ export type Load = Pick<Published, "total" | "rate" | "shardCount" | "shardDocum
  * @returns        the least time between two published totals
  */
 export function publishInterval(counter: Load, config: Config): Millis {
-  const { total, rate, shardCount, shardDocuments, silent } = counter;
+  const { total, rate, shardCount, shardDocuments, silentShards } = counter;
   const { precision, budget, minInterval, maxInterval } = config;
-  if (isSparse(rate, config)) return silent || shardDocuments >= DEAR * shardCount ? maxInterval : minInterval;
+  if (isSparse(rate, config)) return shardDocuments - silentShards < DEAR * shardCount ? minInterval : maxInterval;
   const untilVisible = (precision * Math.abs(total)) / rate;
   const untilAffordable = (Math.max(shardCount, shardDocuments) * READ_PRICE) / (budget * rate * WRITE_PRICE);
   return Math.min(Math.max(1_000 * Math.max(untilVisible, untilAffordable), minInterval), maxInterval);

@@ -12,8 +12,9 @@
  * a polled state two more measurements follow for certain, the first not before `due` and the second at least
  * `minInterval` later; writes in that time are nobody's concern.
  *
- * A poll that finds nothing new publishes nothing. It schedules the next one whole intervals after the last publish: so
- * all who poll come to the same instant, and however often one is run, one follows.
+ * A poll that finds nothing new publishes nothing, and the next is not before the longest interval is over. It is scheduled
+ * whole such intervals after the last publish: so all who poll come to the same instant, and however often one is run, one
+ * follows.
  */
 import type { Config, Millis } from "./config.ts";
 import type { Published } from "./counter.ts";
@@ -28,13 +29,12 @@ export interface Outlook {
 
 /** Whether the next measurement is scheduled by the publisher instead of by the next write. */
 export function isPolled(counter: Load, config: Config): boolean {
-  return counter.silent || counter.rate * publishInterval(counter, config) >= 2_000;
+  return counter.silentShards > 0 || counter.rate * publishInterval(counter, config) >= 2_000;
 }
 
 /** When a polled counter is measured next, after a measurement that found nothing new. */
-export function nextPoll(counter: Published, measuredAt: Millis, config: Config): Millis {
-  const interval = publishInterval(counter, config);
-  return counter.asOf + interval * (Math.floor((measuredAt - counter.asOf) / interval) + 1);
+export function nextPoll({ asOf }: Published, measuredAt: Millis, { maxInterval }: Config): Millis {
+  return asOf + maxInterval * (Math.floor((measuredAt - asOf) / maxInterval) + 1);
 }
 
 /** @param margin  how far the database's snapshots may lag behind its commits */

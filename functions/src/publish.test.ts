@@ -85,15 +85,15 @@ describe("the next publish", () => {
   });
 });
 
-test.each<[ids: string[], malformed: string[], silent: boolean]>([
-  [["0", "base"], [], false],
-  [["0", "1"], [], true],
-  [["9999"], [], true],
-  [["0"], ["1"], false],
-  [["0", "imported"], [], false],
-])("with shards %j, malformed %j, its writes may wake nobody: %j", (ids, malformed, silent) => {
+test.each<[ids: string[], malformed: string[], silentShards: number]>([
+  [["0", "base"], [], 0],
+  [["0", "1", "2"], [], 2],
+  [["9999"], [], 1],
+  [["0"], ["1"], 0],
+  [["0", "imported"], [], 0],
+])("with shards %j, malformed %j, so many are silent: %i", (ids, malformed, silentShards) => {
   const measurement = measured(10, { shards: ids.map((id) => shard(id)), malformed });
-  expect(nextPublished(idle, measurement, defaults).silent).toBe(silent);
+  expect(nextPublished(idle, measurement, defaults).silentShards).toBe(silentShards);
 });
 
 describe("the next publish of a counter that counts a collection", () => {
@@ -178,7 +178,7 @@ describe("a publish is news", () => {
     ["shardCount", { shardCount: 2, calmSince: 0 }],
     ["calmSince", { shardCount: 2 }],
     ["unsettled", { unsettled: true }],
-    ["silent", { silent: true }],
+    ["silentShards", { silentShards: 1 }],
     ["shardDocuments", { shardDocuments: 2 }],
     ["malformed", { malformed: ["x"] }],
   ])("if it says another %s", (_what, before) => {

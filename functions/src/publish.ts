@@ -48,7 +48,7 @@ export function nextPublished(previous: Published | undefined, measurement: Meas
     asOf,
     calmSince,
     unsettled: shardCount > config.minShards || !isSparse(rate, config) || ids.some((id) => !WOKEN.includes(id)),
-    silent: measurement.shards.some(isSilent),
+    silentShards: measurement.shards.filter(isSilent).length,
     shardDocuments: ids.length + (recount?.reads ?? 0),
     malformed: measurement.malformed,
   };
@@ -135,7 +135,7 @@ async function commit(
     group: groupOf(ref.id),
     calmSince: next.calmSince === null ? null : toTimestamp(next.calmSince),
     unsettled: next.unsettled,
-    silent: next.silent,
+    silentShards: next.silentShards,
     shardDocuments: next.shardDocuments,
     malformed: [...next.malformed],
   };
