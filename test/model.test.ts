@@ -89,7 +89,7 @@ const DOCS = ["a/1", "a/2", "a/3", "b/1", "a/1/a/1"];
 function aWrite(random: Random): Write {
   const kind = random.pick(["create", "set", "merge", "mergeFields", "update", "update", "delete"] as const);
   const transform = {
-    kind: random.pick(["increment", "maximum", "minimum", "serverTimestamp", "delete"]),
+    kind: random.pick(["increment", "serverTimestamp", "delete"]),
     of: random.integer(-3, 3),
   };
   const fields = kind === "set" || kind === "create" ? ["n", "s"] : ["n", "s", "map"];

@@ -333,7 +333,7 @@ describe.each(["likes:post", "votes:post"])("the keyed counter %s", (counter) =>
   });
 });
 
-test("what the backend keeps beside a counter is nobody's to read or write: corrections, its source, its registers", async () => {
+test("what the backend keeps beside a counter is nobody's to read or write: corrections, its source, its receipts", async () => {
   const correction = { expected: 1, found: 0, by: 1 };
   await asAdmin("counters/views:home", { total: 1 });
   await asAdmin("counters/views:home/corrections/one", correction);
@@ -346,7 +346,7 @@ test("what the backend keeps beside a counter is nobody's to read or write: corr
     await assertFails(
       setDoc(doc(db, "counters/views:new"), { source: { entries: true }, reconcileAt: Timestamp.now() }),
     );
-    await assertFails(getDoc(doc(db, "counters/views:home/registers/add-x")));
+    await assertFails(getDoc(doc(db, "counters/views:home/receipts/x")));
   }
 });
 

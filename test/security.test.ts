@@ -96,8 +96,8 @@ describe("whatever REST can say", () => {
   test("nothing is written under, beside or in the likeness of a counter", async () => {
     const counter = anew();
     for (const path of [
-      ...["shards/base", "shards/add-x", "shards/sub-x", "shards/0/shards/1", "shards/0/sub/x"],
-      ...["registers/add-x", "corrections/x", "entries/alice", "other/x"],
+      ...["shards/base", "shards/add-x", "shards/0/shards/1", "shards/0/sub/x"],
+      ...["receipts/x", "corrections/x", "entries/alice", "other/x"],
     ]) {
       expect(await db.commit("alice", [increment(`${counter}/${path}`)]), path).toBe(REFUSED);
     }
@@ -121,14 +121,14 @@ describe("whatever REST can say", () => {
     structuredAggregationQuery: { ...query(collectionId, false), aggregations: [{ alias: "n", count: {} }] },
   });
   test.each<User>([null, "bob"])(
-    "entries, registers and corrections are hidden from %j, however asked for",
+    "entries, receipts and corrections are hidden from %j, however asked for",
     async (user) => {
       await db.commit(ADMIN, [
         { path: `counters/${anEntry}`, set: { by: integer(1), shard: { stringValue: "0" } } },
-        { path: "counters/home/registers/add-x", set: { folded: integer(1) } },
+        { path: "counters/home/receipts/x", set: { expireAt: { timestampValue: "2030-01-01T00:00:00Z" } } },
         { path: "counters/home/corrections/x", set: { by: integer(1) } },
       ]);
-      for (const [collection, id] of Object.entries({ entries: "alice", registers: "add-x", corrections: "x" })) {
+      for (const [collection, id] of Object.entries({ entries: "alice", receipts: "x", corrections: "x" })) {
         const answers = [
           await db.call(user, "GET", `counters/home/${collection}/${id}`),
           await db.call(user, "GET", `counters/home/${collection}`),

@@ -43,12 +43,10 @@ export interface EntryDocument<Instant> {
   at: Instant;
 }
 
-/** `counters/{id}/registers/{shard}`: created with the register, and outlives it. */
-export interface RegisterDocument<Instant> {
-  /** What the register stood at when it was folded; absent before. */
-  folded?: number;
-  /** When it may go: no process comes back so late. For a TTL policy. Absent before it was folded. */
-  expireAt?: Instant;
+/** `counters/{id}/receipts/{random id}`: one commit of a server's plain increments. Created, never updated. */
+export interface ReceiptDocument<Instant> {
+  /** When it may go: the same commit does not arrive again so late. For a TTL policy. */
+  expireAt: Instant;
 }
 
 /** Default of the deploy-time parameter `COLLECTION`. */
@@ -82,17 +80,9 @@ export function shardsPath(counter: string): string {
   return `${counter}/${SHARDS}`;
 }
 
-/**
- * Path of what becomes of a register: a shard that one process writes alone, named `add-…` or `sub-…`. It exists as long
- * as its process may come back, so that none opens a register again that was folded.
- */
-export function registerPath(counter: string, shard: string): string {
-  return `${counter}/registers/${shard}`;
-}
-
-/** Whether a shard is a register: `count` is a process's cumulative sum and grows by `maximum`, or `minimum`. */
-export function isRegister(shard: string): boolean {
-  return /^(add|sub)-/.test(shard);
+/** Path of the collection of a counter's receipts. */
+export function receiptsPath(counter: string): string {
+  return `${counter}/receipts`;
 }
 
 /** Path of the collection of a counter's entries. */

@@ -13,7 +13,7 @@ export interface Place {
 
 /** The two shards that clients may write. */
 export const SHARD_IDS = ["0", "1"];
-/** Not shards of clients: the backend's, one too many, another spelling of 0, a server's register. */
+/** Not shards of clients: the backend's, one too many, another spelling of 0, no number. */
 export const FOREIGN_SHARD_IDS = ["base", "10000", "00", "add-x"];
 /** Alice and bob play; carol has liked and is away. */
 export const KEYS = ["alice", "bob", "carol"];

@@ -50,17 +50,41 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
       'if (mirror) batch.set(ref.firestore.doc(mirror.document), { [mirror.field[0] ?? ""]: next.total }, { merge: true });',
     breaks: ["I1"],
   },
-  "a register that was written once never writes again": {
-    file: "client/src/admin/register.ts",
-    find: "    this.#isWriting = false;\n",
-    replace: "",
-    breaks: ["answers"],
-  },
-  "a register sets its sum instead of keeping the larger": {
-    file: "client/src/admin/register.ts",
-    find: "FieldValue.maximum(this.#sum) :",
-    replace: "this.#sum :",
+  "a server's increment without its receipt": {
+    file: "client/src/admin/receipt.ts",
+    find: "      batch.create(receipt, ",
+    replace: "      void (",
     breaks: ["I5"],
+  },
+  "a receipt is set instead of created": {
+    file: "client/src/admin/receipt.ts",
+    find: "batch.create(receipt, ",
+    replace: "batch.set(receipt, ",
+    breaks: ["I5"],
+  },
+  "each try has a receipt of its own": {
+    file: "client/src/admin/receipt.ts",
+    find: "batch.create(receipt, ",
+    replace: "batch.create(receipt.parent.doc(), ",
+    breaks: ["I5"],
+  },
+  "increments made while a commit is under way are forgotten": {
+    file: "client/src/admin/combine.ts",
+    find: "    if (next === share) next = undefined;\n    if (share.sum !== 0) await commit(share.sum);",
+    replace: "    if (share.sum !== 0) await commit(share.sum);\n    if (next === share) next = undefined;",
+    breaks: ["I5"],
+  },
+  "combined increments count as the first alone": {
+    file: "client/src/admin/combine.ts",
+    find: "next.sum += by;",
+    replace: "next.sum ||= by;",
+    breaks: ["I5"],
+  },
+  "a server that has committed once never commits again": {
+    file: "client/src/admin/combine.ts",
+    find: "    last = share.done.catch(() => undefined);",
+    replace: "    last = new Promise(() => {});",
+    breaks: ["answers"],
   },
   "a refused reset counts as done": {
     file: "client/src/admin/maintain.ts",
@@ -180,12 +204,6 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
       "    await batch.commit();\n    (batch as any).writes.length = 0;\n    batch.set(\n      shards.doc(BASE_SHARD),",
     breaks: ["I5", "I1"],
   },
-  "fold forgets what a register stood at": {
-    file: "functions/src/fold.ts",
-    find: "folded: count,",
-    replace: "folded: 0,",
-    breaks: ["I5"],
-  },
   "measure goes by the shard count": {
     file: "functions/src/measure.ts",
     find: "  for (const doc of snapshot.docs) {",
@@ -217,18 +235,6 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
       'batch.set(counterDoc(ref).collection("shards").doc("base"), { count: FieldValue.increment(drift) }, { merge: true });',
     breaks: ["I5"],
   },
-  "a register adds instead of keeping the larger sum": {
-    file: "client/src/admin/register.ts",
-    find: 'this.#direction === "add" ? FieldValue.maximum(this.#sum)',
-    replace: 'this.#direction === "add" ? FieldValue.increment(this.#sum - this.#acknowledged)',
-    breaks: ["I5"],
-  },
-  "a register that was folded is opened again": {
-    file: "client/src/admin/register.ts",
-    find: "batch.create(this.#firestore.doc(registerPath(this.#counter, this.#shard)), {});",
-    replace: "",
-    breaks: ["I5"],
-  },
   "a web client repeats the slot": {
     file: "core/src/writePlan.ts",
     find: "turn % MARK_SLOTS",
@@ -237,8 +243,8 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
   },
   "a server's keyed increment without its entry's precondition": {
     file: "client/src/admin/increment.ts",
-    find: "writer.create(counter.firestore.doc(entryPath(counter.path, key)), { by, shard, at });",
-    replace: "writer.set(counter.firestore.doc(entryPath(counter.path, key)), { by, shard, at });",
+    find: "writer.create(document, { by, shard, at: FieldValue.serverTimestamp() });",
+    replace: "writer.set(document, { by, shard, at: FieldValue.serverTimestamp() });",
     breaks: ["I8"],
   },
   "an undo without its entry's precondition": {

@@ -7,7 +7,7 @@ import { incrementCounter } from "./increment.ts";
  * Collects increments and writes their sum, once per `flushInterval`. A crash loses what was not written yet: call
  * `close` before the process ends.
  *
- * Cost: 1 write per interval in which anything was added.
+ * Cost: one {@link incrementCounter} per interval in which anything was added: 2 writes, and 1 delete a day later.
  *
  * @throws CounterError `counter/invalid-option`
  *

@@ -10,7 +10,6 @@ import {
 } from "../../../core/src/index.ts";
 import type { CounterOptions, Reference } from "../reference.ts";
 import { createSpread, type Spread } from "../spread.ts";
-import type { Register } from "./register.ts";
 
 /** Names one counter. The same object whenever the same counter is asked for. */
 export type CounterRef = Reference<Firestore>;
@@ -18,8 +17,8 @@ export type CounterRef = Reference<Firestore>;
 /** What stands behind a reference. */
 export interface Counter extends CounterRef {
   readonly _spread: Spread;
-  /** What this process has added, and what it has taken away. */
-  readonly _registers: { add?: Register; sub?: Register };
+  /** Adds without a key, in commits that this process's increments share. Made by the first of them. */
+  _add?: (by: number) => Promise<void>;
   /** The read of the shard count under way, if any. */
   _reading?: Promise<void> | undefined;
 }
@@ -42,7 +41,7 @@ export function counter(firestore: Firestore, id: string, options: CounterOption
   const path = counterPath(validName("collection", collection), validName("id", id));
   const known = counters.get(firestore) ?? {};
   counters.set(firestore, known);
-  known[path] ??= { firestore, id, path, _spread: createSpread(Math.random), _registers: {} };
+  known[path] ??= { firestore, id, path, _spread: createSpread(Math.random) };
   return known[path];
 }
 
@@ -52,11 +51,13 @@ export function counterDoc({ firestore, path }: CounterRef): DocumentReference {
 }
 
 /**
- * The shard for an increment that shares a commit with something else. Fractions go to `base`: the rules compare what
- * clients add in floating point, and would refuse them on a shard that has one.
+ * The shard for an increment. What Firestore keeps in floating point goes to `base`: the rules compare what clients add with
+ * what was there, and would refuse them on a shard that has a fraction.
  */
 export function shardFor({ _spread }: Counter, by: number): string {
-  return Number.isInteger(by) ? randomShard(_spread._width(), Math.random) : BASE_SHARD;
+  // Counts the write: a busy writer looks sooner how wide to spread.
+  _spread._nextTurn();
+  return Number.isSafeInteger(by) ? randomShard(_spread._width(), Math.random) : BASE_SHARD;
 }
 
 /** A shard document. */
@@ -64,9 +65,12 @@ export function shardDoc({ firestore, path }: CounterRef, shard: string): Docume
   return firestore.doc(`${shardsPath(path)}/${shard}`);
 }
 
-/** Learns the shard count if what is known is old. Never rejects: not knowing is safe. Cost: 1 read, once a minute. */
-export async function refreshSpread(counter: Counter): Promise<void> {
-  if (!counter._spread._isStale(Date.now())) return;
+/**
+ * Learns the shard count, unless what is known is young. Never rejects: not knowing is safe. Cost: 1 read, once a minute or
+ * in 20 writes.
+ */
+export async function refreshSpread(counter: Counter, isDue = counter._spread._isStale(Date.now())): Promise<void> {
+  if (!isDue) return;
   counter._reading ??= counterDoc(counter)
     .get()
     .catch(() => undefined)

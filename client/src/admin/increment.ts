@@ -1,4 +1,4 @@
-/** Increments by a server: exact under retries, whatever becomes of a call. */
+/** Increments by a server: exact under retries, whatever becomes of a call. commit.ts says why. */
 import { FieldValue, type QueryDocumentSnapshot, type Transaction, type WriteBatch } from "firebase-admin/firestore";
 import {
   ALREADY_EXISTS,
@@ -9,8 +9,10 @@ import {
   validIncrement,
   validName,
 } from "../../../core/src/index.ts";
-import { type Counter, type CounterRef, refreshSpread, shardDoc, shardFor } from "./counter.ts";
-import { Register } from "./register.ts";
+import { combine } from "./combine.ts";
+import { type Create, commitOnce, delta, put } from "./commit.ts";
+import { type Counter, type CounterRef, refreshSpread, shardDoc } from "./counter.ts";
+import { addOnce } from "./receipt.ts";
 import { persist } from "./retry.ts";
 
 /** How an increment counts. */
@@ -23,17 +25,19 @@ export interface IncrementOptions {
  * Adds `by` to a counter. Resolves once Firestore has acknowledged it, and tries until it has: a call whose outcome is
  * unknown is repeated without counting twice. Rules do not apply.
  *
- * Without a key, this process writes to shards of its own, and increments made while a write is under way share the next
- * one. With a `key`, the counter counts exactly once for that key, across processes and restarts: if the key counts
- * already, with the same amount, that is success.
+ * Without a key, increments made while a commit of this process for this counter is under way share the next one; if their
+ * sum is 0, there is nothing to write. With a `key`, the counter counts exactly once for that key, across processes and
+ * restarts: if the key counts already, with the same amount, that is success.
  *
- * Cost: at most 1 write per call, and 1 more when a process starts with a counter, 1 and 1 read when it comes back after
- * a pause; 2 writes with a `key`, whose entry stays: without it, the key would count again.
+ * Cost: 2 writes per commit; without a key, 1 delete a day later, when the commit's receipt expires; with a `key`, its entry
+ * stays: without it, the key would count again. And 1 read when a process starts with a counter, then once a minute or in
+ * 20 commits.
  *
  * @param by - a finite number, not 0
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O; `counter/key-conflict` if the key
- *         counts another amount; `counter/unknown-outcome`, rarely; errors of Firestore that will not pass, such as
- *         `PERMISSION_DENIED`: then it does not count
+ *         counts another amount; `counter/unknown-outcome`, rarely: after a call without an answer Firestore refuses, or
+ *         cannot be reached for half a day; errors of Firestore that will not pass, such as `PERMISSION_DENIED`: then it
+ *         does not count
  *
  * @example
  * ```ts
@@ -45,13 +49,9 @@ export async function incrementCounter(ref: CounterRef, by = 1, options: Increme
   const { key } = options;
   validIncrement(by, key);
   const counter = ref as Counter;
-  if (key !== undefined) await incrementOnce(counter, by, key);
-  else await register(counter, by > 0 ? "add" : "sub").add(Math.abs(by));
-}
-
-function register(counter: Counter, direction: "add" | "sub"): Register {
-  counter._registers[direction] ??= new Register(counter.firestore, counter.path, direction);
-  return counter._registers[direction];
+  if (key !== undefined) return await incrementOnce(counter, by, key);
+  counter._add ??= combine((sum) => addOnce(counter, sum));
+  await counter._add(by);
 }
 
 /**
@@ -101,35 +101,26 @@ export function incrementCounterIn(
 ): void {
   const { key } = options;
   validIncrement(by, key);
-  void refreshSpread(ref as Counter);
-  write(writer as WriteBatch, ref as Counter, by, key);
+  const counter = ref as Counter;
+  void refreshSpread(counter);
+  put(writer as WriteBatch, counter, by, key === undefined ? undefined : entry(counter, key, by));
 }
 
-function write(writer: WriteBatch, counter: Counter, by: number, key: string | undefined): void {
-  const shard = shardFor(counter, by);
-  const at = FieldValue.serverTimestamp();
-  if (key !== undefined) writer.create(counter.firestore.doc(entryPath(counter.path, key)), { by, shard, at });
-  writer.set(shardDoc(counter, shard), delta(by), { merge: true });
-}
-
-function delta(by: number) {
-  return { count: FieldValue.increment(by), writes: FieldValue.increment(1), at: FieldValue.serverTimestamp() };
+/** What a keyed increment creates, so that it cannot be made again: the entry of its key. */
+function entry({ firestore, path }: Counter, key: string, by: number): Create {
+  const document = firestore.doc(entryPath(path, key));
+  return (writer, shard) => writer.create(document, { by, shard, at: FieldValue.serverTimestamp() });
 }
 
 async function incrementOnce(counter: Counter, by: number, key: string): Promise<void> {
-  await refreshSpread(counter);
-  await persist(async () => {
-    const batch = counter.firestore.batch();
-    write(batch, counter, by, key);
-    await batch.commit();
-  }).catch(async (error) => {
+  await commitOnce(counter, by, entry(counter, key, by)).catch(async (error) => {
     if (codeOf(error) !== ALREADY_EXISTS) throw error;
-    const entry = await persist(() => counter.firestore.doc(entryPath(counter.path, key)).get());
+    const known = await persist(() => counter.firestore.doc(entryPath(counter.path, key)).get());
     // Taken back since: it did count.
-    if (!entry.exists || entry.get("by") === by) return;
+    if (!known.exists || known.get("by") === by) return;
     throw new CounterError(
       "counter/key-conflict",
-      `"${key}" counts ${entry.get("by")} in "${counter.id}" already, not ${by}; undo that first, or use another key`,
+      `"${key}" counts ${known.get("by")} in "${counter.id}" already, not ${by}; undo that first, or use another key`,
     );
   });
 }

@@ -25,9 +25,8 @@ async function read(ref: CounterRef): Promise<Findings> {
   const part = (name: string) => document.collection(name);
   // First, so that what it counts is in the measurement.
   const counter = await document.get();
-  const [measurement, registers, entries, corrections] = await Promise.all([
+  const [measurement, entries, corrections] = await Promise.all([
     measure(part(SHARDS)),
-    part("registers").count().get(),
     part("entries").count().get(),
     part(CORRECTIONS).orderBy("at", "desc").limit(1).get(),
   ]);
@@ -37,7 +36,6 @@ async function read(ref: CounterRef): Promise<Findings> {
     id: ref.id,
     published: publishedOf(counter),
     measurement,
-    registers: registers.data().count,
     entries: entries.data().count,
     source: counter.get("source") ?? null,
     reconcileAt: due ? isoOf(due) : null,
@@ -79,7 +77,7 @@ function show(inspection: Inspection, target: Target): void {
 }
 
 function facts(inspection: Inspection): Cell[][] {
-  const { published, exact, difference, ageMillis, shards, registers, entries, latestCorrection } = inspection;
+  const { published, exact, difference, ageMillis, shards, entries, latestCorrection } = inspection;
   const now = Date.parse(exact.asOf);
   const rows: Cell[][] = [];
   const add = (name: string, value: Cell, remark: string) => rows.push([paint("dim", name), value, remark]);
@@ -88,7 +86,6 @@ function facts(inspection: Inspection): Cell[][] {
   add("exact", paint("bold", inWords(exact.total)), difference === 0 ? "now, the same" : `now, ${signed(difference)}`);
   if (published) add("writes", inWords(published.writes), `${inWords(published.rate)} per second lately`);
   add("shards", published?.shardCount ?? "–", shardRemark(inspection));
-  if (registers.ever > 0) add("registers", registers.open, `of servers, ${registers.ever} ever`);
   if (entries > 0) add("entries", inWords(entries), "keyed increments");
   if (shards.malformed.length > 0) {
     add(

@@ -2,7 +2,6 @@
  * What there is to say about one counter, from what was read of it: whether its total is up to date, how its shards are,
  * and what somebody should look at. Pure; `inspect` reads, and prints it.
  */
-import { isRegister } from "../../../core/src/index.ts";
 import { isSurplus } from "../../../functions/src/fold.ts";
 import type { MeasuredShard, Measurement } from "../../../functions/src/measure.ts";
 
@@ -42,7 +41,6 @@ export interface Inspection {
     /** Ids of those whose count is no number: not in any total. */
     readonly malformed: readonly string[];
   };
-  readonly registers: { readonly open: number; readonly ever: number };
   readonly entries: number;
   /** The source of truth it is reconciled with, as it is stored. */
   readonly source: unknown;
@@ -65,7 +63,6 @@ export interface Findings {
   readonly id: string;
   readonly published: PublishedReport | null;
   readonly measurement: Measurement;
-  readonly registers: number;
   readonly entries: number;
   readonly source: unknown;
   readonly reconcileAt: string | null;
@@ -79,7 +76,7 @@ const BUSIEST = 5;
 const LATE_MS = 60_000;
 
 export function inspectionOf(findings: Findings): Inspection {
-  const { id, published, measurement, registers, entries, source, reconcileAt, latestCorrection } = findings;
+  const { id, published, measurement, entries, source, reconcileAt, latestCorrection } = findings;
   const { shards, malformed } = measurement;
   const documents = shards.length + malformed.length;
   const now = measurement.asOf.toMillis();
@@ -100,14 +97,13 @@ export function inspectionOf(findings: Findings): Inspection {
         .map(({ id, count, writes, updatedAt }) => ({ id, count, writes, lastWrite: isoOf(updatedAt) })),
       malformed,
     },
-    registers: { open: shards.filter((shard) => isRegister(shard.id)).length, ever: registers },
     entries,
     source,
     reconcileAt,
     latestCorrection,
     warnings: warningsOf(difference, published, uncounted(shards, counted), malformed, now),
-    // The counter document, the shards, one correction, and the two counts.
-    reads: 2 + Math.max(documents, 1) + perThousand(registers) + perThousand(entries),
+    // The counter document, the shards, one correction, and the count of entries.
+    reads: 2 + Math.max(documents, 1) + perThousand(entries),
   };
 }
 

@@ -61,7 +61,7 @@ export interface Fields {
 
 /** What a write wants of a field instead of a value. Stands for the server SDK's `FieldValue`. */
 export class FieldValue {
-  readonly kind: "increment" | "maximum" | "minimum" | "serverTimestamp" | "delete";
+  readonly kind: "increment" | "serverTimestamp" | "delete";
   readonly operand: number;
 
   constructor(kind: FieldValue["kind"], operand = 0) {
@@ -71,12 +71,6 @@ export class FieldValue {
 
   static increment(by: number) {
     return new FieldValue("increment", by);
-  }
-  static maximum(of: number) {
-    return new FieldValue("maximum", of);
-  }
-  static minimum(of: number) {
-    return new FieldValue("minimum", of);
   }
   static serverTimestamp() {
     return new FieldValue("serverTimestamp");
@@ -95,9 +89,7 @@ export function resolve(written: Written, before: Value | undefined, at: Micros)
   const { kind, operand } = written;
   if (kind === "delete") return undefined;
   if (kind === "serverTimestamp") return Timestamp.fromMicros(at);
-  if (typeof before !== "number") return operand;
-  if (kind === "increment") return before + operand;
-  return kind === "maximum" ? Math.max(before, operand) : Math.min(before, operand);
+  return typeof before === "number" ? before + operand : operand;
 }
 
 /** All of the fields, as a whole. */

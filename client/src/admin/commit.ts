@@ -1,0 +1,44 @@
+/**
+ * Puts an increment into a commit that can be made only once.
+ *
+ * A call may fail after the server has committed it, the Admin SDK sends some calls again by itself, and one may arrive when
+ * nobody waits for it any more. So the commit that adds to a shard also creates a document, under a name that is this
+ * increment's alone: of all the times it is sent, one can create it, and the others fail as a whole, with ALREADY_EXISTS.
+ * With a key that document is the entry, which stays (increment.ts); without one it is a receipt, which expires (receipt.ts).
+ */
+import { FieldValue, type WriteBatch } from "firebase-admin/firestore";
+import { type Counter, refreshSpread, shardDoc, shardFor } from "./counter.ts";
+import { persist } from "./retry.ts";
+
+/** Creates the document that belongs to an increment of this shard. */
+export type Create = (writer: WriteBatch, shard: string) => void;
+
+/** Adds an increment to a batch or transaction. */
+export function put(writer: WriteBatch, counter: Counter, by: number, create?: Create): void {
+  const shard = shardFor(counter, by);
+  create?.(writer, shard);
+  writer.set(shardDoc(counter, shard), delta(by), { merge: true });
+}
+
+/** What an increment changes of a shard. */
+export function delta(by: number) {
+  return { count: FieldValue.increment(by), writes: FieldValue.increment(1), at: FieldValue.serverTimestamp() };
+}
+
+/**
+ * Commits an increment, and tries until its outcome is known, on another shard each time. A slow acknowledgement hints at
+ * contention: the next increments spread wider.
+ *
+ * @param create - called for each try
+ * @throws ALREADY_EXISTS if it was committed, by this call or an earlier one; what else will not pass
+ */
+export async function commitOnce(counter: Counter, by: number, create: Create): Promise<void> {
+  await refreshSpread(counter);
+  const start = Date.now();
+  await persist(async () => {
+    const batch = counter.firestore.batch();
+    put(batch, counter, by, create);
+    await batch.commit();
+  });
+  void refreshSpread(counter, counter._spread._acknowledged(Date.now() - start));
+}
