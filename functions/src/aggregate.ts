@@ -106,7 +106,7 @@ export async function aggregate(
   }
 }
 
-/** Runs a task: waits until it is due (the emulator dispatches at once, and clocks differ), then keeps its promise. */
+/** Runs a task: waits until it is due, since clocks differ, then keeps its promise. */
 export async function runTask(backend: Backend, { counterId, due }: AggregationTask): Promise<void> {
   await backend.sleep(due + backend.margin - backend.now());
   await aggregate(backend, await see(backend.counters.doc(counterId)), { committedAt: due });

@@ -23,6 +23,11 @@ export interface Backend {
   /** Waits; not at all if there is nothing to wait for. */
   readonly sleep: (duration: Millis) => Promise<void>;
   readonly schedule: Schedule;
+  /**
+   * Where tasks are dispatched at once, whatever their time: takes an early one over. The emulator gives each invocation a
+   * process of its own, 50 at most, and those that wait would leave none for others.
+   */
+  readonly takeOver?: Schedule;
 }
 
 /**
@@ -36,6 +41,7 @@ export function createBackend(runTask: (backend: Backend, task: AggregationTask)
   const app = FUNCTIONS_EMULATOR ? initializeApp({ serviceAccountId: "emulator@localhost" }) : initializeApp();
   const firestore = getFirestore(app, params.database.value());
   const hasTaskQueue = !(EXT_INSTANCE_ID && FUNCTIONS_EMULATOR);
+  const inProcess = timers(runLater, Date.now);
   const backend: Backend = {
     firestore,
     counters: firestore.collection(config().collection),
@@ -43,7 +49,8 @@ export function createBackend(runTask: (backend: Backend, task: AggregationTask)
     margin: FIRESTORE_EMULATOR_HOST ? EMULATOR_MARGIN : 0,
     now: Date.now,
     sleep: (duration) => (duration > 0 ? setTimeout(duration) : Promise.resolve()),
-    schedule: hasTaskQueue ? cloudTasks(getFunctions(app), params.location.value()) : timers(runLater, Date.now),
+    schedule: hasTaskQueue ? cloudTasks(getFunctions(app), params.location.value()) : inProcess,
+    ...(FUNCTIONS_EMULATOR ? { takeOver: inProcess } : {}),
   };
   return backend;
 

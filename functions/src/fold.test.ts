@@ -55,15 +55,13 @@ test("a shorter cool-down makes for a shorter wait", () => {
   expect(foldable(measurement(shards), busy(1), config)).toEqual([shard("4", 5_000)]);
 });
 
-test("of one that is idle and has shrunk, every shard but 0 and base is folded at once, the fewest there may be included", () => {
-  const shards = ["base", "0", "1", "4", "9999"].map((id) => shard(id, 0));
-  expect(foldable(measurement(shards), idle, defaults).map(({ id }) => id)).toEqual(["1", "4", "9999"]);
+test("of one that is idle and has shrunk, every quiet shard but 0 and base is folded, the fewest there may be included", () => {
+  const shards = ["base", "0", "1", "4", "9999"].map((id) => shard(id, QUIET));
+  const folded = (counter: Parameters<typeof foldable>[1], config = defaults) =>
+    foldable(measurement([...shards, shard("5", QUIET - 1)]), counter, config).map(({ id }) => id);
+  expect(folded(idle)).toEqual(["1", "4", "9999"]);
   const wide = { ...defaults, minShards: 5 };
-  expect(foldable(measurement(shards), { ...idle, shardCount: 5 }, wide).map(({ id }) => id)).toEqual([
-    "1",
-    "4",
-    "9999",
-  ]);
-  expect(foldable(measurement(shards), { ...idle, shardCount: 6 }, wide)).toEqual([]);
-  expect(foldable(measurement(shards), { ...idle, rate: 0.1 }, defaults)).toEqual([]);
+  expect(folded({ ...idle, shardCount: 5 }, wide)).toEqual(["1", "4", "9999"]);
+  expect(folded({ ...idle, shardCount: 5, rate: 0.1 }, wide)).toEqual(["9999"]);
+  expect(folded({ ...idle, shardCount: 6 }, wide)).toEqual(["9999"]);
 });

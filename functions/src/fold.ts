@@ -11,14 +11,14 @@ import { BASE_SHARD, isPreconditionFailure } from "../../core/src/index.ts";
 import type { Config, Millis } from "./config.ts";
 import { type Published, toMillis } from "./counter.ts";
 import { isSparse } from "./interval.ts";
-import { isSilent, type MeasuredShard, type Measurement, shardIndex } from "./measure.ts";
+import { type MeasuredShard, type Measurement, shardIndex } from "./measure.ts";
 
 /** Deletes per batch: a straggler fails one batch, not the fold. */
 const BATCH = 200;
 
 /**
- * How long a surplus shard must have been quiet: as long as clients go by the shard count they once read, so that a fold
- * is unlikely to meet a straggler.
+ * How long a shard must have been quiet: as long as clients go by a shard count that they once read, so that a fold is
+ * unlikely to meet a straggler; and long enough for a client that lost its connection to come back and find its mark.
  */
 const QUIET: Millis = SHARD_COUNT_TTL_MS;
 
@@ -35,19 +35,17 @@ export function quietSurplus({ asOf, shards }: Measurement, shardCount: number, 
 }
 
 /**
- * The shards that need not stay.
- *
- * While somebody writes: the surplus ones that have been quiet for a while. Once hardly anybody does, and the counter has
- * shrunk: all that are silent, at once. As long as they are there the counter is polled, and whoever writes to one that is
- * gone makes it anew, which wakes the counter.
+ * The shards that need not stay: once they have been quiet for a while, the surplus ones, and if hardly anybody writes to
+ * the counter, and it has shrunk, all that are silent. As long as they are there the counter is polled, and whoever writes
+ * to one that is gone makes it anew, which wakes the counter.
  */
 export function foldable(
   measurement: Measurement,
   { shardCount, rate }: Pick<Published, "shardCount" | "rate">,
   config: Config,
 ): MeasuredShard[] {
-  if (shardCount === config.minShards && isSparse(rate, config)) return measurement.shards.filter(isSilent);
-  return quietSurplus(measurement, shardCount, Math.min(QUIET, config.shrinkCooldown));
+  const isIdle = shardCount === config.minShards && isSparse(rate, config);
+  return quietSurplus(measurement, isIdle ? 1 : shardCount, Math.min(QUIET, config.shrinkCooldown));
 }
 
 /**

@@ -78,13 +78,18 @@ async function recount({ parent: collection }: DocumentReference, committedAt: M
   logError("cannot count this collection: its counter would have no id of its own", { collection: collection.path });
 }
 
+function dispatched(task: AggregationTask): Promise<void> {
+  const { backend } = running();
+  return backend.takeOver && backend.now() < task.due ? backend.takeOver(task) : runTask(backend, task);
+}
+
 /** As stubborn as a write's own retries: about a day. */
 const retryConfig = { maxAttempts: 100, minBackoffSeconds: 1, maxBackoffSeconds: 900 };
 const schedule = "every 5 minutes";
 
 export const aggregate = isExtension
-  ? v1.tasks.taskQueue({ retryConfig }).onDispatch((task: AggregationTask) => runTask(running().backend, task))
-  : onTaskDispatched<AggregationTask>({ region, memory, retryConfig }, ({ data }) => runTask(running().backend, data));
+  ? v1.tasks.taskQueue({ retryConfig }).onDispatch(dispatched)
+  : onTaskDispatched<AggregationTask>({ region, memory, retryConfig }, ({ data }) => dispatched(data));
 
 export const sweep = isExtension
   ? v1.pubsub.schedule(schedule).onRun(() => runSweep(running().backend))
