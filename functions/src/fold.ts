@@ -6,7 +6,6 @@
  * So a fold needs no read of its own, takes no lock that a writer could wait on, and repeating it is harmless.
  */
 import { type CollectionReference, FieldValue, type Firestore } from "firebase-admin/firestore";
-import { SHARD_COUNT_TTL_MS } from "../../client/src/spread.ts";
 import { BASE_SHARD, isPreconditionFailure } from "../../core/src/index.ts";
 import type { Config, Millis } from "./config.ts";
 import { type Published, toMillis } from "./counter.ts";
@@ -15,12 +14,6 @@ import { type MeasuredShard, type Measurement, shardIndex } from "./measure.ts";
 
 /** Deletes per batch: a straggler fails one batch, not the fold. */
 const BATCH = 200;
-
-/**
- * How long a shard must have been quiet: as long as clients go by a shard count that they once read, so that a fold is
- * unlikely to meet a straggler; and long enough for a client that lost its connection to come back and find its mark.
- */
-const QUIET: Millis = SHARD_COUNT_TTL_MS;
 
 /** Whether a shard lies beyond the shard count: written before a shrink, by a stale writer or one that spread wider. */
 export function isSurplus({ id }: MeasuredShard, shardCount: number): boolean {
@@ -35,9 +28,11 @@ export function quietSurplus({ asOf, shards }: Measurement, shardCount: number, 
 }
 
 /**
- * The shards that need not stay: once they have been quiet for a while, the surplus ones, and if hardly anybody writes to
- * the counter, and it has shrunk, all that are silent. As long as they are there the counter is polled, and whoever writes
- * to one that is gone makes it anew, which wakes the counter.
+ * The shards that need not stay: once they have been quiet for the cool-down, the surplus ones, and if hardly anybody
+ * writes to the counter, and it has shrunk, all that are silent. As long as they are there the counter is polled, and
+ * whoever writes to one that is gone makes it anew, which wakes the counter.
+ *
+ * The cool-down, because with a shard go its marks: a client that lost its connection may come back and look for its own.
  */
 export function foldable(
   measurement: Measurement,
@@ -45,7 +40,7 @@ export function foldable(
   config: Config,
 ): MeasuredShard[] {
   const isIdle = shardCount === config.minShards && isSparse(rate, config);
-  return quietSurplus(measurement, isIdle ? 1 : shardCount, Math.min(QUIET, config.shrinkCooldown));
+  return quietSurplus(measurement, isIdle ? 1 : shardCount, config.shrinkCooldown);
 }
 
 /**

@@ -80,18 +80,28 @@ describe("the outlook", () => {
     expect([coveredUntil - idle.asOf, due - idle.asOf]).toEqual([2_000, 1_000]);
   });
 
-  test("after polls that found nothing new: the next is whole intervals after the last publish, and never now or past", () => {
-    const silent = { ...idle, silentShards: 3 };
-    const after = (measured: number) => nextPoll(silent, idle.asOf + measured, defaults) - idle.asOf;
-    expect([0, 1, 9_999, 10_000, 10_001, 29_000, 30_000].map(after)).toEqual([
-      10_000, 10_000, 10_000, 20_000, 20_000, 30_000, 40_000,
-    ]);
-    fc.assert(
-      fc.property(anyCounter, anyConfig, fc.integer({ min: 0, max: 1e9 }), (counter, config, later) => {
-        const next = nextPoll(counter, counter.asOf + later, config);
-        return next > counter.asOf + later && next <= counter.asOf + later + config.maxInterval + 1;
-      }),
-    );
+  describe("after a poll that found nothing new, the next is after the longest interval", () => {
+    const seconds = (shardCount: number, passed: number) =>
+      (nextPoll({ ...idle, shardCount, silentShards: 3 }, idle.asOf + passed * 1_000, defaults) - idle.asOf) / 1_000;
+
+    test("as long as writers spread over shards that wake nobody", () => {
+      const next = [0, 1, 9.999, 10, 10.001, 29, 30].map((passed) => seconds(2, passed));
+      expect(next).toEqual([10, 10, 10, 20, 20, 30, 40]);
+    });
+
+    test("and then after twice as many each time, once there may be stragglers at most", () => {
+      const next = [0, 1, 9.999, 10, 19, 20, 39, 40, 70, 80, 320, 639].map((passed) => seconds(1, passed));
+      expect(next).toEqual([10, 10, 10, 20, 20, 40, 40, 80, 80, 160, 640, 640]);
+    });
+
+    test("at an instant that is still to come", () => {
+      fc.assert(
+        fc.property(anyCounter, anyConfig, fc.integer({ min: 0, max: 1e9 }), (counter, config, later) => {
+          const next = nextPoll(counter, counter.asOf + later, config) - counter.asOf;
+          return next > later && next <= Math.max(2 * later, config.maxInterval) + 1;
+        }),
+      );
+    });
   });
 
   test("never makes a publish due before the shortest interval, nor after the longest", () => {

@@ -12,9 +12,9 @@
  * a polled state two more measurements follow for certain, the first not before `due` and the second at least
  * `minInterval` later; writes in that time are nobody's concern.
  *
- * A poll that finds nothing new publishes nothing, and the next is not before the longest interval is over. It is scheduled
- * whole such intervals after the last publish: so all who poll come to the same instant, and however often one is run, one
- * follows.
+ * A poll that finds nothing new publishes nothing. When the next is due follows from the last publish, so all who poll come
+ * to the same instant, and however often one is run, one follows. It is due after the longest interval; or, once writers
+ * keep to shard 0 and only a straggler could write to another, after 2, 4, 8 of them, and so on.
  */
 import type { Config, Millis } from "./config.ts";
 import type { Published } from "./counter.ts";
@@ -33,8 +33,9 @@ export function isPolled(counter: Load, config: Config): boolean {
 }
 
 /** When a polled counter is measured next, after a measurement that found nothing new. */
-export function nextPoll({ asOf }: Published, measuredAt: Millis, { maxInterval }: Config): Millis {
-  return asOf + maxInterval * (Math.floor((measuredAt - asOf) / maxInterval) + 1);
+export function nextPoll({ asOf, shardCount }: Published, measuredAt: Millis, { maxInterval }: Config): Millis {
+  const passed = Math.floor((measuredAt - asOf) / maxInterval);
+  return asOf + maxInterval * (shardCount > 1 || passed < 1 ? passed + 1 : 2 ** (Math.floor(Math.log2(passed)) + 1));
 }
 
 /** @param margin  how far the database's snapshots may lag behind its commits */
