@@ -82,7 +82,7 @@ export async function aggregate(
     const after = outlookOf(next, margin, config);
     const news = isNews(previous, next, measurement);
     if (!certain || isPolled(next, config) || (previous && isPolled(previous, config))) {
-      const due = news || !previous ? after.due : nextPoll(previous, next.asOf, config);
+      const due = previous && certain && !news ? nextPoll(previous, next.asOf, config) : after.due;
       await schedule({ counterId, due: Math.max(due, wanted.committedAt) });
     }
     if (!news) return { outlook: { due: before?.due ?? after.due, coveredUntil: next.asOf - margin }, counter: next };

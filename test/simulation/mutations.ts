@@ -162,8 +162,14 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
   },
   "the poll after one that found nothing new is at a time that is past": {
     file: "functions/src/aggregate.ts",
-    find: "const due = news || !previous ? after.due : nextPoll(previous, next.asOf, config);",
-    replace: "const due = news || !previous ? after.due : previous.asOf;",
+    find: "const due = previous && certain && !news ? nextPoll(previous, next.asOf, config) : after.due;",
+    replace: "const due = previous && certain && !news ? previous.asOf : after.due;",
+    breaks: ["I2"],
+  },
+  "a measurement that may lack the write it was made for is repeated late": {
+    file: "functions/src/aggregate.ts",
+    find: "previous && certain && !news",
+    replace: "previous && !news",
     breaks: ["I2"],
   },
   "shards are folded, and the counter is measured no more": {

@@ -30,13 +30,14 @@ export type Intent =
 
 interface Track {
   /** The sum of the shards after each commit, oldest first; of a counted collection, how many documents there are. */
-  readonly sums: { readonly time: Micros; readonly sum: number }[];
+  readonly sums: { readonly time: Micros; readonly sum: number; readonly isPrompt: boolean }[];
   entries: number;
-  /** The oldest write since the last publish, and the newest at all. */
+  /** The oldest write since the last publish that must be seen soon, and the newest at all. */
   oldestUncovered: Micros | undefined;
   newest: Micros;
-  /** The total as published. */
+  /** The total as published, and over how many shards writers should spread. */
   says: unknown;
+  shardCount: number;
   lastReset: Micros;
 }
 
@@ -78,7 +79,7 @@ export class Oracle {
   }
 
   onCommit({ process, time, changes }: Commit): void {
-    const added = new Map<string, number>();
+    const added = new Map<string, { by: number; isPrompt: boolean }>();
     const kind = this.#intents.get(process)?.kind;
     let orders = 0;
     for (const { before, after } of changes) {
@@ -91,21 +92,24 @@ export class Oracle {
       const track = this.#track(counter);
       if (collection === "shards") {
         const by = countOf(after.fields) - countOf(before.fields);
-        added.set(counter, (added.get(counter) ?? 0) + by);
+        // A straggler's write to a shard that is there, beyond those in use, wakes nobody: it may take longer to be seen.
+        const isPrompt = !before.fields || !(Number(after.path.split("/")[3]) >= track.shardCount);
+        const { by: sofar, isPrompt: was } = added.get(counter) ?? { by: 0, isPrompt: false };
+        added.set(counter, { by: sofar + by, isPrompt: was || isPrompt });
         if (!isKeyed(counter)) this.increments.wrote(before.fields, after.fields, { process, counter, by });
         if (after.fields) {
           track.newest = time;
-          track.oldestUncovered ??= time;
+          if (isPrompt) track.oldestUncovered ??= time;
         }
       }
       if (collection === "entries") track.entries += amountOf(after.fields) - amountOf(before.fields);
     }
-    for (const [counter, by] of added) {
+    for (const [counter, { by, isPrompt }] of added) {
       const track = this.#track(counter);
-      track.sums.push({ time, sum: (track.sums.at(-1)?.sum ?? 0) + by });
+      track.sums.push({ time, sum: (track.sums.at(-1)?.sum ?? 0) + by, isPrompt });
       this.#judgeShards(process, counter, by, time);
     }
-    const drift = orders - (added.get(ORDERS.counter) ?? 0);
+    const drift = orders - (added.get(ORDERS.counter)?.by ?? 0);
     this.drifts.onCommit(process, drift, time, changes, kind === "anything");
     for (const change of changes) {
       if (isCounter(change.after.path, this.#config)) this.#judgePublish(change, time);
@@ -167,7 +171,7 @@ export class Oracle {
     if (by === 0) return;
     const track = this.#track(POSTS);
     const sum = (track.sums.at(-1)?.sum ?? 0) + by;
-    track.sums.push({ time, sum });
+    track.sums.push({ time, sum, isPrompt: true });
     track.newest = time;
     track.oldestUncovered = sum === track.says ? undefined : (track.oldestUncovered ?? time);
   }
@@ -199,12 +203,14 @@ export class Oracle {
       if (gap < interval - 0.001) this.fail("I4", `${counter} published ${gap} ms after the last, not ${interval}`);
     }
     track.says = fields.total;
+    track.shardCount = shards;
     const since = track.oldestUncovered;
     if (since !== undefined && since <= asOf) {
       const age = (time - since) / 1_000;
       const oldest = this.#config.maxInterval + this.#config.minInterval + 1_000;
       if (this.#isCalm && age > oldest) this.fail("I2", `a write to ${counter} was published only after ${age} ms`);
-      track.oldestUncovered = asOf < track.newest ? track.sums.find(({ time: at }) => at > asOf)?.time : undefined;
+      track.oldestUncovered =
+        asOf < track.newest ? track.sums.find(({ time: at, isPrompt }) => isPrompt && at > asOf)?.time : undefined;
     }
   }
 
@@ -223,6 +229,7 @@ export class Oracle {
         oldestUncovered: undefined,
         newest: 0,
         says: undefined,
+        shardCount: Number.POSITIVE_INFINITY,
         lastReset: 0,
       };
       this.#tracks.set(counter, track);
