@@ -108,7 +108,7 @@ test("whatever becomes of the calls: acknowledged increments count once, rejecte
       let acknowledged = 0;
       let maybe = 0;
       for (const [by, fate] of steps) {
-        database.fates = fate;
+        database.fates = [...fate];
         const outcome = await incrementCounter(ref, by).then(
           () => "counts",
           (error) => error.code,
