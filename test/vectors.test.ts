@@ -61,6 +61,21 @@ test("the first vector is what the web client plans", () => {
   ]);
 });
 
+test("I5: a server's commit with a receipt, as docs/data-model.md shows it, counts once however often it is sent", async () => {
+  const [body = ""] = readFileSync("docs/data-model.md", "utf8").match(/(?<=```json\n)[^`]*\/receipts\/[^`]*/) ?? [];
+  const send = () =>
+    fetch(`http://${host}/v1/projects/${PROJECT}/databases/(default)/documents:commit`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: "Bearer owner" },
+      body: body.replaceAll("my-project", PROJECT),
+    });
+  const statuses: number[] = [];
+  for (let n = 0; n < 3; n++) statuses.push((await send()).status);
+  expect(statuses).toEqual([200, 409, 409]);
+  const shards = await admin.collection("counters/downloads:setup/shards").get();
+  expect(shards.docs.map((shard) => [shard.id, shard.get("count"), shard.get("writes")])).toEqual([["3", 1, 1]]);
+});
+
 /** A token as the emulator takes it: signed by nobody. */
 function unsignedToken(uid: string): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
