@@ -38,7 +38,7 @@ export function combine(commit: (sum: number) => Promise<void>): (by: number) =>
   };
 }
 
-/** Whether a sum loses no more than its parts do: beyond these, whole numbers are rounded, and at last there are none. */
+/** Whether a sum of whole numbers is what they add up to. Beyond, they are rounded, and in the end infinite. */
 function isExact(sum: number): boolean {
   return Math.abs(sum) <= Number.MAX_SAFE_INTEGER;
 }

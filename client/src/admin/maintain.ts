@@ -86,8 +86,8 @@ export interface DeleteOptions {
 }
 
 /**
- * Deletes a counter and all that belongs to it: shards, entries, corrections, and the counter document last. Can be
- * repeated, and goes on where it was interrupted. Stop its writers first: an increment that arrives later starts the
+ * Deletes a counter and all that belongs to it: shards, entries, receipts, corrections, and the counter document last. Can
+ * be repeated, and goes on where it was interrupted. Stop its writers first: an increment that arrives later starts the
  * counter anew; and so does a creation or deletion in a collection that the functions count.
  *
  * Cost: 1 write, 1 read and 1 delete per document, and 1 read per 1,000 to count them.
