@@ -10,7 +10,7 @@ import { counter as serverCounter, incrementCounter as serverIncrement } from "f
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startMeter } from "../bench/meter.ts";
 import { aggregate } from "../functions/src/aggregate.ts";
-import { parseCounter, toMillis } from "../functions/src/counter.ts";
+import { see, toMillis } from "../functions/src/counter.ts";
 import { parseMirrors } from "../functions/src/mirror.ts";
 import { nextPublished, publish } from "../functions/src/publish.ts";
 import { measureCounter } from "../functions/src/recount.ts";
@@ -157,9 +157,9 @@ test("costs: 1 write with each publish of another total, none with the same, non
   const { backend, ref, target, write } = mirroringLab(firestore);
   const usedBy = async (by: number) => {
     const wanted = await write(by);
-    const snapshot = await ref.get();
+    const seen = await see(ref);
     const { reads, writes } = meter.usage;
-    await aggregate(backend, snapshot, wanted);
+    await aggregate(backend, seen, wanted);
     return { reads: meter.usage.reads - reads, writes: meter.usage.writes - writes };
   };
   expect(await usedBy(1)).toEqual({ reads: 1, writes: 1 });
@@ -182,13 +182,13 @@ test("I3: neither a late publish nor one of a deleted counter touches the mirror
   for (const there of [false, true]) {
     if (there) await target.set({ total: "untouched" });
     await write(1);
-    const before = await ref.get();
+    const before = await see(ref);
     const late = await measureCounter(backend, ref);
-    const next = nextPublished(parseCounter(before), late, backend.config);
+    const next = nextPublished(before.published, late, backend.config);
     // Somebody else publishes, or publishes and then deletes.
     await ref.set({ total: 100 });
     expect(await publish(before, next, late, mirror)).toBe(false);
-    const current = await ref.get();
+    const current = await see(ref);
     await ref.delete();
     expect(await publish(current, next, late, mirror)).toBe(false);
     expect((await ref.get()).exists).toBe(false);

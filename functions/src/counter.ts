@@ -34,15 +34,20 @@ export interface Published {
 /** A counter document, as somebody saw it: what is published over it is published on that condition. */
 export interface Seen {
   readonly ref: DocumentReference;
-  /** Absent if there was no document. */
-  readonly updateTime?: Timestamp | undefined;
-  /** Absent if it was never published. */
-  readonly published?: Published | undefined;
+  /** `undefined` if there was no document. */
+  readonly updateTime: Timestamp | undefined;
+  /** `undefined` if it was never published. */
+  readonly published: Published | undefined;
 }
 
 /** Cost: 1 read. */
 export async function see(ref: DocumentReference): Promise<Seen> {
   return seen(await ref.get());
+}
+
+/** No counter document yet. */
+export function nothing(ref: DocumentReference): Seen {
+  return { ref, updateTime: undefined, published: undefined };
 }
 
 export function seen(snapshot: DocumentSnapshot): Seen {

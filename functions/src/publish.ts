@@ -98,7 +98,7 @@ export function isNews(previous: Published | undefined, next: Published, { recou
  * @returns whether it was written; if not, somebody else published
  */
 export async function publish(
-  seen: Seen,
+  seen: Pick<Seen, "ref" | "updateTime">,
   next: Published,
   measurement: Pick<Measurement, "asOf" | "recount">,
   mirror?: MirrorTarget,
@@ -121,7 +121,7 @@ export async function publish(
 }
 
 async function commit(
-  { ref, updateTime }: Seen,
+  { ref, updateTime }: Pick<Seen, "ref" | "updateTime">,
   next: Published,
   { asOf, recount }: Pick<Measurement, "asOf" | "recount">,
   mirror?: MirrorTarget,

@@ -11,7 +11,7 @@ import { aggregate } from "./aggregate.ts";
 import type { Backend } from "./backend.ts";
 import type { Millis } from "./config.ts";
 import { collectionOf } from "./counted.ts";
-import { type Seen, see, toMillis } from "./counter.ts";
+import { nothing, see, toMillis } from "./counter.ts";
 import { judge, type Outlook, outlookOf } from "./outlook.ts";
 import { measureCounter } from "./recount.ts";
 
@@ -64,7 +64,7 @@ export function createWake(backend: Backend): (event: Written) => Promise<void> 
     const ref = backend.counters.doc(counterId);
     const attended = known !== undefined && known.coveredUntil >= known.due;
     const [seen, measurement] = await Promise.all([
-      !known && isFirst(event) ? ({ ref } satisfies Seen as Seen) : see(ref),
+      !known && isFirst(event) ? nothing(ref) : see(ref),
       attended ? undefined : measureCounter(backend, ref),
     ]);
     const outlook = seen.published && outlookOf(seen.published, backend.margin, backend.config);
