@@ -201,7 +201,7 @@ test("I6: the backend takes no lock on a shard: no transaction, no read that loc
 describe("I7", () => {
   test("I7: idle is free: with no writes, no function runs", async () => {
     expect(invocations("wake")).toBeGreaterThan(0);
-    const names = ["wake", "aggregate", "sweep"] as const;
+    const names = ["wake", "wakezero", "wakebase", "aggregate", "sweep"] as const;
     const count = () => names.map(invocations).join();
     // First the counters of other tests come to rest: nothing happens for longer than the longest interval.
     let before = "";

@@ -13,7 +13,9 @@ export function suiteLog(): string {
 }
 
 /** How often a function was invoked since the suite started. */
-export function invocations(name: "wake" | "created" | "deleted" | "aggregate" | "sweep"): number {
+export function invocations(
+  name: "wake" | "wakezero" | "wakebase" | "created" | "deleted" | "aggregate" | "sweep",
+): number {
   return suiteLog().split(`Beginning execution of "us-central1-${prefix}${name}"`).length - 1;
 }
 
