@@ -5,7 +5,8 @@
  * busy part of each day and a quiet rest. What follows per publish is how the functions work (docs/architecture.md):
  *
  *     polled      the publishers keep the clock: per interval 1 task, 1 publish, every shard read once, and the counter
- *                 document twice, by the task and by a wake that wonders whether it is looked after
+ *                 document once by the task, and by a wake that wonders whether it is looked after. Only writes to one
+ *                 shard wake
  *     not polled  a publish waits for a write: the interval, then the first write after it. If that came early, its wake
  *                 has read the counter document and put the publish off by a task
  */
@@ -108,6 +109,9 @@ const SWEEPS = DAYS * 24 * 12;
 /** Documents that the rules look up for a keyed increment, whatever is asked of them: its shard and its entry. */
 const LOOKUPS = 2;
 
+/** How long nobody has written when a counter shrinks. */
+const QUIET_MINUTE = 60_000;
+
 /** Shards per batch of a fold. */
 const FOLD_BATCH = 200;
 
@@ -126,6 +130,9 @@ export function costsOf(traffic: Traffic, prices: Prices, config: Config = DEFAU
   const publishes = monthly((phase) => publishing(phase).publishes);
   const folds = days * Math.ceil(folded / FOLD_BATCH);
   const swept = counters * phases.reduce((sum, phase) => sum + sweptReads(phase, config) * (phase.hours / 24), 0);
+  // After the peak, nobody writing: one a longest interval for a quiet minute, then ever fewer until the cool-down is over.
+  const polls =
+    folded > 0 ? days * (QUIET_MINUTE / config.maxInterval + Math.log2(config.shrinkCooldown / config.maxInterval)) : 0;
 
   const item = (name: string, unit: keyof Prices, perMonth: number): Item => {
     return { name, unit, perMonth, dollars: perMonth * prices[unit] };
@@ -147,11 +154,16 @@ export function costsOf(traffic: Traffic, prices: Prices, config: Config = DEFAU
     item("publishing the totals", "write", publishes),
     item("totals, by who watches", "read", publishes * watchers),
     item("totals, by who reads or begins to watch", "read", readsPerDay * DAYS),
+    item("polling after the peak", "read", polls * (folded + 2)),
     item("folding shards after the peak: deletes", "delete", days * folded),
     item("folding shards after the peak: base", "write", folds),
     item("sweeps", "read", SWEEPS * Math.max(swept, 1)),
-    item("function invocations", "invocation", increments + tasks + SWEEPS + days * folded + folds),
-    item("tasks", "task", tasks),
+    item(
+      "function invocations",
+      "invocation",
+      monthly(({ rate, shards }) => rate / shards) + tasks + polls + SWEEPS + days * folded + folds,
+    ),
+    item("tasks", "task", tasks + polls),
   ];
   return { items, dollars: items.reduce((sum, { dollars }) => sum + dollars, 0), increments, phases };
 }
@@ -192,8 +204,10 @@ function publishingOf({ rate, shards }: Phase, total: number, config: Config, ba
   const documents = shards + bases;
   const load = { total, rate, shardCount: shards, shardDocuments: documents, silentShards: shards - 1 };
   const interval = publishInterval(load, config) / 1_000;
-  if (isPolled(load, config))
-    return { publishes: 1 / interval, reads: (documents + 2) / interval, tasks: 1 / interval };
+  if (isPolled(load, config)) {
+    const wondering = Math.min(1 / interval, rate / shards);
+    return { publishes: 1 / interval, reads: (documents + 1) / interval + wondering, tasks: 1 / interval };
+  }
   // Writes come independently: none within the interval with this probability, the first one after it on average so late.
   const none = Math.exp(-rate * interval);
   const publishes = 1 / (interval + none / rate);
@@ -202,5 +216,5 @@ function publishingOf({ rate, shards }: Phase, total: number, config: Config, ba
 
 /** What one sweep reads for one counter: nothing, unless it is scaled up or busy. */
 function sweptReads({ rate, shards }: Phase, config: Config): number {
-  return shards > config.minShards || !isSparse(rate, config) ? 1 + shards : 0;
+  return shards > config.minShards || !isSparse(rate, config) ? 1 : 0;
 }
