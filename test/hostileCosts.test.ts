@@ -112,7 +112,7 @@ describe("for each new counter", () => {
     expect(victim.meter.usage.reads).toBe(COUNTERS + 2);
   });
 
-  test("on a shard out of the way, they make 9 reads, 3 writes and 1 delete, and never return to it", async () => {
+  test("on a shard out of the way, they make 11 reads at most, 3 writes and 1 delete, and never return to it", async () => {
     const events = await commit(victim, onShard("9999"));
     await sleep(2 * MARGIN);
     await events();
@@ -125,8 +125,12 @@ describe("for each new counter", () => {
       const committedAt = toMillis(base.updateTime as FirebaseFirestore.Timestamp);
       await victim.wake({ counterId: base.ref.parent.parent?.id as string, shardId: "base", isNew: true, committedAt });
     }
+    // The event of base finds all counted: 2 reads, unless its instance knows that.
+    await atRest(victim);
+    expect(victim.meter.usage.reads).toBeLessThanOrEqual(11 * COUNTERS);
+    const { reads } = victim.meter.usage;
     await sweep(victim.backend);
-    expect(victim.meter.usage.reads).toBe(9 * COUNTERS + 2);
+    expect(victim.meter.usage.reads).toBe(reads + 2);
   });
 });
 
