@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startMeter } from "../bench/meter.ts";
 import { aggregate, runTask } from "../functions/src/aggregate.ts";
 import { counterOf, deletedBy, parseCounted } from "../functions/src/counted.ts";
-import { see, toMillis } from "../functions/src/counter.ts";
+import { see, toMillis, toTimestamp } from "../functions/src/counter.ts";
 import { nextPublished, publish } from "../functions/src/publish.ts";
 import { measureCounter } from "../functions/src/recount.ts";
 import { sweep } from "../functions/src/sweep.ts";
@@ -290,6 +290,18 @@ test("I5: a measurement that is older than a publish which moved base corrects n
   await ref.collection("shards").doc("base").update({ count: 5 });
   expect(await publish(current, nextPublished(current.published, grown, backend.config), grown)).toBe(false);
   expect([corrected.recount?.correction, grown.recount?.correction?.count]).toEqual([undefined, 2]);
+});
+
+test("I1: a measurement that may lack what the last publish wrote to base is taken again", async () => {
+  const { backend, ref, created, state } = countingLab();
+  const stale = await measureCounter(backend, ref);
+  await aggregate(backend, await see(ref), await created());
+  // As if the last publish had taken long, and a snapshot of a moment after it had missed its commit.
+  const { writeTime } = await ref.update({ asOf: toTimestamp(Date.now() - 60_000) });
+  const event = await created();
+  const asOf = toTimestamp(toMillis(writeTime) + MARGIN / 2);
+  await aggregate(backend, await see(ref), event, { ...stale, total: 2, asOf });
+  expect(await state()).toEqual({ total: 2, sum: 2 });
 });
 
 test("I6, costs: no lock; 1 read per 1,000 documents; the own write of base costs a read, and aggregates nothing", async () => {
