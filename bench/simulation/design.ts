@@ -1,0 +1,122 @@
+/**
+ * The two designs of the backend that are compared: which writes wake it, which counters it polls, what it publishes and
+ * when it folds. All that differs between them is here; how a decision is carried out is in `backend`.
+ *
+ * "every write wakes": each write of a shard triggers a function. The decisions are those of `functions/src`.
+ * "shard 0 wakes": a write of shard 0 or the creation of any shard triggers one. So whoever has other shards is polled until
+ * those are folded. An idle counter is folded whole after a cool-down.
+ */
+import type { Config, Millis } from "../../functions/src/config.ts";
+import { toMillis } from "../../functions/src/counter.ts";
+import { foldable, isSurplus } from "../../functions/src/fold.ts";
+import { isSparse, publishInterval } from "../../functions/src/interval.ts";
+import { type MeasuredShard, type Measurement, shardIndex } from "../../functions/src/measure.ts";
+import { isPolled, type Outlook, outlookOf } from "../../functions/src/outlook.ts";
+import { isNews, nextPublished } from "../../functions/src/publish.ts";
+import type { CounterDocument } from "./counter.ts";
+import { scale } from "./policy.ts";
+import { configOf, type Settings } from "./settings.ts";
+
+export interface Design {
+  readonly name: string;
+  /** Whether a write of a shard wakes the functions; `undefined` for `base`. */
+  triggers(shard: number | undefined, isCreation: boolean): boolean;
+  /** Whether deleting a shard invokes a function. */
+  readonly deletesTrigger: boolean;
+  /** Whether the creation of shard 0 is taken for a new counter, whose document need not be read. */
+  readonly trustsCreation: boolean;
+  /** Whether the sweep measures and folds, or only looks whether somebody else does. */
+  readonly sweepFolds: boolean;
+  isPolled(counter: CounterDocument, config: Config): boolean;
+  outlook(counter: CounterDocument, config: Config): Outlook;
+  next(previous: CounterDocument | undefined, measurement: Measurement, settings: Settings): CounterDocument;
+  isNews(previous: CounterDocument | undefined, next: CounterDocument, measurement: Measurement): boolean;
+  /** When to measure again although there was no news; `undefined` if not before the next wake. */
+  pollAgain(previous: CounterDocument, now: Millis, config: Config): Millis | undefined;
+  /** What to fold before measuring again and publishing. */
+  foldFirst(next: CounterDocument, measurement: Measurement, settings: Settings): readonly MeasuredShard[];
+  /** What to fold once that is published. */
+  foldLater(next: CounterDocument, measurement: Measurement, settings: Settings): readonly MeasuredShard[];
+}
+
+/** What the functions' own `nextPublished` makes of a measurement, with the policy as it was set. */
+function published(previous: CounterDocument | undefined, measurement: Measurement, settings: Settings) {
+  const config = configOf(settings);
+  const next = nextPublished(previous, measurement, config);
+  const observed = { rate: next.rate, writes: next.writes - (previous?.writes ?? next.writes) };
+  const before = previous ?? { shardCount: config.minShards, calmSince: null };
+  const { shardCount, calmSince } = scale(observed, before, next.asOf, settings);
+  const isSpread = measurement.shards.some(({ id }) => (shardIndex(id) ?? 0) > 0);
+  const surplus = measurement.shards.some((shard) => isSurplus(shard, shardCount));
+  const unsettled = shardCount > config.minShards || surplus || !isSparse(next.rate, config);
+  return { ...next, shardCount, calmSince, unsettled, isSpread, idleSince: null };
+}
+
+const everyWriteWakes: Design = {
+  name: "every write wakes",
+  deletesTrigger: true,
+  trustsCreation: false,
+  sweepFolds: true,
+  triggers: () => true,
+  isPolled,
+  outlook: (counter, config) => outlookOf(counter, 0, config),
+  next: published,
+  isNews,
+  pollAgain: () => undefined,
+  foldFirst: () => [],
+  foldLater: () => [],
+};
+
+/** Least number of writes expected in the longest interval for a counter not to be idle. */
+const BUSY_WRITES_PER_INTERVAL = 2;
+
+/** Nobody pays for a counter that is written now and then to be read every second. */
+function pollInterval(counter: CounterDocument, config: Config): Millis {
+  return counter.isSpread && isSparse(counter.rate, config) ? config.maxInterval : publishInterval(counter, config);
+}
+
+const shardZeroWakes: Design = {
+  name: "shard 0 wakes",
+  deletesTrigger: false,
+  trustsCreation: true,
+  sweepFolds: false,
+  triggers: (shard, isCreation) => shard === 0 || isCreation,
+  isPolled: (counter, config) => counter.isSpread || counter.rate * pollInterval(counter, config) >= 2_000,
+  outlook(counter, config) {
+    const due = counter.asOf + pollInterval(counter, config);
+    return { due, coveredUntil: shardZeroWakes.isPolled(counter, config) ? due + config.minInterval : counter.asOf };
+  },
+  next(previous, measurement, settings) {
+    const next = published(previous, measurement, settings);
+    if (next.rate * settings.maxInterval >= BUSY_WRITES_PER_INTERVAL * 1_000) return next;
+    const quietSince = previous && previous.writes === next.writes ? previous.asOf : next.asOf;
+    const idleSince = previous?.idleSince ?? quietSince;
+    if (next.asOf - idleSince < settings.idleCooldown) return { ...next, idleSince };
+    return { ...next, idleSince, shardCount: settings.minShards, calmSince: null, unsettled: next.isSpread };
+  },
+  isNews(previous, next, { shards }) {
+    if (!previous) return next.shardDocuments > 0;
+    const isWritten = shards.some(
+      ({ id, updatedAt }) => shardIndex(id) !== undefined && toMillis(updatedAt) > previous.asOf,
+    );
+    return (
+      isWritten ||
+      next.shardCount !== previous.shardCount ||
+      next.isSpread !== previous.isSpread ||
+      next.rate > 0 !== previous.rate > 0
+    );
+  },
+  pollAgain(previous, now, config) {
+    if (!previous.isSpread && now >= shardZeroWakes.outlook(previous, config).coveredUntil) return undefined;
+    const interval = pollInterval(previous, config);
+    return previous.asOf + (Math.floor((now - previous.asOf) / interval) + 1) * interval;
+  },
+  foldFirst(next, { shards }, { idleCooldown }) {
+    const isResting = next.idleSince !== null && next.asOf - next.idleSince >= idleCooldown;
+    return isResting ? shards.filter((shard) => isSurplus(shard, next.shardCount)) : [];
+  },
+  foldLater: (next, measurement, { foldAfter }) =>
+    foldable(measurement, next.shardCount, { shrinkCooldown: foldAfter }),
+};
+
+export const DESIGNS = [everyWriteWakes, shardZeroWakes] as const;
