@@ -69,9 +69,8 @@ export class Backend {
       const outlook = counter.document && this.#design.outlook(counter.document, this.#config);
       if (outlook && judge(at, outlook, then) === "covered") {
         counter.memo = outlook;
-        return this.#leave(counter, then);
-      }
-      this.#aggregate(counter, at, then, measured, (left) => this.#leave(counter, left));
+        this.#leave(counter, then);
+      } else this.#aggregate(counter, at, then, measured, (left) => this.#leave(counter, left));
     });
   }
 
@@ -100,24 +99,25 @@ export class Backend {
     const before = previous && this.#design.outlook(previous, this.#config);
     if (previous && before && wanted <= previous.asOf) {
       counter.memo = before;
-      return done(now);
+      done(now);
+      return;
     }
     if (before && now < before.due) {
       const promised = Math.max(before.due, wanted);
       this.#schedule(counter, promised);
       counter.memo = { due: before.due, coveredUntil: promised };
-      return done(now);
+      done(now);
+      return;
     }
-    if (!measured)
-      return this.#after(({ now: then }) => this.#aggregate(counter, wanted, then, this.#measure(counter, then), done));
+    if (!measured) {
+      this.#after(({ now: then }) => this.#aggregate(counter, wanted, then, this.#measure(counter, then), done));
+      return;
+    }
 
     const next = this.#design.next(previous, measured, this.#settings);
     const toFold = this.#design.foldFirst(next, measured, this.#settings);
-    if (toFold.length > 0)
-      return this.#fold(counter, toFold, (then) =>
-        this.#aggregateFolded(counter, wanted, then, previous, version, done),
-      );
-    this.#publish(counter, wanted, previous, version, next, measured, done);
+    if (toFold.length === 0) this.#publish(counter, wanted, previous, version, next, measured, done);
+    else this.#fold(counter, toFold, (then) => this.#aggregateFolded(counter, wanted, then, previous, version, done));
   }
 
   /** After a fold everything is measured again, and published whatever is left to fold. */
@@ -151,13 +151,15 @@ export class Backend {
       const again = previous && design.pollAgain(previous, next.asOf, this.#config);
       if (again !== undefined) this.#schedule(counter, again);
       if (again === undefined) counter.memo = after;
-      return done(next.asOf);
+      done(next.asOf);
+      return;
     }
     if (design.isPolled(next, this.#config) || wasPolled) this.#schedule(counter, Math.max(after.due, wanted));
     this.#after(({ now }) => {
       if (counter.version !== version) {
         counter.bill["counter document"]++;
-        return this.#after(({ now: then }) => this.#aggregate(counter, wanted, then, undefined, done));
+        this.#after(({ now: then }) => this.#aggregate(counter, wanted, then, undefined, done));
+        return;
       }
       counter.document = next;
       counter.version++;
@@ -167,8 +169,8 @@ export class Backend {
       else this.#unsettled.delete(counter);
       this.#gauges().published(counter, previous, next, now);
       const toFold = design.foldLater(next, measured, this.#settings);
-      if (toFold.length > 0) return this.#fold(counter, toFold, done);
-      done(now);
+      if (toFold.length > 0) this.#fold(counter, toFold, done);
+      else done(now);
     });
   }
 

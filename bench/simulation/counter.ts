@@ -13,6 +13,8 @@ import { Shard } from "./shard.ts";
 export interface CounterDocument extends Published {
   /** Whether there are shards beside shard 0 and `base`. */
   readonly isSpread: boolean;
+  /** Whether it has just grown, so that there may be more to come. */
+  readonly isGrowing: boolean;
   /** Since when fewer than two writes are expected in the longest interval; `null` while more are. */
   readonly idleSince: Millis | null;
 }

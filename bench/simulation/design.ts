@@ -49,7 +49,7 @@ function published(previous: CounterDocument | undefined, measurement: Measureme
   const isSpread = measurement.shards.some(({ id }) => (shardIndex(id) ?? 0) > 0);
   const surplus = measurement.shards.some((shard) => isSurplus(shard, shardCount));
   const unsettled = shardCount > config.minShards || surplus || !isSparse(next.rate, config);
-  return { ...next, shardCount, calmSince, unsettled, isSpread, idleSince: null };
+  return { ...next, shardCount, calmSince, unsettled, isSpread, isGrowing: false, idleSince: null };
 }
 
 const everyWriteWakes: Design = {
@@ -72,6 +72,7 @@ const BUSY_WRITES_PER_INTERVAL = 2;
 
 /** Nobody pays for a counter that is written now and then to be read every second. */
 function pollInterval(counter: CounterDocument, config: Config): Millis {
+  if (counter.isGrowing) return config.minInterval;
   return counter.isSpread && isSparse(counter.rate, config) ? config.maxInterval : publishInterval(counter, config);
 }
 
@@ -87,7 +88,9 @@ const shardZeroWakes: Design = {
     return { due, coveredUntil: shardZeroWakes.isPolled(counter, config) ? due + config.minInterval : counter.asOf };
   },
   next(previous, measurement, settings) {
-    const next = published(previous, measurement, settings);
+    const decided = published(previous, measurement, settings);
+    const isGrowing = settings.hurry > 0 && decided.shardCount > (previous?.shardCount ?? decided.shardCount);
+    const next = { ...decided, isGrowing };
     if (next.rate * settings.maxInterval >= BUSY_WRITES_PER_INTERVAL * 1_000) return next;
     const quietSince = previous && previous.writes === next.writes ? previous.asOf : next.asOf;
     const idleSince = previous?.idleSince ?? quietSince;

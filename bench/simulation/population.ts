@@ -13,6 +13,9 @@ import type { Counter } from "./counter.ts";
 import type { Settings } from "./settings.ts";
 import { spreadWith } from "./widening.ts";
 
+/** When virtual time begins, for those who take 0 for long ago. */
+const EPOCH: Millis = 1_700_000_000_000;
+
 export interface Audience {
   /** Clients of one counter that are there at a time. */
   readonly clients: number;
@@ -66,7 +69,7 @@ export class Population {
     this.#clock.at(now + this.#settings.ackLatency, {
       run(then) {
         client.isReading = false;
-        client.spread._learn(then, counter.document?.shardCount);
+        client.spread._learn(EPOCH + then, counter.document?.shardCount);
       },
     });
   }
@@ -88,10 +91,14 @@ export class Population {
 
   #prepare(client: Client, counter: Counter, now: Millis): Client {
     if (client.isWatching) {
-      if (client.seen !== counter.version || client.spread._isStale(now))
-        client.spread._learn(now, counter.document?.shardCount);
+      if (client.seen !== counter.version || client.spread._isStale(EPOCH + now))
+        client.spread._learn(EPOCH + now, counter.document?.shardCount);
       client.seen = counter.version;
-    } else if (client.spread._isStale(now)) this.refresh(client, counter, now);
+    } else if (client.spread._isStale(EPOCH + now) || (this.#settings.asksWhileSlow > 0 && client.isSlow)) {
+      this.refresh(client, counter, now);
+      // What is sent then has learned.
+      if (client.isSlow && this.#settings.asksWhileSlow > 0) client.readyAt = now + this.#settings.ackLatency;
+    }
     return client;
   }
 }

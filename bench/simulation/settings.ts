@@ -16,6 +16,12 @@ export interface Policy {
   readonly calm: number;
   /** By how many standard deviations the writes of an interval must be above what is noise for the counter to grow. */
   readonly noise: number;
+  /** How many times the shards that are needed a growing counter gets. */
+  readonly headroom: number;
+  /** The further the load is above the capacity, the more of it is hidden: growth is that ratio, to this power, times more. */
+  readonly momentum: number;
+  /** 1: a counter that has just grown is measured again after the shortest interval. Where shard 0 wakes. */
+  readonly hurry: number;
   /** How long a counter must have been idle before it shrinks to the minimum and is folded. Where shard 0 wakes. */
   readonly idleCooldown: Millis;
   /** How long a surplus shard of a busy counter must have been quiet before it is folded. Where shard 0 wakes. */
@@ -27,6 +33,8 @@ export interface Clients {
   readonly widest: number;
   /** 1: a write is slow when it has waited for a second; 0: when it is acknowledged after more than a second. */
   readonly noticesWaiting: number;
+  /** 1: while its writes are slow, a client reads the shard count before each increment instead of beside it. */
+  readonly asksWhileSlow: number;
   /** The share of clients that watch the counter, and so know its shard count at once. */
   readonly watching: number;
 }
@@ -55,10 +63,14 @@ export const SETTINGS: Settings = {
   busy: 1.25,
   calm: 0.5,
   noise: 0,
+  headroom: 1,
+  momentum: 0,
+  hurry: 0,
   idleCooldown: 60_000,
   foldAfter: 60_000,
   widest: 2,
   noticesWaiting: 0,
+  asksWhileSlow: 0,
   watching: 0,
   sustained: 1,
   burst: 10,
@@ -80,11 +92,13 @@ export function configOf(settings: Settings): Config {
  * @throws Error if there is no such setting, or the value is not a number from 0 on
  */
 export function withSettings(texts: readonly string[], settings: Settings = SETTINGS): Settings {
-  return texts.reduce((all, text) => {
+  const chosen: Record<string, number> = { ...settings };
+  for (const text of texts) {
     const [name = "", value = ""] = text.split("=");
     if (!Object.hasOwn(SETTINGS, name))
       throw new Error(`--set ${text}: there is no setting "${name}". There are: ${Object.keys(SETTINGS).join(", ")}`);
     if (!(Number(value) >= 0) || value === "") throw new Error(`--set ${text}: a value is a number from 0 on`);
-    return { ...all, [name]: Number(value) };
-  }, settings);
+    chosen[name] = Number(value);
+  }
+  return chosen as unknown as Settings;
 }

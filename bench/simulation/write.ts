@@ -69,15 +69,15 @@ export class Write implements Step {
   #attempt(now: Millis): void {
     const { clock, settings } = this.#world;
     const wait = this.#counter.shard(this.#shard).offer(now, settings);
-    if (wait === 0) return this.#commit(now);
-    if (this.#attempts === 0) this.#startWaiting();
-    if (wait !== undefined) {
-      this.#state = "queued";
-      return clock.at(now + wait, this);
+    if (wait === 0) {
+      this.#commit(now);
+      return;
     }
+    if (this.#attempts === 0) this.#startWaiting();
+    this.#state = wait === undefined ? "refused" : "queued";
+    clock.at(now + (wait ?? settings.ackLatency + this.#backoff()), this);
+    if (wait !== undefined) return;
     this.#world.gauges().refused++;
-    this.#state = "refused";
-    clock.at(now + settings.ackLatency + this.#backoff(), this);
     this.#attempts++;
   }
 
@@ -106,9 +106,11 @@ export class Write implements Step {
     backend.committed(this.#counter, this.#shard, isCreation, now);
     const took = now + settings.ackLatency - this.#sentAt;
     // An ordinary acknowledgement teaches an ordinary client nothing, and need not be waited for.
-    if (took <= SLOW_ACK_MS && !this.#client.isSlow) return this.#report(now + settings.ackLatency);
-    this.#state = "committed";
-    clock.at(now + settings.ackLatency, this);
+    if (took <= SLOW_ACK_MS && !this.#client.isSlow) this.#report(now + settings.ackLatency);
+    else {
+      this.#state = "committed";
+      clock.at(now + settings.ackLatency, this);
+    }
   }
 
   #acknowledge(now: Millis): void {
