@@ -87,23 +87,23 @@ interface Run {
 
 /** Runs one after the other, showing how far it is. What is not kept of an outcome is forgotten: some are large. */
 function perform<T>(runs: readonly Run[], keep: (outcome: Outcome, run: Run) => T, repeats = 1): T[][] {
-  const bar = new cliProgress.SingleBar({
-    format: "{bar} {value}/{total}  {doing}",
-    hideCursor: true,
-    noTTYOutput: false,
-  });
-  bar.start(runs.length, 0, { doing: "" });
+  const format = "{bar} {value}/{total}  {doing}";
+  const bar = process.stderr.isTTY ? new cliProgress.SingleBar({ format, hideCursor: true }) : undefined;
+  bar?.start(runs.length, 0, { doing: "" });
   const kept = runs.map((run) => {
-    bar.update({ doing: run.label.join(", ") });
-    bar.render();
-    if (!process.stderr.isTTY) process.stderr.write(`${run.label.join(", ")}\n`);
+    const doing = run.label.join(", ");
+    bar?.update({ doing });
+    // Its timer does not come to it while a simulation runs.
+    bar?.render();
+    const began = performance.now();
     const results = Array.from({ length: repeats }, (_, i) =>
       keep(simulate(run.make(), run.design, run.settings, seed + i), run),
     );
-    bar.increment();
+    bar?.increment();
+    if (!bar) process.stderr.write(`${doing}: ${((performance.now() - began) / 1_000).toFixed(1)} s\n`);
     return results;
   });
-  bar.stop();
+  bar?.stop();
   return kept;
 }
 

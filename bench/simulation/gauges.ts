@@ -35,6 +35,7 @@ export class Gauges {
   provided = 0;
   needed = 0;
   refused = 0;
+  lost = 0;
 
   /** @param since  increments made before are left out */
   constructor(window: Millis, since: Millis) {
@@ -55,6 +56,13 @@ export class Gauges {
     if (issuedAt < this.#since) return;
     this.acks.add(took);
     this.window(issuedAt).acks.add(took);
+  }
+
+  /** Somebody left after so long. The increment counts as one that took no less. */
+  abandoned(issuedAt: Millis, after: Millis): void {
+    if (issuedAt < this.#since) return;
+    this.lost++;
+    this.acknowledged(issuedAt, after);
   }
 
   published(counter: Counter, previous: CounterDocument | undefined, next: CounterDocument, now: Millis): void {

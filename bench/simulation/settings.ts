@@ -35,6 +35,8 @@ export interface Clients {
   readonly noticesWaiting: number;
   /** 1: while its writes are slow, a client reads the shard count before each increment instead of beside it. */
   readonly asksWhileSlow: number;
+  /** After how long people leave whose increment is not acknowledged: it is not tried again. */
+  readonly patience: Millis;
   /** The share of clients that watch the counter, and so know its shard count at once. */
   readonly watching: number;
 }
@@ -71,6 +73,7 @@ export const SETTINGS: Settings = {
   widest: 2,
   noticesWaiting: 0,
   asksWhileSlow: 0,
+  patience: 60_000,
   watching: 0,
   sustained: 1,
   burst: 10,

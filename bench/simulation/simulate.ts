@@ -93,7 +93,7 @@ export function simulate(trace: Trace, design: Design, chosen: Settings, seed: n
     bill,
     counters: [...counters.values()].map(({ counter }) => counter),
     offered,
-    acknowledged: offered - waiting.size,
+    acknowledged: offered - gauges.lost - waiting.size,
     absorbed: trace.steps.map(({ at, until }) => gauges.absorbed(at, until, SLOW_ACK_MS)),
   };
 }

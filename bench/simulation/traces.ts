@@ -165,7 +165,7 @@ export function onceEach(counters = 100_000): Trace {
 
 export const TRACES: readonly (() => Trace)[] = [
   () => flashCrowd(1_000),
-  () => flashCrowd(100_000, 60 * SECOND),
+  () => flashCrowd(100_000, 40 * SECOND),
   day,
   () => sawtooth(2 * MINUTE, 2 * MINUTE, 8),
   giant,

@@ -2,7 +2,8 @@
  * One increment on its way: sent to a shard, waiting there or refused and tried again, committed, acknowledged.
  *
  * A refused write is tried again on the same shard, because the SDK sends the write it has: at once, then with delays that
- * grow by half from a second to a minute, give or take a half.
+ * grow by half from a second to a minute, give or take a half. When people have no patience left, they close the page, and
+ * what was refused last is never tried again.
  */
 
 import { SLOW_ACK_MS } from "../../client/src/spread.ts";
@@ -67,7 +68,12 @@ export class Write implements Step {
   }
 
   #attempt(now: Millis): void {
-    const { clock, settings } = this.#world;
+    const { clock, settings, waiting } = this.#world;
+    if (now - this.issuedAt > settings.patience) {
+      waiting.delete(this);
+      this.#world.gauges().abandoned(this.issuedAt, now - this.issuedAt);
+      return;
+    }
     const wait = this.#counter.shard(this.#shard).offer(now, settings);
     if (wait === 0) {
       this.#commit(now);
