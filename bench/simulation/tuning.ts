@@ -14,6 +14,8 @@ export interface Experiment {
 }
 
 const CLIENT = "noticesWaiting=1 asksWhileSlow=1";
+/** Shards enough for twice what 1,000/s need. */
+const ROOM = "maxShards=10000";
 const MINUTE = 60_000;
 const trace = (name: string) => () => TRACES.map((make) => make()).find((one) => one.name.startsWith(name)) as Trace;
 
@@ -29,17 +31,19 @@ export const EXPERIMENTS: readonly Experiment[] = [
       "widest=4",
       "noticesWaiting=1",
       CLIENT,
-      `${CLIENT} widest=4`,
       `${CLIENT} hurry=1`,
       `${CLIENT} hurry=1 growthFactor=3`,
-      `${CLIENT} hurry=1 growthFactor=10`,
-      `${CLIENT} hurry=1 momentum=0.5`,
-      `${CLIENT} hurry=1 momentum=0.5 maxShards=10000`,
-      `${CLIENT} hurry=1 headroom=2 maxShards=10000`,
-      `${CLIENT} hurry=1 momentum=0.5 headroom=2 maxShards=10000`,
-      `${CLIENT} hurry=1 momentum=0.5 writesPerShard=0.5 maxShards=10000`,
-      `${CLIENT} hurry=1 momentum=0.5 headroom=1.5 noise=2 maxShards=10000`,
-      `${CLIENT} hurry=1 momentum=0.5 headroom=1.5 noise=2 maxShards=10000 watching=1`,
+      `${CLIENT} hurry=1 momentum=0.5 ${ROOM}`,
+      `${CLIENT} hurry=1 headroom=2 ${ROOM}`,
+      `${CLIENT} hurry=1 writesPerShard=0.5 ${ROOM}`,
+      `${CLIENT} hurry=1 noise=1 headroom=2 ${ROOM}`,
+      `${CLIENT} hurry=1 noise=2 headroom=2 ${ROOM}`,
+      `${CLIENT} hurry=1 noise=1 writesPerShard=0.5 ${ROOM}`,
+      `${CLIENT} hurry=1 noise=2 writesPerShard=0.5 ${ROOM}`,
+      `hurry=1 noise=1 headroom=2 ${ROOM} watching=1`,
+      `${CLIENT} hurry=1 noise=1 headroom=2 ${ROOM} watching=1`,
+      `${CLIENT} hurry=1 noise=2 headroom=2 ${ROOM} watching=1`,
+      `${CLIENT} hurry=1 noise=2 writesPerShard=0.5 ${ROOM} watching=1`,
     ],
   },
   {
@@ -49,7 +53,9 @@ export const EXPERIMENTS: readonly Experiment[] = [
     traces: [() => flashCrowd(1_000)],
     variants: ["burst=1", "burst=10", "burst=100", "sustained=2", "sustained=5", "sustained=20"].flatMap((world) => [
       world,
-      `${world} ${CLIENT} hurry=1 momentum=0.5 headroom=1.5 noise=2 maxShards=10000`,
+      `${world} ${CLIENT} hurry=1 headroom=2 ${ROOM}`,
+      `${world} ${CLIENT} hurry=1 noise=1 headroom=2 ${ROOM}`,
+      `${world} ${CLIENT} hurry=1 noise=2 headroom=2 ${ROOM}`,
     ]),
   },
   {
