@@ -15,7 +15,7 @@ import { SETTINGS, type Settings, withSettings } from "./simulation/settings.ts"
 import { type Outcome, simulate } from "./simulation/simulate.ts";
 import { averaged, byPopularity, summarize, timeline } from "./simulation/summary.ts";
 import { onceEach, steady, TRACES, type Trace } from "./simulation/traces.ts";
-import { EXPERIMENTS } from "./simulation/tuning.ts";
+import { EXPERIMENTS, RECOMMENDED } from "./simulation/tuning.ts";
 
 const RESULTS = new URL("./results/", import.meta.url);
 
@@ -111,10 +111,15 @@ function performOnce<T>(runs: readonly Run[], keep: (outcome: Outcome, run: Run)
   return perform(runs, keep).flat();
 }
 
-function inBothDesigns(makes: readonly (() => Trace)[]): Run[] {
-  return makes.flatMap((make) =>
-    DESIGNS.map((design) => ({ label: [make().name, design.name], make, design, settings })),
-  );
+/** As it is; with the other design; and with that and what the experiments speak for. */
+function inEveryDesign(makes: readonly (() => Trace)[]): Run[] {
+  const [today, next] = DESIGNS;
+  const tuned = withSettings([...RECOMMENDED, ...set]);
+  return makes.flatMap((make): Run[] => [
+    { label: [make().name, today.name], make, design: today, settings },
+    { label: [make().name, next.name], make, design: next, settings },
+    { label: [make().name, `${next.name}, tuned`], make, design: next, settings: tuned },
+  ]);
 }
 
 function runTraces(): void {
@@ -124,12 +129,12 @@ function runTraces(): void {
   );
   if (unknown !== undefined) refuse(`There is no trace "${unknown}".`);
 
-  const traces = performOnce(inBothDesigns(TRACES.filter((make) => isWanted(make().name))), (outcome, { label }) => {
+  const traces = performOnce(inEveryDesign(TRACES.filter((make) => isWanted(make().name))), (outcome, { label }) => {
     const classes = outcome.trace.name.startsWith("Zipf") ? byPopularity(outcome) : undefined;
     return { label, of: summarize(outcome), timeline: timeline(outcome), classes };
   });
   const others = [...(isWanted("steady") ? STEADY : []), ...(isWanted("once each") ? [() => onceEach()] : [])];
-  const rates = performOnce(inBothDesigns(others), (outcome, { label: [, design = ""] }) => {
+  const rates = performOnce(inEveryDesign(others), (outcome, { label: [, design = ""] }) => {
     const { about, name } = outcome.trace;
     return { label: [name === "once each" ? name : about, design], of: summarize(outcome) };
   });
@@ -147,12 +152,12 @@ function runTraces(): void {
     if (classes) console.log(`\n${label.join(", ")}: dollars per million, by popularity\n\n${popularity(classes)}`);
 
   if (wanted || set.length > 0) return;
-  const recorded = traces.map(({ of, timeline: windows, classes }) => ({ ...of, windows, classes }));
+  const recorded = traces.map(({ label, of, ...more }) => ({ ...of, design: label[1], ...more }));
   record("simulate.json", {
     seed,
     settings,
     traces: recorded,
-    rates: rates.map(({ of, label }) => ({ ...of, trace: label[0] })),
+    rates: rates.map(({ of, label }) => ({ ...of, trace: label[0], design: label[1] })),
   });
 }
 

@@ -176,11 +176,12 @@ export class Backend {
 
   #schedule(counter: Counter, due: Millis): void {
     counter.bill.tasks++;
+    counter.tasks ??= new Set();
     if (counter.tasks.has(due)) return;
     counter.tasks.add(due);
     this.#clock.at(due + this.#settings.taskLatency, {
       run: () => {
-        counter.tasks.delete(due);
+        counter.tasks?.delete(due);
         counter.bill.invocations++;
         counter.bill["counter document"]++;
         this.#after(({ now }) => this.#aggregate(counter, due, now, undefined, () => undefined));

@@ -35,7 +35,8 @@ export class Counter {
   isAttended = false;
   /** The latest write whose event waits until the counter is attended to no more. */
   waitingSince: Millis | undefined;
-  readonly tasks = new Set<Millis>();
+  /** Due times of tasks that exist. Most counters have none, and there are many counters. */
+  tasks: Set<Millis> | undefined;
   /** Commits not yet published: how many at which time. */
   uncounted: { at: Millis; writes: number }[] = [];
   /** The last change of the shard count: up or down. */

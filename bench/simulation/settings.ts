@@ -86,8 +86,12 @@ export const SETTINGS: Settings = {
 
 /** The configuration that the functions' decisions take. */
 export function configOf(settings: Settings): Config {
-  return { ...DEFAULTS, ...settings };
+  const config = configs.get(settings) ?? { ...DEFAULTS, ...settings };
+  configs.set(settings, config);
+  return config;
 }
+
+const configs = new WeakMap<Settings, Config>();
 
 /**
  * Settings as `name=value`, over others.

@@ -45,11 +45,14 @@ export function simulate(trace: Trace, design: Design, chosen: Settings, seed: n
   const popularity = stream("popularity");
   const clients = stream("clients");
 
+  const newPopulation = () => new Population(trace.audience, clock, settings, clients);
+  // Who comes once needs no place.
+  const passersBy = trace.audience.perClient === 1 ? newPopulation() : undefined;
   const counters = new Map<number, { counter: Counter; population: Population }>();
   const find = (name: number) => {
     let found = counters.get(name);
     if (!found) {
-      found = { counter: new Counter(name), population: new Population(trace.audience, clock, settings, clients) };
+      found = { counter: new Counter(name), population: passersBy ?? newPopulation() };
       counters.set(name, found);
     }
     return found;

@@ -1,6 +1,16 @@
 /** What is tried to find the defaults: each an array of variants of the settings, held against the traffic they are for. */
 import { flashCrowd, onceEach, sawtooth, steady, TRACES, type Trace } from "./traces.ts";
 
+/** What the experiments speak for: for clients, and for growth. */
+export const RECOMMENDED = [
+  "noticesWaiting=1",
+  "asksWhileSlow=1",
+  "hurry=1",
+  "noise=1",
+  "headroom=2",
+  "maxShards=10000",
+];
+
 export interface Experiment {
   readonly name: string;
   readonly question: string;
