@@ -7,11 +7,11 @@
 import type { Config, Millis } from "../../functions/src/config.ts";
 import { toMillis } from "../../functions/src/counter.ts";
 import { foldable } from "../../functions/src/fold.ts";
-import { type MeasuredShard, type Measurement, shardIndex } from "../../functions/src/measure.ts";
+import { type MeasuredShard, shardIndex } from "../../functions/src/measure.ts";
 import { judge } from "../../functions/src/outlook.ts";
 import { needOf } from "../../functions/src/sweep.ts";
 import type { Clock } from "./clock.ts";
-import type { Counter, CounterDocument } from "./counter.ts";
+import type { Counter, CounterDocument, Snapshot } from "./counter.ts";
 import type { Design } from "./design.ts";
 import type { Gauges } from "./gauges.ts";
 import { configOf, type Settings } from "./settings.ts";
@@ -81,7 +81,7 @@ export class Backend {
     if (waitingSince !== undefined) this.#wake(counter, waitingSince, now);
   }
 
-  #measure(counter: Counter, now: Millis): Measurement {
+  #measure(counter: Counter, now: Millis): Snapshot {
     const measurement = counter.snapshot(now);
     counter.bill.measuring += Math.max(measurement.shards.length, 1);
     return measurement;
@@ -92,7 +92,7 @@ export class Backend {
     counter: Counter,
     wanted: Millis,
     now: Millis,
-    measured: Measurement | undefined,
+    measured: Snapshot | undefined,
     done: (now: Millis) => void,
   ): void {
     const { document: previous, version } = counter;
@@ -140,7 +140,7 @@ export class Backend {
     previous: CounterDocument | undefined,
     version: number,
     next: CounterDocument,
-    measured: Measurement,
+    measured: Snapshot,
     done: (now: Millis) => void,
   ): void {
     const design = this.#design;

@@ -10,10 +10,10 @@ import type { Config, Millis } from "../../functions/src/config.ts";
 import { toMillis } from "../../functions/src/counter.ts";
 import { foldable, isSurplus } from "../../functions/src/fold.ts";
 import { isSparse, publishInterval } from "../../functions/src/interval.ts";
-import { type MeasuredShard, type Measurement, shardIndex } from "../../functions/src/measure.ts";
+import { type MeasuredShard, shardIndex } from "../../functions/src/measure.ts";
 import { isPolled, type Outlook, outlookOf } from "../../functions/src/outlook.ts";
 import { isNews, nextPublished } from "../../functions/src/publish.ts";
-import type { CounterDocument } from "./counter.ts";
+import type { CounterDocument, Snapshot } from "./counter.ts";
 import { scale } from "./policy.ts";
 import { configOf, type Settings } from "./settings.ts";
 
@@ -29,27 +29,35 @@ export interface Design {
   readonly sweepFolds: boolean;
   isPolled(counter: CounterDocument, config: Config): boolean;
   outlook(counter: CounterDocument, config: Config): Outlook;
-  next(previous: CounterDocument | undefined, measurement: Measurement, settings: Settings): CounterDocument;
-  isNews(previous: CounterDocument | undefined, next: CounterDocument, measurement: Measurement): boolean;
+  next(previous: CounterDocument | undefined, measurement: Snapshot, settings: Settings): CounterDocument;
+  isNews(previous: CounterDocument | undefined, next: CounterDocument, measurement: Snapshot): boolean;
   /** When to measure again although there was no news; `undefined` if not before the next wake. */
   pollAgain(previous: CounterDocument, now: Millis, config: Config): Millis | undefined;
   /** What to fold before measuring again and publishing. */
-  foldFirst(next: CounterDocument, measurement: Measurement, settings: Settings): readonly MeasuredShard[];
+  foldFirst(next: CounterDocument, measurement: Snapshot, settings: Settings): readonly MeasuredShard[];
   /** What to fold once that is published. */
-  foldLater(next: CounterDocument, measurement: Measurement, settings: Settings): readonly MeasuredShard[];
+  foldLater(next: CounterDocument, measurement: Snapshot, settings: Settings): readonly MeasuredShard[];
 }
 
 /** What the functions' own `nextPublished` makes of a measurement, with the policy as it was set. */
-function published(previous: CounterDocument | undefined, measurement: Measurement, settings: Settings) {
+function published(previous: CounterDocument | undefined, measurement: Snapshot, settings: Settings) {
   const config = configOf(settings);
-  const next = nextPublished(previous, measurement, config);
-  const observed = { rate: next.rate, writes: next.writes - (previous?.writes ?? next.writes) };
+  const decided = nextPublished(previous, measurement, config);
+  const age = Math.max(decided.asOf - measurement.createdAt, config.minInterval);
+  const isFirst = !previous && settings.firstRate > 0;
+  const next = isFirst ? { ...decided, rate: (decided.writes * 1_000) / age } : decided;
+  const elapsed = next.asOf - (previous?.asOf ?? next.asOf);
+  const lasting = previous
+    ? (previous.lasting * settings.memory + next.rate * elapsed) / Math.max(settings.memory + elapsed, 1)
+    : next.rate;
+  const writes = next.writes - (previous?.writes ?? (isFirst ? 0 : next.writes));
+  const observed = { rate: next.rate, writes, lasting };
   const before = previous ?? { shardCount: config.minShards, calmSince: null };
   const { shardCount, calmSince } = scale(observed, before, next.asOf, settings);
   const isSpread = measurement.shards.some(({ id }) => (shardIndex(id) ?? 0) > 0);
   const surplus = measurement.shards.some((shard) => isSurplus(shard, shardCount));
   const unsettled = shardCount > config.minShards || surplus || !isSparse(next.rate, config);
-  return { ...next, shardCount, calmSince, unsettled, isSpread, isGrowing: false, idleSince: null };
+  return { ...next, shardCount, calmSince, unsettled, isSpread, lasting, isGrowing: false, idleSince: null };
 }
 
 const everyWriteWakes: Design = {
@@ -76,6 +84,10 @@ function pollInterval(counter: CounterDocument, config: Config): Millis {
   return counter.isSpread && isSparse(counter.rate, config) ? config.maxInterval : publishInterval(counter, config);
 }
 
+function idleCooldown({ shardCount }: CounterDocument, { idleCooldown, idlePerShard }: Settings): Millis {
+  return idlePerShard > 0 ? Math.min(idleCooldown, idlePerShard * shardCount) : idleCooldown;
+}
+
 const shardZeroWakes: Design = {
   name: "shard 0 wakes",
   deletesTrigger: false,
@@ -94,7 +106,7 @@ const shardZeroWakes: Design = {
     if (next.rate * settings.maxInterval >= BUSY_WRITES_PER_INTERVAL * 1_000) return next;
     const quietSince = previous && previous.writes === next.writes ? previous.asOf : next.asOf;
     const idleSince = previous?.idleSince ?? quietSince;
-    if (next.asOf - idleSince < settings.idleCooldown) return { ...next, idleSince };
+    if (next.asOf - idleSince < idleCooldown(next, settings)) return { ...next, idleSince };
     return { ...next, idleSince, shardCount: settings.minShards, calmSince: null, unsettled: next.isSpread };
   },
   isNews(previous, next, { shards }) {
@@ -104,6 +116,8 @@ const shardZeroWakes: Design = {
     );
     return (
       isWritten ||
+      // What was written may have been folded since.
+      next.writes > previous.writes ||
       next.shardCount !== previous.shardCount ||
       next.isSpread !== previous.isSpread ||
       next.rate > 0 !== previous.rate > 0
@@ -114,8 +128,8 @@ const shardZeroWakes: Design = {
     const interval = pollInterval(previous, config);
     return previous.asOf + (Math.floor((now - previous.asOf) / interval) + 1) * interval;
   },
-  foldFirst(next, { shards }, { idleCooldown }) {
-    const isResting = next.idleSince !== null && next.asOf - next.idleSince >= idleCooldown;
+  foldFirst(next, { shards }, settings) {
+    const isResting = next.idleSince !== null && next.shardCount === settings.minShards;
     return isResting ? shards.filter((shard) => isSurplus(shard, next.shardCount)) : [];
   },
   foldLater: (next, measurement, { foldAfter }) =>

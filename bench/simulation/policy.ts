@@ -8,13 +8,23 @@ import { decideScaling, type Scaling } from "../../functions/src/autoscale.ts";
 import type { Millis } from "../../functions/src/config.ts";
 import { configOf, type Policy, SETTINGS, type Settings } from "./settings.ts";
 
-const CONSTANTS = ["growthFactor", "busy", "calm", "noise", "headroom", "momentum"] as const satisfies (keyof Policy)[];
+const CONSTANTS = [
+  "growthFactor",
+  "busy",
+  "calm",
+  "noise",
+  "memory",
+  "headroom",
+  "momentum",
+] as const satisfies (keyof Policy)[];
 
 /** What was seen since the previous measurement. */
 export interface Observed {
   readonly writes: number;
   /** Writes per second. */
   readonly rate: number;
+  /** The same, averaged over some time. */
+  readonly lasting: number;
 }
 
 export function scale(observed: Observed, scaling: Scaling, now: Millis, settings: Settings): Scaling {
@@ -24,13 +34,19 @@ export function scale(observed: Observed, scaling: Scaling, now: Millis, setting
 }
 
 /** The rule of `decideScaling`, its constants being settings; and a rate that may be noise does not make a counter grow. */
-export function scaleWith({ rate, writes }: Observed, scaling: Scaling, now: Millis, settings: Settings): Scaling {
+export function scaleWith(
+  { rate, writes, lasting }: Observed,
+  scaling: Scaling,
+  now: Millis,
+  settings: Settings,
+): Scaling {
   const { minShards, maxShards, writesPerShard, growthFactor, busy, calm, noise, shrinkCooldown } = settings;
-  const { headroom, momentum } = settings;
+  const { headroom, momentum, memory } = settings;
   const clamp = (shards: number) => Math.min(Math.max(Math.ceil(shards), minShards), maxShards);
   const current = clamp(scaling.shardCount);
   const needed = rate / writesPerShard;
-  const certain = needed * Math.max(1 - noise / Math.sqrt(Math.max(writes, 1)), 0);
+  const steady = memory > 0 ? Math.min(lasting, rate) / writesPerShard : needed;
+  const certain = steady * Math.max(1 - noise / Math.sqrt(Math.max(writes, 1)), 0);
   if (certain > current * busy) {
     const wanted = needed * headroom * Math.max(needed / current, 1) ** momentum;
     return { shardCount: clamp(Math.max(wanted, current * growthFactor)), calmSince: null };

@@ -16,6 +16,10 @@ export interface Policy {
   readonly calm: number;
   /** By how many standard deviations the writes of an interval must be above what is noise for the counter to grow. */
   readonly noise: number;
+  /** Over how long rates are averaged before they are taken for a reason to grow; 0: not at all. */
+  readonly memory: Millis;
+  /** 1: the first measurement of a counter has a rate, since its first shard was created. Where shard 0 wakes. */
+  readonly firstRate: number;
   /** How many times the shards that are needed a growing counter gets. */
   readonly headroom: number;
   /** The further the load is above the capacity, the more of it is hidden: growth is that ratio, to this power, times more. */
@@ -24,6 +28,8 @@ export interface Policy {
   readonly hurry: number;
   /** How long a counter must have been idle before it shrinks to the minimum and is folded. Where shard 0 wakes. */
   readonly idleCooldown: Millis;
+  /** If not 0, that time is no longer than this for each shard of the counter: what is dear to build up is kept. */
+  readonly idlePerShard: Millis;
   /** How long a surplus shard of a busy counter must have been quiet before it is folded. Where shard 0 wakes. */
   readonly foldAfter: Millis;
 }
@@ -65,10 +71,13 @@ export const SETTINGS: Settings = {
   busy: 1.25,
   calm: 0.5,
   noise: 0,
+  memory: 0,
+  firstRate: 0,
   headroom: 1,
   momentum: 0,
   hurry: 0,
   idleCooldown: 60_000,
+  idlePerShard: 0,
   foldAfter: 60_000,
   widest: 2,
   noticesWaiting: 0,

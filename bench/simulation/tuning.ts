@@ -2,7 +2,7 @@
 import { flashCrowd, onceEach, sawtooth, steady, TRACES, type Trace } from "./traces.ts";
 
 /** What the experiments speak for: for clients, and for growth. */
-export const RECOMMENDED = [
+export const RECOMMENDED = ["noticesWaiting=1", "asksWhileSlow=1", "hurry=1", "noise=1", "firstRate=1", "headroom=2", "maxShards=10000"];
   "noticesWaiting=1",
   "asksWhileSlow=1",
   "hurry=1",
