@@ -15,7 +15,7 @@ import { SETTINGS, type Settings, withSettings } from "./simulation/settings.ts"
 import { type Outcome, simulate } from "./simulation/simulate.ts";
 import { averaged, byPopularity, summarize, timeline } from "./simulation/summary.ts";
 import { onceEach, steady, TRACES, type Trace } from "./simulation/traces.ts";
-import { EXPERIMENTS, RECOMMENDED } from "./simulation/tuning.ts";
+import { EXPERIMENTS, nameOf, RECOMMENDED } from "./simulation/tuning.ts";
 
 const RESULTS = new URL("./results/", import.meta.url);
 
@@ -33,7 +33,7 @@ const USAGE = `Usage: npm run simulate -- [options]
   --trace NAME       one trace alone, several with several of them: ${names(TRACES)}, "steady", "once each"
   --seed S           another run of the same (default: 1)
   --set NAME=VALUE   another value of a setting; several with several of them: ${Object.keys(SETTINGS).join(", ")}
-  --tune [NAME]      instead, what was tried for the defaults: ${EXPERIMENTS.map(({ name }) => name).join(", ")}, or all
+  --tune NAME        instead, what was tried for the defaults: ${EXPERIMENTS.map(({ name }) => name).join(", ")}, or all of it: all
   --help             prints this
 
 Durations are in milliseconds. A run with every default is recorded in bench/results/.`;
@@ -114,7 +114,7 @@ function performOnce<T>(runs: readonly Run[], keep: (outcome: Outcome, run: Run)
 /** As it is; with the other design; and with that and what the experiments speak for. */
 function inEveryDesign(makes: readonly (() => Trace)[]): Run[] {
   const [today, next] = DESIGNS;
-  const tuned = withSettings([...RECOMMENDED, ...set]);
+  const tuned = withSettings([...RECOMMENDED.split(" "), ...set]);
   return makes.flatMap((make): Run[] => [
     { label: [make().name, today.name], make, design: today, settings },
     { label: [make().name, next.name], make, design: next, settings },
@@ -164,25 +164,18 @@ function runTraces(): void {
 function runExperiments(name: string): void {
   const some = EXPERIMENTS.filter((one) => name === "all" || one.name === name);
   if (some.length === 0) refuse(`There is no experiment "${name}".`);
-  const results = some.map(({ question, traces, variants, bothDesigns, repeats, ...experiment }) => {
+  const results = some.map(({ name: experiment, question, traces, variants, repeats }) => {
     const runs = traces.flatMap((make) =>
-      variants.flatMap((variant) =>
-        (bothDesigns ? DESIGNS : DESIGNS.slice(1)).map((design): Run => {
-          const changed = withSettings(variant.split(" ").filter(Boolean), settings);
-          return {
-            label: [make().name, bothDesigns ? design.name : variant || "as it is"],
-            make,
-            design,
-            settings: changed,
-          };
-        }),
-      ),
+      variants.map((variant): Run => {
+        const changed = withSettings(variant.split(" ").filter(Boolean), settings);
+        return { label: [make().name, nameOf(variant)], make, design: DESIGNS[1], settings: changed };
+      }),
     );
     const rows = perform(runs, (outcome) => summarize(outcome), repeats).map((summaries, i) => {
       return { label: (runs[i] as Run).label, of: averaged(summaries) };
     });
-    console.log(`\n${question}\n\n${figures(rows, ["traffic", bothDesigns ? "design" : "settings"])}`);
-    return { name: experiment.name, question, rows: rows.map(({ label, of }) => ({ variant: label[1], ...of })) };
+    console.log(`\n${question}\n\n${figures(rows, ["traffic", "settings"])}`);
+    return { name: experiment, question, rows: rows.map(({ label, of }) => ({ variant: label[1], ...of })) };
   });
   if (name === "all" && set.length === 0) record("tuning.json", { seed, settings, experiments: results });
 }

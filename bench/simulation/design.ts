@@ -39,21 +39,28 @@ export interface Design {
   foldLater(next: CounterDocument, measurement: Snapshot, settings: Settings): readonly MeasuredShard[];
 }
 
-/** What the functions' own `nextPublished` makes of a measurement, with the policy as it was set. */
-function published(previous: CounterDocument | undefined, measurement: Snapshot, settings: Settings) {
+/**
+ * What the functions' own `nextPublished` makes of a measurement, with the policy as it was set.
+ *
+ * @param asleep  if nobody would have looked at this counter without the writes that were measured: since when they may
+ *                have been made. Then they tell more of the rate than the time since the last publish does
+ */
+function published(
+  previous: CounterDocument | undefined,
+  measurement: Snapshot,
+  settings: Settings,
+  asleep?: Millis,
+): CounterDocument {
   const config = configOf(settings);
-  const decided = nextPublished(previous, measurement, config);
-  const age = Math.max(decided.asOf - measurement.createdAt, config.minInterval);
-  const isFirst = !previous && settings.firstRate > 0;
-  const next = isFirst ? { ...decided, rate: (decided.writes * 1_000) / age } : decided;
+  const next = nextPublished(previous, measurement, config);
+  const writes = next.writes - (previous?.writes ?? (asleep === undefined ? next.writes : 0));
+  const burst = asleep === undefined ? 0 : (writes * 1_000) / Math.max(next.asOf - asleep, config.minInterval);
+  const rate = Math.max(next.rate, burst);
   const elapsed = next.asOf - (previous?.asOf ?? next.asOf);
-  const lasting = previous
-    ? (previous.lasting * settings.memory + next.rate * elapsed) / Math.max(settings.memory + elapsed, 1)
-    : next.rate;
-  const writes = next.writes - (previous?.writes ?? (isFirst ? 0 : next.writes));
-  const observed = { rate: next.rate, writes, lasting };
+  const { memory } = settings;
+  const lasting = previous ? (previous.lasting * memory + rate * elapsed) / Math.max(memory + elapsed, 1) : rate;
   const before = previous ?? { shardCount: config.minShards, calmSince: null };
-  const { shardCount, calmSince } = scale(observed, before, next.asOf, settings);
+  const { shardCount, calmSince } = scale({ rate, writes, lasting }, before, next.asOf, settings);
   const isSpread = measurement.shards.some(({ id }) => (shardIndex(id) ?? 0) > 0);
   const surplus = measurement.shards.some((shard) => isSurplus(shard, shardCount));
   const unsettled = shardCount > config.minShards || surplus || !isSparse(next.rate, config);
@@ -68,7 +75,7 @@ const everyWriteWakes: Design = {
   triggers: () => true,
   isPolled,
   outlook: (counter, config) => outlookOf(counter, 0, config),
-  next: published,
+  next: (previous, measurement, settings) => published(previous, measurement, settings),
   isNews,
   pollAgain: () => undefined,
   foldFirst: () => [],
@@ -88,6 +95,16 @@ function idleCooldown({ shardCount }: CounterDocument, { idleCooldown, idlePerSh
   return idlePerShard > 0 ? Math.min(idleCooldown, idlePerShard * shardCount) : idleCooldown;
 }
 
+/** Who is not polled is measured as soon as it is written after its due time: so all that is new is of the last moment. */
+function asleep(previous: CounterDocument | undefined, measurement: Snapshot, settings: Settings): Millis | undefined {
+  if (settings.firstRate === 0) return undefined;
+  if (!previous) return measurement.createdAt;
+  const config = configOf(settings);
+  const { due } = shardZeroWakes.outlook(previous, config);
+  const now = toMillis(measurement.asOf);
+  return now > due + config.minInterval && !shardZeroWakes.isPolled(previous, config) ? now : undefined;
+}
+
 const shardZeroWakes: Design = {
   name: "shard 0 wakes",
   deletesTrigger: false,
@@ -100,10 +117,11 @@ const shardZeroWakes: Design = {
     return { due, coveredUntil: shardZeroWakes.isPolled(counter, config) ? due + config.minInterval : counter.asOf };
   },
   next(previous, measurement, settings) {
-    const decided = published(previous, measurement, settings);
+    const decided = published(previous, measurement, settings, asleep(previous, measurement, settings));
     const isGrowing = settings.hurry > 0 && decided.shardCount > (previous?.shardCount ?? decided.shardCount);
     const next = { ...decided, isGrowing };
-    if (next.rate * settings.maxInterval >= BUSY_WRITES_PER_INTERVAL * 1_000) return next;
+    const isBusy = next.rate * settings.maxInterval >= BUSY_WRITES_PER_INTERVAL * 1_000;
+    if (isBusy || next.shardCount > (previous?.shardCount ?? settings.minShards)) return next;
     const quietSince = previous && previous.writes === next.writes ? previous.asOf : next.asOf;
     const idleSince = previous?.idleSince ?? quietSince;
     if (next.asOf - idleSince < idleCooldown(next, settings)) return { ...next, idleSince };

@@ -18,7 +18,7 @@ export interface Policy {
   readonly noise: number;
   /** Over how long rates are averaged before they are taken for a reason to grow; 0: not at all. */
   readonly memory: Millis;
-  /** 1: the first measurement of a counter has a rate, since its first shard was created. Where shard 0 wakes. */
+  /** 1: what wakes a new or sleeping counter makes it grow by how much there is at once. Where shard 0 wakes. */
   readonly firstRate: number;
   /** How many times the shards that are needed a growing counter gets. */
   readonly headroom: number;
