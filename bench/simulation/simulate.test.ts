@@ -21,7 +21,10 @@ test("a seed makes the same run, another seed another", () => {
 });
 
 describe.each(DESIGNS.map((design) => [design.name, design] as const))("where %s", (_, design) => {
-  const traces = [flashCrowd(300, 30_000), sawtooth(20_000, 90_000, 3, 30), onceEach(2_000)];
+  // The last are few who know of many shards long after those were folded.
+  const crowd = flashCrowd(30, 900_000);
+  const trickle: Trace = { ...crowd, name: "trickle after a crowd", rate: (now) => (now < 30_000 ? 30 : 0.05) };
+  const traces = [flashCrowd(300, 30_000), sawtooth(20_000, 90_000, 3, 30), onceEach(2_000), trickle];
 
   test.each(traces.map((trace) => [trace.name, trace] as const))(
     "%s: all that was committed is published, and sums up",
