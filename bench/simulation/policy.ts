@@ -54,5 +54,5 @@ export function scaleWith(
   if (current === minShards || needed >= current * calm) return { shardCount: current, calmSince: null };
   const calmSince = scaling.calmSince ?? now;
   if (now - calmSince < shrinkCooldown) return { shardCount: current, calmSince };
-  return { shardCount: clamp(needed), calmSince: null };
+  return { shardCount: Math.min(clamp(needed * headroom), current), calmSince: null };
 }

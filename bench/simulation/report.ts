@@ -38,7 +38,7 @@ export function figures(
     time(of.staleMs.p95),
     time(of.staleMs.max),
     of.publishesPerSecond.toFixed(2),
-    `${of.grown}/${of.shrunk}`,
+    `${Math.round(of.grown)}/${Math.round(of.shrunk)}`,
     of.turnsPerHour.toFixed(1),
     dollars(of.dollars),
   ]);

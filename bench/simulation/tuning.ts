@@ -6,7 +6,7 @@ const ALERT = "noticesWaiting=1 asksWhileSlow=1";
 /** Shards enough for twice what 1,000/s need. */
 const ROOM = "maxShards=10000";
 /** What the experiments speak for. */
-export const RECOMMENDED = `${ALERT} hurry=1 firstRate=1 noise=1 headroom=2 ${ROOM}`;
+export const RECOMMENDED = `${ALERT} hurry=1 firstRate=1 noise=1.3 headroom=2 busy=0.8 calm=0.35 ${ROOM}`;
 
 export interface Experiment {
   readonly name: string;
@@ -17,6 +17,9 @@ export interface Experiment {
   /** Runs of each, with different seeds. */
   readonly repeats?: number;
 }
+
+/** What is recommended, but for one thing. */
+const WITHOUT = ["noticesWaiting=0", "asksWhileSlow=0", "hurry=0", "noise=0", "headroom=1", "busy=1.25"];
 
 /** A variant as tables name it. */
 export function nameOf(variant: string): string {
@@ -29,7 +32,7 @@ const trace = (name: string) => () => TRACES.map((make) => make()).find((one) =>
 export const EXPERIMENTS: readonly Experiment[] = [
   {
     name: "flash",
-    repeats: 5,
+    repeats: 8,
     question: "What makes a flash crowd of 1,000/s absorbed sooner?",
     traces: [() => flashCrowd(1_000)],
     variants: [
@@ -40,19 +43,23 @@ export const EXPERIMENTS: readonly Experiment[] = [
       "noticesWaiting=1",
       ALERT,
       `${ALERT} hurry=1`,
-      `${ALERT} hurry=1 growthFactor=3`,
       `${ALERT} hurry=1 momentum=0.5 ${ROOM}`,
-      `${ALERT} hurry=1 headroom=2 ${ROOM}`,
       `${ALERT} hurry=1 writesPerShard=0.5 ${ROOM}`,
-      `${ALERT} hurry=1 firstRate=1 headroom=2 ${ROOM}`,
+      `${ALERT} hurry=1 headroom=2 ${ROOM}`,
       RECOMMENDED,
-      `${RECOMMENDED} noise=2`,
-      `${RECOMMENDED} headroom=1`,
-      `${RECOMMENDED} headroom=1.5`,
+      `${RECOMMENDED} watching=1`,
+      ...WITHOUT.map((setting) => `${RECOMMENDED} ${setting}`),
+      `${RECOMMENDED} growthFactor=3`,
       `${RECOMMENDED} headroom=3`,
       `${RECOMMENDED} memory=5000`,
-      `${RECOMMENDED} watching=1`,
     ],
+  },
+  {
+    name: "day",
+    repeats: 3,
+    question: "And a day, in which the load changes slowly?",
+    traces: [trace("day")],
+    variants: ["", RECOMMENDED, ...WITHOUT.map((setting) => `${RECOMMENDED} ${setting}`)],
   },
   {
     name: "documents",
@@ -74,7 +81,8 @@ export const EXPERIMENTS: readonly Experiment[] = [
       "firstRate=1",
       "firstRate=1 noise=1",
       "firstRate=1 noise=2",
-      RECOMMENDED,
+      ...[0, 1, 1.3, 1.5, 2, 3].map((noise) => `${RECOMMENDED} noise=${noise}`),
+      `${RECOMMENDED} firstRate=0`,
     ],
   },
   {
