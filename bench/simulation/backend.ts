@@ -5,20 +5,18 @@
  * One instance is modelled, with a memory for every counter. Nothing fails: that is what `test/simulation` is for.
  */
 import type { Config, Millis } from "../../functions/src/config.ts";
-import { toMillis } from "../../functions/src/counter.ts";
 import { foldable } from "../../functions/src/fold.ts";
-import { type MeasuredShard, shardIndex } from "../../functions/src/measure.ts";
+import type { MeasuredShard } from "../../functions/src/measure.ts";
 import { judge } from "../../functions/src/outlook.ts";
 import { needOf } from "../../functions/src/sweep.ts";
 import type { Clock } from "./clock.ts";
 import type { Counter, CounterDocument, Snapshot } from "./counter.ts";
 import type { Design } from "./design.ts";
+import { foldInto } from "./folding.ts";
 import type { Gauges } from "./gauges.ts";
 import { configOf, type Settings } from "./settings.ts";
 
 const SWEEP_EVERY: Millis = 300_000;
-/** Shards per batch of a fold. */
-const FOLD_BATCH = 200;
 
 export class Backend {
   readonly #clock: Clock;
@@ -117,21 +115,14 @@ export class Backend {
     const next = this.#design.next(previous, measured, this.#settings);
     const toFold = this.#design.foldFirst(next, measured, this.#settings);
     if (toFold.length === 0) this.#publish(counter, wanted, previous, version, next, measured, done);
-    else this.#fold(counter, toFold, (then) => this.#aggregateFolded(counter, wanted, then, previous, version, done));
-  }
-
-  /** After a fold everything is measured again, and published whatever is left to fold. */
-  #aggregateFolded(
-    counter: Counter,
-    wanted: Millis,
-    now: Millis,
-    previous: CounterDocument | undefined,
-    version: number,
-    done: (now: Millis) => void,
-  ): void {
-    const measured = this.#measure(counter, now);
-    const next = this.#design.next(previous, measured, this.#settings);
-    this.#publish(counter, wanted, previous, version, next, measured, done);
+    else {
+      // Then it is measured again, and published whatever is left to fold.
+      this.#fold(counter, toFold, (then) => {
+        const again = this.#measure(counter, then);
+        const folded = this.#design.next(previous, again, this.#settings);
+        this.#publish(counter, wanted, previous, version, folded, again, done);
+      });
+    }
   }
 
   #publish(
@@ -189,24 +180,12 @@ export class Backend {
     });
   }
 
-  /** Moves shards into `base`, in batches; one in which a shard was written since fails. */
+  /** Folds, then goes on. */
   #fold(counter: Counter, some: readonly MeasuredShard[], done: (now: Millis) => void): void {
     this.#after(({ now }) => {
-      for (let start = 0; start < some.length; start += FOLD_BATCH) {
-        const batch = some.slice(start, start + FOLD_BATCH).map(({ id, updatedAt }) => {
-          return { shard: counter.shard(shardIndex(id) as number), seen: toMillis(updatedAt) };
-        });
-        if (batch.some(({ shard, seen }) => shard.writes === undefined || shard.updatedAt !== seen)) continue;
-        for (const { shard } of batch) {
-          counter.base.writes = (counter.base.writes ?? 0) + (shard.writes as number);
-          shard.writes = undefined;
-        }
-        counter.base.updatedAt = now;
-        counter.bill["folding: deletes"] += batch.length;
-        counter.bill["folding: base"]++;
-        if (this.#design.deletesTrigger) counter.bill.invocations += batch.length;
-        this.committed(counter, undefined, false, now);
-      }
+      const { deleted, batches } = foldInto(counter, some, now);
+      if (this.#design.deletesTrigger) counter.bill.invocations += deleted;
+      for (let batch = 0; batch < batches; batch++) this.committed(counter, undefined, false, now);
       done(now);
     });
   }
@@ -214,30 +193,27 @@ export class Backend {
   #sweep(now: Millis): void {
     this.#clock.at(now + SWEEP_EVERY, { run: (then) => this.#sweep(then) });
     this.#gauges().swept();
-    for (const counter of [...this.#unsettled]) {
-      const { document } = counter;
-      if (!document) continue;
-      counter.bill.sweeps++;
-      if (!this.#design.sweepFolds) continue;
-      const need = needOf(document, now, 0, this.#config);
-      if (need === "resting") continue;
-      const fold = (then: Millis) => {
-        const measurement = this.#measure(counter, then);
+    for (const counter of [...this.#unsettled]) this.#settle(counter, now);
+  }
+
+  /** What the sweep does about one counter: looks whether it needs anything, and does it. */
+  #settle(counter: Counter, now: Millis): void {
+    const { document } = counter;
+    if (!document) return;
+    counter.bill.sweeps++;
+    if (!this.#design.sweepFolds) return;
+    const need = needOf(document, now, 0, this.#config);
+    if (need === "resting") return;
+    this.#after(({ now: then }) => {
+      const measured = this.#measure(counter, then);
+      const fold = () => {
         const shardCount = counter.document?.shardCount ?? this.#config.minShards;
-        const toFold = foldable(measurement, shardCount, this.#config);
+        const toFold = foldable(measured, shardCount, this.#config);
         if (toFold.length > 0) this.#fold(counter, toFold, () => undefined);
       };
-      if (need === "attended") this.#after(({ now: then }) => fold(then));
-      else
-        this.#after(({ now: then }) => {
-          const measured = this.#measure(counter, then);
-          this.#aggregate(counter, document.asOf + 1, then, measured, () => {
-            const shardCount = counter.document?.shardCount ?? this.#config.minShards;
-            const toFold = foldable(measured, shardCount, this.#config);
-            if (toFold.length > 0) this.#fold(counter, toFold, () => undefined);
-          });
-        });
-    }
+      if (need === "attended") fold();
+      else this.#aggregate(counter, document.asOf + 1, then, measured, fold);
+    });
   }
 
   /** Goes on after a call to the database. */
