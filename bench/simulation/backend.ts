@@ -2,21 +2,33 @@
  * The functions on the virtual clock: wake, measure, publish, tasks, sweep and folds, step by step as in `functions/src`, with
  * what each step costs and how long it takes. Every decision is the design's or the functions' own; here is only the order.
  *
- * One instance is modelled, with a memory for every counter. Nothing fails: that is what `test/simulation` is for.
+ * One instance of each is modelled; that of `wake` has a memory for every counter. Nothing fails: that is what
+ * `test/simulation` is for.
  */
 import type { Config, Millis } from "../../functions/src/config.ts";
-import { foldable } from "../../functions/src/fold.ts";
-import type { MeasuredShard } from "../../functions/src/measure.ts";
-import { judge } from "../../functions/src/outlook.ts";
-import { needOf } from "../../functions/src/sweep.ts";
+import type { MeasuredShard, Measurement } from "../../functions/src/measure.ts";
+import { isPolled, judge, nextPoll, type Outlook, outlookOf } from "../../functions/src/outlook.ts";
+import { isNews } from "../../functions/src/publish.ts";
 import type { Clock } from "./clock.ts";
-import type { Counter, CounterDocument, Snapshot } from "./counter.ts";
+import type { Counter, CounterDocument } from "./counter.ts";
 import type { Design } from "./design.ts";
 import { foldInto } from "./folding.ts";
 import type { Gauges } from "./gauges.ts";
+import { configFor } from "./policy.ts";
 import { configOf, type Settings } from "./settings.ts";
 
 const SWEEP_EVERY: Millis = 300_000;
+
+/** The counter document as somebody saw it; what is published over it is published on that condition. */
+interface Seen {
+  readonly document: CounterDocument | undefined;
+  readonly version: number;
+}
+
+const NOTHING: Seen = { document: undefined, version: 0 };
+
+/** What follows an aggregation; told what is then known of the counter. */
+type Done = (outlook: Outlook, now: Millis) => void;
 
 export class Backend {
   readonly #clock: Clock;
@@ -41,11 +53,11 @@ export class Backend {
     counter.bill.invocations++;
     // What is covered now still is when the event arrives.
     if (counter.memo && at <= counter.memo.coveredUntil) return;
-    const isNew = isCreation && shard === 0 && counter.base.writes === undefined;
-    this.#clock.at(at + this.#settings.eventLatency, { run: (now) => this.#wake(counter, at, now, isNew) });
+    const isFirst = isCreation && shard === 0;
+    this.#clock.at(at + this.#settings.eventLatency, { run: (now) => this.#wake(counter, at, now, isFirst) });
   }
 
-  #wake(counter: Counter, at: Millis, now: Millis, isNew = false): void {
+  #wake(counter: Counter, at: Millis, now: Millis, isFirst = false): void {
     const { memo } = counter;
     const verdict = memo && judge(at, memo, now);
     if (verdict === "covered") return;
@@ -60,108 +72,109 @@ export class Backend {
       return;
     }
     counter.isAttended = true;
-    const looksFirst = memo !== undefined && memo.coveredUntil >= memo.due;
-    if (!(isNew && this.#design.trustsCreation)) counter.bill["counter document"]++;
-    this.#after(({ now: then }) => {
-      const measured = looksFirst ? undefined : this.#measure(counter, then);
-      const outlook = counter.document && this.#design.outlook(counter.document, this.#config);
-      if (outlook && judge(at, outlook, then) === "covered") {
-        counter.memo = outlook;
-        this.#leave(counter, then);
-      } else this.#aggregate(counter, at, then, measured, (left) => this.#leave(counter, left));
+    const isUnseen = memo === undefined && isFirst && this.#design.trustsCreation;
+    const isAttended = memo !== undefined && memo.coveredUntil >= memo.due;
+    const leave: Done = (outlook, left) => this.#leave(counter, outlook, left);
+    this.#after((then) => {
+      const seen = isUnseen ? NOTHING : this.#see(counter);
+      const measured = isAttended ? undefined : this.#measure(counter, then);
+      const outlook = seen.document && this.#outlookOf(seen.document);
+      if (outlook && judge(at, outlook, then) === "covered") leave(outlook, then);
+      else this.#aggregate(counter, seen, at, then, measured, leave);
     });
   }
 
-  #leave(counter: Counter, now: Millis): void {
+  #leave(counter: Counter, outlook: Outlook, now: Millis): void {
+    counter.memo = outlook;
     counter.isAttended = false;
     const { waitingSince } = counter;
     counter.waitingSince = undefined;
     if (waitingSince !== undefined) this.#wake(counter, waitingSince, now);
   }
 
-  #measure(counter: Counter, now: Millis): Snapshot {
+  #see(counter: Counter): Seen {
+    counter.bill["counter document"]++;
+    const { document, version } = counter;
+    return { document, version };
+  }
+
+  #measure(counter: Counter, now: Millis): Measurement {
     const measurement = counter.snapshot(now);
     counter.bill.measuring += Math.max(measurement.shards.length, 1);
     return measurement;
   }
 
-  /** Measures and publishes, again if somebody else published meanwhile, or puts it off. The counter document was read just now. */
+  #outlookOf(document: CounterDocument): Outlook {
+    return outlookOf(document, 0, configFor(document, this.#settings));
+  }
+
+  #isPolled(document: CounterDocument | undefined): boolean {
+    return document !== undefined && isPolled(document, configFor(document, this.#settings));
+  }
+
+  /** Brings a counter up to date with what was wanted, or puts it off. */
   #aggregate(
     counter: Counter,
+    seen: Seen,
     wanted: Millis,
     now: Millis,
-    measured: Snapshot | undefined,
-    done: (now: Millis) => void,
+    measured: Measurement | undefined,
+    done: Done,
   ): void {
-    const { document: previous, version } = counter;
-    const before = previous && this.#design.outlook(previous, this.#config);
+    const { document: previous } = seen;
+    const before = previous && this.#outlookOf(previous);
     if (previous && before && wanted <= previous.asOf) {
-      counter.memo = before;
-      done(now);
+      done(before, now);
       return;
     }
     if (before && now < before.due) {
       const promised = Math.max(before.due, wanted);
       this.#schedule(counter, promised);
-      counter.memo = { due: before.due, coveredUntil: promised };
-      done(now);
+      done({ due: before.due, coveredUntil: promised }, now);
       return;
     }
     if (!measured) {
-      this.#after(({ now: then }) => this.#aggregate(counter, wanted, then, this.#measure(counter, then), done));
+      this.#after((then) => this.#aggregate(counter, seen, wanted, then, this.#measure(counter, then), done));
       return;
     }
 
     const next = this.#design.next(previous, measured, this.#settings);
-    const toFold = this.#design.foldFirst(next, measured, this.#settings);
-    if (toFold.length === 0) this.#publish(counter, wanted, previous, version, next, measured, done);
-    else {
-      // Then it is measured again, and published whatever is left to fold.
-      this.#fold(counter, toFold, (then) => {
-        const again = this.#measure(counter, then);
-        const folded = this.#design.next(previous, again, this.#settings);
-        this.#publish(counter, wanted, previous, version, folded, again, done);
-      });
-    }
+    // Of a counter that was never published, nobody knows yet whether its shards are in use.
+    const surplus = previous ? this.#design.surplus(next, measured, this.#settings) : [];
+    if (surplus.length === 0) this.#decide(counter, seen, wanted, measured, done);
+    else
+      this.#fold(counter, surplus, () =>
+        this.#after((then) => this.#decide(counter, seen, wanted, this.#measure(counter, then), done)),
+      );
   }
 
-  #publish(
-    counter: Counter,
-    wanted: Millis,
-    previous: CounterDocument | undefined,
-    version: number,
-    next: CounterDocument,
-    measured: Snapshot,
-    done: (now: Millis) => void,
-  ): void {
-    const design = this.#design;
-    const after = design.outlook(next, this.#config);
-    const news = design.isNews(previous, next, measured);
-    const wasPolled = previous && design.isPolled(previous, this.#config);
+  /** Publishes what was measured, if it is news, and sees to it that it is measured again. */
+  #decide(counter: Counter, seen: Seen, wanted: Millis, measured: Measurement, done: Done): void {
+    const { document: previous, version } = seen;
+    const next = this.#design.next(previous, measured, this.#settings);
+    const after = this.#outlookOf(next);
+    const news = isNews(previous, next, measured);
+    if (this.#isPolled(next) || this.#isPolled(previous)) {
+      const due = previous && !news ? nextPoll(previous, next.asOf, this.#config) : after.due;
+      this.#schedule(counter, Math.max(due, wanted));
+    }
     if (!news) {
-      const again = previous && design.pollAgain(previous, next.asOf, this.#config);
-      if (again !== undefined) this.#schedule(counter, again);
-      if (again === undefined) counter.memo = after;
-      done(next.asOf);
+      const due = previous ? this.#outlookOf(previous).due : after.due;
+      done({ due, coveredUntil: next.asOf }, next.asOf);
       return;
     }
-    if (design.isPolled(next, this.#config) || wasPolled) this.#schedule(counter, Math.max(after.due, wanted));
-    this.#after(({ now }) => {
+    this.#after((now) => {
       if (counter.version !== version) {
-        counter.bill["counter document"]++;
-        this.#after(({ now: then }) => this.#aggregate(counter, wanted, then, undefined, done));
+        this.#after((then) => this.#aggregate(counter, this.#see(counter), wanted, then, undefined, done));
         return;
       }
       counter.document = next;
       counter.version++;
-      counter.memo = after;
       counter.bill.publishing++;
       if (next.unsettled) this.#unsettled.add(counter);
       else this.#unsettled.delete(counter);
       this.#gauges().published(counter, previous, next, now);
-      const toFold = design.foldLater(next, measured, this.#settings);
-      if (toFold.length > 0) this.#fold(counter, toFold, done);
-      else done(now);
+      done(after, now);
     });
   }
 
@@ -174,19 +187,20 @@ export class Backend {
       run: () => {
         counter.tasks?.delete(due);
         counter.bill.invocations++;
-        counter.bill["counter document"]++;
-        this.#after(({ now }) => this.#aggregate(counter, due, now, undefined, () => undefined));
+        // A task's instance has no memory.
+        this.#after((now) => this.#aggregate(counter, this.#see(counter), due, now, undefined, () => undefined));
       },
     });
   }
 
   /** Folds, then goes on. */
-  #fold(counter: Counter, some: readonly MeasuredShard[], done: (now: Millis) => void): void {
-    this.#after(({ now }) => {
+  #fold(counter: Counter, some: readonly MeasuredShard[], done: () => void): void {
+    this.#after((now) => {
+      const isCreation = counter.base.writes === undefined;
       const { deleted, batches } = foldInto(counter, some, now);
       if (this.#design.deletesTrigger) counter.bill.invocations += deleted;
-      for (let batch = 0; batch < batches; batch++) this.committed(counter, undefined, false, now);
-      done(now);
+      for (let batch = 0; batch < batches; batch++) this.committed(counter, undefined, isCreation && batch === 0, now);
+      done();
     });
   }
 
@@ -198,26 +212,24 @@ export class Backend {
 
   /** What the sweep does about one counter: looks whether it needs anything, and does it. */
   #settle(counter: Counter, now: Millis): void {
-    const { document } = counter;
+    const { document, version } = counter;
     if (!document) return;
     counter.bill.sweeps++;
-    if (!this.#design.sweepFolds) return;
-    const need = needOf(document, now, 0, this.#config);
-    if (need === "resting") return;
-    this.#after(({ now: then }) => {
+    const need = this.#design.swept(document, now, configFor(document, this.#settings));
+    if (need === "nothing") return;
+    this.#after((then) => {
       const measured = this.#measure(counter, then);
       const fold = () => {
-        const shardCount = counter.document?.shardCount ?? this.#config.minShards;
-        const toFold = foldable(measured, shardCount, this.#config);
-        if (toFold.length > 0) this.#fold(counter, toFold, () => undefined);
+        const leftovers = this.#design.leftovers(counter.document ?? document, measured, this.#config);
+        if (leftovers.length > 0) this.#fold(counter, leftovers, () => undefined);
       };
-      if (need === "attended") fold();
-      else this.#aggregate(counter, document.asOf + 1, then, measured, fold);
+      if (need === "fold") fold();
+      else this.#aggregate(counter, { document, version }, document.asOf + 1, then, measured, fold);
     });
   }
 
   /** Goes on after a call to the database. */
-  #after(step: (clock: { readonly now: Millis }) => void): void {
-    this.#clock.at(this.#clock.now + this.#settings.backendLatency, { run: () => step(this.#clock) });
+  #after(step: (now: Millis) => void): void {
+    this.#clock.at(this.#clock.now + this.#settings.backendLatency, { run: step });
   }
 }

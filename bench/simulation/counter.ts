@@ -9,21 +9,10 @@ import type { Outlook } from "../../functions/src/outlook.ts";
 import { type Bill, emptyBill } from "./bill.ts";
 import { Shard } from "./shard.ts";
 
-/** The counter document, and what a design adds to it. */
+/** The counter document, and what is tried beside it. */
 export interface CounterDocument extends Published {
-  /** Whether there are shards beside shard 0 and `base`. */
-  readonly isSpread: boolean;
-  /** The rate, averaged over some time. */
-  readonly lasting: number;
   /** Whether it has just grown, so that there may be more to come. */
   readonly isGrowing: boolean;
-  /** Since when fewer than two writes are expected in the longest interval; `null` while more are. */
-  readonly idleSince: Millis | null;
-}
-
-/** A measurement, and when the first of the shards was created. */
-export interface Snapshot extends Measurement {
-  readonly createdAt: Millis;
 }
 
 /** Ids of shards, made once. */
@@ -34,12 +23,10 @@ export class Counter {
   readonly shards: Shard[] = [];
   readonly base = new Shard();
   readonly bill: Bill = emptyBill();
-  /** When its first shard was created. */
-  createdAt: Millis | undefined;
   document: CounterDocument | undefined;
   /** Counts the publishes. */
   version = 0;
-  /** What the functions' instances remember. */
+  /** What the instance of `wake` remembers. */
   memo: Outlook | undefined;
   isAttended = false;
   /** The latest write whose event waits until the counter is attended to no more. */
@@ -66,7 +53,6 @@ export class Counter {
     const isNew = shard.writes === undefined;
     shard.writes = (shard.writes ?? 0) + 1;
     shard.updatedAt = now;
-    this.createdAt ??= now;
     const latest = this.uncounted.at(-1);
     if (latest?.at === now) latest.writes++;
     else this.uncounted.push({ at: now, writes: 1 });
@@ -74,7 +60,7 @@ export class Counter {
   }
 
   /** What a query of the shards gives. */
-  snapshot(now: Millis): Snapshot {
+  snapshot(now: Millis): Measurement {
     const shards: MeasuredShard[] = [];
     let total = 0;
     const add = (id: string, { writes, updatedAt }: Shard) => {
@@ -84,7 +70,6 @@ export class Counter {
     };
     for (let index = 0; index < this.shards.length; index++) add(IDS[index] as string, this.shards[index] as Shard);
     add(BASE_SHARD, this.base);
-    const createdAt = this.createdAt ?? now;
-    return { total, writes: total, asOf: toTimestamp(now), shards, malformed: [], createdAt };
+    return { total, writes: total, asOf: toTimestamp(now), shards, malformed: [] };
   }
 }

@@ -1,20 +1,20 @@
 /**
- * The two designs of the backend that are compared: which writes wake it, which counters it polls, what it publishes and
- * when it folds. All that differs between them is here; how a decision is carried out is in `backend`.
+ * The two designs of the backend that are compared: which writes wake it, what it publishes, and who folds. All that differs
+ * between them is here; how a decision is carried out is in `backend`.
  *
- * "every write wakes": each write of a shard triggers a function. The decisions are those of `functions/src`.
- * "shard 0 wakes": a write of shard 0 or the creation of any shard triggers one. So whoever has other shards is polled until
- * those are folded. An idle counter is folded whole after a cool-down.
+ * "shard 0 wakes": what is deployed. Every decision is that of `functions/src`.
+ * "every write wakes": as it was. Each write of a shard triggers a function, so no shard is silent: with none, the functions'
+ * own rules poll by the rate alone. Shards rest for the cool-down, and the sweep folds.
  */
+import { decideScaling } from "../../functions/src/autoscale.ts";
 import type { Config, Millis } from "../../functions/src/config.ts";
-import { toMillis } from "../../functions/src/counter.ts";
-import { foldable, isSurplus } from "../../functions/src/fold.ts";
-import { isSparse, publishInterval } from "../../functions/src/interval.ts";
-import { type MeasuredShard, shardIndex } from "../../functions/src/measure.ts";
-import { isPolled, type Outlook, outlookOf } from "../../functions/src/outlook.ts";
-import { isNews, nextPublished } from "../../functions/src/publish.ts";
-import type { CounterDocument, Snapshot } from "./counter.ts";
-import { scale } from "./policy.ts";
+import { foldable, quietSurplus } from "../../functions/src/fold.ts";
+import { type MeasuredShard, type Measurement, shardIndex, WOKEN } from "../../functions/src/measure.ts";
+import { outlookOf } from "../../functions/src/outlook.ts";
+import { nextPublished } from "../../functions/src/publish.ts";
+import { isOverdue } from "../../functions/src/sweep.ts";
+import type { CounterDocument } from "./counter.ts";
+import { published, rescaled } from "./policy.ts";
 import { configOf, type Settings } from "./settings.ts";
 
 export interface Design {
@@ -25,133 +25,52 @@ export interface Design {
   readonly deletesTrigger: boolean;
   /** Whether the creation of shard 0 is taken for a new counter, whose document need not be read. */
   readonly trustsCreation: boolean;
-  /** Whether the sweep measures and folds, or only looks whether somebody else does. */
-  readonly sweepFolds: boolean;
-  isPolled(counter: CounterDocument, config: Config): boolean;
-  outlook(counter: CounterDocument, config: Config): Outlook;
-  next(previous: CounterDocument | undefined, measurement: Snapshot, settings: Settings): CounterDocument;
-  isNews(previous: CounterDocument | undefined, next: CounterDocument, measurement: Snapshot): boolean;
-  /** When to measure again although there was no news; `undefined` if not before the next wake. */
-  pollAgain(previous: CounterDocument, now: Millis, config: Config): Millis | undefined;
-  /** What to fold before measuring again and publishing. */
-  foldFirst(next: CounterDocument, measurement: Snapshot, settings: Settings): readonly MeasuredShard[];
-  /** What to fold once that is published. */
-  foldLater(next: CounterDocument, measurement: Snapshot, settings: Settings): readonly MeasuredShard[];
+  next(previous: CounterDocument | undefined, measurement: Measurement, settings: Settings): CounterDocument;
+  /** What an aggregation folds before it measures again and publishes. */
+  surplus(next: CounterDocument, measurement: Measurement, settings: Settings): readonly MeasuredShard[];
+  /** What a sweep does about a counter: nothing, measure and fold, or aggregate. */
+  swept(counter: CounterDocument, now: Millis, config: Config): "nothing" | "fold" | "aggregate";
+  /** What a sweep folds. */
+  leftovers(counter: CounterDocument, measurement: Measurement, config: Config): readonly MeasuredShard[];
 }
 
-/**
- * What the functions' own `nextPublished` makes of a measurement, with the policy as it was set.
- *
- * @param asleep  if nobody would have looked at this counter without the writes that were measured: since when they may
- *                have been made. Then they tell more of the rate than the time since the last publish does
- */
-function published(
-  previous: CounterDocument | undefined,
-  measurement: Snapshot,
-  settings: Settings,
-  asleep?: Millis,
-): CounterDocument {
-  const config = configOf(settings);
-  const next = nextPublished(previous, measurement, config);
-  const writes = next.writes - (previous?.writes ?? (asleep === undefined ? next.writes : 0));
-  const burst = asleep === undefined ? 0 : (writes * 1_000) / Math.max(next.asOf - asleep, config.minInterval);
-  const rate = Math.max(next.rate, burst);
-  const elapsed = next.asOf - (previous?.asOf ?? next.asOf);
-  const { memory } = settings;
-  const lasting = previous ? (previous.lasting * memory + rate * elapsed) / Math.max(memory + elapsed, 1) : rate;
-  const before = previous ?? { shardCount: config.minShards, calmSince: null };
-  const { shardCount, calmSince } = scale({ rate, writes, lasting }, before, next.asOf, settings);
-  const isSpread = measurement.shards.some(({ id }) => (shardIndex(id) ?? 0) > 0);
-  const surplus = measurement.shards.some((shard) => isSurplus(shard, shardCount));
-  const unsettled = shardCount > config.minShards || surplus || !isSparse(next.rate, config);
-  return { ...next, shardCount, calmSince, unsettled, isSpread, lasting, isGrowing: false, idleSince: null };
-}
-
-const everyWriteWakes: Design = {
-  name: "every write wakes",
-  deletesTrigger: true,
-  trustsCreation: false,
-  sweepFolds: true,
-  triggers: () => true,
-  isPolled,
-  outlook: (counter, config) => outlookOf(counter, 0, config),
-  next: (previous, measurement, settings) => published(previous, measurement, settings),
-  isNews,
-  pollAgain: () => undefined,
-  foldFirst: () => [],
-  foldLater: () => [],
-};
-
-/** Least number of writes expected in the longest interval for a counter not to be idle. */
-const BUSY_WRITES_PER_INTERVAL = 2;
-
-/** Nobody pays for a counter that is written now and then to be read every second. */
-function pollInterval(counter: CounterDocument, config: Config): Millis {
-  if (counter.isGrowing) return config.minInterval;
-  return counter.isSpread && isSparse(counter.rate, config) ? config.maxInterval : publishInterval(counter, config);
-}
-
-function idleCooldown({ shardCount }: CounterDocument, { idleCooldown, idlePerShard }: Settings): Millis {
-  return idlePerShard > 0 ? Math.min(idleCooldown, idlePerShard * shardCount) : idleCooldown;
-}
-
-/** Who is not polled is measured as soon as it is written after its due time: so all that is new is of the last moment. */
-function asleep(previous: CounterDocument | undefined, measurement: Snapshot, settings: Settings): Millis | undefined {
-  if (settings.firstRate === 0) return undefined;
-  if (!previous) return measurement.createdAt;
-  const config = configOf(settings);
-  const { due } = shardZeroWakes.outlook(previous, config);
-  const now = toMillis(measurement.asOf);
-  return now > due + config.minInterval && !shardZeroWakes.isPolled(previous, config) ? now : undefined;
-}
+/** What of the clients' shards wakes the functions by more than its creation. */
+const WOKEN_SHARDS = WOKEN.map(shardIndex);
 
 const shardZeroWakes: Design = {
   name: "shard 0 wakes",
+  triggers: (shard, isCreation) => isCreation || WOKEN_SHARDS.includes(shard),
   deletesTrigger: false,
   trustsCreation: true,
-  sweepFolds: false,
-  triggers: (shard, isCreation) => shard === 0 || isCreation,
-  isPolled: (counter, config) => counter.isSpread || counter.rate * pollInterval(counter, config) >= 2_000,
-  outlook(counter, config) {
-    const due = counter.asOf + pollInterval(counter, config);
-    return { due, coveredUntil: shardZeroWakes.isPolled(counter, config) ? due + config.minInterval : counter.asOf };
+  next: published,
+  surplus(next, measurement, settings) {
+    const { foldAfter, shrinkCooldown } = settings;
+    return foldable(measurement, next, { ...configOf(settings), shrinkCooldown: foldAfter || shrinkCooldown });
   },
+  swept: (counter, now, config) => (isOverdue(counter, now, 0, config) ? "aggregate" : "nothing"),
+  leftovers: () => [],
+};
+
+const everyWriteWakes: Design = {
+  name: "every write wakes",
+  triggers: () => true,
+  deletesTrigger: true,
+  trustsCreation: false,
   next(previous, measurement, settings) {
-    const decided = published(previous, measurement, settings, asleep(previous, measurement, settings));
-    const isGrowing = settings.hurry > 0 && decided.shardCount > (previous?.shardCount ?? decided.shardCount);
-    const next = { ...decided, isGrowing };
-    const isBusy = next.rate * settings.maxInterval >= BUSY_WRITES_PER_INTERVAL * 1_000;
-    if (isBusy || next.shardCount > (previous?.shardCount ?? settings.minShards)) return next;
-    const quietSince = previous && previous.writes === next.writes ? previous.asOf : next.asOf;
-    const idleSince = previous?.idleSince ?? quietSince;
-    if (next.asOf - idleSince < idleCooldown(next, settings)) return { ...next, idleSince };
-    return { ...next, idleSince, shardCount: settings.minShards, calmSince: null, unsettled: next.isSpread };
-  },
-  isNews(previous, next, { shards }) {
-    if (!previous) return next.shardDocuments > 0;
-    const isWritten = shards.some(
-      ({ id, updatedAt }) => shardIndex(id) !== undefined && toMillis(updatedAt) > previous.asOf,
-    );
-    return (
-      isWritten ||
-      // What was written may have been folded since.
-      next.writes > previous.writes ||
-      next.shardCount !== previous.shardCount ||
-      next.isSpread !== previous.isSpread ||
-      next.rate > 0 !== previous.rate > 0
+    const config = configOf(settings);
+    const next = { ...nextPublished(previous, measurement, config), silentShards: 0 };
+    return rescaled(previous, next, measurement, settings, (before) =>
+      decideScaling(next.rate, 0, before, next.asOf, config),
     );
   },
-  pollAgain(previous, now, config) {
-    if (!previous.isSpread && now >= shardZeroWakes.outlook(previous, config).coveredUntil) return undefined;
-    const interval = pollInterval(previous, config);
-    return previous.asOf + (Math.floor((now - previous.asOf) / interval) + 1) * interval;
+  surplus: () => [],
+  swept(counter, now, config) {
+    const isCooling = counter.calmSince !== null && now < counter.calmSince + config.shrinkCooldown;
+    if (counter.rate === 0 && isCooling) return "nothing";
+    const { coveredUntil, due } = outlookOf(counter, 0, config);
+    return now < Math.max(coveredUntil, due) ? "fold" : "aggregate";
   },
-  foldFirst(next, { shards }, settings) {
-    const isResting = next.idleSince !== null && next.shardCount === settings.minShards;
-    return isResting ? shards.filter((shard) => isSurplus(shard, next.shardCount)) : [];
-  },
-  foldLater: (next, measurement, { foldAfter }) =>
-    foldable(measurement, next.shardCount, { shrinkCooldown: foldAfter }),
+  leftovers: ({ shardCount }, measurement, { shrinkCooldown }) => quietSurplus(measurement, shardCount, shrinkCooldown),
 };
 
 export const DESIGNS = [everyWriteWakes, shardZeroWakes] as const;

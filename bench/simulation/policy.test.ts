@@ -23,14 +23,14 @@ describe("what can be varied starts from what deploys", () => {
       fc.property(
         fc.double({ ...amount, max: 20_000 }),
         fc.double({ ...amount, max: 1e6 }),
+        fc.nat(120_000),
         anyScaling,
         fc.integer({ min: 0, max: 4e12 }),
         anyConfig,
-        (rate, writes, scaling, now, config) => {
+        (rate, writes, quietFor, scaling, now, config) => {
           const { collection: _, counted: __, mirrors: ___, ...numbers } = config;
-          const observed = { rate, writes, lasting: 0 };
-          const decided = scaleWith(observed, scaling, now, { ...SETTINGS, ...numbers });
-          expect(decided).toEqual(decideScaling(rate, scaling, now, config));
+          const decided = scaleWith({ rate, writes, quietFor }, scaling, now, { ...SETTINGS, ...numbers });
+          expect(decided).toEqual(decideScaling(rate, quietFor, scaling, now, config));
         },
       ),
     );
@@ -54,7 +54,7 @@ describe("what can be varied starts from what deploys", () => {
 });
 
 describe("growth", () => {
-  const observed = (writes: number) => ({ writes, rate: writes, lasting: writes });
+  const observed = (writes: number) => ({ writes, rate: writes, quietFor: 0 });
   const cold = { shardCount: 1, calmSince: null };
   const grown = (writes: number, ...settings: string[]) =>
     scaleWith(observed(writes), cold, 0, withSettings(settings)).shardCount;

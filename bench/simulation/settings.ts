@@ -6,7 +6,7 @@ import { DEFAULTS } from "../../client/src/cli/costs.ts";
 import type { Config, Millis } from "../../functions/src/config.ts";
 import type { HotDocuments } from "./shard.ts";
 
-/** What `functions/src` keeps as constants; a test holds the defaults against its decisions. */
+/** What `functions/src` keeps as constants, and what it could decide by; a test holds the defaults against its decisions. */
 export interface Policy {
   /** Least growth of a counter whose shards are over their limit. */
   readonly growthFactor: number;
@@ -14,24 +14,23 @@ export interface Policy {
   readonly busy: number;
   /** A counter is calm below this share of its capacity. */
   readonly calm: number;
+  /** How long nobody must have written for a counter to shrink before it has cooled down. */
+  readonly idle: Millis;
   /** By how many standard deviations the writes of an interval must be above what is noise for the counter to grow. */
   readonly noise: number;
-  /** Over how long rates are averaged before they are taken for a reason to grow; 0: not at all. */
-  readonly memory: Millis;
-  /** 1: what wakes a new or sleeping counter makes it grow by how much there is at once. Where shard 0 wakes. */
+  /** 1: what wakes a new or sleeping counter makes it grow by how much there is at once. */
   readonly firstRate: number;
   /** How many times the shards that are needed a growing counter gets. */
   readonly headroom: number;
   /** The further the load is above the capacity, the more of it is hidden: growth is that ratio, to this power, times more. */
   readonly momentum: number;
-  /** 1: a counter that has just grown is measured again after the shortest interval. Where shard 0 wakes. */
+  /** 1: a counter that has just grown is measured again after the shortest interval. */
   readonly hurry: number;
-  /** How long a counter must have been idle before it shrinks to the minimum and is folded. Where shard 0 wakes. */
-  readonly idleCooldown: Millis;
-  /** If not 0, that time is no longer than this for each shard of the counter: what is dear to build up is kept. */
-  readonly idlePerShard: Millis;
-  /** How long a surplus shard of a busy counter must have been quiet before it is folded. Where shard 0 wakes. */
+  /** How long a shard must have been quiet to be folded; 0: for the cool-down. */
   readonly foldAfter: Millis;
+  /** The budget of counters whose total is below `smallTotal`; 0: that of all. */
+  readonly smallBudget: number;
+  readonly smallTotal: number;
 }
 
 export interface Clients {
@@ -70,15 +69,15 @@ export const SETTINGS: Settings = {
   growthFactor: 1.5,
   busy: 1.25,
   calm: 0.5,
+  idle: 60_000,
   noise: 0,
-  memory: 0,
   firstRate: 0,
   headroom: 1,
   momentum: 0,
   hurry: 0,
-  idleCooldown: 60_000,
-  idlePerShard: 0,
-  foldAfter: 60_000,
+  foldAfter: 0,
+  smallBudget: 0,
+  smallTotal: 100_000,
   widest: 2,
   noticesWaiting: 0,
   asksWhileSlow: 0,

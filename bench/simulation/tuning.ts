@@ -51,7 +51,6 @@ export const EXPERIMENTS: readonly Experiment[] = [
       ...WITHOUT.map((setting) => `${RECOMMENDED} ${setting}`),
       `${RECOMMENDED} growthFactor=3`,
       `${RECOMMENDED} headroom=3`,
-      `${RECOMMENDED} memory=5000`,
     ],
   },
   {
@@ -89,12 +88,7 @@ export const EXPERIMENTS: readonly Experiment[] = [
     name: "idle",
     question: "After how long is an idle counter folded?",
     traces: [20_000, MINUTE, 2 * MINUTE, 5 * MINUTE].map((silence) => () => sawtooth(MINUTE, silence, 6)),
-    variants: [
-      ...[10, 30, 60, 120, 600].map((seconds) => `${RECOMMENDED} idleCooldown=${seconds}000`),
-      `${RECOMMENDED} idleCooldown=600000 idlePerShard=5000`,
-      "idleCooldown=60000",
-      "idleCooldown=600000",
-    ],
+    variants: [...[10, 30, 60, 120, 600].map((seconds) => `${RECOMMENDED} idle=${seconds}000`)],
   },
   {
     name: "budget",
