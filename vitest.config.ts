@@ -11,6 +11,7 @@ export default defineConfig({
             "{core,client,functions}/src/**/*.test.ts",
             "{client,emulators}/*.test.ts",
             "test/simulation/*.test.ts",
+            "bench/**/*.test.ts",
           ],
         },
       },

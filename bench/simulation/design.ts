@@ -1,0 +1,76 @@
+/**
+ * The two designs of the backend that are compared: which writes wake it, what it publishes, and who folds. All that differs
+ * between them is here; how a decision is carried out is in `backend`.
+ *
+ * "shard 0 wakes": what is deployed. Every decision is that of `functions/src`.
+ * "every write wakes": as it was. Each write of a shard triggers a function, so no shard is silent: with none, the functions'
+ * own rules poll by the rate alone. Shards rest for the cool-down, and the sweep folds.
+ */
+import { decideScaling } from "../../functions/src/autoscale.ts";
+import type { Config, Millis } from "../../functions/src/config.ts";
+import { foldable, quietSurplus } from "../../functions/src/fold.ts";
+import { type MeasuredShard, type Measurement, shardIndex, WOKEN } from "../../functions/src/measure.ts";
+import { outlookOf } from "../../functions/src/outlook.ts";
+import { nextPublished } from "../../functions/src/publish.ts";
+import { isOverdue } from "../../functions/src/sweep.ts";
+import type { CounterDocument } from "./counter.ts";
+import { published, rescaled } from "./policy.ts";
+import { configOf, type Settings } from "./settings.ts";
+
+export interface Design {
+  readonly name: string;
+  /** Whether a write of a shard wakes the functions; `undefined` for `base`. */
+  triggers(shard: number | undefined, isCreation: boolean): boolean;
+  /** Whether deleting a shard invokes a function. */
+  readonly deletesTrigger: boolean;
+  /** Whether the creation of shard 0 is taken for a new counter, whose document need not be read. */
+  readonly trustsCreation: boolean;
+  next(previous: CounterDocument | undefined, measurement: Measurement, settings: Settings): CounterDocument;
+  /** What an aggregation folds before it measures again and publishes. */
+  surplus(next: CounterDocument, measurement: Measurement, settings: Settings): readonly MeasuredShard[];
+  /** What a sweep does about a counter: nothing, measure and fold, or aggregate. */
+  swept(counter: CounterDocument, now: Millis, config: Config): "nothing" | "fold" | "aggregate";
+  /** What a sweep folds. */
+  leftovers(counter: CounterDocument, measurement: Measurement, config: Config): readonly MeasuredShard[];
+}
+
+/** What of the clients' shards wakes the functions by more than its creation. */
+const WOKEN_SHARDS = WOKEN.map(shardIndex);
+
+const shardZeroWakes: Design = {
+  name: "shard 0 wakes",
+  triggers: (shard, isCreation) => isCreation || WOKEN_SHARDS.includes(shard),
+  deletesTrigger: false,
+  trustsCreation: true,
+  next: published,
+  surplus(next, measurement, settings) {
+    const { foldAfter, shrinkCooldown } = settings;
+    return foldable(measurement, next, { ...configOf(settings), shrinkCooldown: foldAfter || shrinkCooldown });
+  },
+  swept: (counter, now, config) => (isOverdue(counter, now, 0, config) ? "aggregate" : "nothing"),
+  leftovers: () => [],
+};
+
+const everyWriteWakes: Design = {
+  name: "every write wakes",
+  triggers: () => true,
+  deletesTrigger: true,
+  trustsCreation: false,
+  next(previous, measurement, settings) {
+    const config = configOf(settings);
+    const next = { ...nextPublished(previous, measurement, config), silentShards: 0 };
+    return rescaled(previous, next, measurement, settings, (before) =>
+      decideScaling(next.rate, 0, before, next.asOf, config),
+    );
+  },
+  surplus: () => [],
+  swept(counter, now, config) {
+    const isCooling = counter.calmSince !== null && now < counter.calmSince + config.shrinkCooldown;
+    if (counter.rate === 0 && isCooling) return "nothing";
+    const { coveredUntil, due } = outlookOf(counter, 0, config);
+    return now < Math.max(coveredUntil, due) ? "fold" : "aggregate";
+  },
+  leftovers: ({ shardCount }, measurement, { shrinkCooldown }) => quietSurplus(measurement, shardCount, shrinkCooldown),
+};
+
+export const DESIGNS = [everyWriteWakes, shardZeroWakes] as const;

@@ -1,0 +1,110 @@
+/**
+ * What is observed of a run: how long increments take to be acknowledged, how long acknowledged ones take to show in the
+ * total, how many shards there are over what the rate needs, and how often the shard count changes.
+ *
+ * An acknowledgement belongs to the window in which its increment was made, however late it comes: so a slow window is one in
+ * which people waited, and a jam that dissolves slowly does not look like a fast service.
+ */
+import type { Millis } from "../../functions/src/config.ts";
+import type { Counter, CounterDocument } from "./counter.ts";
+import { Histogram } from "./histogram.ts";
+
+/** What happened from `at` until the next window. */
+export interface Window {
+  readonly at: Millis;
+  readonly acks: Histogram;
+  offered: number;
+  committed: number;
+  publishes: number;
+  shardCount: number;
+}
+
+export class Gauges {
+  readonly #window: Millis;
+  readonly #since: Millis;
+  readonly windows: Window[] = [];
+  readonly acks = new Histogram();
+  readonly staleness = new Histogram();
+  publishes = 0;
+  sweeps = 0;
+  grown = 0;
+  shrunk = 0;
+  /** Changes of direction: a shrink after a growth or the reverse. */
+  turns = 0;
+  /** Of the first counter, over seconds in which there was traffic: shards there are to spread over, and shards needed. */
+  provided = 0;
+  needed = 0;
+  refused = 0;
+  lost = 0;
+
+  /** @param since  increments made before are left out */
+  constructor(window: Millis, since: Millis) {
+    this.#window = window;
+    this.#since = since;
+  }
+
+  window(now: Millis): Window {
+    const index = Math.floor(now / this.#window);
+    while (this.windows.length <= index) {
+      const at = this.windows.length * this.#window;
+      this.windows.push({ at, acks: new Histogram(), offered: 0, committed: 0, publishes: 0, shardCount: 0 });
+    }
+    return this.windows[index] as Window;
+  }
+
+  acknowledged(issuedAt: Millis, took: Millis): void {
+    if (issuedAt < this.#since) return;
+    this.acks.add(took);
+    this.window(issuedAt).acks.add(took);
+  }
+
+  /** Somebody left after so long. The increment counts as one that took no less. */
+  abandoned(issuedAt: Millis, after: Millis): void {
+    if (issuedAt < this.#since) return;
+    this.lost++;
+    this.acknowledged(issuedAt, after);
+  }
+
+  published(counter: Counter, previous: CounterDocument | undefined, next: CounterDocument, now: Millis): void {
+    this.publishes++;
+    this.window(now).publishes++;
+    let counted = 0;
+    for (const { at, writes } of counter.uncounted) {
+      if (at > next.asOf) break;
+      this.staleness.add(now - at, writes);
+      counted++;
+    }
+    counter.uncounted.splice(0, counted);
+    const direction = Math.sign(next.shardCount - (previous?.shardCount ?? next.shardCount));
+    if (direction === 0) return;
+    if (direction > 0) this.grown++;
+    else this.shrunk++;
+    if (counter.direction === -direction) this.turns++;
+    counter.direction = direction;
+  }
+
+  swept(): void {
+    this.sweeps++;
+  }
+
+  /** A second of the first counter. */
+  provision(now: Millis, shardCount: number, needed: number): void {
+    this.window(now).shardCount = shardCount;
+    if (needed === 0) return;
+    this.provided += shardCount;
+    this.needed += Math.max(Math.ceil(needed), 1);
+  }
+
+  /**
+   * How long after a step in the traffic acknowledgements are quick again and stay so.
+   *
+   * @param until  the end of what the step began
+   * @returns      `undefined` if they never are
+   */
+  absorbed(step: Millis, until: Millis, quick: Millis): Millis | undefined {
+    const after = this.windows.filter(({ at, acks }) => at >= step && at < until && acks.count > 0);
+    const slow = after.findLastIndex(({ acks }) => acks.quantile(0.95) > quick);
+    const first = after[slow + 1];
+    return first && first.at - step;
+  }
+}

@@ -1,0 +1,86 @@
+/** The tables that are printed. */
+import { type Cell, table } from "../../client/src/cli/screen.ts";
+import type { Millis } from "../../functions/src/config.ts";
+import { ITEMS } from "./bill.ts";
+import type { Popularity, Summary } from "./summary.ts";
+
+function time(duration: Millis | undefined): string {
+  if (duration === undefined || Number.isNaN(duration)) return "–";
+  if (duration < 1_000) return `${Math.round(duration)} ms`;
+  if (duration < 100_000) return `${(duration / 1_000).toFixed(1)} s`;
+  return `${Math.round(duration / 60_000)} min`;
+}
+
+function absorbed({ absorbedMs: { steps, never, p50, max } }: Summary): string {
+  if (steps === 0) return "–";
+  if (never === steps) return "never";
+  const most = steps > 1 ? `${time(p50)}, ${time(max)}` : time(p50);
+  return never > 0 ? `${most}, ${never}× never` : most;
+}
+
+const dollars = (amount: number) => amount.toFixed(2);
+
+/** @param label  what tells the rows apart */
+export function figures(
+  rows: readonly { readonly label: readonly string[]; readonly of: Summary }[],
+  head: string[],
+): string {
+  const cells = rows.map(({ label, of }): Cell[] => [
+    ...label,
+    Math.round(of.perSecond).toLocaleString("en"),
+    `${(100 * of.acknowledged).toFixed(1)} %`,
+    time(of.ackMs.p50),
+    time(of.ackMs.p95),
+    time(of.ackMs.p99),
+    absorbed(of),
+    of.provisioned > 0 ? of.provisioned.toFixed(2) : "–",
+    time(of.staleMs.p50),
+    time(of.staleMs.p95),
+    time(of.staleMs.max),
+    of.publishesPerSecond.toFixed(2),
+    `${Math.round(of.grown)}/${Math.round(of.shrunk)}`,
+    of.turnsPerHour.toFixed(1),
+    dollars(of.dollars),
+  ]);
+  const columns = ["offered/s", "acked", "p50", "p95", "p99", "absorbed in", "shards/need", "stale p50", "p95", "max"];
+  const titles = [...head, ...columns, "publishes/s", "grew/shrank", "turns/h", "$/million"];
+  return table(cells, [...head.map(() => "left" as const), ...Array(14).fill("right")], titles);
+}
+
+/** Dollars per million increments, item by item. */
+export function costs(
+  rows: readonly { readonly label: readonly string[]; readonly of: Summary }[],
+  head: string[],
+): string {
+  const cells = rows.map(({ label, of }): Cell[] => [
+    ...label,
+    ...ITEMS.map((item) => dollars(of.cost[item])),
+    dollars(of.dollars),
+  ]);
+  return table(cells, [...head.map(() => "left" as const), ...Array(11).fill("right")], [...head, ...ITEMS, "all"]);
+}
+
+/** Where the money goes, by how often counters are incremented. */
+export function popularity(classes: readonly Popularity[]): string {
+  const all = classes.reduce((sum, one) => sum + one.dollars, 0);
+  const cells = classes.map((one, i): Cell[] => {
+    const next = classes[i + 1]?.from;
+    const range =
+      next === undefined
+        ? `${one.from.toLocaleString("en")} and more`
+        : next - one.from === 1
+          ? `${one.from}`
+          : `${one.from.toLocaleString("en")} to ${(next - 1).toLocaleString("en")}`;
+    const million = 1e6 / one.increments;
+    return [
+      range,
+      one.counters.toLocaleString("en"),
+      one.increments.toLocaleString("en"),
+      ...ITEMS.map((item) => dollars(one.cost[item] * million)),
+      dollars(one.dollars * million),
+      `${((100 * one.dollars) / all).toFixed(0)} %`,
+    ];
+  });
+  const head = ["increments each", "counters", "increments", ...ITEMS, "all", "of the bill"];
+  return table(cells, ["left", ...Array(14).fill("right")], head);
+}

@@ -1,0 +1,119 @@
+/**
+ * Everything that can be varied, with its default: the backend's configuration, the constants of its policy, the clients',
+ * and what is assumed of the world. Names and defaults of the configuration are those that deploy.
+ */
+import { DEFAULTS } from "../../client/src/cli/costs.ts";
+import type { Config, Millis } from "../../functions/src/config.ts";
+import type { HotDocuments } from "./shard.ts";
+
+/** What `functions/src` keeps as constants, and what it could decide by; a test holds the defaults against its decisions. */
+export interface Policy {
+  /** Least growth of a counter whose shards are over their limit. */
+  readonly growthFactor: number;
+  /** Above this share of its capacity a counter grows. */
+  readonly busy: number;
+  /** A counter is calm below this share of its capacity. */
+  readonly calm: number;
+  /** How long nobody must have written for a counter to shrink before it has cooled down. */
+  readonly idle: Millis;
+  /** By how many standard deviations the writes of an interval must be above what is noise for the counter to grow. */
+  readonly noise: number;
+  /** 1: what wakes a new or sleeping counter makes it grow by how much there is at once. */
+  readonly firstRate: number;
+  /** How many times the shards that are needed a growing counter gets. */
+  readonly headroom: number;
+  /** The further the load is above the capacity, the more of it is hidden: growth is that ratio, to this power, times more. */
+  readonly momentum: number;
+  /** 1: a counter that has just grown is measured again after the shortest interval. */
+  readonly hurry: number;
+  /** How long a shard must have been quiet to be folded; 0: for the cool-down. */
+  readonly foldAfter: Millis;
+  /** The budget of counters whose total is below `smallTotal`; 0: that of all. */
+  readonly smallBudget: number;
+  readonly smallTotal: number;
+}
+
+export interface Clients {
+  /** How many times the shard count a client spreads over while its writes are slow. */
+  readonly widest: number;
+  /** 1: a write is slow when it has waited for a second; 0: when it is acknowledged after more than a second. */
+  readonly noticesWaiting: number;
+  /** 1: while its writes are slow, a client reads the shard count before each increment instead of beside it. */
+  readonly asksWhileSlow: number;
+  /** After how long people leave whose increment is not acknowledged: it is not tried again. */
+  readonly patience: Millis;
+  /** The share of clients that watch the counter, and so know its shard count at once. */
+  readonly watching: number;
+}
+
+/** How long things take. */
+export interface Latencies {
+  /** From a client's write to its acknowledgement, if it does not wait for its document; also a client's read. */
+  readonly ackLatency: Millis;
+  /** From a commit to the function that it triggers. */
+  readonly eventLatency: Millis;
+  /** From the due time of a task to its run. */
+  readonly taskLatency: Millis;
+  /** A read of the functions, and a write. */
+  readonly backendLatency: Millis;
+}
+
+type Numbers<T> = { readonly [K in keyof T as T[K] extends number ? K : never]: T[K] };
+
+export type Settings = Numbers<Config> & Policy & Clients & HotDocuments & Latencies;
+
+const { collection: _, counted: __, mirrors: ___, ...config } = DEFAULTS;
+
+export const SETTINGS: Settings = {
+  ...config,
+  growthFactor: 1.5,
+  busy: 1.25,
+  calm: 0.5,
+  idle: 60_000,
+  noise: 0,
+  firstRate: 0,
+  headroom: 1,
+  momentum: 0,
+  hurry: 0,
+  foldAfter: 0,
+  smallBudget: 0,
+  smallTotal: 100_000,
+  widest: 2,
+  noticesWaiting: 0,
+  asksWhileSlow: 0,
+  patience: 60_000,
+  watching: 0,
+  sustained: 1,
+  burst: 10,
+  longestQueue: 10,
+  ackLatency: 50,
+  eventLatency: 200,
+  taskLatency: 100,
+  backendLatency: 30,
+};
+
+/** The configuration that the functions' decisions take. */
+export function configOf(settings: Settings): Config {
+  const config = configs.get(settings) ?? { ...DEFAULTS, ...settings };
+  configs.set(settings, config);
+  return config;
+}
+
+const configs = new WeakMap<Settings, Config>();
+
+/**
+ * Settings as `name=value`, over others.
+ *
+ * @throws Error if there is no such setting, or the value is not a number from 0 on
+ */
+export function withSettings(texts: readonly string[], settings: Settings = SETTINGS): Settings {
+  const chosen: Record<string, number> = { ...settings };
+  for (const text of texts) {
+    const [name = "", value = ""] = text.split("=");
+    if (!Object.hasOwn(SETTINGS, name))
+      throw new Error(`--set ${text}: there is no setting "${name}". There are: ${Object.keys(SETTINGS).join(", ")}`);
+    if (!(Number(value) >= 0) || value === "") throw new Error(`--set ${text}: a value is a number from 0 on`);
+    chosen[name] = Number(value);
+  }
+  return chosen as unknown as Settings;
+}

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import { DESIGNS } from "./design.ts";
+import { withSettings } from "./settings.ts";
+import { simulate } from "./simulate.ts";
+import { summarize, timeline } from "./summary.ts";
+import { flashCrowd, onceEach, sawtooth, steady, type Trace } from "./traces.ts";
+import { RECOMMENDED } from "./tuning.ts";
+
+const [today, next] = DESIGNS;
+const settings = withSettings([]);
+const tuned = withSettings(RECOMMENDED.split(" "));
+const run = (trace: Trace, design = next, chosen = settings, seed = 1) => simulate(trace, design, chosen, seed);
+// Few who know of many shards long after those were folded.
+const crowd = flashCrowd(30, 900_000);
+const trickle: Trace = { ...crowd, name: "trickle after a crowd", rate: (now) => (now < 30_000 ? 30 : 0.05) };
+
+test("a seed makes the same run, another seed another", () => {
+  const figures = (seed: number) => {
+    const outcome = run(flashCrowd(100, 30_000), next, tuned, seed);
+    return JSON.stringify([summarize(outcome), timeline(outcome)]);
+  };
+  expect(figures(1)).toBe(figures(1));
+  expect(figures(1)).not.toBe(figures(2));
+});
+
+describe.each(DESIGNS.map((design) => [design.name, design] as const))("where %s", (_, design) => {
+  const traces = [flashCrowd(300, 30_000), sawtooth(20_000, 90_000, 3, 30), onceEach(2_000), trickle];
+
+  test.each(traces.map((trace) => [trace.name, trace] as const))(
+    "%s: all that was committed is published, and sums up",
+    (_, trace) => {
+      for (const chosen of [settings, tuned]) {
+        const { counters } = run(trace, design, chosen);
+        for (const { shards, base, bill, document, uncounted } of counters) {
+          const held = [base, ...shards].reduce((sum, { writes = 0 }) => sum + writes, 0);
+          expect([held, document?.total, uncounted.length]).toEqual([bill.increments, bill.increments, 0]);
+        }
+      }
+    },
+  );
+
+  test("idle is free: once a crowd is gone and its shards are folded, nothing is billed", () => {
+    const crowd = flashCrowd(200, 30_000);
+    const [hour, day] = [3_600_000, 4 * 3_600_000].map((settles) => run({ ...crowd, settles }, design).bill);
+    expect({ ...day, sweeps: 0 }).toEqual({ ...hour, sweeps: 0 });
+    expect(day?.sweeps).toBe(hour?.sweeps);
+  });
+
+  test("a total is never older than the longest interval and what it takes to publish, but for stragglers", () => {
+    for (const trace of traces.filter((one) => one !== trickle))
+      expect(run(trace, design).gauges.staleness.max).toBeLessThan(11_000);
+  });
+});
+
+test("what a straggler writes to a silent shard shows when that is polled, more and more rarely, and folded at the latest", () => {
+  expect(run(trickle, today).gauges.staleness.max).toBeLessThan(11_000);
+  expect(run(trickle, next).gauges.staleness.max).toBeGreaterThan(11_000);
+  expect(run(trickle, next).gauges.staleness.max).toBeLessThan(settings.shrinkCooldown);
+});
+
+test("a counter that is incremented once costs its write, and a read and a publish on each side", () => {
+  const [one, other] = DESIGNS.map((design) => summarize(run(onceEach(1_000), design)).dollars);
+  // 2 writes, 3 reads, an invocation; and the sweeps meanwhile.
+  expect(one).toBeCloseTo(2 * 1.8 + 3 * 0.6 + 0.4, 2);
+  // Whoever sees a counter created need not read it.
+  expect(other).toBeCloseTo(2 * 1.8 + 2 * 0.6 + 0.4, 2);
+});
+
+test("where shard 0 wakes alone, an increment of a busy counter costs no invocation", () => {
+  const trace = steady(50, { clients: 10, perClient: Number.POSITIVE_INFINITY }, 5_000);
+  expect(summarize(run(trace, today)).cost.invocations).toBeGreaterThan(0.4);
+  expect(summarize(run(trace, next)).cost.invocations).toBeLessThan(0.03);
+});
+
+test("what is recommended absorbs a crowd of 1,000 per second whose clients watch; what deploys does not", () => {
+  const crowd = flashCrowd(1_000, 30_000);
+  const [took] = run(crowd, next, { ...tuned, watching: 1 }).absorbed;
+  expect(took).toBeLessThanOrEqual(5_000);
+  expect(run(crowd, today, { ...settings, watching: 1 }).absorbed).toEqual([undefined]);
+});
