@@ -43,7 +43,7 @@ async function target(): Promise<Target> {
       writesPerShard: 1,
       shrinkCooldown: COOLDOWN,
       minInterval: 300,
-      maxInterval: 3_000,
+      maxInterval: 2_000,
       precision: 0.001,
       budget: 0.25,
       counted: undefined,
@@ -145,11 +145,11 @@ async function atRest({ backend, meter }: Target): Promise<void> {
 const SHARDS = 200;
 /** Of writes: after how many milliseconds, and how many at once. */
 const PATTERNS: Record<string, readonly [after: number, writes: number][]> = {
-  "a few, as soon as they are looked at again": [[3_310, 3]],
-  "many, as soon as they are looked at again": [[3_310, 40]],
-  "one, now and then": [[3_310, 1]],
+  "a few, as soon as they are looked at again": [[2_310, 3]],
+  "many, as soon as they are looked at again": [[2_310, 40]],
+  "one, now and then": [[2_310, 1]],
   "one after a pause, and one more": [
-    [3_310, 1],
+    [2_310, 1],
     [310, 1],
   ],
   "all the time": [[310, 1]],
@@ -173,7 +173,7 @@ test.each(Object.entries(PATTERNS))(
     const before = { ...victim.meter.usage };
     const start = Date.now();
     const events: Promise<void>[] = [];
-    for (let n = 0; Date.now() - start < 4 * maxInterval; n++) {
+    for (let n = 0; Date.now() - start < 3 * maxInterval; n++) {
       const [after, writes] = pattern[n % pattern.length] as [number, number];
       await sleep(after);
       const wakes = await commit(

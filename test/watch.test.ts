@@ -226,14 +226,14 @@ describe("a keyed increment", () => {
 describe("an increment in the caller's own batch", () => {
   test("is committed with it", async () => {
     const { db } = newClient();
-    const ref = counter(db, "comments:42");
+    const ref = counter(db, "replies:42");
     await getExactCounter(ref);
     const batch = writeBatch(db);
     incrementCounterIn(batch, ref);
-    incrementCounterIn(batch, counter(db, "comments:all"));
+    incrementCounterIn(batch, counter(db, "replies:all"));
     await batch.commit();
-    expect(await sumOfShards("comments:42")).toBe(1);
-    expect(await sumOfShards("comments:all")).toBe(1);
+    expect(await sumOfShards("replies:42")).toBe(1);
+    expect(await sumOfShards("replies:all")).toBe(1);
   });
 
   test("or not at all", async () => {
