@@ -43,7 +43,7 @@ export interface ProxyOptions {
   readonly latency?: number;
 }
 
-export interface Proxy {
+export interface GrpcProxy {
   /** `host:port` to connect to instead of the emulator. */
   readonly address: string;
   close(): void;
@@ -54,7 +54,7 @@ export async function startProxy(
   target: string,
   inspections: readonly Inspection[],
   { latency = 0 }: ProxyOptions = {},
-): Promise<Proxy> {
+): Promise<GrpcProxy> {
   const upstream = new GrpcClient(target, credentials.createInsecure());
   const server = new Server();
   for (const method of METHODS) {
