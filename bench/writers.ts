@@ -1,0 +1,80 @@
+/**
+ * Clients that increment, in a process of their own (`writersProcess.ts`): whoever governs and meters shares no thread
+ * with them. They are started, told when to begin, asked how many are left, and stopped.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type { ContenderName } from "./contenders.ts";
+import type { Millis, Sample } from "./statistics.ts";
+
+/** What a process of writers is to do. */
+export interface Assignment {
+  readonly contender: ContenderName;
+  readonly id: string;
+  /** Where Firestore is, and the project. */
+  readonly address: string;
+  readonly project: string;
+  readonly clients: number;
+  /** When each increment is to be made, after the beginning. */
+  readonly arrivals: readonly Millis[];
+}
+
+/** What became of the increments. */
+export interface Outcome {
+  readonly samples: readonly Sample[];
+  /** How late each call was made: what the machine could not do, and no contender is to blame for. */
+  readonly lateness: readonly Millis[];
+  /** Codes of rejections, and how many there were. */
+  readonly errors: Readonly<Record<string, number>>;
+}
+
+/** A number is an instant to begin at. */
+export type Order = Assignment | Millis | "pending" | "stop";
+
+/** The same in all processes: milliseconds since the epoch, finer than those of `Date.now`. */
+export function epochNow(): Millis {
+  return performance.timeOrigin + performance.now();
+}
+
+export class Writers {
+  readonly #process: ChildProcess;
+
+  private constructor(process: ChildProcess) {
+    this.#process = process;
+  }
+
+  /** Resolves when the clients are there. */
+  static async start(assignment: Assignment): Promise<Writers> {
+    const path = fileURLToPath(new URL("writersProcess.ts", import.meta.url));
+    const writers = new Writers(fork(path, { serialization: "advanced" }));
+    await writers.#ask<"ready">(assignment);
+    return writers;
+  }
+
+  begin(at: Millis): void {
+    this.#process.send(at);
+  }
+
+  /** How many increments were neither acknowledged nor refused yet. */
+  async pending(): Promise<number> {
+    return await this.#ask("pending");
+  }
+
+  /** Ends the clients and the process. What is pending then is given up. */
+  async stop(): Promise<Outcome> {
+    const exited = once(this.#process, "exit");
+    const outcome = await this.#ask<Outcome>("stop");
+    await exited;
+    return outcome;
+  }
+
+  async #ask<Answer>(order: Order): Promise<Answer> {
+    const died = once(this.#process, "exit").then(([code]) => {
+      throw new Error(`the process of the writers ended with ${code}`);
+    });
+    this.#process.send(order);
+    const [answer] = await Promise.race([once(this.#process, "message"), died]);
+    return answer;
+  }
+}

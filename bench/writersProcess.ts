@@ -1,0 +1,58 @@
+/**
+ * The process of the writers. Each increment is made at its instant, by the next client in turn, whether or not those
+ * before have been acknowledged. So the load is what was set, and a stall shows in every increment that it delays.
+ */
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Client, client } from "../test/support/app.ts";
+import { CONTENDERS } from "./contenders.ts";
+import type { Millis } from "./statistics.ts";
+import { type Assignment, epochNow, type Order, type Outcome } from "./writers.ts";
+
+const [{ contender, id, address, project, arrivals, clients: count }] = (await once(process, "message")) as [
+  Assignment,
+];
+const clients = Array.from({ length: count }, () => client(address, project));
+const acknowledged = arrivals.map(() => Number.POSITIVE_INFINITY);
+const lateness: Millis[] = [];
+const errors: Record<string, number> = {};
+let pending = arrivals.length;
+let start = 0;
+
+async function offer(): Promise<void> {
+  for (const [n, arrival] of arrivals.entries()) {
+    const wait = start + arrival - epochNow();
+    if (wait > 0) await sleep(wait);
+    lateness.push(epochNow() - start - arrival);
+    void increment(n);
+  }
+}
+
+async function increment(n: number): Promise<void> {
+  const { db } = clients[n % clients.length] as Client;
+  try {
+    await CONTENDERS[contender].increment(db, id);
+    acknowledged[n] = epochNow();
+  } catch (error) {
+    const { code = "unknown" } = error as { code?: string };
+    errors[code] = (errors[code] ?? 0) + 1;
+  }
+  pending--;
+}
+
+async function stop(): Promise<void> {
+  const samples = arrivals.map((at, n) => ({ intended: start + at, acknowledged: acknowledged[n] as Millis }));
+  const outcome: Outcome = { samples, lateness, errors: { ...errors } };
+  await Promise.all(clients.map(({ close }) => close()));
+  process.send?.(outcome, () => process.exit(0));
+}
+
+process.on("message", (order: Order) => {
+  if (order === "stop") void stop();
+  else if (order === "pending") process.send?.(pending);
+  else if (typeof order === "number") {
+    start = order;
+    void offer();
+  }
+});
+process.send?.("ready");
