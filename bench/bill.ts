@@ -3,6 +3,8 @@
  * are billed apart, since how many there are is up to the app.
  */
 import { PRICES } from "../client/src/cli/costs.ts";
+import type { Contender } from "./contenders.ts";
+import type { Usage } from "./meter.ts";
 import type { Rig } from "./rig.ts";
 
 export interface Bill {
@@ -16,14 +18,15 @@ export interface Bill {
   readonly watcherReads: number;
 }
 
-/** Everything used since the rig started. */
-export function billOf({ writers, watchers, functions, invocations }: Rig): Bill {
-  const ran = invocations();
+/** Everything used since the rig started. The functions are Tally's: what they do meanwhile is nobody else's. */
+export function billOf({ writers, watchers, functions, invocations }: Rig, { isTally }: Contender): Bill {
+  const ran = isTally ? invocations() : {};
+  const sum = (item: keyof Usage) => writers.usage[item] + (isTally ? functions.usage[item] : 0);
   return {
-    reads: writers.usage.reads + functions.usage.reads,
-    writes: writers.usage.writes + functions.usage.writes,
-    deletes: writers.usage.deletes + functions.usage.deletes,
-    invocations: Object.values(ran).reduce((sum, one) => sum + one, 0),
+    reads: sum("reads"),
+    writes: sum("writes"),
+    deletes: sum("deletes"),
+    invocations: Object.values(ran).reduce((all, one) => all + one, 0),
     tasks: ran.aggregate ?? 0,
     watcherReads: watchers.usage.reads,
   };

@@ -14,7 +14,7 @@ export interface Load {
   /** What comes before the measurement: at the same rate, so that it is of something that lasts; or before a step. */
   readonly before: Phase;
   readonly measured: Phase;
-  /** Clients that take turns. Each real user has one, so there are many: what one write delays must not delay others. */
+  /** Clients there are at first. More come if many wait (`population.ts`). */
   readonly clients: number;
 }
 

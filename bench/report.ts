@@ -120,6 +120,7 @@ function costs(trials: readonly Trial[]): string {
       CONTENDERS[trial.contender].title,
       `${trial.acknowledged} of ${trial.offered}`,
       trial.exact ? "yes" : `NO: ${trial.total}, seen ${trial.visible}`,
+      trial.documents,
       ...[per1000.reads, per1000.writes, per1000.deletes, per1000.invocations].map((one) => one.toFixed(0)),
       trial.dollarsPerMillion.toFixed(2),
       trial.watcherReadsPerSecond.toFixed(1),

@@ -38,6 +38,8 @@ export interface Trial {
   /** The sum of what is in the database, and what the watcher saw at last. */
   readonly total: number;
   readonly visible: number;
+  /** Documents that it was counted in. */
+  readonly documents: number;
   /** Whether everything acknowledged is in the total, nothing is in it twice, and the watcher saw it. */
   readonly exact: boolean;
   /** Commits that the governor held back, and those it refused. */
@@ -47,6 +49,8 @@ export interface Trial {
   readonly dollarsPerMillion: number;
   /** Documents read for the one who watched. */
   readonly watcherReadsPerSecond: number;
+  /** Clients there were in the end. */
+  readonly clients: number;
   /** How late the writers' process was: what the machine could not do. */
   readonly lateness: Percentiles;
 }
@@ -55,6 +59,12 @@ export interface Trial {
 const PATIENCE: Millis = 10_000;
 /** The acknowledgement that a step must come back to. */
 const PROMPT: Millis = 1_000;
+
+/** As many as one process of writers can bear. */
+const MOST_CLIENTS = 2_000;
+
+/** For what is on its way when the clients have ended. */
+const SETTLING: Millis = 200;
 
 let made = 0;
 
@@ -65,35 +75,36 @@ export async function runTrial(rig: Rig, name: ContenderName, load: Load): Promi
   const admin = adminAt(rig.emulator, project);
   await Promise.all(contender.documents(id).map((path) => admin.firestore.doc(path).set({ count: 0 })));
 
-  const [bill, { waited, aborted }] = [billOf(rig), { ...rig.governed }];
+  const instants = arrivals(load);
+  const { address } = rig.writers;
+  const { clients } = load;
+  const assignment = { contender: name, id, address, project, clients, mostClients: MOST_CLIENTS, arrivals: instants };
+  const writers = await Writers.start(assignment);
+  const [bill, { waited, aborted }] = [billOf(rig, contender), { ...rig.governed }];
   const sights: Sight[] = [];
   const watcher = client(rig.watchers.address, project);
   const unwatch = contender.watch(watcher.db, id, (total) => {
     if (total > (sights.at(-1)?.total ?? 0)) sights.push({ at: epochNow(), total });
   });
-  const instants = arrivals(load);
-  const { address } = rig.writers;
-  const writers = await Writers.start({
-    contender: name,
-    id,
-    address,
-    project,
-    clients: load.clients,
-    arrivals: instants,
-  });
   const start = epochNow() + 100;
   writers.begin(start);
   await sleep(100 + (instants.at(-1) as Millis));
   await within(PATIENCE, async () => (await writers.pending()) === 0);
-  const { samples, lateness, errors } = await writers.stop();
+  const outcome = await writers.stop();
+  const { samples, errors } = outcome;
   const acknowledged = samples.filter(({ acknowledged }) => acknowledged < Number.POSITIVE_INFINITY);
-  await within(PATIENCE, () => (sights.at(-1)?.total ?? 0) >= acknowledged.length);
+  let counted: number[] = [];
+  const total = () => counted.reduce((sum, count) => sum + count, 0);
+  const visible = () => sights.at(-1)?.total ?? 0;
+  // What was given up may just have been committed, so the watcher must come to what there is.
+  await within(PATIENCE, async () => {
+    await sleep(SETTLING);
+    const { docs } = await admin.firestore.collection(contender.counts(id)).get();
+    counted = docs.map((document) => document.get("count"));
+    return visible() === total();
+  });
   if (contender.isTally) await quiet(rig);
-
-  const counts = await admin.firestore.collection(contender.counts(id)).get();
-  const total = counts.docs.reduce((sum, document) => sum + document.get("count"), 0);
-  const visible = sights.at(-1)?.total ?? 0;
-  const bills = used(bill, billOf(rig));
+  const bills = used(bill, billOf(rig, contender));
   const lasted = (epochNow() - start) / 1_000;
   unwatch();
   await Promise.all([watcher.close(), admin.close()]);
@@ -126,15 +137,17 @@ export async function runTrial(rig: Rig, name: ContenderName, load: Load): Promi
     acknowledged: acknowledged.length,
     pending: samples.length - acknowledged.length - failed,
     errors,
-    total,
-    visible,
-    exact: total >= acknowledged.length && total <= samples.length - failed && visible === total,
+    total: total(),
+    visible: visible(),
+    documents: counted.length,
+    exact: total() >= acknowledged.length && total() <= samples.length - failed && visible() === total(),
     waited: rig.governed.waited - waited,
     aborted: rig.governed.aborted - aborted,
-    per1000: times(bills, 1_000 / total),
-    dollarsPerMillion: (dollars(bills) * 1e6) / total,
+    per1000: times(bills, 1_000 / total()),
+    dollarsPerMillion: (dollars(bills) * 1e6) / total(),
     watcherReadsPerSecond: bills.watcherReads / lasted,
-    lateness: percentilesOf(lateness),
+    clients: outcome.clients,
+    lateness: percentilesOf(outcome.lateness),
   };
 }
 

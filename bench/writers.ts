@@ -15,7 +15,9 @@ export interface Assignment {
   /** Where Firestore is, and the project. */
   readonly address: string;
   readonly project: string;
+  /** How many clients there are at first, and how many there may be when many are waiting. */
   readonly clients: number;
+  readonly mostClients: number;
   /** When each increment is to be made, after the beginning. */
   readonly arrivals: readonly Millis[];
 }
@@ -27,6 +29,8 @@ export interface Outcome {
   readonly lateness: readonly Millis[];
   /** Codes of rejections, and how many there were. */
   readonly errors: Readonly<Record<string, number>>;
+  /** How many there were in the end. */
+  readonly clients: number;
 }
 
 /** A number is an instant to begin at. */
@@ -39,9 +43,15 @@ export function epochNow(): Millis {
 
 export class Writers {
   readonly #process: ChildProcess;
+  readonly #ended: Promise<never>;
 
   private constructor(process: ChildProcess) {
     this.#process = process;
+    this.#ended = once(process, "exit").then(([code]) => {
+      throw new Error(`the process of the writers ended with ${code}`);
+    });
+    // Nobody may be waiting for an answer just then.
+    this.#ended.catch(() => undefined);
   }
 
   /** Resolves when the clients are there. */
@@ -70,11 +80,8 @@ export class Writers {
   }
 
   async #ask<Answer>(order: Order): Promise<Answer> {
-    const died = once(this.#process, "exit").then(([code]) => {
-      throw new Error(`the process of the writers ended with ${code}`);
-    });
     this.#process.send(order);
-    const [answer] = await Promise.race([once(this.#process, "message"), died]);
+    const [answer] = await Promise.race([once(this.#process, "message"), this.#ended]);
     return answer;
   }
 }

@@ -1,18 +1,20 @@
 /**
- * The process of the writers. Each increment is made at its instant, by the next client in turn, whether or not those
- * before have been acknowledged. So the load is what was set, and a stall shows in every increment that it delays.
+ * The process of the writers. Each increment is made at its instant, whether or not those before have been acknowledged.
+ * So the load is what was set, and a stall shows in every increment that it delays.
  */
+import "./protocol.ts";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, client } from "../test/support/app.ts";
 import { CONTENDERS } from "./contenders.ts";
+import { Population } from "./population.ts";
 import type { Millis } from "./statistics.ts";
 import { type Assignment, epochNow, type Order, type Outcome } from "./writers.ts";
 
-const [{ contender, id, address, project, arrivals, clients: count }] = (await once(process, "message")) as [
+const [{ contender, id, address, project, arrivals, clients, mostClients }] = (await once(process, "message")) as [
   Assignment,
 ];
-const clients = Array.from({ length: count }, () => client(address, project));
+const population = new Population<Client>(() => client(address, project), clients, mostClients);
 const acknowledged = arrivals.map(() => Number.POSITIVE_INFINITY);
 const lateness: Millis[] = [];
 const errors: Record<string, number> = {};
@@ -29,9 +31,8 @@ async function offer(): Promise<void> {
 }
 
 async function increment(n: number): Promise<void> {
-  const { db } = clients[n % clients.length] as Client;
   try {
-    await CONTENDERS[contender].increment(db, id);
+    await population.act(({ db }) => CONTENDERS[contender].increment(db, id));
     acknowledged[n] = epochNow();
   } catch (error) {
     const { code = "unknown" } = error as { code?: string };
@@ -42,9 +43,10 @@ async function increment(n: number): Promise<void> {
 
 async function stop(): Promise<void> {
   const samples = arrivals.map((at, n) => ({ intended: start + at, acknowledged: acknowledged[n] as Millis }));
-  const outcome: Outcome = { samples, lateness, errors: { ...errors } };
-  await Promise.all(clients.map(({ close }) => close()));
-  process.send?.(outcome, () => process.exit(0));
+  const outcome: Outcome = { samples, lateness, errors, clients: population.all.length };
+  await Promise.all(population.all.map(({ close }) => close()));
+  await new Promise((sent) => process.send?.(outcome, sent));
+  process.exit(0);
 }
 
 process.on("message", (order: Order) => {
