@@ -6,14 +6,17 @@
  * Locks of read-write transactions the emulator has itself; with a latency in the proxy they last for the round trips.
  *
  * Sources of the defaults:
- * - The rate: "a distributed counter with 10 shards can handle 10x as many writes"
- *   (https://firebase.google.com/docs/firestore/solutions/counters), and 1 per second as what one document sustains: the
- *   figure that Firestore's limits named until they went over to "depends highly on the workload"
+ * - The rate: "a sustained write limit of 1 QPS per document"
+ *   (https://firebase.googleblog.com/2019/03/increment-server-side-cloud-firestore.html), and 10 shards "can handle 10x as
+ *   many writes" (https://firebase.google.com/docs/firestore/solutions/counters). Today's documentation gives no figure: it
+ *   "depends highly on the workload"
  *   (https://firebase.google.com/docs/firestore/best-practices#updates_to_a_single_document).
- * - ABORTED and its text: https://cloud.google.com/firestore/native/docs/understand-error-codes names "a document receiving
- *   too many updates per second" as a cause; the text is what SDKs report (googleapis/nodejs-firestore#827).
- * - That latency rises before: https://cloud.google.com/firestore/docs/resolve-latency.
- * - Assumed, since Google gives no figures: the burst of 10, and that a write waits for 10 seconds at most.
+ * - The burst: ten updates in a loop were all taken, and the limit is on what is sustained, not a hard one
+ *   (https://github.com/firebase/firebase-js-sdk/issues/495). That a burst is forgiven once per rest is an assumption.
+ * - First latency, then ABORTED: "contention, higher latency, or other errors" (best practices, as above), and "a document
+ *   receiving too many updates per second" (https://cloud.google.com/firestore/native/docs/understand-error-codes). The text
+ *   is what SDKs report (https://github.com/googleapis/nodejs-firestore/issues/827).
+ * - The longest wait of 10 seconds is an assumption: Google gives no figure.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";

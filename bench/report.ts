@@ -107,6 +107,7 @@ function costs(trials: readonly Trial[]): string {
       "contender",
       "acknowledged",
       "exact",
+      "documents",
       "reads",
       "writes",
       "deletes",

@@ -60,12 +60,15 @@ const SLIDE: Millis = 100;
  */
 export function absorbedAfter(samples: readonly Sample[], from: Millis, limit: Millis): Millis {
   const inOrder = samples.filter(({ intended }) => intended >= from).sort((a, b) => a.intended - b.intended);
-  const last = inOrder.at(-1)?.intended ?? from;
-  let absorbed = 0;
-  for (let start = from; start <= Math.max(last - WINDOW, from); start += SLIDE) {
+  const lastStart = Math.max((inOrder.at(-1)?.intended ?? from) - WINDOW, from);
+  const isSlow = (start: Millis) => {
     const window = inOrder.filter(({ intended }) => intended >= start && intended < start + WINDOW);
-    const { p95 } = percentilesOf(window.map(({ intended, acknowledged }) => acknowledged - intended));
-    if (p95 > limit) absorbed = start + WINDOW - from;
+    return percentilesOf(window.map(({ intended, acknowledged }) => acknowledged - intended)).p95 > limit;
+  };
+  if (isSlow(lastStart)) return Number.POSITIVE_INFINITY;
+  let absorbed = 0;
+  for (let start = from; start < lastStart; start += SLIDE) {
+    if (isSlow(start)) absorbed = start + WINDOW - from;
   }
-  return from + absorbed >= last ? Number.POSITIVE_INFINITY : absorbed;
+  return absorbed;
 }
