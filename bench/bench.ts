@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import type { ContenderName } from "./contenders.ts";
 import { DEFAULT_LIMITS } from "./governor.ts";
 import { loads } from "./loads.ts";
-import { print, type Results, record } from "./report.ts";
+import { KEPT, print, type Results, record } from "./report.ts";
 import { startRig } from "./rig.ts";
 
 const PARTS = ["contest", "overhead", "aggregation"] as const;
@@ -26,7 +26,8 @@ const USAGE = `Usage: npm run bench -- [options]
   --per-second N         writes per second that a document sustains (default: ${DEFAULT_LIMITS.perSecond})
   --burst N              writes that it takes at once after a rest (default: ${DEFAULT_LIMITS.burst})
   --longest-wait SECONDS how long a write waits before it is ABORTED instead (default: ${DEFAULT_LIMITS.longestWait / 1_000})
-  --latency MS           between clients and Firestore, each way (default: ${LATENCIES.clients})`;
+  --latency MS           between clients and Firestore, each way (default: ${LATENCIES.clients})
+  --out FILE             where the results go (default: of a whole run, bench/results/bench.json)`;
 
 const { values } = parseArgs({
   options: {
@@ -38,6 +39,7 @@ const { values } = parseArgs({
     burst: { type: "string" },
     "longest-wait": { type: "string" },
     latency: { type: "string" },
+    out: { type: "string" },
   },
 });
 
@@ -72,6 +74,9 @@ const limits = {
   longestWait: longestWait ? longestWait * 1_000 : DEFAULT_LIMITS.longestWait,
 };
 const latencies = { ...LATENCIES, clients: positive("latency") ?? LATENCIES.clients };
+
+const isWhole = !Object.values(values).some((value) => value !== undefined);
+const out = values.out ?? (isWhole ? KEPT : undefined);
 
 process.stderr.write("Starting the emulators… ");
 const rig = await startRig(limits, latencies);
@@ -109,7 +114,10 @@ try {
     results.aggregation.push(...(await step("Aggregation", measureAggregation)));
   }
   print(results);
-  console.log(`\nRecorded in ${record(results)}`);
+  if (out) {
+    record(out, results);
+    console.log(`\nRecorded in ${out}`);
+  }
 } finally {
   await rig.stop();
 }

@@ -20,22 +20,22 @@ export interface Results {
   readonly aggregation: readonly AggregationSpeed[];
 }
 
-const FILE = fileURLToPath(new URL("results/bench.json", import.meta.url));
+/** Where the results of a whole run are kept. */
+export const KEPT = fileURLToPath(new URL("results/bench.json", import.meta.url));
 
-/** What happened later than anybody waited is `null` in it. @returns where it was written to */
-export function record(results: Results): string {
+/** What happened later than anybody waited is `null` in the file. */
+export function record(file: string, results: Results): void {
   const version = (name: string) =>
     JSON.parse(readFileSync(new URL(`../node_modules/${name}/package.json`, import.meta.url), "utf8")).version;
   const machine = { cores: cpus().length, cpu: cpus()[0]?.model, node: process.version };
   const versions = Object.fromEntries(
     ["firebase", "@google-cloud/firestore", "firebase-tools"].map((one) => [one, version(one)]),
   );
-  mkdirSync(dirname(FILE), { recursive: true });
+  mkdirSync(dirname(file), { recursive: true });
   writeFileSync(
-    FILE,
+    file,
     `${JSON.stringify({ measuredAt: new Date().toISOString(), machine, versions, ...results }, null, 2)}\n`,
   );
-  return FILE;
 }
 
 export function print({ limits, latencies, trials, overhead, aggregation }: Results): void {
