@@ -78,9 +78,17 @@ const latencies = { ...LATENCIES, clients: positive("latency") ?? LATENCIES.clie
 const isWhole = !Object.values(values).some((value) => value !== undefined);
 const out = values.out ?? (isWhole ? KEPT : undefined);
 
+/** Whatever happens, the emulators do not outlive us. */
+const interruption = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => interruption.abort());
+
 process.stderr.write("Starting the emulators… ");
-const rig = await startRig(limits, latencies);
+const rig = await startRig(limits, latencies, interruption.signal);
 process.stderr.write("ready.\n");
+interruption.signal.addEventListener("abort", async () => {
+  await rig.stop();
+  process.exit(130);
+});
 try {
   // Only now, because they look for the suite when they are loaded.
   const { runTrial } = await import("./trial.ts");

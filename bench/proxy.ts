@@ -41,11 +41,18 @@ export class Refused extends Error {
 export interface ProxyOptions {
   /** What every message takes, each way, in milliseconds. */
   readonly latency?: number;
+  /** At how many addresses it listens. */
+  readonly doors?: number;
 }
 
 export interface GrpcProxy {
   /** `host:port` to connect to instead of the emulator. */
   readonly address: string;
+  /**
+   * All of them. The SDKs of one process share a connection to one address, which no two users do; and Node drops one on
+   * which many calls fail (`streamResetRate` of its HTTP/2 server).
+   */
+  readonly addresses: readonly string[];
   close(): void;
 }
 
@@ -53,7 +60,7 @@ export interface GrpcProxy {
 export async function startProxy(
   target: string,
   inspections: readonly Inspection[],
-  { latency = 0 }: ProxyOptions = {},
+  { latency = 0, doors = 1 }: ProxyOptions = {},
 ): Promise<GrpcProxy> {
   const upstream = new GrpcClient(target, credentials.createInsecure());
   const server = new Server();
@@ -65,13 +72,17 @@ export async function startProxy(
     };
     server.register(pathOf(method), pass, raw, raw, "bidi");
   }
-  const port = await new Promise<number>((resolve, reject) =>
-    server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) =>
-      error ? reject(error) : resolve(bound),
-    ),
-  );
+  const open = () =>
+    new Promise<string>((resolve, reject) =>
+      server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, port) =>
+        error ? reject(error) : resolve(`127.0.0.1:${port}`),
+      ),
+    );
+  const address = await open();
+  const others = await Promise.all(Array.from({ length: doors - 1 }, open));
   return {
-    address: `127.0.0.1:${port}`,
+    address,
+    addresses: [address, ...others],
     close() {
       server.forceShutdown();
       upstream.close();

@@ -21,7 +21,7 @@ export interface Latencies {
 }
 
 export interface Way extends Measured {
-  readonly address: string;
+  readonly addresses: readonly string[];
 }
 
 export interface Rig {
@@ -39,24 +39,28 @@ export interface Rig {
 /** The project of the contenders that are not Tally. */
 export const RIVALS_PROJECT = "demo-rivals";
 
+/** Connections that all writers together have: so many that each has few of them. */
+const CONNECTIONS = 100;
+
 const FUNCTIONS = ["wake", "created", "deleted", "aggregate", "sweep"];
 
-export async function startRig(limits: WriteLimits, latencies: Latencies): Promise<Rig> {
+export async function startRig(limits: WriteLimits, latencies: Latencies, signal: AbortSignal): Promise<Rig> {
   const { governed, inspection } = governor(limits);
   const proxies: GrpcProxy[] = [];
-  const way = async (firestore: string, latency: Millis): Promise<Way> => {
+  const way = async (firestore: string, latency: Millis, doors: number): Promise<Way> => {
     const counted = meter();
-    const proxy = await startProxy(firestore, [inspection, counted.inspection], { latency });
+    const proxy = await startProxy(firestore, [inspection, counted.inspection], { latency, doors });
     proxies.push(proxy);
-    return { ...counted.measured, address: proxy.address };
+    return { ...counted.measured, addresses: proxy.addresses };
   };
   let functions: Way | undefined;
   const suite = await startSuite({
     packaging: "plain",
     params: {},
+    signal,
     functionsFirestore: async (firestore) => {
-      functions = await way(firestore, latencies.functions);
-      return functions.address;
+      functions = await way(firestore, latencies.functions, 1);
+      return functions.addresses[0] as string;
     },
   });
   // Whatever is loaded from here on finds the suite.
@@ -68,8 +72,8 @@ export async function startRig(limits: WriteLimits, latencies: Latencies): Promi
     firestore: { host, port: Number(port), rules: RIVALS_RULES },
   });
   return {
-    writers: await way(emulator, latencies.clients),
-    watchers: await way(emulator, latencies.clients),
+    writers: await way(emulator, latencies.clients, CONNECTIONS),
+    watchers: await way(emulator, latencies.clients, 1),
     functions: functions as Way,
     governed,
     emulator,

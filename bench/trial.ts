@@ -76,13 +76,21 @@ export async function runTrial(rig: Rig, name: ContenderName, load: Load): Promi
   await Promise.all(contender.documents(id).map((path) => admin.firestore.doc(path).set({ count: 0 })));
 
   const instants = arrivals(load);
-  const { address } = rig.writers;
+  const { addresses } = rig.writers;
   const { clients } = load;
-  const assignment = { contender: name, id, address, project, clients, mostClients: MOST_CLIENTS, arrivals: instants };
+  const assignment = {
+    contender: name,
+    id,
+    addresses,
+    project,
+    clients,
+    mostClients: MOST_CLIENTS,
+    arrivals: instants,
+  };
   const writers = await Writers.start(assignment);
   const [bill, { waited, aborted }] = [billOf(rig, contender), { ...rig.governed }];
   const sights: Sight[] = [];
-  const watcher = client(rig.watchers.address, project);
+  const watcher = client(rig.watchers.addresses[0], project);
   const unwatch = contender.watch(watcher.db, id, (total) => {
     if (total > (sights.at(-1)?.total ?? 0)) sights.push({ at: epochNow(), total });
   });

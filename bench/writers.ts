@@ -12,8 +12,8 @@ import type { Millis, Sample } from "./statistics.ts";
 export interface Assignment {
   readonly contender: ContenderName;
   readonly id: string;
-  /** Where Firestore is, and the project. */
-  readonly address: string;
+  /** Where Firestore is, in turns; and the project. */
+  readonly addresses: readonly string[];
   readonly project: string;
   /** How many clients there are at first, and how many there may be when many are waiting. */
   readonly clients: number;

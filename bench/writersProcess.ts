@@ -11,10 +11,12 @@ import { Population } from "./population.ts";
 import type { Millis } from "./statistics.ts";
 import { type Assignment, epochNow, type Order, type Outcome } from "./writers.ts";
 
-const [{ contender, id, address, project, arrivals, clients, mostClients }] = (await once(process, "message")) as [
+const [{ contender, id, addresses, project, arrivals, clients, mostClients }] = (await once(process, "message")) as [
   Assignment,
 ];
-const population = new Population<Client>(() => client(address, project), clients, mostClients);
+let made = 0;
+const newClient = () => client(addresses[made++ % addresses.length], project);
+const population = new Population<Client>(newClient, clients, mostClients);
 const acknowledged = arrivals.map(() => Number.POSITIVE_INFINITY);
 const lateness: Millis[] = [];
 const errors: Record<string, number> = {};
