@@ -33,12 +33,12 @@ export function loads(seconds?: number): Load[] {
     },
     steady("10/s", 10, 20),
     steady("100/s", 100, 100),
-    steady("1000/s", 1_000, 400),
+    steady("1000/s", 1_000, 1_000),
     {
       name: "1 to 1000/s",
       before: { perSecond: 1, seconds: 5 },
       measured: { perSecond: 1_000, seconds: seconds ?? 15 },
-      clients: 400,
+      clients: 1_000,
     },
   ];
 }

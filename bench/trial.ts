@@ -61,7 +61,7 @@ const PATIENCE: Millis = 10_000;
 const PROMPT: Millis = 1_000;
 
 /** As many as one process of writers can bear. */
-const MOST_CLIENTS = 2_000;
+const MOST_CLIENTS = 1_000;
 
 /** For what is on its way when the clients have ended. */
 const SETTLING: Millis = 200;

@@ -5,6 +5,7 @@
 import "./protocol.ts";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import { doc, getDoc } from "firebase/firestore";
 import { type Client, client } from "../test/support/app.ts";
 import { CONTENDERS } from "./contenders.ts";
 import { Population } from "./population.ts";
@@ -14,6 +15,8 @@ import { type Assignment, epochNow, type Order, type Outcome } from "./writers.t
 const [{ contender, id, addresses, project, arrivals, clients, mostClients }] = (await once(process, "message")) as [
   Assignment,
 ];
+const SET_UP_AT_ONCE = 50;
+
 let made = 0;
 const newClient = () => client(addresses[made++ % addresses.length], project);
 const population = new Population<Client>(newClient, clients, mostClients);
@@ -59,4 +62,9 @@ process.on("message", (order: Order) => {
     void offer();
   }
 });
+// Users have the page open when they increment: their clients have been set up and have connected.
+const waiting = [...population.all];
+while (waiting.length > 0) {
+  await Promise.all(waiting.splice(0, SET_UP_AT_ONCE).map(({ db }) => getDoc(doc(db, "counters/none"))));
+}
 process.send?.("ready");
