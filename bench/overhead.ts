@@ -19,7 +19,7 @@ export interface Overhead {
 }
 
 /** Pairs of turns, and writes under way together in each. */
-const PAIRS = 150;
+const PAIRS = 100;
 const WRITES = 20;
 /** Pairs that only warm both up. */
 const WARM_UP = 20;
