@@ -40,9 +40,14 @@ const { values } = parseArgs({
     "longest-wait": { type: "string" },
     latency: { type: "string" },
     out: { type: "string" },
+    help: { type: "boolean" },
   },
 });
 
+if (values.help) {
+  console.log(USAGE);
+  process.exit(0);
+}
 function refuse(problem: string): never {
   console.error(`${problem}\n\n${USAGE}`);
   process.exit(1);
