@@ -91,6 +91,7 @@ process.stderr.write("Starting the emulators… ");
 const rig = await startRig(limits, latencies, interruption.signal);
 process.stderr.write("ready.\n");
 interruption.signal.addEventListener("abort", async () => {
+  console.error("\nInterrupted.");
   await rig.stop();
   process.exit(130);
 });

@@ -41,6 +41,9 @@ export function epochNow(): Millis {
   return performance.timeOrigin + performance.now();
 }
 
+/** A process that does not answer for so long, the start of its clients included, will not. */
+const PATIENCE: Millis = 60_000;
+
 export class Writers {
   readonly #process: ChildProcess;
   readonly #ended: Promise<never>;
@@ -81,7 +84,16 @@ export class Writers {
 
   async #ask<Answer>(order: Order): Promise<Answer> {
     this.#process.send(order);
-    const [answer] = await Promise.race([once(this.#process, "message"), this.#ended]);
-    return answer;
+    const silent = new AbortController();
+    const silence = setTimeout(() => silent.abort(), PATIENCE);
+    try {
+      const [answer] = await Promise.race([once(this.#process, "message", { signal: silent.signal }), this.#ended]);
+      return answer;
+    } catch (error) {
+      this.#process.kill("SIGKILL");
+      throw silent.signal.aborted ? new Error(`the writers have not answered for ${PATIENCE / 1_000} s`) : error;
+    } finally {
+      clearTimeout(silence);
+    }
   }
 }
