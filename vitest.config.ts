@@ -9,7 +9,7 @@ export default defineConfig({
           name: "unit",
           include: [
             "{core,client,functions}/src/**/*.test.ts",
-            "{client,emulators}/*.test.ts",
+            "{bench,client,emulators}/*.test.ts",
             "test/simulation/*.test.ts",
             "bench/**/*.test.ts",
           ],

@@ -22,11 +22,11 @@ setLogLevel("silent");
 /** Past the rules. */
 export const admin = getAdminFirestore(initializeAdmin({ projectId }));
 
-/** An admin that reaches Firestore at another address: a proxy's. */
-export function adminAt(host: string): { firestore: AdminFirestore; close(): Promise<void> } {
+/** An admin that reaches Firestore at another address: a proxy's. Or of another project. */
+export function adminAt(host: string, project = projectId): { firestore: AdminFirestore; close(): Promise<void> } {
   // The SDK asks the environment for an emulator's address, when it is made.
   process.env.FIRESTORE_EMULATOR_HOST = host;
-  const firestore = new AdminFirestore({ projectId });
+  const firestore = new AdminFirestore({ projectId: project });
   process.env.FIRESTORE_EMULATOR_HOST = firestoreHost;
   return { firestore, close: () => firestore.terminate() };
 }

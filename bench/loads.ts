@@ -1,0 +1,46 @@
+/**
+ * The loads that are offered, and the instants of their increments. They are fixed beforehand, whatever becomes of the
+ * increments: a contender that is slow is not asked for less, and what it makes wait counts from when it was asked.
+ */
+
+/** A rate that is offered for a while. */
+export interface Phase {
+  readonly perSecond: number;
+  readonly seconds: number;
+}
+
+export interface Load {
+  readonly name: string;
+  /** What comes before the measurement: at the same rate, so that it is of something that lasts; or before a step. */
+  readonly before: Phase;
+  readonly measured: Phase;
+  /** Clients there are at first. More come if many wait (`population.ts`). */
+  readonly clients: number;
+}
+
+/** @param seconds  how long each is measured, unless it is as long as usual */
+export function loads(seconds?: number): Load[] {
+  const load = (name: string, from: number, to: number, clients: number, usual: number): Load => {
+    const before = { perSecond: from, seconds: 5 };
+    return { name, before, measured: { perSecond: to, seconds: seconds ?? usual }, clients };
+  };
+  return [
+    // So seldom that the counter is at rest each time.
+    load("idle", 0.4, 0.4, 4, 20),
+    load("10/s", 10, 10, 20, 10),
+    load("100/s", 100, 100, 100, 10),
+    load("1000/s", 1_000, 1_000, 1_000, 10),
+    // A post that goes viral.
+    load("1 to 100/s", 1, 100, 100, 12),
+    load("1 to 1000/s", 1, 1_000, 1_000, 12),
+  ];
+}
+
+/** Milliseconds from the start of the load, of each increment. */
+export function arrivals({ before, measured }: Load): number[] {
+  return [...every(before, 0), ...every(measured, before.seconds * 1_000)];
+}
+
+function every({ perSecond, seconds }: Phase, from: number): number[] {
+  return Array.from({ length: Math.round(perSecond * seconds) }, (_, n) => from + (n * 1_000) / perSecond);
+}

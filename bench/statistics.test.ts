@@ -1,0 +1,89 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { absorbedAfter, delays, percentilesOf } from "./statistics.ts";
+
+describe("percentiles", () => {
+  test("are the smallest value that a share of the samples does not exceed", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer(), { minLength: 1 }), (values) => {
+        const { p50, p95, p99 } = percentilesOf(values);
+        for (const [share, value] of [[0.5, p50] as const, [0.95, p95] as const, [0.99, p99] as const]) {
+          expect(values).toContain(value);
+          expect(values.filter((one) => one <= value).length).toBeGreaterThanOrEqual(share * values.length);
+          expect(values.filter((one) => one < value).length).toBeLessThan(share * values.length);
+        }
+      }),
+    );
+  });
+
+  test("count what never happened as longer than everything", () => {
+    const values = [...Array(96).fill(1), ...Array(4).fill(Number.POSITIVE_INFINITY)];
+    expect(percentilesOf(values)).toEqual({ p50: 1, p95: 1, p99: Number.POSITIVE_INFINITY });
+  });
+});
+
+describe("the delay of the n-th instant", () => {
+  test("is until a total of n or more was seen", () => {
+    const sights = [
+      { at: 10, total: 1 },
+      { at: 30, total: 3 },
+    ];
+    expect(delays([5, 6, 7], sights)).toEqual([5, 24, 23]);
+  });
+
+  test("is nothing if it was seen before, and for ever if it never was", () => {
+    expect(delays([10, 20], [{ at: 5, total: 1 }])).toEqual([0, Number.POSITIVE_INFINITY]);
+  });
+
+  test("is that of a search through all sights", () => {
+    const rising = fc
+      .array(fc.nat(20))
+      .map((steps) => steps.map((_, n) => steps.slice(0, n + 1).reduce((a, b) => a + b)));
+    fc.assert(
+      fc.property(rising, rising, fc.nat(5), (instants, totals, from) => {
+        const sights = totals.map((total, n) => ({ at: n * 7, total }));
+        const searched = instants.map((instant, n) => {
+          const at = sights.find(({ total }) => total >= n + 1)?.at ?? Number.POSITIVE_INFINITY;
+          return Math.max(at - instant, 0);
+        });
+        expect(delays(instants, sights, from)).toEqual(searched.slice(from));
+      }),
+    );
+  });
+});
+
+describe("a step is absorbed", () => {
+  /** Ten increments per second for ten seconds. */
+  const samples = (took: (intended: number) => number) =>
+    Array.from({ length: 100 }, (_, n) => ({ intended: n * 100, acknowledged: n * 100 + took(n * 100) }));
+
+  test("at once if all were acknowledged in time", () => {
+    expect(
+      absorbedAfter(
+        samples(() => 900),
+        0,
+        1_000,
+      ),
+    ).toBe(0);
+  });
+
+  test("once a whole window is free of slow ones", () => {
+    expect(
+      absorbedAfter(
+        samples((at) => (at < 3_000 ? 5_000 : 10)),
+        0,
+        1_000,
+      ),
+    ).toBe(3_900);
+  });
+
+  test("never if the last window is not", () => {
+    expect(
+      absorbedAfter(
+        samples((at) => (at > 9_000 ? Number.POSITIVE_INFINITY : 10)),
+        0,
+        1_000,
+      ),
+    ).toBe(Number.POSITIVE_INFINITY);
+  });
+});

@@ -1,0 +1,74 @@
+/**
+ * What is made of the samples of a trial. Percentiles are exact, over all samples. What did not happen while anybody
+ * waited took for ever (`Infinity`) and counts as such, or a contender would look better the more it fails.
+ */
+
+/** Milliseconds: a duration, or since the epoch. */
+export type Millis = number;
+
+/** One increment. */
+export interface Sample {
+  /** When it was to be made. */
+  readonly intended: Millis;
+  /** When its promise resolved; `Infinity` if it did not. */
+  readonly acknowledged: Millis;
+}
+
+/** What a watcher saw, and when. */
+export interface Sight {
+  readonly at: Millis;
+  readonly total: number;
+}
+
+export interface Percentiles {
+  readonly p50: Millis;
+  readonly p95: Millis;
+  readonly p99: Millis;
+}
+
+export function percentilesOf(values: readonly number[]): Percentiles {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.max(Math.ceil(share * sorted.length), 1) - 1] ?? Number.NaN;
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+}
+
+/**
+ * How long after the n-th of some instants, in ascending order, the watcher's total reached n: everything that had
+ * happened by then, or as much, was visible. Each increment adds 1, and a total that holds n of them holds no fewer.
+ *
+ * @param from  which instants count, by their position; the watcher's total includes those before
+ */
+export function delays(instants: readonly Millis[], sights: readonly Sight[], from = 0): Millis[] {
+  let seen = 0;
+  return instants
+    .map((instant, n) => {
+      while (seen < sights.length && (sights[seen] as Sight).total <= n) seen++;
+      return Math.max((sights[seen]?.at ?? Number.POSITIVE_INFINITY) - instant, 0);
+    })
+    .slice(from);
+}
+
+/** How long a second the sliding window is, and by how much it slides. */
+const WINDOW: Millis = 1_000;
+const SLIDE: Millis = 100;
+
+/**
+ * How long after an instant increments have been acknowledged within `limit` again: from the end of the last window in
+ * which the 95th percentile was above it. Windows are of when the increments were to be made.
+ *
+ * @returns `Infinity` if the last window still was
+ */
+export function absorbedAfter(samples: readonly Sample[], from: Millis, limit: Millis): Millis {
+  const inOrder = samples.filter(({ intended }) => intended >= from).sort((a, b) => a.intended - b.intended);
+  const lastStart = Math.max((inOrder.at(-1)?.intended ?? from) - WINDOW, from);
+  const isSlow = (start: Millis) => {
+    const window = inOrder.filter(({ intended }) => intended >= start && intended < start + WINDOW);
+    return percentilesOf(window.map(({ intended, acknowledged }) => acknowledged - intended)).p95 > limit;
+  };
+  if (isSlow(lastStart)) return Number.POSITIVE_INFINITY;
+  let absorbed = 0;
+  for (let start = from; start < lastStart; start += SLIDE) {
+    if (isSlow(start)) absorbed = start + WINDOW - from;
+  }
+  return absorbed;
+}

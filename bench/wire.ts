@@ -1,0 +1,58 @@
+/**
+ * Firestore's own messages, as they go over gRPC between any SDK and the emulator. A message is decoded when somebody
+ * asks what it says, and once: most pass as the bytes they came as.
+ */
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+// The messages as the SDK itself decodes them; the package exports them to nobody but its own modules.
+const require = createRequire(import.meta.url);
+const { google } = require(
+  join(dirname(require.resolve("@google-cloud/firestore")), "../protos/firestore_v1_proto_api.js"),
+);
+const v1 = google.firestore.v1;
+
+/** Calls of `google.firestore.v1.Firestore` that the SDKs make. */
+export const METHODS = [
+  "BatchGetDocuments",
+  "BatchWrite",
+  "BeginTransaction",
+  "Commit",
+  "GetDocument",
+  "ListCollectionIds",
+  "ListDocuments",
+  "Listen",
+  "Rollback",
+  "RunAggregationQuery",
+  "RunQuery",
+  "Write",
+] as const;
+export type Method = (typeof METHODS)[number];
+
+export function pathOf(method: Method): string {
+  return `/google.firestore.v1.Firestore/${method}`;
+}
+
+/** One write of a commit (https://cloud.google.com/firestore/docs/reference/rpc/google.firestore.v1#write). */
+export interface WireWrite {
+  readonly update?: { readonly name: string } | null;
+  readonly delete?: string | null;
+}
+
+/** One message in one direction. */
+export class Message {
+  readonly raw: Buffer;
+  readonly #type: string;
+  #content: unknown;
+
+  constructor(raw: Buffer, method: Method, direction: "Request" | "Response") {
+    this.raw = raw;
+    this.#type = `${method}${direction}`;
+  }
+
+  /** What it says. The type is the caller's claim: it knows the method and the direction. */
+  as<Content>(): Content {
+    this.#content ??= v1[this.#type].decode(this.raw);
+    return this.#content as Content;
+  }
+}
