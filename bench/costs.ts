@@ -82,13 +82,13 @@ process.exit(0);
 /** Everything used so far, by clients and functions. A task is counted when it runs: each runs once. */
 function bill(clients: Usage): Bill {
   const log = readFileSync(suite.env.TALLY_LOG as string, "utf8");
-  const runs = (name: string) => log.split(`Beginning execution of "us-central1-${name}"`).length - 1;
+  const runs = (name: string) => log.split(`Beginning execution of "us-central1-${name}`).length - 1;
   const functions = functionsMeter?.usage as Usage;
   return {
     reads: clients.reads + functions.reads,
     writes: clients.writes + functions.writes,
     deletes: clients.deletes + functions.deletes,
-    invocations: runs("wake") + runs("aggregate") + runs("sweep"),
+    invocations: runs(""),
     tasks: runs("aggregate"),
   };
 }

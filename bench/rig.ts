@@ -42,7 +42,7 @@ export const RIVALS_PROJECT = "demo-rivals";
 /** Connections that all writers together have: so many that each has few of them. */
 const CONNECTIONS = 100;
 
-const FUNCTIONS = ["wake", "created", "deleted", "aggregate", "sweep"];
+const FUNCTIONS = ["wake", "wakezero", "wakebase", "created", "deleted", "aggregate", "sweep"];
 
 export async function startRig(limits: WriteLimits, latencies: Latencies, signal: AbortSignal): Promise<Rig> {
   const { governed, inspection } = governor(limits);
