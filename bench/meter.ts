@@ -58,6 +58,7 @@ interface Response {
   readonly found?: unknown;
   readonly missing?: unknown;
   readonly document?: unknown;
+  readonly done?: boolean;
   readonly result?: { readonly aggregateFields?: Record<string, { readonly integerValue: number }> };
   readonly documentChange?: unknown;
   readonly documentDelete?: unknown;
@@ -68,7 +69,12 @@ const MAY_BEGIN_TRANSACTION: readonly Method[] = ["BatchGetDocuments", "RunAggre
 /** Counts the messages of one call. */
 function inspector(method: Method, usage: Usage, onTransaction: () => void): Inspector {
   const unconfirmed: (readonly WireWrite[])[] = [];
-  let found = 0;
+  let isCharged = false;
+  /** A query costs a read even if it finds nothing. */
+  const chargeOnce = () => {
+    if (!isCharged) usage.reads++;
+    isCharged = true;
+  };
   const confirm = () => {
     for (const write of unconfirmed.shift() ?? []) usage[write.delete ? "deletes" : "writes"]++;
   };
@@ -93,7 +99,12 @@ function inspector(method: Method, usage: Usage, onTransaction: () => void): Ins
         const { found: document, missing } = message.as<Response>();
         if (document || missing) usage.reads++;
       }
-      if (method === "RunQuery" && message.as<Response>().document) found++;
+      if (method === "RunQuery") {
+        // With the last message the SDK has its answer, a moment before the call ends.
+        const { document, done } = message.as<Response>();
+        if (document && isCharged) usage.reads++;
+        else if (document || done) chargeOnce();
+      }
       if (method === "RunAggregationQuery") {
         // A count is all that is ever asked for.
         for (const { integerValue } of Object.values(message.as<Response>().result?.aggregateFields ?? {})) {
@@ -105,9 +116,8 @@ function inspector(method: Method, usage: Usage, onTransaction: () => void): Ins
         if (documentChange || documentDelete) usage.reads++;
       }
     },
-    /** A query costs a read even if it finds nothing. */
     end() {
-      if (method === "RunQuery") usage.reads += Math.max(found, 1);
+      if (method === "RunQuery") chargeOnce();
     },
   };
 }
