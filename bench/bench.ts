@@ -112,7 +112,7 @@ try {
 
   if (parts.includes("contest")) {
     await step("Warming up", async () => {
-      const warmUp = { name: "warm-up", ...{ before: { perSecond: 1, seconds: 1 } }, clients: 20 };
+      const warmUp = { name: "warm-up", ...{ before: { perSecond: 1, seconds: 1 } }, clients: 20, counters: 1 };
       for (const name of contenders) await runTrial(rig, name, { ...warmUp, measured: { perSecond: 20, seconds: 3 } });
     });
     for (const load of offered.filter(({ name }) => names.includes(name))) {

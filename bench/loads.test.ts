@@ -7,6 +7,7 @@ test("increments are due at the set rate, first before and then during the measu
     before: { perSecond: 1, seconds: 2 },
     measured: { perSecond: 4, seconds: 1 },
     clients: 1,
+    counters: 1,
   };
   expect(arrivals(load)).toEqual([0, 1_000, 2_000, 2_250, 2_500, 2_750]);
 });

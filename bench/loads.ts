@@ -16,17 +16,25 @@ export interface Load {
   readonly measured: Phase;
   /** Clients there are at first. More come if many wait (`population.ts`). */
   readonly clients: number;
+  /** Counters that take turns. */
+  readonly counters: number;
 }
 
 /** @param seconds  how long each is measured, unless it is as long as usual */
 export function loads(seconds?: number): Load[] {
   const load = (name: string, from: number, to: number, clients: number, usual: number): Load => {
     const before = { perSecond: from, seconds: 5 };
-    return { name, before, measured: { perSecond: to, seconds: seconds ?? usual }, clients };
+    return { name, before, measured: { perSecond: to, seconds: seconds ?? usual }, clients, counters: 1 };
   };
   return [
-    // So seldom that the counter is at rest each time.
-    load("idle", 0.4, 0.4, 4, 20),
+    // Each counter is made before and then incremented every 12 seconds: Tally's are at rest after ten.
+    {
+      name: "idle",
+      before: { perSecond: 1, seconds: 12 },
+      measured: { perSecond: 1, seconds: seconds ?? 12 },
+      clients: 12,
+      counters: 12,
+    },
     load("10/s", 10, 10, 20, 10),
     load("100/s", 100, 100, 100, 10),
     load("1000/s", 1_000, 1_000, 1_000, 10),

@@ -70,17 +70,17 @@ let made = 0;
 
 export async function runTrial(rig: Rig, name: ContenderName, load: Load): Promise<Trial> {
   const contender = CONTENDERS[name];
-  const id = `bench:${made++}`;
+  const ids = Array.from({ length: load.counters }, () => `bench:${made++}`);
   const project = contender.isTally ? PROJECT : RIVALS_PROJECT;
   const admin = adminAt(rig.emulator, project);
-  await Promise.all(contender.documents(id).map((path) => admin.firestore.doc(path).set({ count: 0 })));
+  await Promise.all(ids.flatMap(contender.documents).map((path) => admin.firestore.doc(path).set({ count: 0 })));
 
   const instants = arrivals(load);
   const { addresses } = rig.writers;
   const { clients } = load;
   const assignment = {
     contender: name,
-    id,
+    ids,
     addresses,
     project,
     clients,
@@ -91,9 +91,14 @@ export async function runTrial(rig: Rig, name: ContenderName, load: Load): Promi
   const [bill, { waited, aborted }] = [billOf(rig, contender), { ...rig.governed }];
   const sights: Sight[] = [];
   const watcher = client(rig.watchers.addresses[0], project);
-  const unwatch = contender.watch(watcher.db, id, (total) => {
-    if (total > (sights.at(-1)?.total ?? 0)) sights.push({ at: epochNow(), total });
-  });
+  const totals = new Map<string, number>();
+  const unwatch = ids.map((id) =>
+    contender.watch(watcher.db, id, (seen) => {
+      totals.set(id, seen);
+      const total = [...totals.values()].reduce((sum, one) => sum + one);
+      if (total > (sights.at(-1)?.total ?? 0)) sights.push({ at: epochNow(), total });
+    }),
+  );
   const start = epochNow() + 100;
   writers.begin(start);
   await sleep(100 + (instants.at(-1) as Millis));
@@ -107,14 +112,14 @@ export async function runTrial(rig: Rig, name: ContenderName, load: Load): Promi
   // What was given up may just have been committed, so the watcher must come to what there is.
   await within(PATIENCE, async () => {
     await sleep(SETTLING);
-    const { docs } = await admin.firestore.collection(contender.counts(id)).get();
-    counted = docs.map((document) => document.get("count"));
+    const listed = await Promise.all(ids.map((id) => admin.firestore.collection(contender.counts(id)).get()));
+    counted = listed.flatMap(({ docs }) => docs.map((document) => document.get("count")));
     return visible() === total();
   });
   if (contender.isTally) await quiet(rig);
   const bills = used(bill, billOf(rig, contender));
   const lasted = (epochNow() - start) / 1_000;
-  unwatch();
+  for (const stop of unwatch) stop();
   await Promise.all([watcher.close(), admin.close()]);
 
   const from = start + load.before.seconds * 1_000;

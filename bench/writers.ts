@@ -11,7 +11,8 @@ import type { Millis, Sample } from "./statistics.ts";
 /** What a process of writers is to do. */
 export interface Assignment {
   readonly contender: ContenderName;
-  readonly id: string;
+  /** Of the counters, which take turns. */
+  readonly ids: readonly string[];
   /** Where Firestore is, in turns; and the project. */
   readonly addresses: readonly string[];
   readonly project: string;

@@ -12,7 +12,7 @@ import { Population } from "./population.ts";
 import type { Millis } from "./statistics.ts";
 import { type Assignment, epochNow, type Order, type Outcome } from "./writers.ts";
 
-const [{ contender, id, addresses, project, arrivals, clients, mostClients }] = (await once(process, "message")) as [
+const [{ contender, ids, addresses, project, arrivals, clients, mostClients }] = (await once(process, "message")) as [
   Assignment,
 ];
 const SET_UP_AT_ONCE = 50;
@@ -37,7 +37,7 @@ async function offer(): Promise<void> {
 
 async function increment(n: number): Promise<void> {
   try {
-    await population.act(({ db }) => CONTENDERS[contender].increment(db, id));
+    await population.act(({ db }) => CONTENDERS[contender].increment(db, ids[n % ids.length] as string));
     acknowledged[n] = epochNow();
   } catch (error) {
     const { code = "unknown" } = error as { code?: string };
