@@ -22,6 +22,7 @@ export interface Window {
 export class Gauges {
   readonly #window: Millis;
   readonly #since: Millis;
+  readonly #until: Millis;
   readonly windows: Window[] = [];
   readonly acks = new Histogram();
   readonly staleness = new Histogram();
@@ -37,10 +38,14 @@ export class Gauges {
   refused = 0;
   lost = 0;
 
-  /** @param since  increments made before are left out */
-  constructor(window: Millis, since: Millis) {
+  /**
+   * @param since  increments made before are left out
+   * @param until  when the traffic ends; how long it takes to show what is tried again after that is nobody's interest
+   */
+  constructor(window: Millis, since: Millis, until: Millis) {
     this.#window = window;
     this.#since = since;
+    this.#until = until;
   }
 
   window(now: Millis): Window {
@@ -71,7 +76,7 @@ export class Gauges {
     let counted = 0;
     for (const { at, writes } of counter.uncounted) {
       if (at > next.asOf) break;
-      this.staleness.add(now - at, writes);
+      if (at < this.#until) this.staleness.add(now - at, writes);
       counted++;
     }
     counter.uncounted.splice(0, counted);

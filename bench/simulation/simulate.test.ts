@@ -6,24 +6,24 @@ import { summarize, timeline } from "./summary.ts";
 import { flashCrowd, onceEach, sawtooth, steady, type Trace } from "./traces.ts";
 import { RECOMMENDED } from "./tuning.ts";
 
-const [today, next] = DESIGNS;
+const [before, now] = DESIGNS;
 const settings = withSettings([]);
 const tuned = withSettings(RECOMMENDED.split(" "));
-const run = (trace: Trace, design = next, chosen = settings, seed = 1) => simulate(trace, design, chosen, seed);
+const run = (trace: Trace, design = now, chosen = settings, seed = 1) => simulate(trace, design, chosen, seed);
 // Few who know of many shards long after those were folded.
 const crowd = flashCrowd(30, 900_000);
 const trickle: Trace = { ...crowd, name: "trickle after a crowd", rate: (now) => (now < 30_000 ? 30 : 0.05) };
 
 test("a seed makes the same run, another seed another", () => {
   const figures = (seed: number) => {
-    const outcome = run(flashCrowd(100, 30_000), next, tuned, seed);
+    const outcome = run(flashCrowd(100, 30_000), now, tuned, seed);
     return JSON.stringify([summarize(outcome), timeline(outcome)]);
   };
   expect(figures(1)).toBe(figures(1));
   expect(figures(1)).not.toBe(figures(2));
 });
 
-describe.each(DESIGNS.map((design) => [design.name, design] as const))("where %s", (_, design) => {
+describe.each(DESIGNS.map((design) => [design.name, design] as const))("%s", (_, design) => {
   const traces = [flashCrowd(300, 30_000), sawtooth(20_000, 90_000, 3, 30), onceEach(2_000), trickle];
 
   test.each(traces.map((trace) => [trace.name, trace] as const))(
@@ -53,9 +53,9 @@ describe.each(DESIGNS.map((design) => [design.name, design] as const))("where %s
 });
 
 test("what a straggler writes to a silent shard shows when that is polled, more and more rarely, and folded at the latest", () => {
-  expect(run(trickle, today).gauges.staleness.max).toBeLessThan(11_000);
-  expect(run(trickle, next).gauges.staleness.max).toBeGreaterThan(11_000);
-  expect(run(trickle, next).gauges.staleness.max).toBeLessThan(settings.shrinkCooldown);
+  expect(run(trickle, before).gauges.staleness.max).toBeLessThan(11_000);
+  expect(run(trickle, now).gauges.staleness.max).toBeGreaterThan(11_000);
+  expect(run(trickle, now).gauges.staleness.max).toBeLessThan(settings.shrinkCooldown);
 });
 
 test("a counter that is incremented once costs its write, and a read and a publish on each side", () => {
@@ -68,13 +68,13 @@ test("a counter that is incremented once costs its write, and a read and a publi
 
 test("where shard 0 wakes alone, an increment of a busy counter costs no invocation", () => {
   const trace = steady(50, { clients: 10, perClient: Number.POSITIVE_INFINITY }, 5_000);
-  expect(summarize(run(trace, today)).cost.invocations).toBeGreaterThan(0.4);
-  expect(summarize(run(trace, next)).cost.invocations).toBeLessThan(0.03);
+  expect(summarize(run(trace, before)).cost.invocations).toBeGreaterThan(0.4);
+  expect(summarize(run(trace, now)).cost.invocations).toBeLessThan(0.03);
 });
 
 test("what is recommended absorbs a crowd of 1,000 per second whose clients watch; what deploys does not", () => {
   const crowd = flashCrowd(1_000, 30_000);
-  const [took] = run(crowd, next, { ...tuned, watching: 1 }).absorbed;
+  const [took] = run(crowd, now, { ...tuned, watching: 1 }).absorbed;
   expect(took).toBeLessThanOrEqual(5_000);
-  expect(run(crowd, today, { ...settings, watching: 1 }).absorbed).toEqual([undefined]);
+  expect(run(crowd, now, { ...settings, watching: 1 }).absorbed).toEqual([undefined]);
 });
