@@ -168,12 +168,12 @@ export class Backend {
         this.#after((then) => this.#aggregate(counter, this.#see(counter), wanted, then, undefined, done));
         return;
       }
+      this.#gauges().published(counter, next, now);
       counter.document = next;
       counter.version++;
       counter.bill.publishing++;
       if (next.unsettled) this.#unsettled.add(counter);
       else this.#unsettled.delete(counter);
-      this.#gauges().published(counter, previous, next, now);
       done(after, now);
     });
   }

@@ -27,6 +27,8 @@ export class Gauges {
   readonly acks = new Histogram();
   readonly staleness = new Histogram();
   publishes = 0;
+  /** The least time between two totals of a counter. */
+  closest: Millis = Number.POSITIVE_INFINITY;
   sweeps = 0;
   grown = 0;
   shrunk = 0;
@@ -70,8 +72,11 @@ export class Gauges {
     this.acknowledged(issuedAt, after);
   }
 
-  published(counter: Counter, previous: CounterDocument | undefined, next: CounterDocument, now: Millis): void {
+  /** Told of a publish before the counter is. */
+  published(counter: Counter, next: CounterDocument, now: Millis): void {
+    const previous = counter.document;
     this.publishes++;
+    if (previous) this.closest = Math.min(this.closest, next.asOf - previous.asOf);
     this.window(now).publishes++;
     let counted = 0;
     for (const { at, writes } of counter.uncounted) {
