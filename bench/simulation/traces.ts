@@ -39,9 +39,7 @@ const HOUR = 60 * MINUTE;
 const ONE = { counterOf: () => 0, share: 1, settings: {}, warmUp: 0, steps: [] } as const;
 
 /** Long enough for 500 increments, so that 95 of 100 are not a matter of luck. */
-function windowFor(perSecond: number): Millis {
-  return (500 / perSecond) * SECOND;
-}
+const windowFor = (perSecond: number): Millis => (500 / perSecond) * SECOND;
 
 /** From one increment a second to a crowd, in one step. */
 export function flashCrowd(perSecond: number, lasts: Millis = 90 * SECOND): Trace {
@@ -188,7 +186,6 @@ export function onceEach(counters = 100_000): Trace {
     share: 0,
     counterOf: () => next++,
     audience: { clients: 1, perClient: 1 },
-    settings: {},
   };
 }
 
