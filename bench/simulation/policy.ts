@@ -22,7 +22,6 @@ const CONSTANTS = [
   "noise",
   "firstRate",
   "headroom",
-  "momentum",
 ] as const satisfies (keyof Policy)[];
 
 /** What was seen since the previous measurement. */
@@ -85,16 +84,14 @@ export function scaleWith(
   now: Millis,
   settings: Settings,
 ): Scaling {
-  const { minShards, maxShards, writesPerShard, growthFactor, busy, calm, idle, noise, shrinkCooldown } = settings;
-  const { headroom, momentum } = settings;
+  const { minShards, maxShards, writesPerShard, shrinkCooldown } = settings;
+  const { growthFactor, busy, calm, idle, noise, headroom } = settings;
   const clamp = (shards: number) => Math.min(Math.max(Math.ceil(shards), minShards), maxShards);
   const current = clamp(scaling.shardCount);
   const needed = rate / writesPerShard;
   const certain = needed * Math.max(1 - noise / Math.sqrt(Math.max(writes, 1)), 0);
-  if (certain > current * busy) {
-    const wanted = needed * headroom * Math.max(needed / current, 1) ** momentum;
-    return { shardCount: clamp(Math.max(wanted, current * growthFactor)), calmSince: null };
-  }
+  if (certain > current * busy)
+    return { shardCount: clamp(Math.max(needed * headroom, current * growthFactor)), calmSince: null };
   if (current === minShards || needed >= current * calm) return { shardCount: current, calmSince: null };
   const calmSince = scaling.calmSince ?? now;
   if (now - calmSince < shrinkCooldown && quietFor < idle) return { shardCount: current, calmSince };

@@ -22,8 +22,6 @@ export interface Policy {
   readonly firstRate: number;
   /** How many times the shards that are needed a growing counter gets. */
   readonly headroom: number;
-  /** The further the load is above the capacity, the more of it is hidden: growth is that ratio, to this power, times more. */
-  readonly momentum: number;
   /** 1: a counter that has just grown is measured again after the shortest interval. */
   readonly hurry: number;
   /** How long a shard must have been quiet to be folded; 0: for the cool-down. */
@@ -77,11 +75,10 @@ export const SETTINGS: Settings = {
   noise: 0,
   firstRate: 0,
   headroom: 1,
-  momentum: 0,
   hurry: 0,
   foldAfter: 0,
   fresh: 0,
-  freshBudget: 0.5,
+  freshBudget: 0.75,
   smallShards: 10_000,
   widest: 2,
   noticesWaiting: 0,

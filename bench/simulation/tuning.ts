@@ -8,7 +8,7 @@ const ROOM = "maxShards=10000";
 /** A counter that is measured again after it grew, and grows by what wakes it, and by a rise that is likely to be one. */
 const QUICK = "hurry=1 firstRate=1 noise=1.3 busy=0.8 calm=0.35";
 /** What makes up for the headroom. */
-const FRESH = "fresh=1500 freshBudget=0.6 smallShards=400";
+const FRESH = "fresh=1500 freshBudget=0.75 smallShards=400";
 /** What the experiments speak for. */
 export const RECOMMENDED = `${ALERT} widest=1.5 ${QUICK} headroom=2 ${ROOM} ${FRESH}`;
 
