@@ -14,17 +14,13 @@ import { costs, figures, popularity } from "./simulation/report.ts";
 import { SETTINGS, type Settings, withSettings } from "./simulation/settings.ts";
 import { type Outcome, simulate } from "./simulation/simulate.ts";
 import { averaged, byPopularity, summarize, timeline } from "./simulation/summary.ts";
-import { onceEach, steady, TRACES, type Trace } from "./simulation/traces.ts";
+import { AUDIENCES, onceEach, steady, TRACES, type Trace } from "./simulation/traces.ts";
 import { EXPERIMENTS, nameOf, RECOMMENDED } from "./simulation/tuning.ts";
 
 const RESULTS = new URL("./results/", import.meta.url);
 
-/** Rates whose cost is of interest, by few who write much and by many who write little. */
+/** Rates whose cost is of interest. */
 const RATES = [1, 10, 50, 100, 1_000];
-const AUDIENCES = [
-  { clients: 10, perClient: Number.POSITIVE_INFINITY },
-  { clients: 1_000, perClient: 5 },
-];
 const STEADY: (() => Trace)[] = AUDIENCES.flatMap((audience) => RATES.map((rate) => () => steady(rate, audience)));
 
 const names = (all: readonly (() => Trace)[]) => all.map((make) => `"${make().name}"`).join(", ");
@@ -111,14 +107,14 @@ function performOnce<T>(runs: readonly Run[], keep: (outcome: Outcome, run: Run)
   return perform(runs, keep).flat();
 }
 
-/** As it is; with the other design; and with that and what the experiments speak for. */
+/** As it was, as deployed, and that with what the experiments speak for. */
 function inEveryDesign(makes: readonly (() => Trace)[]): Run[] {
-  const [today, next] = DESIGNS;
+  const [before, now] = DESIGNS;
   const tuned = withSettings([...RECOMMENDED.split(" "), ...set]);
   return makes.flatMap((make): Run[] => [
-    { label: [make().name, today.name], make, design: today, settings },
-    { label: [make().name, next.name], make, design: next, settings },
-    { label: [make().name, `${next.name}, tuned`], make, design: next, settings: tuned },
+    { label: [make().name, before.name], make, design: before, settings },
+    { label: [make().name, now.name], make, design: now, settings },
+    { label: [make().name, "recommended"], make, design: now, settings: tuned },
   ]);
 }
 

@@ -1,4 +1,4 @@
-/** What Firestore, functions and tasks would bill, item by item, at the prices that `npx firestore-tally costs` uses. */
+/** What Firestore, functions and tasks would bill, item by item, at the prices that `npx firestore-tally estimate` uses. */
 import { PRICES, type Prices } from "../../client/src/cli/costs.ts";
 
 /** What is billed for each item. */

@@ -2,9 +2,9 @@
  * The two designs of the backend that are compared: which writes wake it, what it publishes, and who folds. All that differs
  * between them is here; how a decision is carried out is in `backend`.
  *
- * "shard 0 wakes": what is deployed. Every decision is that of `functions/src`.
- * "every write wakes": as it was. Each write of a shard triggers a function, so no shard is silent: with none, the functions'
- * own rules poll by the rate alone. Shards rest for the cool-down, and the sweep folds.
+ * As deployed: shard 0, `base` and new shards wake. Every decision is that of `functions/src`.
+ * As it was: every write of a shard wakes. So no shard is silent, and with none, the functions' own rules poll by the rate
+ * alone. Shards rest for the cool-down, and the sweep folds.
  */
 import { decideScaling } from "../../functions/src/autoscale.ts";
 import type { Config, Millis } from "../../functions/src/config.ts";
@@ -37,8 +37,8 @@ export interface Design {
 /** What of the clients' shards wakes the functions by more than its creation. */
 const WOKEN_SHARDS = WOKEN.map(shardIndex);
 
-const shardZeroWakes: Design = {
-  name: "shard 0 wakes",
+const asDeployed: Design = {
+  name: "as deployed",
   triggers: (shard, isCreation) => isCreation || WOKEN_SHARDS.includes(shard),
   deletesTrigger: false,
   trustsCreation: true,
@@ -51,8 +51,8 @@ const shardZeroWakes: Design = {
   leftovers: () => [],
 };
 
-const everyWriteWakes: Design = {
-  name: "every write wakes",
+const asItWas: Design = {
+  name: "as it was",
   triggers: () => true,
   deletesTrigger: true,
   trustsCreation: false,
@@ -73,4 +73,4 @@ const everyWriteWakes: Design = {
   leftovers: ({ shardCount }, measurement, { shrinkCooldown }) => quietSurplus(measurement, shardCount, shrinkCooldown),
 };
 
-export const DESIGNS = [everyWriteWakes, shardZeroWakes] as const;
+export const DESIGNS = [asItWas, asDeployed] as const;

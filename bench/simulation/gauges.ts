@@ -22,10 +22,13 @@ export interface Window {
 export class Gauges {
   readonly #window: Millis;
   readonly #since: Millis;
+  readonly #until: Millis;
   readonly windows: Window[] = [];
   readonly acks = new Histogram();
   readonly staleness = new Histogram();
   publishes = 0;
+  /** The least time between two totals of a counter. */
+  closest: Millis = Number.POSITIVE_INFINITY;
   sweeps = 0;
   grown = 0;
   shrunk = 0;
@@ -37,10 +40,14 @@ export class Gauges {
   refused = 0;
   lost = 0;
 
-  /** @param since  increments made before are left out */
-  constructor(window: Millis, since: Millis) {
+  /**
+   * @param since  increments made before are left out
+   * @param until  when the traffic ends; how long it takes to show what is tried again after that is nobody's interest
+   */
+  constructor(window: Millis, since: Millis, until: Millis) {
     this.#window = window;
     this.#since = since;
+    this.#until = until;
   }
 
   window(now: Millis): Window {
@@ -65,13 +72,16 @@ export class Gauges {
     this.acknowledged(issuedAt, after);
   }
 
-  published(counter: Counter, previous: CounterDocument | undefined, next: CounterDocument, now: Millis): void {
+  /** Told of a publish before the counter is. */
+  published(counter: Counter, next: CounterDocument, now: Millis): void {
+    const previous = counter.document;
     this.publishes++;
+    if (previous) this.closest = Math.min(this.closest, next.asOf - previous.asOf);
     this.window(now).publishes++;
     let counted = 0;
     for (const { at, writes } of counter.uncounted) {
       if (at > next.asOf) break;
-      this.staleness.add(now - at, writes);
+      if (at < this.#until) this.staleness.add(now - at, writes);
       counted++;
     }
     counter.uncounted.splice(0, counted);

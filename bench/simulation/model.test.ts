@@ -1,9 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { idle } from "../../functions/src/config.fixture.ts";
 import { randomFor } from "../../test/simulation/random.ts";
 import { Clock } from "./clock.ts";
+import { Counter } from "./counter.ts";
 import { poisson, zipf } from "./draw.ts";
 import { Histogram } from "./histogram.ts";
+import { Population } from "./population.ts";
+import { withSettings } from "./settings.ts";
 import { Shard } from "./shard.ts";
 
 const documents = { sustained: 1, burst: 3, longestQueue: 2 };
@@ -76,4 +80,24 @@ test("by Zipf's law the second is half as popular as the first, the tenth a tent
   const [first = 0, second = 0, , , , , , , , tenth = 0] = times;
   expect(second / first).toBeCloseTo(0.5, 1);
   expect(tenth / first).toBeCloseTo(0.1, 1);
+});
+
+test.each([
+  ["doubts, and asks first, and then knows", "doubtsGrowth=1", [20, 200, 200]],
+  ["believes", "doubtsGrowth=0", [20, 20, 20]],
+])("a client that saw a counter grow %s", (_, setting, widths) => {
+  const clock = new Clock();
+  const settings = withSettings([setting]);
+  const population = new Population({ clients: 1, perClient: Infinity }, clock, settings, () => 0.5);
+  const counter = new Counter(0);
+  counter.document = { ...idle, shardCount: 20, isGrowing: true };
+  const sent = [];
+  for (let increment = 0; increment < 3; increment++) {
+    const { spread, readyAt } = population.next(counter, clock.now);
+    while (clock.now < readyAt) clock.advance();
+    sent.push(spread._width());
+    counter.document = { ...counter.document, shardCount: 200, isGrowing: false };
+  }
+  expect(sent).toEqual(widths);
+  expect(counter.bill["shard count, by clients"]).toBe(setting === "doubtsGrowth=1" ? 2 : 1);
 });

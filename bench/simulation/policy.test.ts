@@ -2,9 +2,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createSpread } from "../../client/src/spread.ts";
 import { decideScaling } from "../../functions/src/autoscale.ts";
-import { anyConfig, defaults } from "../../functions/src/config.fixture.ts";
+import { anyConfig, anyCounter, defaults, idle } from "../../functions/src/config.fixture.ts";
+import { toTimestamp } from "../../functions/src/counter.ts";
+import { publishInterval } from "../../functions/src/interval.ts";
+import { nextPublished } from "../../functions/src/publish.ts";
 import { randomFor } from "../../test/simulation/random.ts";
-import { scaleWith } from "./policy.ts";
+import type { CounterDocument } from "./counter.ts";
+import { configFor, published, publishedWith, scaleWith } from "./policy.ts";
 import { configOf, SETTINGS, withSettings } from "./settings.ts";
 import { spreadWith } from "./widening.ts";
 
@@ -23,7 +27,7 @@ describe("what can be varied starts from what deploys", () => {
       fc.property(
         fc.double({ ...amount, max: 20_000 }),
         fc.double({ ...amount, max: 1e6 }),
-        fc.nat(120_000),
+        fc.oneof(fc.nat(120_000), fc.integer({ min: 59_999, max: 60_001 })),
         anyScaling,
         fc.integer({ min: 0, max: 4e12 }),
         anyConfig,
@@ -33,6 +37,40 @@ describe("what can be varied starts from what deploys", () => {
           expect(decided).toEqual(decideScaling(rate, quietFor, scaling, now, config));
         },
       ),
+    );
+  });
+
+  test("the policy: unvaried, it publishes what nextPublished says", () => {
+    const anyShard = fc.record({
+      id: fc.oneof(fc.constantFrom("0", "base", "imported"), fc.nat(50).map(String)),
+      count: fc.integer(),
+      writes: fc.nat(1_000),
+      before: fc.nat(120_000),
+    });
+    const anyMeasured = fc.record({
+      after: fc.nat(100_000),
+      shards: fc.uniqueArray(anyShard, { maxLength: 8, selector: ({ id }) => id }),
+      malformed: fc.constantFrom([], ["0"], ["7"]),
+    });
+    fc.assert(
+      fc.property(fc.option(anyCounter, { nil: undefined }), anyMeasured, anyConfig, (counter, measured, config) => {
+        const now = (counter?.asOf ?? 1e12) + measured.after;
+        const { malformed } = measured;
+        const shards = measured.shards.map(({ before, ...one }) => ({ ...one, updatedAt: toTimestamp(now - before) }));
+        const sum = (field: "count" | "writes") => shards.reduce((all, one) => all + one[field], 0);
+        const measurement = {
+          total: sum("count"),
+          writes: sum("writes"),
+          asOf: toTimestamp(now),
+          shards,
+          malformed,
+        };
+        const { collection: _, counted: __, mirrors: ___, ...numbers } = config;
+        const settings = { ...SETTINGS, ...numbers };
+        const previous = counter && { ...counter, isGrowing: false };
+        const { isGrowing: ____, ...next } = publishedWith(previous, measurement, settings);
+        expect(next).toEqual(nextPublished(previous, measurement, config));
+      }),
     );
   });
 
@@ -64,8 +102,57 @@ describe("growth", () => {
     expect([grown(10), grown(10, "noise=1"), grown(10, "noise=2")]).toEqual([10, 10, 10]);
   });
 
-  test("has headroom, and goes further the further the load is above the capacity", () => {
-    expect([grown(10, "headroom=2"), grown(16, "momentum=0.5")]).toEqual([20, 64]);
+  test("has headroom", () => {
+    expect([grown(10), grown(10, "headroom=2")]).toEqual([10, 20]);
+  });
+});
+
+describe("the interval", () => {
+  const counter = { ...idle, total: 0, rate: 100, isGrowing: false };
+  const interval = (one: Partial<CounterDocument>, ...settings: string[]) => {
+    const chosen = { ...counter, ...one };
+    return publishInterval(chosen, configFor(chosen, withSettings(settings)));
+  };
+  const wide = (shardCount: number) => ({ shardCount, shardDocuments: shardCount });
+
+  test("is the functions' own, unless it is varied", () => {
+    fc.assert(
+      fc.property(anyCounter, (any) => configFor({ ...any, isGrowing: true }, SETTINGS) === configOf(SETTINGS)),
+    );
+    expect(interval(wide(200))).toBeCloseTo(2_667, 0);
+  });
+
+  test("of a counter that has just grown is the shortest, if it is in a hurry", () => {
+    expect(interval({ ...wide(200), isGrowing: true }, "hurry=1")).toBe(1_000);
+    expect(interval(wide(200), "hurry=1")).toBeCloseTo(2_667, 0);
+  });
+
+  test("is as short as is fresh enough, if the second budget has it, and never longer than by the first", () => {
+    const fresh = ["fresh=1500", "freshBudget=0.5", "smallShards=400"];
+    expect([150, 200, 300, 399, 400].map((shards) => Math.round(interval(wide(shards), ...fresh)))).toEqual([
+      1_500, 1_500, 2_000, 2_660, 5_333,
+    ]);
+    expect(interval(wide(100), ...fresh)).toBeCloseTo(1_333, 0);
+  });
+});
+
+describe("what wakes a sleeping counter", () => {
+  const measured = (since: number, writes: number) => ({
+    total: writes,
+    writes: idle.writes + writes,
+    asOf: toTimestamp(idle.asOf + since),
+    shards: [{ id: "0", count: writes, writes, updatedAt: toTimestamp(idle.asOf + since - 100) }],
+    malformed: [],
+  });
+  const shards = (since: number, writes: number, ...settings: string[]) =>
+    published({ ...idle, isGrowing: false }, measured(since, writes), withSettings(settings)).shardCount;
+
+  test("has the rate of the moment, if its first rate is to count, not of all the time it slept", () => {
+    expect([shards(3_600_000, 10), shards(3_600_000, 10, "firstRate=1")]).toEqual([1, 10]);
+  });
+
+  test("is not what was to be measured anyway", () => {
+    expect([shards(2_000, 10), shards(2_000, 10, "firstRate=1")]).toEqual([5, 5]);
   });
 });
 

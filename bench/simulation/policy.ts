@@ -6,8 +6,8 @@
  */
 import type { Scaling } from "../../functions/src/autoscale.ts";
 import type { Config, Millis } from "../../functions/src/config.ts";
-import { toMillis } from "../../functions/src/counter.ts";
-import { isSparse } from "../../functions/src/interval.ts";
+import { type Published, toMillis } from "../../functions/src/counter.ts";
+import { isSparse, publishInterval } from "../../functions/src/interval.ts";
 import { type Measurement, WOKEN } from "../../functions/src/measure.ts";
 import { isPolled, outlookOf } from "../../functions/src/outlook.ts";
 import { nextPublished } from "../../functions/src/publish.ts";
@@ -22,8 +22,6 @@ const CONSTANTS = [
   "noise",
   "firstRate",
   "headroom",
-  "momentum",
-  "hurry",
 ] as const satisfies (keyof Policy)[];
 
 /** What was seen since the previous measurement. */
@@ -41,30 +39,42 @@ export function published(
   measurement: Measurement,
   settings: Settings,
 ): CounterDocument {
+  const isVaried = CONSTANTS.some((name) => settings[name] !== SETTINGS[name]);
+  if (isVaried) return publishedWith(previous, measurement, settings);
+  return grown(previous, nextPublished(previous, measurement, configOf(settings)), settings);
+}
+
+/** The same, by the rule whose constants are settings. */
+export function publishedWith(
+  previous: CounterDocument | undefined,
+  measurement: Measurement,
+  settings: Settings,
+): CounterDocument {
   const next = nextPublished(previous, measurement, configOf(settings));
-  if (CONSTANTS.every((name) => settings[name] === SETTINGS[name])) return { ...next, isGrowing: false };
-  const { asOf } = next;
   const since = settings.firstRate > 0 ? asleepUntil(previous, measurement, settings) : undefined;
   const writes = next.writes - (previous?.writes ?? (since === undefined ? next.writes : 0));
-  const burst = since === undefined ? 0 : (writes * 1_000) / Math.max(asOf - since, settings.minInterval);
+  const burst = since === undefined ? 0 : (writes * 1_000) / Math.max(next.asOf - since, settings.minInterval);
   const observed = { writes, rate: Math.max(next.rate, burst), quietFor: quietFor(measurement) };
-  return rescaled(previous, next, measurement, settings, (before) => scaleWith(observed, before, asOf, settings));
+  return rescaled(previous, next, measurement, settings, (before) => scaleWith(observed, before, next.asOf, settings));
 }
 
 /** The same counter with another decision about its shards. */
 export function rescaled(
   previous: CounterDocument | undefined,
-  next: Omit<CounterDocument, "isGrowing">,
-  { shards }: Measurement,
+  next: Published,
+  { shards, malformed }: Measurement,
   settings: Settings,
   decide: (scaling: Scaling) => Scaling,
 ): CounterDocument {
   const { minShards } = settings;
   const { shardCount, calmSince } = decide(previous ?? { shardCount: minShards, calmSince: null });
-  const isSpread = shards.some(({ id }) => !WOKEN.includes(id));
+  const isSpread = [...shards.map(({ id }) => id), ...malformed].some((id) => !WOKEN.includes(id));
   const unsettled = shardCount > minShards || isSpread || !isSparse(next.rate, configOf(settings));
-  const isGrowing = settings.hurry > 0 && shardCount > (previous?.shardCount ?? minShards);
-  return { ...next, shardCount, calmSince, unsettled, isGrowing };
+  return grown(previous, { ...next, shardCount, calmSince, unsettled }, settings);
+}
+
+function grown(previous: CounterDocument | undefined, next: Published, { minShards }: Settings): CounterDocument {
+  return { ...next, isGrowing: next.shardCount > (previous?.shardCount ?? minShards) };
 }
 
 /** The rule of `decideScaling`, its constants being settings; and a rate that may be noise does not make a counter grow. */
@@ -74,16 +84,14 @@ export function scaleWith(
   now: Millis,
   settings: Settings,
 ): Scaling {
-  const { minShards, maxShards, writesPerShard, growthFactor, busy, calm, idle, noise, shrinkCooldown } = settings;
-  const { headroom, momentum } = settings;
+  const { minShards, maxShards, writesPerShard, shrinkCooldown } = settings;
+  const { growthFactor, busy, calm, idle, noise, headroom } = settings;
   const clamp = (shards: number) => Math.min(Math.max(Math.ceil(shards), minShards), maxShards);
   const current = clamp(scaling.shardCount);
   const needed = rate / writesPerShard;
   const certain = needed * Math.max(1 - noise / Math.sqrt(Math.max(writes, 1)), 0);
-  if (certain > current * busy) {
-    const wanted = needed * headroom * Math.max(needed / current, 1) ** momentum;
-    return { shardCount: clamp(Math.max(wanted, current * growthFactor)), calmSince: null };
-  }
+  if (certain > current * busy)
+    return { shardCount: clamp(Math.max(needed * headroom, current * growthFactor)), calmSince: null };
   if (current === minShards || needed >= current * calm) return { shardCount: current, calmSince: null };
   const calmSince = scaling.calmSince ?? now;
   if (now - calmSince < shrinkCooldown && quietFor < idle) return { shardCount: current, calmSince };
@@ -91,11 +99,14 @@ export function scaleWith(
 }
 
 /** By which configuration a counter's interval follows: that of all, but for those that have just grown, or are small. */
-export function configFor({ total, isGrowing }: CounterDocument, settings: Settings): Config {
+export function configFor(counter: CounterDocument, settings: Settings): Config {
   const config = configOf(settings);
-  if (isGrowing) return { ...config, maxInterval: config.minInterval };
-  const isSmall = settings.smallBudget > 0 && total < settings.smallTotal;
-  return isSmall ? { ...config, budget: settings.smallBudget } : config;
+  const { hurry, fresh, freshBudget, smallShards } = settings;
+  if (hurry > 0 && counter.isGrowing) return { ...config, maxInterval: config.minInterval };
+  if (fresh === 0 || counter.shardCount >= smallShards) return config;
+  const affordable = publishInterval(counter, { ...config, minInterval: 0, maxInterval: Infinity, precision: 0 });
+  const enough = (config.budget * affordable) / fresh;
+  return { ...config, budget: Math.max(Math.min(enough, freshBudget), config.budget) };
 }
 
 function quietFor({ asOf, shards }: Measurement): Millis {

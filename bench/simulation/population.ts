@@ -32,6 +32,8 @@ export interface Client {
   isReading: boolean;
   /** Its last acknowledgement was slow. */
   isSlow: boolean;
+  /** The shard count it knows is of a counter that had just grown, and so likely to grow further. */
+  isDoubtful: boolean;
   /** Which publish it has seen. */
   seen: number;
 }
@@ -67,8 +69,9 @@ export class Population {
     client.isReading = true;
     counter.bill["shard count, by clients"]++;
     this.#clock.at(now + this.#settings.ackLatency, {
-      run(then) {
+      run: (then) => {
         client.isReading = false;
+        client.isDoubtful = this.#settings.doubtsGrowth > 0 && counter.document?.isGrowing === true;
         client.spread._learn(EPOCH + then, counter.document?.shardCount);
       },
     });
@@ -85,6 +88,7 @@ export class Population {
       readyAt: isWatching ? now : now + this.#settings.ackLatency,
       isReading: false,
       isSlow: false,
+      isDoubtful: false,
       seen: -1,
     };
   }
@@ -94,10 +98,11 @@ export class Population {
       if (client.seen !== counter.version || client.spread._isStale(EPOCH + now))
         client.spread._learn(EPOCH + now, counter.document?.shardCount);
       client.seen = counter.version;
-    } else if (client.spread._isStale(EPOCH + now) || (this.#settings.asksWhileSlow > 0 && client.isSlow)) {
-      this.refresh(client, counter, now);
+    } else {
+      const asksFirst = client.isDoubtful || (this.#settings.asksWhileSlow > 0 && client.isSlow);
+      if (asksFirst || client.spread._isStale(EPOCH + now)) this.refresh(client, counter, now);
       // What is sent then has learned.
-      if (client.isSlow && this.#settings.asksWhileSlow > 0) client.readyAt = now + this.#settings.ackLatency;
+      if (asksFirst) client.readyAt = now + this.#settings.ackLatency;
     }
     return client;
   }

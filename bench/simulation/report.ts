@@ -11,11 +11,14 @@ function time(duration: Millis | undefined): string {
   return `${Math.round(duration / 60_000)} min`;
 }
 
-function absorbed({ absorbedMs: { steps, never, p50, max } }: Summary): string {
-  if (steps === 0) return "–";
-  if (never === steps) return "never";
-  const most = steps > 1 ? `${time(p50)}, ${time(max)}` : time(p50);
-  return never > 0 ? `${most}, ${never}× never` : most;
+/** Median, and the slowest but for 5 of 100, if there are so many. */
+function absorbed({ absorbedMs }: Summary): string {
+  const sorted = absorbedMs.map((took) => took ?? Infinity).sort((a, b) => a - b);
+  const quantile = (share: number) => {
+    const took = sorted[Math.ceil(share * sorted.length) - 1];
+    return took === Infinity ? "never" : time(took);
+  };
+  return sorted.length > 1 ? `${quantile(0.5)}, ${quantile(0.95)}` : quantile(0.5);
 }
 
 const dollars = (amount: number) => amount.toFixed(2);

@@ -22,15 +22,15 @@ export interface Policy {
   readonly firstRate: number;
   /** How many times the shards that are needed a growing counter gets. */
   readonly headroom: number;
-  /** The further the load is above the capacity, the more of it is hidden: growth is that ratio, to this power, times more. */
-  readonly momentum: number;
   /** 1: a counter that has just grown is measured again after the shortest interval. */
   readonly hurry: number;
   /** How long a shard must have been quiet to be folded; 0: for the cool-down. */
   readonly foldAfter: Millis;
-  /** The budget of counters whose total is below `smallTotal`; 0: that of all. */
-  readonly smallBudget: number;
-  readonly smallTotal: number;
+  /** The interval that is fresh enough for a small counter: `freshBudget` may be spent to come to it; 0: never. */
+  readonly fresh: Millis;
+  readonly freshBudget: number;
+  /** A counter is small below this shard count. */
+  readonly smallShards: number;
 }
 
 export interface Clients {
@@ -40,6 +40,8 @@ export interface Clients {
   readonly noticesWaiting: number;
   /** 1: while its writes are slow, a client reads the shard count before each increment instead of beside it. */
   readonly asksWhileSlow: number;
+  /** 1: a client whose shard count is of a counter that had just grown reads it before its next increment. */
+  readonly doubtsGrowth: number;
   /** After how long people leave whose increment is not acknowledged: it is not tried again. */
   readonly patience: Millis;
   /** The share of clients that watch the counter, and so know its shard count at once. */
@@ -73,14 +75,15 @@ export const SETTINGS: Settings = {
   noise: 0,
   firstRate: 0,
   headroom: 1,
-  momentum: 0,
   hurry: 0,
   foldAfter: 0,
-  smallBudget: 0,
-  smallTotal: 100_000,
+  fresh: 0,
+  freshBudget: 0.75,
+  smallShards: 10_000,
   widest: 2,
   noticesWaiting: 0,
   asksWhileSlow: 0,
+  doubtsGrowth: 0,
   patience: 60_000,
   watching: 0,
   sustained: 1,

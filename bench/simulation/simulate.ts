@@ -37,7 +37,7 @@ export function simulate(trace: Trace, design: Design, chosen: Settings, seed: n
     return () => random.next();
   };
   const clock = new Clock();
-  let gauges = new Gauges(trace.window, 0);
+  let gauges = new Gauges(trace.window, 0, trace.lasts);
   const backend = new Backend(clock, design, settings, () => gauges);
   const waiting = new Set<Write>();
   const world = { clock, settings, backend, gauges: () => gauges, random: stream("shards"), waiting };
@@ -66,7 +66,7 @@ export function simulate(trace: Trace, design: Design, chosen: Settings, seed: n
     const now = clock.advance();
     if (now === trace.warmUp) {
       before = billed();
-      gauges = new Gauges(trace.window, now);
+      gauges = new Gauges(trace.window, now, trace.lasts);
       offered = 0;
     }
     const rate = now < trace.lasts ? trace.rate(now) : 0;

@@ -11,8 +11,8 @@ export interface Summary {
   /** The share of increments that were acknowledged before the end. */
   readonly acknowledged: number;
   readonly ackMs: { readonly p50: Millis; readonly p95: Millis; readonly p99: Millis };
-  /** From a step in the traffic until 95 of 100 increments are acknowledged within a second: median and slowest step. */
-  readonly absorbedMs: { readonly steps: number; readonly never: number; readonly p50?: Millis; readonly max?: Millis };
+  /** For each step in the traffic, how long until 95 of 100 increments are acknowledged within a second; `null`: never. */
+  readonly absorbedMs: readonly (Millis | null)[];
   /** From the commit of an increment until it shows. */
   readonly staleMs: { readonly p50: Millis; readonly p95: Millis; readonly max: Millis };
   /** Shards of the first counter for each that its rate needs. */
@@ -28,7 +28,6 @@ export interface Summary {
 
 export function summarize({ trace, design, gauges, bill, offered, acknowledged, absorbed }: Outcome): Summary {
   const seconds = (trace.lasts - trace.warmUp) / 1_000;
-  const known = absorbed.filter((took) => took !== undefined).sort((a, b) => a - b);
   // The sweeps' own cost, beside what they read: one run, and one read if there is nothing to do.
   const withSweeps = { ...bill, invocations: bill.invocations + gauges.sweeps };
   const cost = perMillion(withSweeps);
@@ -40,11 +39,7 @@ export function summarize({ trace, design, gauges, bill, offered, acknowledged, 
     perSecond: offered / seconds,
     acknowledged: offered > 0 ? acknowledged / offered : 1,
     ackMs: { p50, p95, p99 },
-    absorbedMs: {
-      steps: absorbed.length,
-      never: absorbed.length - known.length,
-      ...(known.length > 0 && { p50: known[Math.floor(known.length / 2)] as Millis, max: known.at(-1) as Millis }),
-    },
+    absorbedMs: absorbed.map((took) => took ?? null),
     staleMs: {
       p50: gauges.staleness.quantile(0.5),
       p95: gauges.staleness.quantile(0.95),
@@ -60,7 +55,7 @@ export function summarize({ trace, design, gauges, bill, offered, acknowledged, 
   };
 }
 
-/** Several runs of the same, with different seeds: means, and every step of all of them. */
+/** Several runs of the same, with different seeds: means, the oldest of all totals, and every step. */
 export function averaged(runs: readonly Summary[]): Summary {
   const [first] = runs as readonly [Summary];
   const mean = (of: (run: Summary) => number) => runs.reduce((sum, run) => sum + of(run), 0) / runs.length;
@@ -69,7 +64,6 @@ export function averaged(runs: readonly Summary[]): Summary {
     return Object.fromEntries(keys.map((key) => [key, mean((run) => of(run)[key] as number)])) as T;
   };
   const { trace, design, ackMs: _, absorbedMs: __, staleMs: ___, cost: ____, ...numbers } = first;
-  const medians = runs.flatMap(({ absorbedMs: { p50 } }) => (p50 === undefined ? [] : [p50])).sort((a, b) => a - b);
   return {
     trace,
     design,
@@ -77,16 +71,9 @@ export function averaged(runs: readonly Summary[]): Summary {
       Object.fromEntries(Object.keys(numbers).map((key) => [key, run[key as keyof Summary]])),
     ) as typeof numbers),
     ackMs: means((run) => run.ackMs),
-    staleMs: means((run) => run.staleMs),
+    staleMs: { ...means((run) => run.staleMs), max: Math.max(...runs.map(({ staleMs: { max } }) => max)) },
     cost: means((run) => run.cost),
-    absorbedMs: {
-      steps: runs.reduce((sum, { absorbedMs: { steps } }) => sum + steps, 0),
-      never: runs.reduce((sum, { absorbedMs: { never } }) => sum + never, 0),
-      ...(medians.length > 0 && {
-        p50: medians[Math.floor(medians.length / 2)] as Millis,
-        max: Math.max(...runs.map(({ absorbedMs: { max = 0 } }) => max)),
-      }),
-    },
+    absorbedMs: runs.flatMap(({ absorbedMs }) => absorbedMs),
   };
 }
 

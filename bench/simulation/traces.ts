@@ -38,6 +38,9 @@ const HOUR = 60 * MINUTE;
 
 const ONE = { counterOf: () => 0, share: 1, settings: {}, warmUp: 0, steps: [] } as const;
 
+/** Long enough for 500 increments, so that 95 of 100 are not a matter of luck. */
+const windowFor = (perSecond: number): Millis => (500 / perSecond) * SECOND;
+
 /** From one increment a second to a crowd, in one step. */
 export function flashCrowd(perSecond: number, lasts: Millis = 90 * SECOND): Trace {
   const at = 10 * SECOND;
@@ -57,6 +60,23 @@ export function flashCrowd(perSecond: number, lasts: Millis = 90 * SECOND): Trac
   };
 }
 
+/** A counter that is new, and at once has a steady rate. */
+export function fresh(perSecond: number, audience: Audience): Trace {
+  const lasts = 3 * MINUTE;
+  const many = audience.clients.toLocaleString("en");
+  return {
+    ...ONE,
+    name: `new counter ${perSecond}/s, ${many} clients`,
+    about: `${perSecond}/s at once from ${many} clients`,
+    lasts,
+    settles: 0,
+    window: windowFor(perSecond),
+    steps: [{ at: 0, until: lasts }],
+    rate: () => perSecond,
+    audience,
+  };
+}
+
 /** A day in six hours: next to nothing at night, a peak in the evening. */
 function day(): Trace {
   const lasts = 6 * HOUR;
@@ -73,7 +93,7 @@ function day(): Trace {
   };
 }
 
-/** Crowds that come and go: as long a rush as a silence. */
+/** Crowds that come and go. */
 export function sawtooth(rush: Millis, silence: Millis, teeth: number, perSecond = 100): Trace {
   const period = rush + silence;
   return {
@@ -82,7 +102,7 @@ export function sawtooth(rush: Millis, silence: Millis, teeth: number, perSecond
     about: `${teeth} times ${rush / SECOND} s at ${perSecond}/s and ${silence / SECOND} s of silence`,
     lasts: teeth * period,
     settles: 20 * MINUTE,
-    window: SECOND,
+    window: windowFor(perSecond),
     steps: Array.from({ length: teeth }, (_, tooth) => ({ at: tooth * period, until: tooth * period + rush })),
     rate: (now) => (now % period < rush ? perSecond : 0),
     audience: { clients: 10 * perSecond, perClient: 5 },
@@ -128,6 +148,12 @@ function million(): Trace {
   };
 }
 
+/** Few who write much, and many who write little. */
+export const AUDIENCES: readonly Audience[] = [
+  { clients: 20, perClient: Number.POSITIVE_INFINITY },
+  { clients: 1_000, perClient: 5 },
+];
+
 /** A counter at a rate that does not change, from the second minute on. Young, so that each change of its total is worth a publish. */
 export function steady(perSecond: number, audience: Audience, increments = 20_000): Trace {
   const lasts = Math.min(Math.max((increments / perSecond) * SECOND, 3 * MINUTE), 2 * HOUR);
@@ -160,13 +186,13 @@ export function onceEach(counters = 100_000): Trace {
     share: 0,
     counterOf: () => next++,
     audience: { clients: 1, perClient: 1 },
-    settings: {},
   };
 }
 
 export const TRACES: readonly (() => Trace)[] = [
   () => flashCrowd(1_000),
   () => flashCrowd(100_000, 30 * SECOND),
+  ...AUDIENCES.map((audience) => () => fresh(100, audience)),
   day,
   () => sawtooth(2 * MINUTE, 2 * MINUTE, 8),
   giant,
