@@ -1,4 +1,5 @@
 /** Lays out a Firebase project that is this repository but for its ports and packaging, in a folder that may go. */
+import { randomInt } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,17 +22,25 @@ export interface Project {
   remove(): void;
 }
 
+/**
+ * Below the ports that systems lend to outgoing connections (from 32768 on Linux, 49152 elsewhere), one of which could
+ * take it before the emulator does; at random, so that suites that start together do not choose the same.
+ */
+function freePort(): Promise<number> {
+  return getPort({ port: Array.from({ length: 20 }, () => randomInt(20_000, 32_768)) });
+}
+
 /** @param params  parameters of the functions that differ from their defaults, by name */
 export async function layOutProject(packaging: Packaging, params: Record<string, string>): Promise<Project> {
   const folder = mkdtempSync(join(tmpdir(), "tally-suite-"));
   const config = JSON.parse(readFileSync(join(repository, "firebase.json"), "utf8"));
   const addresses: Record<string, string> = {};
   for (const name of ["auth", "eventarc", "firestore", "functions", "pubsub", "tasks", "hub", "logging"]) {
-    const port = await getPort();
+    const port = await freePort();
     addresses[name] = `127.0.0.1:${port}`;
     config.emulators[name] = { ...config.emulators[name], host: "127.0.0.1", port };
   }
-  config.emulators.firestore.websocketPort = await getPort();
+  config.emulators.firestore.websocketPort = await freePort();
 
   for (const name of ["functions", "node_modules", config.firestore.rules, config.firestore.indexes]) {
     symlinkSync(join(repository, name), join(folder, name));

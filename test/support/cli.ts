@@ -19,9 +19,12 @@ export interface Running {
   readonly ended: Promise<Ran>;
 }
 
+/** What decides of colours but the terminal; node takes a terminal where `CI` is set for one without. */
+const UNSET = { CI: undefined, NO_COLOR: undefined, FORCE_COLOR: undefined };
+
 /** Starts a program. Its stdin is a pipe: nobody can be asked. */
 export function start(program: string, args: readonly string[], env: Record<string, string | undefined> = {}): Running {
-  const child = spawn(program, args, { env: { ...process.env, NO_COLOR: undefined, FORCE_COLOR: undefined, ...env } });
+  const child = spawn(program, args, { env: { ...process.env, ...UNSET, ...env } });
   let [stdout, stderr] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     stdout += text;
