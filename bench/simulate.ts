@@ -2,7 +2,7 @@
  * Load that no emulator takes: the real decisions of functions and clients against a model of hot documents, on a virtual
  * clock. How it is modelled, and what is not, is in bench/simulation/README.md.
  *
- *     npm run simulate                                            # every trace, both designs; steady rates
+ *     npm run simulate                                            # every trace: as it was, deployed, recommended
  *     npm run simulate -- --trace "flash crowd 1,000/s" --set growthFactor=3 --set watching=1
  *     npm run simulate -- --tune flash                            # what was tried, in a table
  */

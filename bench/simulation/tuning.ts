@@ -138,6 +138,17 @@ export const EXPERIMENTS: readonly Experiment[] = [
     ],
   },
   {
+    name: "million",
+    question: "And what does it cost where counters are many and small?",
+    traces: [trace("Zipf")],
+    variants: [
+      "",
+      "idle=600000",
+      RECOMMENDED,
+      ...["fresh=0", "idle=120000", "idle=600000"].map((setting) => `${RECOMMENDED} ${setting}`),
+    ],
+  },
+  {
     name: "budget",
     question: "What does a smaller budget save, and how stale does it make a total?",
     traces: [10, 50, 100, 1_000].map((rate) => () => steady(rate, { clients: 1_000, perClient: 5 })),
