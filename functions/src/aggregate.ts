@@ -7,11 +7,11 @@
 import { logger } from "firebase-functions";
 import { SHARDS } from "../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
-import type { Millis } from "./config.ts";
+import type { Config, Millis } from "./config.ts";
 import { type Published, type Seen, see, toMillis } from "./counter.ts";
 import { fold, foldable } from "./fold.ts";
 import { logError } from "./log.ts";
-import { includes, type MeasuredShard, type Measurement } from "./measure.ts";
+import { includes, type MeasuredShard, type Measurement, WOKEN } from "./measure.ts";
 import { mirrorOf } from "./mirror.ts";
 import { isPolled, nextPoll, type Outlook, outlookOf } from "./outlook.ts";
 import { isNews, nextPublished, publish } from "./publish.ts";
@@ -24,6 +24,8 @@ export interface Wanted {
   readonly committedAt: Millis;
   /** The shard it changed, where known: finding it in the measurement is proof enough. */
   readonly shardId?: string;
+  /** Whether it created that shard. */
+  readonly isNew?: boolean;
 }
 
 export interface Aggregation {
@@ -74,11 +76,12 @@ export async function aggregate(
     const certain =
       wanted.committedAt <= toMillis(measurement.asOf) - margin ||
       (wanted.shardId !== undefined && includes(measurement, wanted.shardId, wanted.committedAt));
+    const wokenAt = wakesSleeper(previous, wanted, now(), config) ? wanted.committedAt : undefined;
     // Of a counter that was never published, nobody knows yet whether its shards are in use.
     const surplus = previous ? foldable(measurement, nextPublished(previous, measurement, config), config) : [];
     if (surplus.length > 0 && (await foldAway(surplus)) > 0) measurement = await measureCounter(backend, current.ref);
 
-    const next = nextPublished(previous, measurement, config);
+    const next = nextPublished(previous, measurement, config, wokenAt);
     const after = outlookOf(next, margin, config);
     const news = isNews(previous, next, measurement);
     if (!certain || isPolled(next, config) || (previous && isPolled(previous, config))) {
@@ -104,6 +107,16 @@ export async function aggregate(
     await schedule({ counterId, due: promised });
     return { outlook: { due, coveredUntil: promised }, counter };
   }
+}
+
+/**
+ * Whether nobody looked after the counter before this write, so that all that is new is of the last moment: it was due for a
+ * while, and every write would have been heard of; or it begins with this write.
+ */
+function wakesSleeper(previous: Published | undefined, wanted: Wanted, now: Millis, config: Config): boolean {
+  if (!previous) return wanted.isNew === true && wanted.shardId === WOKEN[0];
+  const { due } = outlookOf(previous, 0, config);
+  return wanted.shardId !== undefined && !isPolled(previous, config) && now > due + config.minInterval;
 }
 
 /** Runs a task: waits until it is due, since clocks differ, then keeps its promise. */

@@ -8,7 +8,7 @@ import type { Published } from "./counter.ts";
 export const defaults: Config = {
   collection: "counters",
   minShards: 1,
-  maxShards: 1_000,
+  maxShards: MAX_SHARDS,
   writesPerShard: 1,
   shrinkCooldown: 600_000,
   minInterval: 1_000,

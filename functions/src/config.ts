@@ -63,7 +63,7 @@ export const params = {
     description: "How many shards a counter starts with and shrinks back to.",
   }),
   maxShards: defineInt("MAX_SHARDS", {
-    default: 1_000,
+    default: MAX_SHARDS,
     label: "Most shards",
     description: `How many shards a counter may grow to, ${MAX_SHARDS} at most.`,
   }),

@@ -20,10 +20,9 @@ describe("with the defaults, the interval in milliseconds", () => {
   ])(
     "of %i shards at %d writes per second and a total of %i is %d, because %s",
     (shardCount, rate, total, interval) => {
-      expect(publishInterval({ shardCount, rate, total, shardDocuments: 1, silentShards: 0 }, defaults)).toBeCloseTo(
-        interval,
-        1,
-      );
+      expect(
+        publishInterval({ shardCount, rate, total, shardDocuments: shardCount / 2, silentShards: 0 }, defaults),
+      ).toBeCloseTo(interval, 1);
       // Surplus shards that are not folded yet are read all the same, and must be paid for.
       const folding = { shardCount: 1, rate, total, shardDocuments: shardCount, silentShards: 0 };
       expect(publishInterval(folding, defaults)).toBeCloseTo(interval, 1);
@@ -36,6 +35,12 @@ test("a sparse counter has the longest interval if it is dear to measure: a larg
   const intervalOf = (shardDocuments: number) => publishInterval({ ...sparse, shardDocuments }, defaults);
   expect([0, 19, 20, 1_000].map(intervalOf)).toEqual([1_000, 1_000, 10_000, 10_000]);
   expect(publishInterval({ ...sparse, shardDocuments: 1_000, silentShards: 999 }, defaults)).toBe(1_000);
+});
+
+test("a counter that has just grown, and has not half of its shards yet, has the shortest interval", () => {
+  const grown = { shardCount: 200, rate: 10, total: 1_000_000, silentShards: 98 };
+  const intervalOf = (shardDocuments: number) => publishInterval({ ...grown, shardDocuments }, defaults);
+  expect([1, 99, 100, 200].map(intervalOf)).toEqual([1_000, 1_000, 10_000, 10_000]);
 });
 
 test("the interval is within its bounds for every counter and configuration", () => {
@@ -51,7 +56,8 @@ test("unless the longest interval forbids it, reading shards costs at most the b
   fc.assert(
     fc.property(anyCounter, anyConfig, (counter, config) => {
       const interval = publishInterval(counter, config);
-      fc.pre(!isSparse(counter.rate, config) && interval < config.maxInterval);
+      const hasJustGrown = counter.shardDocuments < counter.shardCount / 2;
+      fc.pre(!isSparse(counter.rate, config) && interval < config.maxInterval && !hasJustGrown);
       const reads = counter.shardCount * 0.06;
       const writes = counter.rate * (interval / 1_000) * 0.18;
       return reads <= config.budget * writes * (1 + 1e-9);

@@ -14,7 +14,7 @@ import {
   NOT_FOUND,
   SHARDS,
 } from "../../core/src/index.ts";
-import { decideScaling } from "./autoscale.ts";
+import { type Demand, decideScaling } from "./autoscale.ts";
 import type { Config, Millis } from "./config.ts";
 import { type Published, type Seen, type StoredCounter, toMillis, toTimestamp } from "./counter.ts";
 import { isSparse } from "./interval.ts";
@@ -26,8 +26,15 @@ import type { MirrorTarget } from "./mirror.ts";
  * What the counter becomes.
  *
  * @param previous  the last publish, if any: rates and shrinking are relative to it
+ * @param wokenAt   when the write was made that woke a counter which nobody looked after. What is new then is of the last
+ *                  moment: as a reason to grow it counts for a second at most, not for all the time it slept
  */
-export function nextPublished(previous: Published | undefined, measurement: Measurement, config: Config): Published {
+export function nextPublished(
+  previous: Published | undefined,
+  measurement: Measurement,
+  config: Config,
+  wokenAt?: Millis,
+): Published {
   const { recount } = measurement;
   const asOf = toMillis(measurement.asOf);
   const writes = writesBy(previous, measurement);
@@ -38,7 +45,7 @@ export function nextPublished(previous: Published | undefined, measurement: Meas
   // Nobody needs a shard of a counter that counts a collection.
   const { shardCount, calmSince } = recount
     ? { shardCount: config.minShards, calmSince: null }
-    : decideScaling(rate, asOf - lastWriteOf(measurement), scaling, asOf, config);
+    : decideScaling(demandOf(previous, measurement, config, wokenAt), scaling, asOf, config);
   const ids = [...measurement.shards.map(({ id }) => id), ...measurement.malformed];
   return {
     total: measurement.total,
@@ -54,8 +61,14 @@ export function nextPublished(previous: Published | undefined, measurement: Meas
   };
 }
 
-function lastWriteOf({ shards }: Measurement): Millis {
-  return shards.reduce((last, { updatedAt }) => Math.max(last, toMillis(updatedAt)), 0);
+function demandOf(previous: Published | undefined, measurement: Measurement, config: Config, wokenAt?: Millis): Demand {
+  const asOf = toMillis(measurement.asOf);
+  const writes = Math.max(measurement.writes - (previous?.writes ?? 0), 0);
+  const last = measurement.shards.reduce((latest, { updatedAt }) => Math.max(latest, toMillis(updatedAt)), 0);
+  const quietFor = asOf - last;
+  if (wokenAt !== undefined) return { writes, within: Math.max(asOf - wokenAt, config.minInterval), quietFor };
+  // Of a counter that was never published, nobody knows since when it has been written to.
+  return { writes: previous ? writes : 0, within: Math.max(asOf - (previous?.asOf ?? 0), 1), quietFor };
 }
 
 /**

@@ -12,6 +12,7 @@ import type { Backend } from "./backend.ts";
 import type { Millis } from "./config.ts";
 import { collectionOf } from "./counted.ts";
 import { nothing, see, toMillis } from "./counter.ts";
+import { WOKEN } from "./measure.ts";
 import { judge, type Outlook, outlookOf } from "./outlook.ts";
 import { measureCounter } from "./recount.ts";
 
@@ -78,7 +79,7 @@ export function createWake(backend: Backend): (event: Written) => Promise<void> 
    * it fails, and it is read.
    */
   function isFirst({ counterId, shardId, isNew }: Written): boolean {
-    return isNew === true && shardId === "0" && collectionOf(counterId, backend.config.counted) === undefined;
+    return isNew === true && shardId === WOKEN[0] && collectionOf(counterId, backend.config.counted) === undefined;
   }
 
   /**

@@ -10,6 +10,7 @@
  *     not polled  a publish waits for a write: the interval, then the first write after it. If that came early, its wake
  *                 has read the counter document and put the publish off by a task
  */
+import { MAX_SHARDS } from "../../../core/src/index.ts";
 import { decideScaling } from "../../../functions/src/autoscale.ts";
 import type { Config } from "../../../functions/src/config.ts";
 import { isSparse, publishInterval } from "../../../functions/src/interval.ts";
@@ -20,7 +21,7 @@ import { BUSY_WRITES } from "../spread.ts";
 export const DEFAULTS: Config = {
   collection: "counters",
   minShards: 1,
-  maxShards: 1_000,
+  maxShards: MAX_SHARDS,
   writesPerShard: 1,
   shrinkCooldown: 600_000,
   minInterval: 1_000,
@@ -187,8 +188,10 @@ function phasesOf(traffic: Traffic, config: Config): Phase[] {
 
 /** The shard count that the functions come to, and stay at, from another one. */
 function shardsAt(rate: number, from: number, config: Config): number {
+  // Long enough for chance to play no part.
+  const demand = { writes: rate * 1e9, within: 1e12, quietFor: 0 };
   for (let shardCount = from; ; ) {
-    const { shardCount: next } = decideScaling(rate, 0, { shardCount, calmSince: 0 }, config.shrinkCooldown, config);
+    const { shardCount: next } = decideScaling(demand, { shardCount, calmSince: 0 }, config.shrinkCooldown, config);
     if (next === shardCount) return shardCount;
     shardCount = next;
   }
