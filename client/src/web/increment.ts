@@ -142,7 +142,7 @@ export function incrementCounterIn(
 async function perform(counter: Counter, by: number, key?: string, undo?: DocumentSnapshot): Promise<void> {
   const outcome = commit(counter, by, key, undo);
   counter._watcher?._follow(by, outcome, key ?? undo?.id);
-  if (counter._spread._acknowledged((await outcome)._took)) refreshSpread(counter);
+  await outcome;
 }
 
 async function commit(counter: Counter, by: number, key?: string, undo?: DocumentSnapshot): Promise<Committed> {
@@ -150,17 +150,23 @@ async function commit(counter: Counter, by: number, key?: string, undo?: Documen
   const batch = writeBatch(counter.firestore);
   const plan = write(batch, counter, by, key, undo);
   const start = Date.now();
-  const _at = await batch.commit().catch((error) => find(counter, plan, error));
+  counter._spread._sent(start);
+  const _at = await batch
+    .commit()
+    .finally(() => counter._spread._answered(Date.now()))
+    .catch((error) => find(counter, plan, error));
   return { _path: plan.path, _took: Date.now() - start, _at: _at as Committed["_at"] };
 }
 
 /**
- * The first increments of a counter wait until one read has told how wide to spread, but not when the device is offline
- * and never for long; later ones use what is known while it is refreshed in the background.
+ * The first increments of a counter, and those while its shards are slow, wait until a read has told how wide to spread, but
+ * not when the device is offline and never for long; others use what is known while it is refreshed in the background.
  */
 function readiness(counter: Counter): Promise<unknown> {
-  const reading = counter._spread._isStale(Date.now()) && refreshSpread(counter);
+  const now = Date.now();
+  const reading = counter._spread._isStale(now) && refreshSpread(counter);
   const patience = globalThis.navigator?.onLine === false ? 0 : FIRST_READ_PATIENCE_MS;
+  if (counter._spread._isSlow(now)) counter._first = undefined;
   counter._first ??= Promise.race([reading, new Promise((resolve) => setTimeout(resolve, patience))]);
   return counter._first;
 }
@@ -168,7 +174,7 @@ function readiness(counter: Counter): Promise<unknown> {
 /** Plans an increment and puts it into a batch. */
 function write(w: WriteBatch, counter: Counter, by: number, key?: string, undo?: DocumentSnapshot): IncrementPlan {
   const { firestore, path, _spread } = counter;
-  const shard: string = undo ? undo.get("shard") : randomShard(_spread._width(), Math.random);
+  const shard: string = undo ? undo.get("shard") : randomShard(_spread._width(Date.now()), Math.random);
   const plan = planIncrement(path, shard, by, _spread._nextTurn(), Math.random, key);
   const at = serverTimestamp();
   if (undo) w.delete(undo.ref);
