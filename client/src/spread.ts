@@ -25,10 +25,8 @@ const WIDEST = 2;
 
 /** What one client knows of one counter. One per counter and Firestore instance; synchronous, no I/O. */
 export interface Spread {
-  /** Whether what is known is too old to be used without asking again, or has proved wrong. */
+  /** Whether to ask before the next write: what is known is old, or a write takes long, or took long. */
   _isStale(now: number): boolean;
-  /** Whether the oldest write under way takes long, or else the last one did. */
-  _isSlow(now: number): boolean;
   /**
    * The counter document was read.
    *
@@ -50,13 +48,12 @@ export function createSpread(random: () => number): Spread {
   let shardCount = 1;
   let knownAt = 0;
   let writesSince = 0;
-  let wasSlow = false;
   const underWay: number[] = [];
-  const isSlow = (now: number) => now - (underWay[0] ?? now) > SLOW_ACK_MS || wasSlow;
+  // Of nothing under way the sum is no number, and nothing is slow.
+  const isSlow = (now: number) => (underWay[0] as number) + SLOW_ACK_MS < now;
   let turn = Math.floor(random() * MARK_SLOTS);
   return {
     _isStale: (now) => isSlow(now) || now - knownAt >= SHARD_COUNT_TTL_MS || writesSince >= BUSY_WRITES,
-    _isSlow: isSlow,
     _learn(now, seen = shardCount) {
       shardCount = Math.max(Number(seen) || 1, 1);
       knownAt = now;
@@ -64,7 +61,8 @@ export function createSpread(random: () => number): Spread {
     },
     _sent: (now) => underWay.push(now),
     _answered(now) {
-      wasSlow = now - (underWay.shift() ?? now) > SLOW_ACK_MS;
+      if (isSlow(now)) knownAt = 0;
+      underWay.shift();
     },
     _width: (now) => Math.min(isSlow(now) ? WIDEST * shardCount : shardCount, MAX_SHARDS),
     _nextTurn() {

@@ -28,10 +28,8 @@ import {
   validIncrement,
   validName,
 } from "../../../core/src/index.ts";
+import { SLOW_ACK_MS } from "../spread.ts";
 import { type Committed, type Counter, type CounterRef, refreshSpread } from "./counter.ts";
-
-/** How long a first increment waits to learn the shard count before it goes ahead without. */
-const FIRST_READ_PATIENCE_MS = 1_000;
 
 /** How an increment counts. */
 export interface IncrementOptions {
@@ -91,7 +89,8 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
   const cached = await getDoc(entry);
   if (cached.exists()) {
     try {
-      return await undo(cached);
+      await undo(cached);
+      return;
     } catch (error) {
       if ((error as CounterError).code !== "counter/permission-denied") throw error;
     }
@@ -139,10 +138,10 @@ export function incrementCounterIn(
  *
  * @param undo - the entry of a keyed increment, which goes
  */
-async function perform(counter: Counter, by: number, key?: string, undo?: DocumentSnapshot): Promise<void> {
+function perform(counter: Counter, by: number, key?: string, undo?: DocumentSnapshot): Promise<unknown> {
   const outcome = commit(counter, by, key, undo);
   counter._watcher?._follow(by, outcome, key ?? undo?.id);
-  await outcome;
+  return outcome;
 }
 
 async function commit(counter: Counter, by: number, key?: string, undo?: DocumentSnapshot): Promise<Committed> {
@@ -159,16 +158,15 @@ async function commit(counter: Counter, by: number, key?: string, undo?: Documen
 }
 
 /**
- * The first increments of a counter, and those while its shards are slow, wait until a read has told how wide to spread, but
- * not when the device is offline and never for long; others use what is known while it is refreshed in the background.
+ * An increment waits until one read has told how wide to spread, if what is known is stale; but not when the device is
+ * offline, and never longer than a write may take.
  */
-function readiness(counter: Counter): Promise<unknown> {
-  const now = Date.now();
-  const reading = counter._spread._isStale(now) && refreshSpread(counter);
-  const patience = globalThis.navigator?.onLine === false ? 0 : FIRST_READ_PATIENCE_MS;
-  if (counter._spread._isSlow(now)) counter._first = undefined;
-  counter._first ??= Promise.race([reading, new Promise((resolve) => setTimeout(resolve, patience))]);
-  return counter._first;
+function readiness(counter: Counter): false | Promise<unknown> {
+  const patience = globalThis.navigator?.onLine === false ? 0 : SLOW_ACK_MS;
+  return (
+    counter._spread._isStale(Date.now()) &&
+    Promise.race([refreshSpread(counter), new Promise((resolve) => setTimeout(resolve, patience))])
+  );
 }
 
 /** Plans an increment and puts it into a batch. */
@@ -200,11 +198,7 @@ async function find({ firestore, id }: Counter, plan: IncrementPlan, cause: Fire
   const shard = await readServer(doc(firestore, path), cause);
   if (shard?.get("marks")?.[slot] === nonce) return shard?.get("at");
   if (entry && (await readServer(doc(firestore, entry), cause))?.get("by") === by) return null;
-  throw new CounterError(
-    "counter/permission-denied",
-    `rules refuse ${by} for "${id}"; see isAllowedAmount in firestore.rules`,
-    cause,
-  );
+  throw new CounterError("counter/permission-denied", `rules refuse ${by} for "${id}"; see firestore.rules`, cause);
 }
 
 /**
@@ -220,7 +214,7 @@ async function readServer(document: DocumentReference, denied: Denied): Promise<
     throw denied;
   };
   // However long it takes: without an answer, nobody knows whether the increment counts.
-  await runTransaction(document.firestore, read, { maxAttempts: Number.POSITIVE_INFINITY }).catch(unlessDenied);
+  await runTransaction(document.firestore, read, { maxAttempts: 1e9 }).catch(unlessDenied);
   return snapshot;
 }
 
