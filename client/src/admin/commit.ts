@@ -34,11 +34,10 @@ export function delta(by: number) {
  */
 export async function commitOnce(counter: Counter, by: number, create: Create): Promise<void> {
   await refreshSpread(counter);
-  const start = Date.now();
   await persist(async () => {
     const batch = counter.firestore.batch();
     put(batch, counter, by, create);
-    await batch.commit();
+    counter._spread._sent(Date.now());
+    await batch.commit().finally(() => counter._spread._answered(Date.now()));
   });
-  void refreshSpread(counter, counter._spread._acknowledged(Date.now() - start));
 }

@@ -57,7 +57,7 @@ export function counterDoc({ firestore, path }: CounterRef): DocumentReference {
 export function shardFor({ _spread }: Counter, by: number): string {
   // Counts the write: a busy writer looks sooner how wide to spread.
   _spread._nextTurn();
-  return Number.isSafeInteger(by) ? randomShard(_spread._width(), Math.random) : BASE_SHARD;
+  return Number.isSafeInteger(by) ? randomShard(_spread._width(Date.now()), Math.random) : BASE_SHARD;
 }
 
 /** A shard document. */
@@ -69,8 +69,8 @@ export function shardDoc({ firestore, path }: CounterRef, shard: string): Docume
  * Learns the shard count, unless what is known is young. Never rejects: not knowing is safe. Cost: 1 read, once a minute or
  * in 20 writes.
  */
-export async function refreshSpread(counter: Counter, isDue = counter._spread._isStale(Date.now())): Promise<void> {
-  if (!isDue) return;
+export async function refreshSpread(counter: Counter): Promise<void> {
+  if (!counter._spread._isStale(Date.now())) return;
   counter._reading ??= counterDoc(counter)
     .get()
     .catch(() => undefined)

@@ -16,8 +16,6 @@ export interface Counter extends CounterRef {
   _held?: number;
   /** The read of the shard count under way, if any: at most one at a time. */
   _reading?: Promise<void> | undefined;
-  /** What the first increments wait for, all of them together, once. */
-  _first?: Promise<unknown>;
 }
 
 export interface Watcher {

@@ -28,10 +28,8 @@ import {
   validIncrement,
   validName,
 } from "../../../core/src/index.ts";
+import { SLOW_ACK_MS } from "../spread.ts";
 import { type Committed, type Counter, type CounterRef, refreshSpread } from "./counter.ts";
-
-/** How long a first increment waits to learn the shard count before it goes ahead without. */
-const FIRST_READ_PATIENCE_MS = 1_000;
 
 /** How an increment counts. */
 export interface IncrementOptions {
@@ -91,7 +89,8 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
   const cached = await getDoc(entry);
   if (cached.exists()) {
     try {
-      return await undo(cached);
+      await undo(cached);
+      return;
     } catch (error) {
       if ((error as CounterError).code !== "counter/permission-denied") throw error;
     }
@@ -139,10 +138,10 @@ export function incrementCounterIn(
  *
  * @param undo - the entry of a keyed increment, which goes
  */
-async function perform(counter: Counter, by: number, key?: string, undo?: DocumentSnapshot): Promise<void> {
+function perform(counter: Counter, by: number, key?: string, undo?: DocumentSnapshot): Promise<unknown> {
   const outcome = commit(counter, by, key, undo);
   counter._watcher?._follow(by, outcome, key ?? undo?.id);
-  if (counter._spread._acknowledged((await outcome)._took)) refreshSpread(counter);
+  return outcome;
 }
 
 async function commit(counter: Counter, by: number, key?: string, undo?: DocumentSnapshot): Promise<Committed> {
@@ -150,25 +149,30 @@ async function commit(counter: Counter, by: number, key?: string, undo?: Documen
   const batch = writeBatch(counter.firestore);
   const plan = write(batch, counter, by, key, undo);
   const start = Date.now();
-  const _at = await batch.commit().catch((error) => find(counter, plan, error));
+  counter._spread._sent(start);
+  const _at = await batch
+    .commit()
+    .finally(() => counter._spread._answered(Date.now()))
+    .catch((error) => find(counter, plan, error));
   return { _path: plan.path, _took: Date.now() - start, _at: _at as Committed["_at"] };
 }
 
 /**
- * The first increments of a counter wait until one read has told how wide to spread, but not when the device is offline
- * and never for long; later ones use what is known while it is refreshed in the background.
+ * An increment waits until one read has told how wide to spread, if what is known is stale; but not when the device is
+ * offline, and never longer than a write may take.
  */
-function readiness(counter: Counter): Promise<unknown> {
-  const reading = counter._spread._isStale(Date.now()) && refreshSpread(counter);
-  const patience = globalThis.navigator?.onLine === false ? 0 : FIRST_READ_PATIENCE_MS;
-  counter._first ??= Promise.race([reading, new Promise((resolve) => setTimeout(resolve, patience))]);
-  return counter._first;
+function readiness(counter: Counter): false | Promise<unknown> {
+  const patience = globalThis.navigator?.onLine === false ? 0 : SLOW_ACK_MS;
+  return (
+    counter._spread._isStale(Date.now()) &&
+    Promise.race([refreshSpread(counter), new Promise((resolve) => setTimeout(resolve, patience))])
+  );
 }
 
 /** Plans an increment and puts it into a batch. */
 function write(w: WriteBatch, counter: Counter, by: number, key?: string, undo?: DocumentSnapshot): IncrementPlan {
   const { firestore, path, _spread } = counter;
-  const shard: string = undo ? undo.get("shard") : randomShard(_spread._width(), Math.random);
+  const shard: string = undo ? undo.get("shard") : randomShard(_spread._width(Date.now()), Math.random);
   const plan = planIncrement(path, shard, by, _spread._nextTurn(), Math.random, key);
   const at = serverTimestamp();
   if (undo) w.delete(undo.ref);
@@ -194,11 +198,7 @@ async function find({ firestore, id }: Counter, plan: IncrementPlan, cause: Fire
   const shard = await readServer(doc(firestore, path), cause);
   if (shard?.get("marks")?.[slot] === nonce) return shard?.get("at");
   if (entry && (await readServer(doc(firestore, entry), cause))?.get("by") === by) return null;
-  throw new CounterError(
-    "counter/permission-denied",
-    `rules refuse ${by} for "${id}"; see isAllowedAmount in firestore.rules`,
-    cause,
-  );
+  throw new CounterError("counter/permission-denied", `rules refuse ${by} for "${id}"; see firestore.rules`, cause);
 }
 
 /**
@@ -214,7 +214,7 @@ async function readServer(document: DocumentReference, denied: Denied): Promise<
     throw denied;
   };
   // However long it takes: without an answer, nobody knows whether the increment counts.
-  await runTransaction(document.firestore, read, { maxAttempts: Number.POSITIVE_INFINITY }).catch(unlessDenied);
+  await runTransaction(document.firestore, read, { maxAttempts: 1e9 }).catch(unlessDenied);
   return snapshot;
 }
 
