@@ -2,26 +2,29 @@
  * Load that no emulator takes: the real decisions of functions and clients against a model of hot documents, on a virtual
  * clock. How it is modelled, and what is not, is in bench/simulation/README.md.
  *
- *     npm run simulate                                            # every trace: as it was, deployed, recommended
+ *     npm run simulate                                            # every trace, before and after
  *     npm run simulate -- --trace "flash crowd 1,000/s" --set growthFactor=3 --set watching=1
  *     npm run simulate -- --tune flash                            # what was tried, in a table
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import cliProgress from "cli-progress";
-import { DESIGNS } from "./simulation/design.ts";
+import type { Design } from "./simulation/design.ts";
 import { costs, figures, popularity } from "./simulation/report.ts";
 import { SETTINGS, type Settings, withSettings } from "./simulation/settings.ts";
 import { type Outcome, simulate } from "./simulation/simulate.ts";
 import { averaged, byPopularity, summarize, timeline } from "./simulation/summary.ts";
 import { AUDIENCES, onceEach, steady, TRACES, type Trace } from "./simulation/traces.ts";
-import { EXPERIMENTS, nameOf, RECOMMENDED } from "./simulation/tuning.ts";
+import { EXPERIMENTS, nameOf, STAGES } from "./simulation/tuning.ts";
 
 const RESULTS = new URL("./results/", import.meta.url);
 
 /** Rates whose cost is of interest. */
 const RATES = [1, 10, 50, 100, 1_000];
 const STEADY: (() => Trace)[] = AUDIENCES.flatMap((audience) => RATES.map((rate) => () => steady(rate, audience)));
+
+/** What was tried was tried on what is deployed. */
+const { design: DEPLOYED } = STAGES.at(-1) as (typeof STAGES)[number];
 
 const names = (all: readonly (() => Trace)[]) => all.map((make) => `"${make().name}"`).join(", ");
 const USAGE = `Usage: npm run simulate -- [options]
@@ -77,7 +80,7 @@ function refuse(problem: string): never {
 interface Run {
   readonly label: readonly string[];
   readonly make: () => Trace;
-  readonly design: (typeof DESIGNS)[number];
+  readonly design: Design;
   readonly settings: Settings;
 }
 
@@ -107,15 +110,13 @@ function performOnce<T>(runs: readonly Run[], keep: (outcome: Outcome, run: Run)
   return perform(runs, keep).flat();
 }
 
-/** As it was, as deployed, and that with what the experiments speak for. */
-function inEveryDesign(makes: readonly (() => Trace)[]): Run[] {
-  const [before, now] = DESIGNS;
-  const tuned = withSettings([...RECOMMENDED.split(" "), ...set]);
-  return makes.flatMap((make): Run[] => [
-    { label: [make().name, before.name], make, design: before, settings },
-    { label: [make().name, now.name], make, design: now, settings },
-    { label: [make().name, "recommended"], make, design: now, settings: tuned },
-  ]);
+/** Before, between and now. */
+function inEveryStage(makes: readonly (() => Trace)[]): Run[] {
+  return makes.flatMap((make) =>
+    STAGES.map(({ name, design, settings: changed }): Run => {
+      return { label: [make().name, name], make, design, settings: withSettings([...changed, ...set]) };
+    }),
+  );
 }
 
 function runTraces(): void {
@@ -125,12 +126,12 @@ function runTraces(): void {
   );
   if (unknown !== undefined) refuse(`There is no trace "${unknown}".`);
 
-  const traces = performOnce(inEveryDesign(TRACES.filter((make) => isWanted(make().name))), (outcome, { label }) => {
+  const traces = performOnce(inEveryStage(TRACES.filter((make) => isWanted(make().name))), (outcome, { label }) => {
     const classes = outcome.trace.name.startsWith("Zipf") ? byPopularity(outcome) : undefined;
     return { label, of: summarize(outcome), timeline: timeline(outcome), classes };
   });
   const others = [...(isWanted("steady") ? STEADY : []), ...(isWanted("once each") ? [() => onceEach()] : [])];
-  const rates = performOnce(inEveryDesign(others), (outcome, { label: [, design = ""] }) => {
+  const rates = performOnce(inEveryStage(others), (outcome, { label: [, design = ""] }) => {
     const { about, name } = outcome.trace;
     return { label: [name === "once each" ? name : about, design], of: summarize(outcome) };
   });
@@ -164,7 +165,7 @@ function runExperiments(name: string): void {
     const runs = traces.flatMap((make) =>
       variants.map((variant): Run => {
         const changed = withSettings(variant.split(" ").filter(Boolean), settings);
-        return { label: [make().name, nameOf(variant)], make, design: DESIGNS[1], settings: changed };
+        return { label: [make().name, nameOf(variant)], make, design: DEPLOYED, settings: changed };
       }),
     );
     const rows = perform(runs, (outcome) => summarize(outcome), repeats).map((summaries, i) => {

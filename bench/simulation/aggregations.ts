@@ -4,19 +4,21 @@
  * functions' own; here is only the order.
  */
 import type { Config, Millis } from "../../functions/src/config.ts";
+import { type Published, toMillis } from "../../functions/src/counter.ts";
+import { type Wanted, wakes } from "../../functions/src/demand.ts";
 import type { MeasuredShard, Measurement } from "../../functions/src/measure.ts";
 import { isPolled, nextPoll, type Outlook, outlookOf } from "../../functions/src/outlook.ts";
 import { isNews } from "../../functions/src/publish.ts";
 import type { Clock } from "./clock.ts";
-import type { Counter, CounterDocument } from "./counter.ts";
+import type { Counter } from "./counter.ts";
 import type { Design } from "./design.ts";
 import { foldInto } from "./folding.ts";
-import { configFor } from "./policy.ts";
+import { unhurried } from "./policy.ts";
 import { configOf, type Settings } from "./settings.ts";
 
 /** The counter document as somebody saw it; what is published over it is published on that condition. */
 export interface Seen {
-  readonly document: CounterDocument | undefined;
+  readonly document: Published | undefined;
   readonly version: number;
 }
 
@@ -26,7 +28,7 @@ export type Done = (outlook: Outlook, now: Millis) => void;
 /** Whom an aggregation tells. */
 export interface Listener {
   /** Of a publish, before the counter has it. */
-  published(counter: Counter, next: CounterDocument, now: Millis): void;
+  published(counter: Counter, next: Published, now: Millis): void;
   /** Of a fold: `base` was written so many times. */
   folded(counter: Counter, isCreation: boolean, deleted: number, batches: number, now: Millis): void;
 }
@@ -58,31 +60,31 @@ export class Aggregations {
     return measurement;
   }
 
-  outlookOf(document: CounterDocument): Outlook {
-    return outlookOf(document, 0, configFor(document, this.#settings));
+  outlookOf(document: Published): Outlook {
+    return outlookOf(unhurried(document, this.#settings), 0, this.#config);
   }
 
-  #isPolled(document: CounterDocument | undefined): boolean {
-    return document !== undefined && isPolled(document, configFor(document, this.#settings));
+  #isPolled(document: Published | undefined): boolean {
+    return document !== undefined && isPolled(unhurried(document, this.#settings), this.#config);
   }
 
   /** Brings a counter up to date with what was wanted, or puts it off. */
   aggregate(
     counter: Counter,
     seen: Seen,
-    wanted: Millis,
+    wanted: Wanted,
     now: Millis,
     measured: Measurement | undefined,
     done: Done,
   ): void {
     const { document: previous } = seen;
     const before = previous && this.outlookOf(previous);
-    if (previous && before && wanted <= previous.asOf) {
+    if (previous && before && wanted.committedAt <= previous.asOf) {
       done(before, now);
       return;
     }
     if (before && now < before.due) {
-      const promised = Math.max(before.due, wanted);
+      const promised = Math.max(before.due, wanted.committedAt);
       this.schedule(counter, promised);
       done({ due: before.due, coveredUntil: promised }, now);
       return;
@@ -92,7 +94,7 @@ export class Aggregations {
       return;
     }
 
-    const next = this.#design.next(previous, measured, this.#settings);
+    const next = this.#design.next(previous, measured, this.#settings, undefined);
     // Of a counter that was never published, nobody knows yet whether its shards are in use.
     const surplus = previous ? this.#design.surplus(next, measured, this.#settings) : [];
     if (surplus.length === 0) this.#decide(counter, seen, wanted, measured, done);
@@ -103,14 +105,16 @@ export class Aggregations {
   }
 
   /** Publishes what was measured, if it is news, and sees to it that it is measured again. */
-  #decide(counter: Counter, seen: Seen, wanted: Millis, measured: Measurement, done: Done): void {
+  #decide(counter: Counter, seen: Seen, wanted: Wanted, measured: Measurement, done: Done): void {
     const { document: previous, version } = seen;
-    const next = this.#design.next(previous, measured, this.#settings);
+    const slept = previous && unhurried(previous, this.#settings);
+    const wokenAt = wakes(slept, wanted, toMillis(measured.asOf), this.#config) ? wanted.committedAt : undefined;
+    const next = this.#design.next(previous, measured, this.#settings, wokenAt);
     const after = this.outlookOf(next);
     const news = isNews(previous, next, measured);
     if (this.#isPolled(next) || this.#isPolled(previous)) {
       const due = previous && !news ? nextPoll(previous, next.asOf, this.#config) : after.due;
-      this.schedule(counter, Math.max(due, wanted));
+      this.schedule(counter, Math.max(due, wanted.committedAt));
     }
     if (!news) {
       const due = previous ? this.outlookOf(previous).due : after.due;
@@ -140,7 +144,9 @@ export class Aggregations {
         counter.tasks?.delete(due);
         counter.bill.invocations++;
         // A task's instance has no memory.
-        this.after((now) => this.aggregate(counter, this.see(counter), due, now, undefined, () => undefined));
+        this.after((now) =>
+          this.aggregate(counter, this.see(counter), { committedAt: due }, now, undefined, () => undefined),
+        );
       },
     });
   }

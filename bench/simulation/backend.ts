@@ -5,14 +5,18 @@
  * One instance of each is modelled; that of `wake` has a memory for every counter. Nothing fails: that is what
  * `test/simulation` is for.
  */
+import { BASE_SHARD } from "../../core/src/index.ts";
 import type { Config, Millis } from "../../functions/src/config.ts";
+import type { Published } from "../../functions/src/counter.ts";
+import type { Wanted } from "../../functions/src/demand.ts";
+import { WOKEN } from "../../functions/src/measure.ts";
 import { judge, type Outlook } from "../../functions/src/outlook.ts";
 import { Aggregations, type Done, type Listener, type Seen } from "./aggregations.ts";
 import type { Clock } from "./clock.ts";
-import type { Counter, CounterDocument } from "./counter.ts";
+import type { Counter } from "./counter.ts";
 import type { Design } from "./design.ts";
 import type { Gauges } from "./gauges.ts";
-import { configFor } from "./policy.ts";
+import { unhurried } from "./policy.ts";
 import { configOf, type Settings } from "./settings.ts";
 
 const SWEEP_EVERY: Millis = 300_000;
@@ -44,17 +48,18 @@ export class Backend implements Listener {
     counter.bill.invocations++;
     // What is covered now still is when the event arrives.
     if (counter.memo && at <= counter.memo.coveredUntil) return;
-    const isFirst = isCreation && shard === 0;
-    this.#clock.at(at + this.#settings.eventLatency, { run: (now) => this.#wake(counter, at, now, isFirst) });
+    const wanted = { committedAt: at, shardId: shard === undefined ? BASE_SHARD : `${shard}`, isNew: isCreation };
+    this.#clock.at(at + this.#settings.eventLatency, { run: (now) => this.#wake(counter, wanted, now) });
   }
 
-  #wake(counter: Counter, at: Millis, now: Millis, isFirst = false): void {
+  #wake(counter: Counter, wanted: Wanted, now: Millis): void {
     const { memo } = counter;
+    const at = wanted.committedAt;
     const verdict = memo && judge(at, memo, now);
     if (verdict === "covered") return;
     if (counter.isAttended) {
       // Whatever is certain to count the latest of them counts them all.
-      counter.waitingSince = Math.max(counter.waitingSince ?? at, at);
+      if (at > (counter.waiting?.committedAt ?? 0)) counter.waiting = wanted;
       return;
     }
     if (memo && typeof verdict === "object") {
@@ -63,6 +68,7 @@ export class Backend implements Listener {
       return;
     }
     counter.isAttended = true;
+    const isFirst = wanted.isNew === true && wanted.shardId === WOKEN[0];
     const isUnseen = memo === undefined && isFirst && this.#design.trustsCreation;
     const isAttended = memo !== undefined && memo.coveredUntil >= memo.due;
     const leave: Done = (outlook, left) => this.#leave(counter, outlook, left);
@@ -71,19 +77,19 @@ export class Backend implements Listener {
       const measured = isAttended ? undefined : this.#aggregations.measure(counter, then);
       const outlook = seen.document && this.#aggregations.outlookOf(seen.document);
       if (outlook && judge(at, outlook, then) === "covered") leave(outlook, then);
-      else this.#aggregations.aggregate(counter, seen, at, then, measured, leave);
+      else this.#aggregations.aggregate(counter, seen, wanted, then, measured, leave);
     });
   }
 
   #leave(counter: Counter, outlook: Outlook, now: Millis): void {
     counter.memo = outlook;
     counter.isAttended = false;
-    const { waitingSince } = counter;
-    counter.waitingSince = undefined;
-    if (waitingSince !== undefined) this.#wake(counter, waitingSince, now);
+    const { waiting } = counter;
+    counter.waiting = undefined;
+    if (waiting) this.#wake(counter, waiting, now);
   }
 
-  published(counter: Counter, next: CounterDocument, now: Millis): void {
+  published(counter: Counter, next: Published, now: Millis): void {
     this.#gauges().published(counter, next, now);
     if (next.unsettled) this.#unsettled.add(counter);
     else this.#unsettled.delete(counter);
@@ -105,7 +111,7 @@ export class Backend implements Listener {
     const { document, version } = counter;
     if (!document) return;
     counter.bill.sweeps++;
-    const need = this.#design.swept(document, now, configFor(document, this.#settings));
+    const need = this.#design.swept(unhurried(document, this.#settings), now, this.#config);
     if (need === "nothing") return;
     this.#aggregations.after((then) => {
       const measured = this.#aggregations.measure(counter, then);
@@ -114,7 +120,10 @@ export class Backend implements Listener {
         if (leftovers.length > 0) this.#aggregations.fold(counter, leftovers, () => undefined);
       };
       if (need === "fold") fold();
-      else this.#aggregations.aggregate(counter, { document, version }, document.asOf + 1, then, measured, fold);
+      else {
+        const wanted = { committedAt: document.asOf + 1 };
+        this.#aggregations.aggregate(counter, { document, version }, wanted, then, measured, fold);
+      }
     });
   }
 }

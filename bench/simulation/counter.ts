@@ -4,16 +4,11 @@ import { BASE_SHARD } from "../../core/src/index.ts";
 import type { Millis } from "../../functions/src/config.ts";
 import type { Published } from "../../functions/src/counter.ts";
 import { toTimestamp } from "../../functions/src/counter.ts";
+import type { Wanted } from "../../functions/src/demand.ts";
 import type { MeasuredShard, Measurement } from "../../functions/src/measure.ts";
 import type { Outlook } from "../../functions/src/outlook.ts";
 import { type Bill, emptyBill } from "./bill.ts";
 import { Shard } from "./shard.ts";
-
-/** The counter document, and what is tried beside it. */
-export interface CounterDocument extends Published {
-  /** Whether it has just grown, so that there may be more to come. */
-  readonly isGrowing: boolean;
-}
 
 /** Ids of shards, made once. */
 const IDS = Array.from({ length: 10_000 }, (_, index) => `${index}`);
@@ -23,14 +18,14 @@ export class Counter {
   readonly shards: Shard[] = [];
   readonly base = new Shard();
   readonly bill: Bill = emptyBill();
-  document: CounterDocument | undefined;
+  document: Published | undefined;
   /** Counts the publishes. */
   version = 0;
   /** What the instance of `wake` remembers. */
   memo: Outlook | undefined;
   isAttended = false;
   /** The latest write whose event waits until the counter is attended to no more. */
-  waitingSince: Millis | undefined;
+  waiting: Wanted | undefined;
   /** Due times of tasks that exist. Most counters have none, and there are many counters. */
   tasks: Set<Millis> | undefined;
   /** Commits not yet published: how many at which time. */

@@ -2,19 +2,18 @@
  * The two designs of the backend that are compared: which writes wake it, what it publishes, and who folds. All that differs
  * between them is here; how a decision is carried out is in `backend`.
  *
- * As deployed: shard 0, `base` and new shards wake. Every decision is that of `functions/src`.
- * As it was: every write of a shard wakes. So no shard is silent, and with none, the functions' own rules poll by the rate
+ * Shard 0 wakes, as deployed: shard 0, `base` and new shards wake. Every decision is that of `functions/src`.
+ * Every write wakes, as it was: every write of a shard wakes. So no shard is silent, and with none, the functions' own rules poll by the rate
  * alone. Shards rest for the cool-down, and the sweep folds.
  */
-import { decideScaling } from "../../functions/src/autoscale.ts";
+
 import type { Config, Millis } from "../../functions/src/config.ts";
+import type { Published } from "../../functions/src/counter.ts";
 import { foldable, quietSurplus } from "../../functions/src/fold.ts";
 import { type MeasuredShard, type Measurement, shardIndex, WOKEN } from "../../functions/src/measure.ts";
 import { outlookOf } from "../../functions/src/outlook.ts";
-import { nextPublished } from "../../functions/src/publish.ts";
 import { isOverdue } from "../../functions/src/sweep.ts";
-import type { CounterDocument } from "./counter.ts";
-import { published, rescaled } from "./policy.ts";
+import { published } from "./policy.ts";
 import { configOf, type Settings } from "./settings.ts";
 
 export interface Design {
@@ -25,20 +24,25 @@ export interface Design {
   readonly deletesTrigger: boolean;
   /** Whether the creation of shard 0 is taken for a new counter, whose document need not be read. */
   readonly trustsCreation: boolean;
-  next(previous: CounterDocument | undefined, measurement: Measurement, settings: Settings): CounterDocument;
+  next(
+    previous: Published | undefined,
+    measurement: Measurement,
+    settings: Settings,
+    wokenAt: Millis | undefined,
+  ): Published;
   /** What an aggregation folds before it measures again and publishes. */
-  surplus(next: CounterDocument, measurement: Measurement, settings: Settings): readonly MeasuredShard[];
+  surplus(next: Published, measurement: Measurement, settings: Settings): readonly MeasuredShard[];
   /** What a sweep does about a counter: nothing, measure and fold, or aggregate. */
-  swept(counter: CounterDocument, now: Millis, config: Config): "nothing" | "fold" | "aggregate";
+  swept(counter: Published, now: Millis, config: Config): "nothing" | "fold" | "aggregate";
   /** What a sweep folds. */
-  leftovers(counter: CounterDocument, measurement: Measurement, config: Config): readonly MeasuredShard[];
+  leftovers(counter: Published, measurement: Measurement, config: Config): readonly MeasuredShard[];
 }
 
 /** What of the clients' shards wakes the functions by more than its creation. */
 const WOKEN_SHARDS = WOKEN.map(shardIndex);
 
-const asDeployed: Design = {
-  name: "as deployed",
+const shard0Wakes: Design = {
+  name: "shard 0 wakes",
   triggers: (shard, isCreation) => isCreation || WOKEN_SHARDS.includes(shard),
   deletesTrigger: false,
   trustsCreation: true,
@@ -51,18 +55,12 @@ const asDeployed: Design = {
   leftovers: () => [],
 };
 
-const asItWas: Design = {
-  name: "as it was",
+const everyWriteWakes: Design = {
+  name: "every write wakes",
   triggers: () => true,
   deletesTrigger: true,
   trustsCreation: false,
-  next(previous, measurement, settings) {
-    const config = configOf(settings);
-    const next = { ...nextPublished(previous, measurement, config), silentShards: 0 };
-    return rescaled(previous, next, measurement, settings, (before) =>
-      decideScaling(next.rate, 0, before, next.asOf, config),
-    );
-  },
+  next: (...measured) => ({ ...published(...measured), silentShards: 0 }),
   surplus: () => [],
   swept(counter, now, config) {
     const isCooling = counter.calmSince !== null && now < counter.calmSince + config.shrinkCooldown;
@@ -73,4 +71,4 @@ const asItWas: Design = {
   leftovers: ({ shardCount }, measurement, { shrinkCooldown }) => quietSurplus(measurement, shardCount, shrinkCooldown),
 };
 
-export const DESIGNS = [asItWas, asDeployed] as const;
+export const DESIGNS = [everyWriteWakes, shard0Wakes] as const;

@@ -5,8 +5,10 @@
  * An acknowledgement belongs to the window in which its increment was made, however late it comes: so a slow window is one in
  * which people waited, and a jam that dissolves slowly does not look like a fast service.
  */
+
 import type { Millis } from "../../functions/src/config.ts";
-import type { Counter, CounterDocument } from "./counter.ts";
+import type { Published } from "../../functions/src/counter.ts";
+import type { Counter } from "./counter.ts";
 import { Histogram } from "./histogram.ts";
 
 /** What happened from `at` until the next window. */
@@ -73,7 +75,7 @@ export class Gauges {
   }
 
   /** Told of a publish before the counter is. */
-  published(counter: Counter, next: CounterDocument, now: Millis): void {
+  published(counter: Counter, next: Published, now: Millis): void {
     const previous = counter.document;
     this.publishes++;
     if (previous) this.closest = Math.min(this.closest, next.asOf - previous.asOf);

@@ -83,21 +83,21 @@ test("by Zipf's law the second is half as popular as the first, the tenth a tent
 });
 
 test.each([
-  ["doubts, and asks first, and then knows", "doubtsGrowth=1", [20, 200, 200]],
-  ["believes", "doubtsGrowth=0", [20, 20, 20]],
-])("a client that saw a counter grow %s", (_, setting, widths) => {
+  ["doubts, and asks first, and then knows", 1, [20, 200, 200]],
+  ["believes", 0, [20, 20, 20]],
+])("a client that saw a counter grow %s", (_, doubtsGrowth, widths) => {
   const clock = new Clock();
-  const settings = withSettings([setting]);
+  const settings = withSettings([`doubtsGrowth=${doubtsGrowth}`]);
   const population = new Population({ clients: 1, perClient: Infinity }, clock, settings, () => 0.5);
   const counter = new Counter(0);
-  counter.document = { ...idle, shardCount: 20, isGrowing: true };
+  counter.document = { ...idle, shardCount: 20, shardDocuments: 1 };
   const sent = [];
   for (let increment = 0; increment < 3; increment++) {
-    const { spread, readyAt } = population.next(counter, clock.now);
+    const { client, readyAt } = population.next(counter, clock.now);
     while (clock.now < readyAt) clock.advance();
-    sent.push(spread._width());
-    counter.document = { ...counter.document, shardCount: 200, isGrowing: false };
+    sent.push(client.spread._width());
+    counter.document = { ...counter.document, shardCount: 200, shardDocuments: 200 };
   }
   expect(sent).toEqual(widths);
-  expect(counter.bill["shard count, by clients"]).toBe(setting === "doubtsGrowth=1" ? 2 : 1);
+  expect(counter.bill["shard count, by clients"]).toBe(1 + doubtsGrowth);
 });

@@ -7,10 +7,9 @@ import { toTimestamp } from "../../functions/src/counter.ts";
 import { publishInterval } from "../../functions/src/interval.ts";
 import { nextPublished } from "../../functions/src/publish.ts";
 import { randomFor } from "../../test/simulation/random.ts";
-import type { CounterDocument } from "./counter.ts";
-import { configFor, published, publishedWith, scaleWith } from "./policy.ts";
+import { published, publishedWith, scaleWith, unhurried } from "./policy.ts";
 import { configOf, SETTINGS, withSettings } from "./settings.ts";
-import { spreadWith } from "./widening.ts";
+import { spreadWith } from "./spreading.ts";
 
 describe("what can be varied starts from what deploys", () => {
   test("the configuration", () => {
@@ -22,19 +21,22 @@ describe("what can be varied starts from what deploys", () => {
       shardCount: fc.integer({ min: 1, max: 10_000 }),
       calmSince: fc.option(fc.integer({ min: 0, max: 4e12 })),
     });
-    const amount = { min: 0, noNaN: true } as const;
+    const anyDemand = fc.record({
+      writes: fc.oneof(fc.nat(30), fc.nat(1e6)),
+      within: fc.double({ min: 1, max: 100_000, noNaN: true }),
+      quietFor: fc.oneof(fc.nat(120_000), fc.integer({ min: 59_999, max: 60_001 })),
+      isContended: fc.boolean(),
+    });
     fc.assert(
       fc.property(
-        fc.double({ ...amount, max: 20_000 }),
-        fc.double({ ...amount, max: 1e6 }),
-        fc.oneof(fc.nat(120_000), fc.integer({ min: 59_999, max: 60_001 })),
+        anyDemand,
         anyScaling,
         fc.integer({ min: 0, max: 4e12 }),
         anyConfig,
-        (rate, writes, quietFor, scaling, now, config) => {
+        (demand, before, now, config) => {
           const { collection: _, counted: __, mirrors: ___, ...numbers } = config;
-          const decided = scaleWith({ rate, writes, quietFor }, scaling, now, { ...SETTINGS, ...numbers });
-          expect(decided).toEqual(decideScaling(rate, quietFor, scaling, now, config));
+          const decided = scaleWith(demand, before, now, { ...SETTINGS, ...numbers });
+          expect(decided).toEqual(decideScaling(demand, before, now, config));
         },
       ),
     );
@@ -51,6 +53,7 @@ describe("what can be varied starts from what deploys", () => {
       after: fc.nat(100_000),
       shards: fc.uniqueArray(anyShard, { maxLength: 8, selector: ({ id }) => id }),
       malformed: fc.constantFrom([], ["0"], ["7"]),
+      wokenBefore: fc.option(fc.nat(5_000), { nil: undefined }),
     });
     fc.assert(
       fc.property(fc.option(anyCounter, { nil: undefined }), anyMeasured, anyConfig, (counter, measured, config) => {
@@ -67,24 +70,38 @@ describe("what can be varied starts from what deploys", () => {
         };
         const { collection: _, counted: __, mirrors: ___, ...numbers } = config;
         const settings = { ...SETTINGS, ...numbers };
-        const previous = counter && { ...counter, isGrowing: false };
-        const { isGrowing: ____, ...next } = publishedWith(previous, measurement, settings);
-        expect(next).toEqual(nextPublished(previous, measurement, config));
+        const wokenAt = measured.wokenBefore === undefined ? undefined : now - measured.wokenBefore;
+        const next = publishedWith(counter, measurement, settings, wokenAt);
+        expect(next).toEqual(nextPublished(counter, measurement, config, wokenAt));
       }),
     );
   });
 
   test("the clients: unvaried, one spreads as createSpread does", () => {
-    const anyStep = fc.oneof(fc.record({ took: fc.nat(3_000) }), fc.record({ learned: fc.nat(9_000) }));
+    const anyStep = fc.oneof(
+      fc.record({ wait: fc.constantFrom(1, 400, 1_000, 30_000) }),
+      fc.record({ learned: fc.nat(9_000), documents: fc.nat(9_000) }),
+      fc.constantFrom("send" as const, "answer" as const),
+    );
     fc.assert(
       fc.property(fc.array(anyStep), (steps) => {
-        const spreads = [spreadWith(2, () => 0), createSpread(() => 0)];
+        let now = 1e12;
+        const make = [spreadWith.bind(undefined, SETTINGS), createSpread];
+        const spreads = make.map((create) =>
+          create(
+            () => 0,
+            () => now,
+          ),
+        );
         for (const step of steps) {
+          if (typeof step === "object" && "wait" in step) now += step.wait;
           for (const spread of spreads) {
-            if ("took" in step) spread._acknowledged(step.took);
-            else spread._learn(0, step.learned);
+            if (step === "send") spread._sent();
+            else if (step === "answer") spread._answered();
+            else if ("learned" in step) spread._learn(step.learned, step.documents);
           }
-          expect(spreads[0]?._width()).toBe(spreads[1]?._width());
+          const [copy, original] = spreads.map((spread) => [spread._width(), spread._doubt()]);
+          expect(copy).toEqual(original);
         }
       }),
     );
@@ -92,68 +109,39 @@ describe("what can be varied starts from what deploys", () => {
 });
 
 describe("growth", () => {
-  const observed = (writes: number) => ({ writes, rate: writes, quietFor: 0 });
   const cold = { shardCount: 1, calmSince: null };
   const grown = (writes: number, ...settings: string[]) =>
-    scaleWith(observed(writes), cold, 0, withSettings(settings)).shardCount;
+    scaleWith({ writes, within: 1_000, quietFor: 0, isContended: false }, cold, 0, withSettings(settings)).shardCount;
 
-  test("follows two writes in a second, unless they may be noise", () => {
-    expect([grown(2), grown(2, "noise=1"), grown(2, "noise=2")]).toEqual([2, 1, 1]);
-    expect([grown(10), grown(10, "noise=1"), grown(10, "noise=2")]).toEqual([10, 10, 10]);
+  test("follows two writes in a second, if they cannot be noise", () => {
+    expect([grown(2), grown(2, "noise=0"), grown(2, "noise=2")]).toEqual([1, 3, 1]);
+    expect([grown(10), grown(10, "noise=0"), grown(10, "noise=2")]).toEqual([15, 15, 15]);
   });
 
   test("has headroom", () => {
-    expect([grown(10), grown(10, "headroom=2")]).toEqual([10, 20]);
+    expect([grown(10, "headroom=1"), grown(10, "headroom=2")]).toEqual([10, 20]);
   });
 });
 
-describe("the interval", () => {
-  const counter = { ...idle, total: 0, rate: 100, isGrowing: false };
-  const interval = (one: Partial<CounterDocument>, ...settings: string[]) => {
-    const chosen = { ...counter, ...one };
-    return publishInterval(chosen, configFor(chosen, withSettings(settings)));
-  };
-  const wide = (shardCount: number) => ({ shardCount, shardDocuments: shardCount });
-
-  test("is the functions' own, unless it is varied", () => {
-    fc.assert(
-      fc.property(anyCounter, (any) => configFor({ ...any, isGrowing: true }, SETTINGS) === configOf(SETTINGS)),
-    );
-    expect(interval(wide(200))).toBeCloseTo(2_667, 0);
-  });
-
-  test("of a counter that has just grown is the shortest, if it is in a hurry", () => {
-    expect(interval({ ...wide(200), isGrowing: true }, "hurry=1")).toBe(1_000);
-    expect(interval(wide(200), "hurry=1")).toBeCloseTo(2_667, 0);
-  });
-
-  test("is as short as is fresh enough, if the second budget has it, and never longer than by the first", () => {
-    const fresh = ["fresh=1500", "freshBudget=0.5", "smallShards=400"];
-    expect([150, 200, 300, 399, 400].map((shards) => Math.round(interval(wide(shards), ...fresh)))).toEqual([
-      1_500, 1_500, 2_000, 2_660, 5_333,
-    ]);
-    expect(interval(wide(100), ...fresh)).toBeCloseTo(1_333, 0);
-  });
+test("a counter that has just grown has the shortest interval, unless nobody is in a hurry", () => {
+  const counter = { ...idle, total: 0, rate: 100, shardCount: 200 };
+  const interval = (shardDocuments: number, ...settings: string[]) =>
+    publishInterval(unhurried({ ...counter, shardDocuments }, withSettings(settings)), configOf(SETTINGS));
+  expect([interval(20), interval(200)].map(Math.round)).toEqual([1_000, 1_905]);
+  expect([interval(20, "hurry=0"), interval(200, "hurry=0")].map(Math.round)).toEqual([1_905, 1_905]);
 });
 
-describe("what wakes a sleeping counter", () => {
-  const measured = (since: number, writes: number) => ({
-    total: writes,
-    writes: idle.writes + writes,
-    asOf: toTimestamp(idle.asOf + since),
-    shards: [{ id: "0", count: writes, writes, updatedAt: toTimestamp(idle.asOf + since - 100) }],
+test("what wakes a sleeping counter has the rate of the moment, if its first rate is to count", () => {
+  const measurement = {
+    total: 20,
+    writes: idle.writes + 20,
+    asOf: toTimestamp(idle.asOf + 3_600_000),
+    shards: [{ id: "0", count: 20, writes: 20, updatedAt: toTimestamp(idle.asOf + 3_599_900) }],
     malformed: [],
-  });
-  const shards = (since: number, writes: number, ...settings: string[]) =>
-    published({ ...idle, isGrowing: false }, measured(since, writes), withSettings(settings)).shardCount;
-
-  test("has the rate of the moment, if its first rate is to count, not of all the time it slept", () => {
-    expect([shards(3_600_000, 10), shards(3_600_000, 10, "firstRate=1")]).toEqual([1, 10]);
-  });
-
-  test("is not what was to be measured anyway", () => {
-    expect([shards(2_000, 10), shards(2_000, 10, "firstRate=1")]).toEqual([5, 5]);
-  });
+  };
+  const shards = (...settings: string[]) =>
+    published(idle, measurement, withSettings(settings), idle.asOf + 3_599_900).shardCount;
+  expect([shards(), shards("firstRate=0")]).toEqual([30, 1]);
 });
 
 test.each(["budget", "budget=", "budget=-1", "budget=much", "budgets=1", "toString=1"])(

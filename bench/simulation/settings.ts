@@ -6,10 +6,12 @@ import { DEFAULTS } from "../../client/src/cli/costs.ts";
 import type { Config, Millis } from "../../functions/src/config.ts";
 import type { HotDocuments } from "./shard.ts";
 
-/** What `functions/src` keeps as constants, and what it could decide by; a test holds the defaults against its decisions. */
+/** What `functions/src` keeps as constants; a test holds the defaults against its decisions. */
 export interface Policy {
-  /** Least growth of a counter whose shards are over their limit. */
+  /** How many times the shards it has a growing counter gets at least. */
   readonly growthFactor: number;
+  /** How many times the shards that are needed it gets. */
+  readonly headroom: number;
   /** Above this share of its capacity a counter grows. */
   readonly busy: number;
   /** A counter is calm below this share of its capacity. */
@@ -20,27 +22,21 @@ export interface Policy {
   readonly noise: number;
   /** 1: what wakes a new or sleeping counter makes it grow by how much there is at once. */
   readonly firstRate: number;
-  /** How many times the shards that are needed a growing counter gets. */
-  readonly headroom: number;
   /** 1: a counter that has just grown is measured again after the shortest interval. */
   readonly hurry: number;
   /** How long a shard must have been quiet to be folded; 0: for the cool-down. */
   readonly foldAfter: Millis;
-  /** The interval that is fresh enough for a small counter: `freshBudget` may be spent to come to it; 0: never. */
-  readonly fresh: Millis;
-  readonly freshBudget: number;
-  /** A counter is small below this shard count. */
-  readonly smallShards: number;
 }
 
+/** What `client/src` keeps as constants, and how it goes about what it does not know. */
 export interface Clients {
   /** How many times the shard count a client spreads over while its writes are slow. */
   readonly widest: number;
   /** 1: a write is slow when it has waited for a second; 0: when it is acknowledged after more than a second. */
   readonly noticesWaiting: number;
-  /** 1: while its writes are slow, a client reads the shard count before each increment instead of beside it. */
-  readonly asksWhileSlow: number;
-  /** 1: a client whose shard count is of a counter that had just grown reads it before its next increment. */
+  /** 1: a client in strong doubt reads the shard count before its next increment; 0: beside it, but for the first. */
+  readonly asksFirst: number;
+  /** 1: what a client heard of a counter that had just grown is in doubt. */
   readonly doubtsGrowth: number;
   /** After how long people leave whose increment is not acknowledged: it is not tried again. */
   readonly patience: Millis;
@@ -69,21 +65,18 @@ const { collection: _, counted: __, mirrors: ___, ...config } = DEFAULTS;
 export const SETTINGS: Settings = {
   ...config,
   growthFactor: 1.5,
-  busy: 1.25,
-  calm: 0.5,
+  headroom: 1.5,
+  busy: 0.8,
+  calm: 0.35,
   idle: 60_000,
-  noise: 0,
-  firstRate: 0,
-  headroom: 1,
-  hurry: 0,
+  noise: 1.3,
+  firstRate: 1,
+  hurry: 1,
   foldAfter: 0,
-  fresh: 0,
-  freshBudget: 0.75,
-  smallShards: 10_000,
   widest: 2,
-  noticesWaiting: 0,
-  asksWhileSlow: 0,
-  doubtsGrowth: 0,
+  noticesWaiting: 1,
+  asksFirst: 1,
+  doubtsGrowth: 1,
   patience: 60_000,
   watching: 0,
   sustained: 1,
@@ -94,6 +87,21 @@ export const SETTINGS: Settings = {
   taskLatency: 100,
   backendLatency: 30,
 };
+
+/** What was different before crowds were absorbed. */
+export const BEFORE: readonly string[] = [
+  "headroom=1",
+  "busy=1.25",
+  "calm=0.5",
+  "noise=0",
+  "firstRate=0",
+  "hurry=0",
+  "noticesWaiting=0",
+  "asksFirst=0",
+  "doubtsGrowth=0",
+  "maxShards=1000",
+  "budget=0.25",
+];
 
 /** The configuration that the functions' decisions take. */
 export function configOf(settings: Settings): Config {

@@ -1,7 +1,7 @@
 /**
  * Runs one trace through one design. Deterministic: the same trace, design, settings and seed give the same outcome.
  */
-import { SLOW_ACK_MS } from "../../client/src/spread.ts";
+import { SLOW_ACK_MS } from "../../client/src/patience.ts";
 import type { Millis } from "../../functions/src/config.ts";
 import { randomFor } from "../../test/simulation/random.ts";
 import { Backend } from "./backend.ts";

@@ -6,7 +6,7 @@
  * what was refused last is never tried again.
  */
 
-import { SLOW_ACK_MS } from "../../client/src/spread.ts";
+import { SLOW_ACK_MS } from "../../client/src/patience.ts";
 import { type Random, randomShard } from "../../core/src/shardSelection.ts";
 import type { Millis } from "../../functions/src/config.ts";
 import type { Backend } from "./backend.ts";
@@ -46,10 +46,11 @@ export class Write implements Step {
     this.#world = world;
     this.#counter = counter;
     this.#population = population;
-    this.#client = population.next(counter, issuedAt);
+    const { client, readyAt } = population.next(counter, issuedAt);
+    this.#client = client;
     this.issuedAt = issuedAt;
-    if (this.#client.readyAt <= issuedAt) this.run(issuedAt);
-    else world.clock.at(this.#client.readyAt, this);
+    if (readyAt <= issuedAt) this.run(issuedAt);
+    else world.clock.at(readyAt, this);
   }
 
   run(now: Millis): void {
@@ -64,6 +65,7 @@ export class Write implements Step {
     this.#sentAt = now;
     this.#shard = Number(randomShard(spread._width(), this.#world.random));
     spread._nextTurn();
+    spread._sent();
     this.#attempt(now);
   }
 
@@ -71,6 +73,7 @@ export class Write implements Step {
     const { clock, settings, waiting } = this.#world;
     if (now - this.issuedAt > settings.patience) {
       waiting.delete(this);
+      this.#client.spread._answered();
       this.#world.gauges().abandoned(this.issuedAt, now - this.issuedAt);
       return;
     }
@@ -79,7 +82,7 @@ export class Write implements Step {
       this.#commit(now);
       return;
     }
-    if (this.#attempts === 0) this.#startWaiting();
+    if (this.#attempts === 0) waiting.add(this);
     this.#state = wait === undefined ? "refused" : "queued";
     clock.at(now + (wait ?? settings.ackLatency + this.#backoff()), this);
     if (wait !== undefined) return;
@@ -93,44 +96,29 @@ export class Write implements Step {
     return base * (0.5 + this.#world.random());
   }
 
-  /** A client may notice that its write waits before it is acknowledged. */
-  #startWaiting(): void {
-    const { clock, settings, waiting } = this.#world;
-    waiting.add(this);
-    if (settings.noticesWaiting > 0) clock.at(this.#sentAt + SLOW_ACK_MS, { run: (now) => this.#notice(now) });
-  }
-
-  #notice(now: Millis): void {
-    if (this.#world.waiting.has(this)) this.#learn(now, SLOW_ACK_MS + 1);
-  }
-
   #commit(now: Millis): void {
     const { backend, clock, settings } = this.#world;
-    const isCreation = this.#counter.commit(this.#shard, now);
+    // Later than whatever was measured in this tick, for it may not have been seen.
+    const at = now + 1;
+    const isCreation = this.#counter.commit(this.#shard, at);
     this.#counter.bill.increments++;
     this.#world.gauges().window(now).committed++;
-    backend.committed(this.#counter, this.#shard, isCreation, now);
-    const took = now + settings.ackLatency - this.#sentAt;
-    // An ordinary acknowledgement teaches an ordinary client nothing, and need not be waited for.
-    if (took <= SLOW_ACK_MS && !this.#client.isSlow) this.#report(now + settings.ackLatency);
+    backend.committed(this.#counter, this.#shard, isCreation, at);
+    // An ordinary acknowledgement need not be waited for.
+    const acknowledgedAt = now + settings.ackLatency;
+    if (acknowledgedAt - this.#sentAt <= SLOW_ACK_MS) this.#acknowledge(acknowledgedAt);
     else {
       this.#state = "committed";
-      clock.at(now + settings.ackLatency, this);
+      clock.at(acknowledgedAt, this);
     }
   }
 
-  #acknowledge(now: Millis): void {
-    this.#learn(now, now - this.#sentAt);
-    this.#report(now);
-  }
-
-  #learn(now: Millis, took: Millis): void {
-    this.#client.isSlow = this.#client.spread._acknowledged(took);
-    if (this.#client.isSlow) this.#population.refresh(this.#client, this.#counter, now);
-  }
-
-  #report(acknowledgedAt: Millis): void {
-    this.#world.waiting.delete(this);
-    this.#world.gauges().acknowledged(this.issuedAt, acknowledgedAt - this.issuedAt);
+  #acknowledge(at: Millis): void {
+    const { settings, waiting, gauges } = this.#world;
+    this.#client.spread._answered();
+    if (at - this.#sentAt > SLOW_ACK_MS && settings.noticesWaiting === 0)
+      this.#population.refresh(this.#client, this.#counter, at);
+    waiting.delete(this);
+    gauges().acknowledged(this.issuedAt, at - this.issuedAt);
   }
 }

@@ -19,6 +19,8 @@ export interface CounterDocument<Instant> {
   asOf: Instant;
   /** The part of the id before its first colon; `""` if it has none. For leaderboards. */
   group: string;
+  /** How many shards there were. Far fewer than `shardCount` where that has just grown, and may grow on. */
+  shardDocuments: number;
 }
 
 /** `counters/{id}/shards/{n}`: what landed on one shard. Every field may be absent: a server may write `count` alone. */
@@ -57,6 +59,9 @@ export const SHARDS = "shards";
 
 /** The backend's own shard: folded shards, imports, resets and corrections. */
 export const BASE_SHARD = "base";
+
+/** Firestore's limit on a document id (https://firebase.google.com/docs/firestore/quotas#collections_documents_and_fields). */
+export const MAX_ID_BYTES = 1_500;
 
 /** Clients' shard ids are the decimal numbers `0` … `9999`: `MAX_SHARDS` of them. */
 export const MAX_SHARDS = 10_000;

@@ -3,9 +3,7 @@
  * what is accepted and what to do.
  */
 import { CounterError } from "./errors.ts";
-
-/** Firestore's limit on a document id (https://firebase.google.com/docs/firestore/quotas#collections_documents_and_fields). */
-const MAX_ID_BYTES = 1_500;
+import { MAX_ID_BYTES } from "./layout.ts";
 
 /** @throws CounterError `counter/invalid-amount` unless `by` is a finite, non-zero number */
 export function validAmount(by: unknown): number {

@@ -7,26 +7,17 @@
 import { logger } from "firebase-functions";
 import { SHARDS } from "../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
-import type { Config, Millis } from "./config.ts";
+import type { Millis } from "./config.ts";
 import { type Published, type Seen, see, toMillis } from "./counter.ts";
+import { type Wanted, wakes } from "./demand.ts";
 import { fold, foldable } from "./fold.ts";
 import { logError } from "./log.ts";
-import { includes, type MeasuredShard, type Measurement, WOKEN } from "./measure.ts";
+import { includes, type MeasuredShard, type Measurement } from "./measure.ts";
 import { mirrorOf } from "./mirror.ts";
 import { isPolled, nextPoll, type Outlook, outlookOf } from "./outlook.ts";
 import { isNews, nextPublished, publish } from "./publish.ts";
 import type { AggregationTask } from "./queue.ts";
 import { measureCounter } from "./recount.ts";
-
-/** The write that must be counted, or scheduled to be, when an aggregation returns. */
-export interface Wanted {
-  /** Its commit time. */
-  readonly committedAt: Millis;
-  /** The shard it changed, where known: finding it in the measurement is proof enough. */
-  readonly shardId?: string;
-  /** Whether it created that shard. */
-  readonly isNew?: boolean;
-}
 
 export interface Aggregation {
   /** What is known of the counter now. */
@@ -76,7 +67,7 @@ export async function aggregate(
     const certain =
       wanted.committedAt <= toMillis(measurement.asOf) - margin ||
       (wanted.shardId !== undefined && includes(measurement, wanted.shardId, wanted.committedAt));
-    const wokenAt = wakesSleeper(previous, wanted, now(), config) ? wanted.committedAt : undefined;
+    const wokenAt = wakes(previous, wanted, now(), config) ? wanted.committedAt : undefined;
     // Of a counter that was never published, nobody knows yet whether its shards are in use.
     const surplus = previous ? foldable(measurement, nextPublished(previous, measurement, config), config) : [];
     if (surplus.length > 0 && (await foldAway(surplus)) > 0) measurement = await measureCounter(backend, current.ref);
@@ -107,16 +98,6 @@ export async function aggregate(
     await schedule({ counterId, due: promised });
     return { outlook: { due, coveredUntil: promised }, counter };
   }
-}
-
-/**
- * Whether nobody looked after the counter before this write, so that all that is new is of the last moment: it was due for a
- * while, and every write would have been heard of; or it begins with this write.
- */
-function wakesSleeper(previous: Published | undefined, wanted: Wanted, now: Millis, config: Config): boolean {
-  if (!previous) return wanted.isNew === true && wanted.shardId === WOKEN[0];
-  const { due } = outlookOf(previous, 0, config);
-  return wanted.shardId !== undefined && !isPolled(previous, config) && now > due + config.minInterval;
 }
 
 /** Runs a task: waits until it is due, since clocks differ, then keeps its promise. */

@@ -1,16 +1,23 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Demand, decideScaling, type Scaling } from "./autoscale.ts";
+import { decideScaling, type Scaling } from "./autoscale.ts";
 import { anyConfig, defaults } from "./config.fixture.ts";
+import type { Demand } from "./demand.ts";
 
 const now = 1_700_000_000_000;
 /** So many writes per second, for so long that chance plays no part. */
-const steady = (rate: number, quietFor = 0): Demand => ({ writes: rate * 1e9, within: 1e12, quietFor });
+const steady = (rate: number, quietFor = 0): Demand => ({
+  writes: rate * 1e9,
+  within: 1e12,
+  quietFor,
+  isContended: false,
+});
 const rates = fc.oneof(fc.double({ min: 0, max: 50, noNaN: true }), fc.double({ min: 0, max: 1e7, noNaN: true }));
 const demands: fc.Arbitrary<Demand> = fc.record({
   writes: fc.oneof(fc.nat(30), fc.nat(1e9)),
   within: fc.double({ min: 1, max: 1e9, noNaN: true }),
   quietFor: fc.constantFrom(0, 59_999, 60_000, 1e9),
+  isContended: fc.boolean(),
 });
 const scalings: fc.Arbitrary<Scaling> = fc.record({
   shardCount: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.double({ min: -1e6, max: 1e6, noNaN: true })),
@@ -27,19 +34,20 @@ describe("100 shards of 2 writes per second each", () => {
     [0.349, 100, now],
     [0.35, 100, null],
     [0.8, 100, null],
-    [0.801, 161, null],
-    [1, 200, null],
-    [3, 600, null],
+    [0.801, 150, null],
+    [1, 150, null],
+    [1.25, 188, null],
+    [3, 450, null],
     [1_000, 10_000, null],
   ])("at %d of their capacity become %i, calm since %j", (share, shardCount, calmSince) => {
     expect(decide(share, null)).toEqual({ shardCount, calmSince });
   });
 
-  test("shrink to twice what is needed once they have been calm for the cool-down, and not before", () => {
+  test("shrink to one and a half times what is needed once they have been calm for the cool-down, and not before", () => {
     const calmSince = now - config.shrinkCooldown;
     expect(decide(0.2, calmSince, now - 1)).toEqual({ shardCount: 100, calmSince });
-    expect(decide(0.2, calmSince)).toEqual({ shardCount: 40, calmSince: null });
-    expect(decide(0.202, calmSince)).toEqual({ shardCount: 41, calmSince: null });
+    expect(decide(0.2, calmSince)).toEqual({ shardCount: 30, calmSince: null });
+    expect(decide(0.202, calmSince)).toEqual({ shardCount: 31, calmSince: null });
   });
 
   test("shrink sooner when nobody has written for a minute", () => {
@@ -65,19 +73,27 @@ test("a counter at its minimum is not waiting to shrink", () => {
   }
 });
 
-test("a counter that goes from nothing to 100 writes per second has 200 shards after a second", () => {
-  const demand = { writes: 100, within: 1_000, quietFor: 0 };
-  expect(decideScaling(demand, { shardCount: 1, calmSince: null }, now, defaults).shardCount).toBe(200);
+test("a counter that goes from nothing to 100 writes per second has 150 shards after a second", () => {
+  const demand = { writes: 100, within: 1_000, quietFor: 0, isContended: false };
+  expect(decideScaling(demand, { shardCount: 1, calmSince: null }, now, defaults).shardCount).toBe(150);
 });
 
-test.each([
-  [2, 1],
-  [3, 1],
-  [4, 8],
-  [10, 20],
-])("%i writes within a second, of a counter of one shard, may be chance or not: %i shards", (writes, shardCount) => {
-  const demand = { writes, within: 1_000, quietFor: 0 };
-  expect(decideScaling(demand, { shardCount: 1, calmSince: null }, now, defaults).shardCount).toBe(shardCount);
+describe("a counter of one shard, written a few times within a second", () => {
+  const shardsFor = (writes: number, isContended: boolean) =>
+    decideScaling(
+      { writes, within: 1_000, quietFor: 0, isContended },
+      { shardCount: 1, calmSince: null },
+      now,
+      defaults,
+    ).shardCount;
+
+  test("grows if that is hardly chance", () => {
+    expect([2, 3, 4, 10].map((writes) => shardsFor(writes, false))).toEqual([1, 1, 6, 15]);
+  });
+
+  test("grows anyway once a client had to spread wider", () => {
+    expect([0, 1, 2, 3].map((writes) => shardsFor(writes, true))).toEqual([1, 2, 3, 5]);
+  });
 });
 
 test("the shard count is a whole number within its bounds, even if a wrong one was stored", () => {
@@ -129,7 +145,7 @@ test("independent writers at a steady rate: in 1,000 measurements the count chan
         let scaling: Scaling = { shardCount, calmSince: null };
         let changes = 0;
         for (let second = 0; second < 1_000; second++) {
-          const demand = { writes: poisson(rate, random), within: 1_000, quietFor: 0 };
+          const demand = { writes: poisson(rate, random), within: 1_000, quietFor: 0, isContended: false };
           const next = decideScaling(demand, scaling, now + second * 1_000, defaults);
           if (next.shardCount !== scaling.shardCount) changes++;
           scaling = next;

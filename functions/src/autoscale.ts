@@ -2,19 +2,22 @@
  * How many shards writers should spread over, given what was just measured.
  *
  * A saturated shard hides demand: it shows what it could take, not what was asked of it. So a counter grows before its
- * shards are saturated, at once, and to twice what is needed; only shrinking waits for evidence. In between nothing
+ * shards are saturated, at once, and beyond what is needed; only shrinking waits for evidence. In between nothing
  * changes, which is what keeps the count from flapping:
  *
  *        shrink after the cool-down │      hold       │ grow at once
  *     0 ───────────────────────── 0.35 ───────────── 0.8 ───────────→  rate / (shardCount × writesPerShard)
  *
- * Either way the count becomes twice what is needed, which is in the middle. A counter that nobody writes to at all shrinks
- * sooner, since as long as it has many shards it is polled.
+ * Either way the count becomes one and a half times what is needed, which is in between. A counter that nobody writes to at
+ * all shrinks sooner, since as long as it has many shards it is polled.
  *
  * Counts of independent writers vary by their square root, so that two writes in a second are no reason for a second
- * shard. `n` writes are evidence of `n − 1.3 √n`. How the numbers were found is in docs/performance.md.
+ * shard: `n` writes are evidence of `n − 1.3 √n`. Unless a client has spread wider than the shard count, because its writes
+ * were slow: a shard that takes one write per second never shows more, and one is never evidence enough. How the numbers were
+ * found is in docs/performance.md.
  */
 import type { Config, Millis } from "./config.ts";
+import type { Demand } from "./demand.ts";
 
 /** Above this share of its capacity a counter grows. */
 const BUSY = 0.8;
@@ -22,26 +25,14 @@ const BUSY = 0.8;
 /** A counter is calm below this share of its capacity. */
 const CALM = 0.35;
 
-/** How many times the shards that are needed a counter gets. */
-const HEADROOM = 2;
-
-/** Least growth of a counter. */
-const GROWTH_FACTOR = 1.5;
+/** How many times the shards that are needed a counter gets; and of those it has, when they are too few. */
+const HEADROOM = 1.5;
 
 /** How many standard deviations of a count of writes may be chance. */
 const CHANCE = 1.3;
 
 /** How long nobody must have written for a counter to shrink before it has cooled down. */
 const IDLE: Millis = 60_000;
-
-/** What was written since the previous measurement. */
-export interface Demand {
-  readonly writes: number;
-  /** The time in which that was, more than 0. */
-  readonly within: Millis;
-  /** How long before the measurement the last write was. */
-  readonly quietFor: Millis;
-}
 
 /** The shard count, and since when the counter has been calm enough to shrink. */
 export interface Scaling {
@@ -59,8 +50,9 @@ export function decideScaling(demand: Demand, scaling: Scaling, now: Millis, con
   const current = clamp(scaling.shardCount);
   const shardsFor = (writes: number) => (writes * 1_000) / demand.within / config.writesPerShard;
   const needed = shardsFor(demand.writes);
-  if (shardsFor(demand.writes - CHANCE * Math.sqrt(demand.writes)) > current * BUSY) {
-    return { shardCount: clamp(Math.max(needed * HEADROOM, current * GROWTH_FACTOR)), calmSince: null };
+  const chance = demand.isContended ? 0 : CHANCE * Math.sqrt(demand.writes);
+  if (shardsFor(demand.writes - chance) > current * BUSY) {
+    return { shardCount: clamp(HEADROOM * Math.max(needed, current)), calmSince: null };
   }
   if (current === config.minShards || needed >= current * CALM) return { shardCount: current, calmSince: null };
   const calmSince = scaling.calmSince ?? now;

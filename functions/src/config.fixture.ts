@@ -14,7 +14,7 @@ export const defaults: Config = {
   minInterval: 1_000,
   maxInterval: 10_000,
   precision: 0.001,
-  budget: 0.25,
+  budget: 0.35,
   counted: undefined,
   mirrors: [],
 };

@@ -95,7 +95,7 @@ export const params = {
     description: "The relative change of a total that is worth publishing: 0.001 is a tenth of a percent.",
   }),
   budget: defineString("BUDGET", {
-    default: "0.25",
+    default: "0.35",
     input: decimal,
     label: "Budget",
     description: "What reading shards may cost, as a share of what the increments themselves cost.",

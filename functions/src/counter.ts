@@ -11,8 +11,6 @@ export interface StoredCounter extends CounterDocument<Timestamp> {
   unsettled: boolean;
   /** How many shards there are whose writes wake nobody. If there are any, the counter is polled. */
   silentShards: number;
-  /** How many documents the measurement read: what the next one may cost. */
-  shardDocuments: number;
   /** Shards whose `count` cannot be added and which are therefore left out. Each is reported once in the log. */
   malformed: string[];
 }

@@ -8,6 +8,7 @@
  * are folded as soon as the counter proves to be sparse do not make it dear. And a counter that has just grown gets the
  * shortest, because its next step up may be due.
  */
+import { hasJustGrown } from "../../core/src/index.ts";
 import type { Config, Millis } from "./config.ts";
 import type { Published } from "./counter.ts";
 
@@ -23,9 +24,6 @@ const WRITE_PRICE = 0.18;
 /** A measurement is dear from this many documents for each shard the counter needs. */
 const DEAR = 10;
 
-/** A counter has just grown as long as there are fewer documents than this share of its shards. */
-const GROWN = 0.5;
-
 /** What an interval follows from. */
 export type Load = Pick<Published, "total" | "rate" | "shardCount" | "shardDocuments" | "silentShards">;
 
@@ -39,7 +37,7 @@ export function publishInterval(counter: Load, config: Config): Millis {
   const { precision, budget, minInterval, maxInterval } = config;
   if (isSparse(rate, config)) return shardDocuments - silentShards < DEAR * shardCount ? minInterval : maxInterval;
   // What its old shards could take says little of what is asked of it now.
-  if (shardDocuments < GROWN * shardCount) return minInterval;
+  if (hasJustGrown(shardCount, shardDocuments)) return minInterval;
   const untilVisible = (precision * Math.abs(total)) / rate;
   const untilAffordable = (Math.max(shardCount, shardDocuments) * READ_PRICE) / (budget * rate * WRITE_PRICE);
   return Math.min(Math.max(1_000 * Math.max(untilVisible, untilAffordable), minInterval), maxInterval);

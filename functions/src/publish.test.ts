@@ -66,7 +66,7 @@ describe("the next publish", () => {
   });
 
   test("scales at once, and remembers since when it has been calm", () => {
-    expect(nextPublished(idle, measured(1, { writes: idle.writes + 100 }), defaults).shardCount).toBe(200);
+    expect(nextPublished(idle, measured(1, { writes: idle.writes + 100 }), defaults).shardCount).toBe(150);
     const wide = { ...idle, shardCount: 50 };
     expect(nextPublished(wide, measured(1), defaults)).toMatchObject({ shardCount: 50, calmSince: idle.asOf + 1_000 });
     expect(nextPublished(wide, measured(30), defaults)).toMatchObject({ shardCount: 1, calmSince: null });
@@ -77,8 +77,8 @@ describe("the next publish", () => {
       const measurement = measured(seconds, { writes: idle.writes + 20 });
       return nextPublished(idle, measurement, defaults, idle.asOf + seconds * 1_000 - ago);
     };
-    expect(woken(3_600, 20)).toMatchObject({ shardCount: 40, rate: 0.00555556 });
-    expect(woken(3_600, 5_000)).toMatchObject({ shardCount: 8 });
+    expect(woken(3_600, 20)).toMatchObject({ shardCount: 30, rate: 0.00555556 });
+    expect(woken(3_600, 5_000)).toMatchObject({ shardCount: 6 });
     const measurement = measured(3_600, { writes: idle.writes + 20 });
     expect(nextPublished(idle, measurement, defaults)).toMatchObject({ shardCount: 1 });
     expect(nextPublished(undefined, measurement, defaults)).toMatchObject({ shardCount: 1 });

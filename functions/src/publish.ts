@@ -14,9 +14,10 @@ import {
   NOT_FOUND,
   SHARDS,
 } from "../../core/src/index.ts";
-import { type Demand, decideScaling } from "./autoscale.ts";
+import { decideScaling } from "./autoscale.ts";
 import type { Config, Millis } from "./config.ts";
 import { type Published, type Seen, type StoredCounter, toMillis, toTimestamp } from "./counter.ts";
+import { demandOf } from "./demand.ts";
 import { isSparse } from "./interval.ts";
 import { logError } from "./log.ts";
 import { isSilent, type Measurement, WOKEN } from "./measure.ts";
@@ -26,8 +27,7 @@ import type { MirrorTarget } from "./mirror.ts";
  * What the counter becomes.
  *
  * @param previous  the last publish, if any: rates and shrinking are relative to it
- * @param wokenAt   when the write was made that woke a counter which nobody looked after. What is new then is of the last
- *                  moment: as a reason to grow it counts for a second at most, not for all the time it slept
+ * @param wokenAt   when the counter was woken, if it slept
  */
 export function nextPublished(
   previous: Published | undefined,
@@ -45,7 +45,7 @@ export function nextPublished(
   // Nobody needs a shard of a counter that counts a collection.
   const { shardCount, calmSince } = recount
     ? { shardCount: config.minShards, calmSince: null }
-    : decideScaling(demandOf(previous, measurement, config, wokenAt), scaling, asOf, config);
+    : decideScaling(demandOf(previous, measurement, wokenAt, config), scaling, asOf, config);
   const ids = [...measurement.shards.map(({ id }) => id), ...measurement.malformed];
   return {
     total: measurement.total,
@@ -59,16 +59,6 @@ export function nextPublished(
     shardDocuments: ids.length + (recount?.reads ?? 0),
     malformed: measurement.malformed,
   };
-}
-
-function demandOf(previous: Published | undefined, measurement: Measurement, config: Config, wokenAt?: Millis): Demand {
-  const asOf = toMillis(measurement.asOf);
-  const writes = Math.max(measurement.writes - (previous?.writes ?? 0), 0);
-  const last = measurement.shards.reduce((latest, { updatedAt }) => Math.max(latest, toMillis(updatedAt)), 0);
-  const quietFor = asOf - last;
-  if (wokenAt !== undefined) return { writes, within: Math.max(asOf - wokenAt, config.minInterval), quietFor };
-  // Of a counter that was never published, nobody knows since when it has been written to.
-  return { writes: previous ? writes : 0, within: Math.max(asOf - (previous?.asOf ?? 0), 1), quietFor };
 }
 
 /**

@@ -37,7 +37,7 @@ export async function commitOnce(counter: Counter, by: number, create: Create): 
   await persist(async () => {
     const batch = counter.firestore.batch();
     put(batch, counter, by, create);
-    counter._spread._sent(Date.now());
-    await batch.commit().finally(() => counter._spread._answered(Date.now()));
+    counter._spread._sent();
+    await batch.commit().finally(() => counter._spread._answered());
   });
 }

@@ -41,7 +41,7 @@ export function counter(firestore: Firestore, id: string, options: CounterOption
   const path = counterPath(validName("collection", collection), validName("id", id));
   const known = counters.get(firestore) ?? {};
   counters.set(firestore, known);
-  known[path] ??= { firestore, id, path, _spread: createSpread(Math.random) };
+  known[path] ??= { firestore, id, path, _spread: createSpread(Math.random, Date.now) };
   return known[path];
 }
 
@@ -57,7 +57,7 @@ export function counterDoc({ firestore, path }: CounterRef): DocumentReference {
 export function shardFor({ _spread }: Counter, by: number): string {
   // Counts the write: a busy writer looks sooner how wide to spread.
   _spread._nextTurn();
-  return Number.isSafeInteger(by) ? randomShard(_spread._width(Date.now()), Math.random) : BASE_SHARD;
+  return Number.isSafeInteger(by) ? randomShard(_spread._width(), Math.random) : BASE_SHARD;
 }
 
 /** A shard document. */
@@ -70,12 +70,12 @@ export function shardDoc({ firestore, path }: CounterRef, shard: string): Docume
  * in 20 writes.
  */
 export async function refreshSpread(counter: Counter): Promise<void> {
-  if (!counter._spread._isStale(Date.now())) return;
+  if (!counter._spread._doubt()) return;
   counter._reading ??= counterDoc(counter)
     .get()
     .catch(() => undefined)
     .then((snapshot) => {
-      counter._spread._learn(Date.now(), snapshot?.get("shardCount"));
+      counter._spread._learn(snapshot?.get("shardCount"), snapshot?.get("shardDocuments"));
       counter._reading = undefined;
     });
   await counter._reading;

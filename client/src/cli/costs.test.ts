@@ -143,16 +143,17 @@ test("a sparse counter publishes nearly every increment; a busy one, once in its
   const sparse = costsOf(steady(0.01), PRICES.nam5);
   expect(item(sparse, "publishing") / sparse.increments).toBeGreaterThan(0.98);
   const busy = costsOf(steady(500), PRICES.nam5);
-  expect(busy.phases[0]).toMatchObject({ shards: 500, interval: 10_000 });
+  expect(busy.phases[0]).toMatchObject({ shards: 750, interval: 10_000 });
   expect(item(busy, "publishing")).toBeCloseTo(MONTH_SECONDS / 10);
 });
 
 test("a polled publish is a task, reads each shard once and the counter document twice", () => {
   const costs = costsOf(steady(100, { total: 0 }), PRICES.nam5);
-  // 100 shards, paid for by a quarter of what the increments cost: every 4/3 seconds.
-  expect(item(costs, "publishing")).toBeCloseTo((MONTH_SECONDS * 3) / 4);
-  expect(item(costs, "tasks")).toBeCloseTo((MONTH_SECONDS * 3) / 4);
-  expect(item(costs, "measuring")).toBeCloseTo((MONTH_SECONDS * 3 * 102) / 4);
+  // 150 shards, paid for by 0.35 of what the increments cost: every 10/7 seconds.
+  expect(item(costs, "publishing")).toBeCloseTo((MONTH_SECONDS * 7) / 10);
+  expect(item(costs, "tasks")).toBeCloseTo((MONTH_SECONDS * 7) / 10);
+  // The second read of the counter document is that of a write of shard 0.
+  expect(item(costs, "measuring")).toBeCloseTo(MONTH_SECONDS * ((7 * 151) / 10 + 100 / 150));
 });
 
 test("a counter that is not polled publishes, reads and puts off as often as one that is written at random", () => {
@@ -183,10 +184,10 @@ test("a counter that is not polled publishes, reads and puts off as often as one
 test("a daily peak has its own shards, which are folded every night", () => {
   const costs = costsOf(steady(5, { peakPerSecond: 50, peakHours: 1 }), PRICES.nam5);
   expect(costs.phases.map(({ hours, shards }) => [hours, shards])).toEqual([
-    [1, 50],
-    [23, 4],
+    [1, 75],
+    [23, 5],
   ]);
-  expect(item(costs, "folding shards after the peak: deletes")).toBe(30 * 46);
+  expect(item(costs, "folding shards after the peak: deletes")).toBe(30 * 70);
   expect(item(costs, "folding shards after the peak: base")).toBe(30);
 });
 

@@ -15,7 +15,7 @@ import { decideScaling } from "../../../functions/src/autoscale.ts";
 import type { Config } from "../../../functions/src/config.ts";
 import { isSparse, publishInterval } from "../../../functions/src/interval.ts";
 import { isPolled } from "../../../functions/src/outlook.ts";
-import { BUSY_WRITES } from "../spread.ts";
+import { BUSY_WRITES } from "../patience.ts";
 
 /** What deploys with every default; a test compares them. */
 export const DEFAULTS: Config = {
@@ -27,7 +27,7 @@ export const DEFAULTS: Config = {
   minInterval: 1_000,
   maxInterval: 10_000,
   precision: 0.001,
-  budget: 0.25,
+  budget: 0.35,
   counted: undefined,
   mirrors: [],
 };
@@ -189,7 +189,7 @@ function phasesOf(traffic: Traffic, config: Config): Phase[] {
 /** The shard count that the functions come to, and stay at, from another one. */
 function shardsAt(rate: number, from: number, config: Config): number {
   // Long enough for chance to play no part.
-  const demand = { writes: rate * 1e9, within: 1e12, quietFor: 0 };
+  const demand = { writes: rate * 1e9, within: 1e12, quietFor: 0, isContended: false };
   for (let shardCount = from; ; ) {
     const { shardCount: next } = decideScaling(demand, { shardCount, calmSince: 0 }, config.shrinkCooldown, config);
     if (next === shardCount) return shardCount;

@@ -1,6 +1,6 @@
 /** `estimate`: what a traffic costs in a month. No I/O, no credentials. */
 
-import { BUSY_WRITES } from "../spread.ts";
+import { BUSY_WRITES } from "../patience.ts";
 import { type Costs, costsOf, PRICES, type Traffic } from "./costs.ts";
 import { list, paint, print, printJson, table } from "./screen.ts";
 import { Stop, WRONG_USAGE } from "./stop.ts";

@@ -1,6 +1,7 @@
 /** A reference to one counter: where it is, and what this client knows of it. */
 import { type DocumentReference, doc, type Firestore, getDoc, type Timestamp } from "firebase/firestore";
 import { counterPath, DEFAULT_COLLECTION, validName } from "../../../core/src/index.ts";
+import { SLOW_ACK_MS } from "../patience.ts";
 import type { CounterOptions, Reference } from "../reference.ts";
 import { createSpread, type Spread } from "../spread.ts";
 
@@ -14,7 +15,7 @@ export interface Counter extends CounterRef {
   _watcher?: Watcher;
   /** What buffers hold back. */
   _held?: number;
-  /** The read of the shard count under way, if any: at most one at a time. */
+  /** While the shard count is read: that it is, or was waited for long enough. */
   _reading?: Promise<void> | undefined;
 }
 
@@ -52,7 +53,7 @@ export function counter(firestore: Firestore, id: string, options: CounterOption
   const path = counterPath(validName("collection", options.collection ?? DEFAULT_COLLECTION), validName("id", id));
   const known = counters.get(firestore) ?? {};
   counters.set(firestore, known);
-  known[path] ??= { firestore, id, path, _spread: createSpread(Math.random) };
+  known[path] ??= { firestore, id, path, _spread: createSpread(Math.random, Date.now) };
   return known[path];
 }
 
@@ -61,13 +62,27 @@ export function counterDoc({ firestore, path }: CounterRef): DocumentReference {
   return doc(firestore, path);
 }
 
-/** Reads the counter document once and learns its shard count. Never rejects: not knowing is safe. Cost: 1 read. */
-export function refreshSpread(counter: Counter): Promise<void> {
-  counter._reading ??= getDoc(counterDoc(counter))
-    .catch(() => undefined)
-    .then((snapshot) => {
-      counter._spread._learn(Date.now(), snapshot?.get("shardCount"));
-      counter._reading = undefined;
+/**
+ * Reads the shard count where there is doubt about what is known, once at a time. Never rejects: not knowing is safe. Cost: 1 read,
+ * once a minute or in 20 writes, and for each write while writes are slow.
+ *
+ * @returns what to wait for before a write, if the doubt is strong: that read; but not when the device is offline, and no
+ *          longer than a write may take
+ */
+export function knowSpread(counter: Counter): unknown {
+  const { _spread } = counter;
+  const doubt = _spread._doubt();
+  if (doubt && !counter._reading) {
+    counter._reading = new Promise<void>((resolve) => {
+      setTimeout(resolve, globalThis.navigator?.onLine === false ? 0 : SLOW_ACK_MS);
+      getDoc(counterDoc(counter))
+        .catch(() => undefined)
+        .then((snapshot) => {
+          _spread._learn(snapshot?.get("shardCount"), snapshot?.get("shardDocuments"));
+          counter._reading = undefined;
+          resolve();
+        });
     });
-  return counter._reading;
+  }
+  return doubt > 1 && counter._reading;
 }

@@ -28,8 +28,7 @@ import {
   validIncrement,
   validName,
 } from "../../../core/src/index.ts";
-import { SLOW_ACK_MS } from "../spread.ts";
-import { type Committed, type Counter, type CounterRef, refreshSpread } from "./counter.ts";
+import { type Committed, type Counter, type CounterRef, knowSpread } from "./counter.ts";
 
 /** How an increment counts. */
 export interface IncrementOptions {
@@ -84,7 +83,7 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
   const counter = ref as Counter;
   const entry = doc(ref.firestore, entryPath(ref.path, validName("key", key)));
   // So that an increment made just before is known to the cache.
-  await readiness(counter);
+  await knowSpread(counter);
   const undo = (done: DocumentSnapshot) => perform(counter, -done.get("by"), undefined, done);
   const cached = await getDoc(entry);
   if (cached.exists()) {
@@ -129,7 +128,7 @@ export function incrementCounterIn(
   const { key } = options;
   const counter = ref as Counter;
   validIncrement(by, key);
-  if (counter._spread._isStale(Date.now())) refreshSpread(counter);
+  knowSpread(counter);
   write(writer as WriteBatch, counter, by, key);
 }
 
@@ -145,34 +144,22 @@ function perform(counter: Counter, by: number, key?: string, undo?: DocumentSnap
 }
 
 async function commit(counter: Counter, by: number, key?: string, undo?: DocumentSnapshot): Promise<Committed> {
-  await readiness(counter);
+  await knowSpread(counter);
   const batch = writeBatch(counter.firestore);
   const plan = write(batch, counter, by, key, undo);
   const start = Date.now();
-  counter._spread._sent(start);
+  counter._spread._sent();
   const _at = await batch
     .commit()
-    .finally(() => counter._spread._answered(Date.now()))
+    .finally(() => counter._spread._answered())
     .catch((error) => find(counter, plan, error));
   return { _path: plan.path, _took: Date.now() - start, _at: _at as Committed["_at"] };
-}
-
-/**
- * An increment waits until one read has told how wide to spread, if what is known is stale; but not when the device is
- * offline, and never longer than a write may take.
- */
-function readiness(counter: Counter): false | Promise<unknown> {
-  const patience = globalThis.navigator?.onLine === false ? 0 : SLOW_ACK_MS;
-  return (
-    counter._spread._isStale(Date.now()) &&
-    Promise.race([refreshSpread(counter), new Promise((resolve) => setTimeout(resolve, patience))])
-  );
 }
 
 /** Plans an increment and puts it into a batch. */
 function write(w: WriteBatch, counter: Counter, by: number, key?: string, undo?: DocumentSnapshot): IncrementPlan {
   const { firestore, path, _spread } = counter;
-  const shard: string = undo ? undo.get("shard") : randomShard(_spread._width(Date.now()), Math.random);
+  const shard: string = undo ? undo.get("shard") : randomShard(_spread._width(), Math.random);
   const plan = planIncrement(path, shard, by, _spread._nextTurn(), Math.random, key);
   const at = serverTimestamp();
   if (undo) w.delete(undo.ref);
@@ -198,7 +185,7 @@ async function find({ firestore, id }: Counter, plan: IncrementPlan, cause: Fire
   const shard = await readServer(doc(firestore, path), cause);
   if (shard?.get("marks")?.[slot] === nonce) return shard?.get("at");
   if (entry && (await readServer(doc(firestore, entry), cause))?.get("by") === by) return null;
-  throw new CounterError("counter/permission-denied", `rules refuse ${by} for "${id}"; see firestore.rules`, cause);
+  throw new CounterError("counter/permission-denied", `firestore.rules refuse ${by} for "${id}"`, cause);
 }
 
 /**

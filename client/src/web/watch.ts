@@ -61,7 +61,7 @@ export function onCounter(
     (snapshot) => {
       const { fromCache } = snapshot.metadata;
       // From a cache that has no such document nothing can be learnt.
-      if (snapshot.exists() || !fromCache) counter._spread._learn(Date.now(), snapshot.get("shardCount"));
+      if (snapshot.exists() || !fromCache) counter._spread._learn(snapshot.get("shardCount"));
       published = toSnapshot(snapshot, fromCache);
       own?._published(published.total, micros(published.asOf), fromCache);
       show();
