@@ -1,9 +1,12 @@
 /** What the documents show is what is computed now. After a change that is meant, `npm run report` writes it. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { svg, THEMES } from "./chart.ts";
+import { CHARTS, charts } from "./charts.ts";
 import { breakEven, compared, EXAMPLES } from "./costs.ts";
 import { documents } from "./documents.ts";
 import { fill } from "./fill.ts";
+import { readBench, readSimulated } from "./results.ts";
 
 test.each(Object.entries(documents()))("%s is as `npm run report` writes it", (file, content) => {
   expect(readFileSync(file, "utf8")).toBe(content);
@@ -37,6 +40,36 @@ describe("docs/costs.md says that", () => {
       expect(breakEven(views)).toBeLessThan(1e8);
     }
   });
+});
+
+describe("a chart", () => {
+  const recorded = readBench();
+  const second = (at: number) => ({ at, offered: at < 0 ? 1 : 1_000, acknowledged: 10 });
+  const trials = recorded.trials.map((trial) => ({ ...trial, timeline: [-2, -1, 0, 1, 2].map(second) }));
+  const all = charts({ ...recorded, trials }, readSimulated());
+
+  test("is there for each place, if all was recorded", () => {
+    expect(all.map(({ name }) => name)).toEqual(CHARTS);
+    const without = charts({ ...recorded, trials: [] }, []);
+    expect(without.map(({ name }) => name)).not.toContain("viral");
+  });
+
+  test.each(all.map((chart) => [chart.name, chart] as const))(
+    "%s is told to those who do not see it, and is the same on light and dark pages but for its colours",
+    (_, chart) => {
+      const [light, dark] = [svg(chart, THEMES.light), svg(chart, THEMES.dark)];
+      for (const drawn of [light, dark]) {
+        expect(drawn).toMatch(
+          /^<svg [^>]*role="img" aria-labelledby="title description">\n<title id="title">[^<]{10,}</,
+        );
+        expect(drawn).toMatch(/<desc id="description">[^<]{40,}</);
+        expect(drawn).not.toMatch(/NaN|Infinity|undefined/);
+      }
+      expect(light).not.toBe(dark);
+      const uncoloured = (drawn: string) => drawn.replaceAll(/#[0-9a-f]{6}/g, "#");
+      expect(uncoloured(light)).toBe(uncoloured(dark));
+    },
+  );
 });
 
 describe("a document", () => {
