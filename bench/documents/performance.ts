@@ -8,10 +8,10 @@ import { loadTitle, type Recorded, type Simulated, TITLES } from "./results.ts";
 function conditions({ measuredAt, machine, versions, limits, latencies }: Recorded): string {
   const named = Object.entries(versions).map(([name, version]) => `\`${name}\` ${version}`);
   return [
-    `Recorded on ${measuredAt.slice(0, 10)}: ${machine.cores} cores (${machine.cpu}), Node ${machine.node}, ${named.join(", ")}.`,
-    `A document takes ${limits.perSecond} write per second, ${limits.burst} at once after a rest. A write that would have to`,
-    `wait for more than ${limits.longestWait / 1_000} s is refused. Latency each way: ${latencies.clients} ms for clients,`,
-    `${latencies.functions} ms for functions.`,
+    `Recorded on ${measuredAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpu}), Node ${machine.node},`,
+    `${named.join(", ")}. A document takes ${limits.perSecond} write per second, ${limits.burst} at once`,
+    `after a rest. A write that would have to wait for more than ${limits.longestWait / 1_000} s is refused. Latency each way:`,
+    `${latencies.clients} ms for clients, ${latencies.functions} ms for functions.`,
   ].join("\n");
 }
 

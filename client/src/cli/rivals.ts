@@ -10,8 +10,9 @@
 import { type Costs, costsOf, DEFAULTS, type Prices, type Traffic } from "./costs.ts";
 
 /**
- * US dollars for one, in us-central1, as of September 2026. Redis is Memorystore's Basic Tier of 1 to 4 GiB, of which it is
- * 1 GiB: https://cloud.google.com/memorystore/docs/redis/pricing. Functions of the 2nd generation are billed as Cloud Run:
+ * US dollars for one, in us-central1. Redis is Memorystore's Basic Tier of 1 to 4 GiB, of which it is 1 GiB:
+ * https://cloud.google.com/memorystore/docs/redis/pricing, as others quoted it on 2026-09-19. Functions of the 2nd generation
+ * are billed as Cloud Run, whose prices are from copies without a date:
  * https://cloud.google.com/run/pricing. The way to Redis, Direct VPC egress, is free but for the traffic
  * (https://cloud.google.com/run/docs/configuring/vpc-direct-vpc); a connector would cost two virtual machines or more.
  */
