@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { absorbedAfter, delays, percentilesOf } from "./statistics.ts";
+import { absorbedAfter, delays, percentilesOf, timelineOf } from "./statistics.ts";
 
 describe("percentiles", () => {
   test("are the smallest value that a share of the samples does not exceed", () => {
@@ -85,5 +85,44 @@ describe("a step is absorbed", () => {
         1_000,
       ),
     ).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe("a timeline", () => {
+  const never = Number.POSITIVE_INFINITY;
+
+  test("has each increment in the second it was to be made in, and in the one it was acknowledged in", () => {
+    const samples = [
+      { intended: 9_500, acknowledged: 9_900 },
+      { intended: 10_000, acknowledged: 12_999 },
+      { intended: 10_999, acknowledged: 12_000 },
+      { intended: 10_500, acknowledged: never },
+    ];
+    expect(timelineOf(samples, 10_000)).toEqual([
+      { at: -1, offered: 1, acknowledged: 1 },
+      { at: 0, offered: 3, acknowledged: 0 },
+      { at: 1, offered: 0, acknowledged: 0 },
+      { at: 2, offered: 0, acknowledged: 2 },
+    ]);
+  });
+
+  test("of nothing is empty", () => {
+    expect(timelineOf([], 0)).toEqual([]);
+  });
+
+  test("leaves nothing out", () => {
+    const sample = fc.record({ intended: fc.nat(20_000), took: fc.option(fc.nat(20_000)) });
+    fc.assert(
+      fc.property(fc.array(sample), fc.integer(), (drawn, from) => {
+        const samples = drawn.map(({ intended, took }) => ({ intended, acknowledged: intended + (took ?? never) }));
+        const timeline = timelineOf(samples, from);
+        const sum = (of: "offered" | "acknowledged") => timeline.reduce((all, second) => all + second[of], 0);
+        expect(sum("offered")).toBe(samples.length);
+        expect(sum("acknowledged")).toBe(drawn.filter(({ took }) => took !== null).length);
+        timeline.forEach(({ at }, n) => {
+          expect(at).toBe((timeline[0]?.at ?? 0) + n);
+        });
+      }),
+    );
   });
 });

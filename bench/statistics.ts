@@ -72,3 +72,36 @@ export function absorbedAfter(samples: readonly Sample[], from: Millis, limit: M
   }
   return absorbed;
 }
+
+/** What happened in one second. */
+export interface Second {
+  /** When it began, in whole seconds after an instant; before it, less than 0. */
+  readonly at: number;
+  /** Increments that were to be made in it, and those that were acknowledged in it, whenever they were made. */
+  readonly offered: number;
+  readonly acknowledged: number;
+}
+
+/**
+ * Second by second, from the first increment to the last acknowledgement, those in which nothing happened included.
+ *
+ * @param from  the instant that seconds are counted from
+ */
+export function timelineOf(samples: readonly Sample[], from: Millis): Second[] {
+  const perSecond = (instants: readonly Millis[]) => {
+    const counts = new Map<number, number>();
+    for (const instant of instants.filter(Number.isFinite)) {
+      const at = Math.floor((instant - from) / 1_000);
+      counts.set(at, (counts.get(at) ?? 0) + 1);
+    }
+    return counts;
+  };
+  const offered = perSecond(samples.map(({ intended }) => intended));
+  const acknowledged = perSecond(samples.map((sample) => sample.acknowledged));
+  const seconds = [...offered.keys(), ...acknowledged.keys()].sort((a, b) => a - b);
+  const [first = 0, last = first - 1] = [seconds[0], seconds.at(-1)];
+  return Array.from({ length: last - first + 1 }, (_, n) => {
+    const at = first + n;
+    return { at, offered: offered.get(at) ?? 0, acknowledged: acknowledged.get(at) ?? 0 };
+  });
+}

@@ -9,7 +9,16 @@ import { type Bill, billOf, dollars, times, used } from "./bill.ts";
 import { CONTENDERS, type ContenderName } from "./contenders.ts";
 import { arrivals, type Load } from "./loads.ts";
 import { RIVALS_PROJECT, type Rig } from "./rig.ts";
-import { absorbedAfter, delays, type Millis, type Percentiles, percentilesOf, type Sight } from "./statistics.ts";
+import {
+  absorbedAfter,
+  delays,
+  type Millis,
+  type Percentiles,
+  percentilesOf,
+  type Second,
+  type Sight,
+  timelineOf,
+} from "./statistics.ts";
 import { epochNow, Writers } from "./writers.ts";
 
 export interface Trial {
@@ -27,6 +36,8 @@ export interface Trial {
   readonly isStep: boolean;
   /** Of a step: until acknowledgements within a second are the rule again (`absorbedAfter`). */
   readonly absorbedAfter: Millis;
+  /** From the beginning of the measurement, what came before it included. */
+  readonly timeline: readonly Second[];
   /** New totals that the watcher saw, per second of the measurement. */
   readonly totalsPerSecond: number;
   /** Of all increments, those before the measurement included. */
@@ -145,6 +156,7 @@ export async function runTrial(rig: Rig, name: ContenderName, load: Load): Promi
     lag: percentilesOf(delays(acknowledgements, sights, acknowledgements.filter((at) => at < from).length)),
     isStep: load.before.perSecond !== load.measured.perSecond,
     absorbedAfter: absorbedAfter(samples, from, PROMPT),
+    timeline: timelineOf(samples, from),
     totalsPerSecond: sights.filter(({ at }) => during(at)).length / load.measured.seconds,
     offered: samples.length,
     acknowledged: acknowledged.length,

@@ -264,6 +264,16 @@ describe("delete", () => {
   });
 });
 
+test("estimate --compare sets fixed shards and Redis beside Tally, and says who cannot take the peak", async () => {
+  const { exitCode, stdout } = await run("estimate", "--per-second", "20", "--peak", "100", "--compare");
+  expect(exitCode).toBe(0);
+  const noteOf = (name: string) => new RegExp(`^${name} +\\$[\\d,.]+(.*)$`, "m").exec(stdout)?.[1]?.trim();
+  for (const name of ["Tally", "100 fixed shards", "Redis"]) expect(noteOf(name), name).toBe("");
+  expect(noteOf("10 fixed shards")).toBe("takes 10/s of a counter, not 100/s");
+  const { compared } = await json("estimate", "--per-second", "20", "--compare");
+  expect(compared.map(({ name }: { name: string }) => name)).toContain("Redis");
+});
+
 describe("wrong usage", () => {
   test.each([
     [[], "Usage:"],

@@ -56,6 +56,8 @@ test("every relative link of the documents leads somewhere", () => {
     "docs/architecture.md",
     "docs/data-model.md",
     "docs/configuration.md",
+    "docs/costs.md",
+    "docs/performance.md",
     "docs/guide.md",
     "docs/security.md",
     "docs/cli.md",

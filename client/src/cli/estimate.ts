@@ -2,6 +2,7 @@
 
 import { BUSY_WRITES } from "../patience.ts";
 import { type Costs, costsOf, PRICES, type Traffic } from "./costs.ts";
+import { type Contender, compare, peakOf } from "./rivals.ts";
 import { list, paint, print, printJson, table } from "./screen.ts";
 import { Stop, WRONG_USAGE } from "./stop.ts";
 import { dollars, inWords, rounded, several } from "./words.ts";
@@ -19,15 +20,22 @@ export interface EstimateOptions {
   readonly perClient: number;
   readonly total?: number;
   readonly region: keyof typeof PRICES;
+  readonly compare?: boolean;
 }
 
 const DAY_SECONDS = 86_400;
 
 export async function estimate(options: EstimateOptions): Promise<void> {
   const traffic = trafficOf(options);
-  const estimated = costsOf(traffic, PRICES[options.region]);
-  if (options.json) printJson({ traffic, region: options.region, ...estimated, notIncluded: NOT_INCLUDED });
-  else show(traffic, options.region, estimated);
+  const prices = PRICES[options.region];
+  const estimated = costsOf(traffic, prices);
+  const compared = options.compare ? compare([traffic], prices) : undefined;
+  if (options.json) {
+    printJson({ traffic, region: options.region, ...estimated, notIncluded: NOT_INCLUDED, compared });
+    return;
+  }
+  show(traffic, options.region, estimated);
+  if (compared) showCompared(compared, estimated);
 }
 
 function trafficOf(options: EstimateOptions): Traffic {
@@ -86,4 +94,15 @@ function show(traffic: Traffic, region: string, costs: Costs): void {
 
 function significant(rate: number): string {
   return Number(rate.toPrecision(2)).toString();
+}
+
+function showCompared(contenders: readonly Contender[], costs: Costs): void {
+  const peak = peakOf([costs]);
+  const rows = contenders.map(({ name, dollars: cost, most = Number.POSITIVE_INFINITY }) => [
+    name,
+    dollars(cost),
+    most < peak ? `takes ${inWords(most)}/s of a counter, not ${significant(peak)}/s` : "",
+  ]);
+  print(`\n${table(rows, ["left", "right", "left"], ["with CPU and memory of functions", "per month", ""])}`);
+  print("What is assumed of the others is in docs/costs.md.");
 }

@@ -155,6 +155,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .option("--per-client <n>", "increments a client makes of a counter in a minute; 0 if it watches it", amount, 1)
     .option("--total <n>", "what the total of a counter is (default: half a month's increments)", amount)
     .addOption(new Option("--region <region>", "where the database is").choices(["nam5", "regional"]).default("nam5"))
+    .option("--compare", "beside fixed shards and Redis")
     .action(async (_, command: Command) => {
       const { estimate } = await import("./estimate.ts");
       await estimate(command.optsWithGlobals<EstimateOptions>());
@@ -164,6 +165,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
       examples(
         "estimate --per-second 100",
         "estimate --per-day 200000 --peak 50 --counters 1000 --keyed 100% --watchers 2",
+        "estimate --per-second 100 --reads-per-day 1000000 --compare",
       ),
     );
 

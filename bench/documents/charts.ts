@@ -1,0 +1,21 @@
+/** Which charts there are, from which results. */
+import { PRICES } from "../../client/src/cli/costs.ts";
+import type { Chart } from "./chart.ts";
+import { acknowledgement, dollars } from "./dots.ts";
+import { crowd, day, viral } from "./lines.ts";
+import type { Recorded, Simulated } from "./results.ts";
+
+/** Their names, whether or not there is anything to draw. */
+export const CHARTS = ["viral", "acknowledgement", "dollars", "crowd", "day"] as const;
+
+export function charts({ trials }: Recorded, runs: readonly Simulated[]): Chart[] {
+  const deployed = (trace: string) => runs.find((run) => run.trace === trace && run.design === "as deployed");
+  const [rush, oneDay] = [deployed("flash crowd 1,000/s"), deployed("day")];
+  return [
+    viral(trials),
+    acknowledgement(trials),
+    dollars(trials, PRICES.nam5.write * 1e6),
+    rush && crowd(rush),
+    oneDay && day(oneDay),
+  ].filter((chart) => chart !== undefined);
+}

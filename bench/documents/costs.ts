@@ -1,0 +1,283 @@
+/** The tables of docs/costs.md, from the functions that `npx firestore-tally estimate` computes with. */
+import { type Costs, costsOf, type Item, PRICES, type Prices, type Traffic } from "../../client/src/cli/costs.ts";
+import { type Contender, compare, peakOf, RIVAL_PRICES } from "../../client/src/cli/rivals.ts";
+import { dollars, inWords, rounded } from "../../client/src/cli/words.ts";
+import { type Parts, table } from "./fill.ts";
+
+const MONTH_SECONDS = 30 * 86_400;
+
+type Units = Partial<Record<keyof Prices, number>>;
+
+/** What each thing is billed as: docs/architecture.md says why. */
+const THINGS: readonly (readonly [string, Units])[] = [
+  ["an increment", { write: 1 }],
+  ["its wake: each, of a counter on one shard; on `n` shards, one in `n`", { invocation: 1 }],
+  ["an increment with a key: the entry, and the rules' lookups", { write: 2, read: 2 }],
+  ["its undo", { write: 1, delete: 1, read: 3 }],
+  ["a server's increment: the receipt, which a TTL policy removes", { write: 2, delete: 1 }],
+  ["a client's first increment: the shard count, kept for a minute or 20 writes", { read: 1 }],
+  ["a measurement, on 1 shard: the shard and the counter document", { read: 2 }],
+  ["a measurement, on 100 shards", { read: 101 }],
+  ["a publish", { write: 1 }],
+  ["a publish that was put off or polled, besides", { read: 1, task: 1, invocation: 1 }],
+  ["a read of the total, or the start of a watch", { read: 1 }],
+  ["a new total, for each client that watches", { read: 1 }],
+  ["an exact read, on 100 shards", { read: 100 }],
+  ["a shard that is folded", { delete: 1 }],
+  ["for every 200 of them, `base`", { write: 1, invocation: 1 }],
+  ["a sweep that finds nothing, every 5 minutes", { read: 1, invocation: 1 }],
+];
+
+const UNITS = Object.keys(PRICES.nam5) as (keyof Prices)[];
+
+function things(): string {
+  const rows = THINGS.map(([name, units]) => {
+    const cost = UNITS.reduce((sum, unit) => sum + (units[unit] ?? 0) * PRICES.nam5[unit], 0);
+    return [name, ...UNITS.map((unit) => (units[unit] ? rounded(units[unit]) : "")), dollars(cost * 1e6)];
+  });
+  return table(["", ...UNITS.map((unit) => `${unit}s`), "$ per million"], 1, rows);
+}
+
+function prices(): string {
+  const rows = Object.entries(PRICES).map(([region, all]) => [
+    `\`${region}\``,
+    ...UNITS.map((unit) => dollars(all[unit] * 1e6)),
+  ]);
+  return table(["US$ per million", ...UNITS.map((unit) => `${unit}s`)], 1, rows);
+}
+
+/** So many that the sweep, which costs the same for any number of calm counters, is no matter. */
+const MANY = 1_000;
+
+/** Counters that are written at the same rate all month; their clients watch, and so know their shards. */
+const steady = (perSecond: number): Traffic => ({
+  perSecond: perSecond * MANY,
+  peakPerSecond: perSecond * MANY,
+  peakHours: 24,
+  counters: MANY,
+  keyed: 0,
+  watchers: 0,
+  readsPerDay: 0,
+  perClient: 0,
+});
+
+const RATES = [0.001, 0.01, 0.1, 1, 10, 100, 1_000];
+
+/** @param total  of the counter; if it is not given, what half a month makes it */
+function rates(total?: number): string {
+  const rows = RATES.map((rate) => {
+    const { items, dollars: all, increments, phases } = costsOf({ ...steady(rate), total }, PRICES.nam5);
+    const [{ shards, interval } = { shards: 0, interval: 0 }] = phases;
+    const perThousand = (unit: Item["unit"]) =>
+      rounded(items.reduce((sum, item) => sum + (item.unit === unit ? item.perMonth : 0), 0) / (increments / 1_000));
+    const counts = (["write", "read", "invocation", "task"] as const).map(perThousand);
+    return [
+      significant(rate),
+      rounded(shards),
+      inWords(interval / 1_000),
+      ...counts,
+      dollars((all / increments) * 1e6),
+    ];
+  });
+  return table(
+    ["increments/s", "shards", "seconds between totals", "writes", "reads", "invocations", "tasks", "$ per million"],
+    0,
+    rows,
+  );
+}
+
+export interface Example {
+  readonly name: string;
+  /** Unlike counters, by what they are. */
+  readonly kinds: Readonly<Record<string, Traffic>>;
+}
+
+/** Totals that are read for each increment, and how the rest of the traffic looks. */
+interface Shape {
+  readonly counters: number;
+  /** Increments per second of all counters in the busy part of the day, and how many hours that is. */
+  readonly peak: readonly [perSecond: number, hours: number];
+  readonly views: number;
+  readonly watchers?: number;
+}
+
+function traffic(perMonth: number, { counters, peak, views, watchers = 0 }: Shape): Traffic {
+  const [peakPerSecond, peakHours] = peak;
+  const perSecond = perMonth / MONTH_SECONDS;
+  const readsPerDay = (views * perMonth) / 30;
+  // Who increments a counter has its total on the page, and so knows its shards.
+  return { perSecond, peakPerSecond, peakHours, counters, keyed: 0, watchers, readsPerDay, perClient: 0 };
+}
+
+const alike = (name: string, perMonth: number, shape: Shape): Example => ({
+  name,
+  kinds: { [name]: traffic(perMonth, shape) },
+});
+
+export const EXAMPLES: readonly Example[] = [
+  alike("likes of a club's pages", 1e3, { counters: 10, peak: [0.002, 2], views: 10 }),
+  alike("likes of a magazine", 1e6, { counters: 1_000, peak: [2, 2], views: 10 }),
+  alike("downloads of one file", 1e6, { counters: 1, peak: [5, 1], views: 1 }),
+  alike("views in a shop", 1e7, { counters: 10_000, peak: [15, 3], views: 1 }),
+  alike("views of one page", 1e7, { counters: 1, peak: [20, 3], views: 1 }),
+  {
+    name: "a magazine with a hit a day",
+    kinds: {
+      "its posts": traffic(5e6, { counters: 1_000, peak: [8, 3], views: 10 }),
+      "the hit": traffic(5e6, { counters: 1, peak: [80, 0.5], views: 10 }),
+    },
+  },
+  alike("a hit that lasts", 1e8, { counters: 1, peak: [200, 3], views: 1 }),
+  alike("likes in a network", 1e9, { counters: 1_000_000, peak: [1_000, 4], views: 10 }),
+  alike("a vote of a whole country", 1e9, { counters: 1, peak: [2_000, 3], views: 1, watchers: 100 }),
+];
+
+export interface Compared {
+  readonly increments: number;
+  readonly peak: number;
+  readonly costs: readonly Costs[];
+  readonly contenders: readonly [tally: Contender, recipe: Contender, enough: Contender, redis: Contender];
+}
+
+export function compared({ kinds }: Pick<Example, "kinds">): Compared {
+  const all = Object.values(kinds);
+  const costs = all.map((one) => costsOf(one, PRICES.nam5));
+  return {
+    increments: costs.reduce((sum, { increments }) => sum + increments, 0),
+    peak: peakOf(costs),
+    costs,
+    contenders: compare(all, PRICES.nam5) as unknown as Compared["contenders"],
+  };
+}
+
+function shapes(): string {
+  const rows = EXAMPLES.flatMap(({ name, kinds }) =>
+    Object.entries(kinds).map(([kind, one]) => {
+      const { perSecond, peakPerSecond, peakHours, counters, readsPerDay, watchers } = one;
+      const { phases, increments } = costsOf(one, PRICES.nam5);
+      return [
+        rounded(increments),
+        kind === name ? name : `${name}: ${kind}`,
+        rounded(counters),
+        significant(perSecond),
+        `${significant(peakPerSecond)}, ${inWords(peakHours)} h a day`,
+        significant(peakPerSecond / counters),
+        phases.map(({ shards }) => rounded(shards)).join(", "),
+        inWords((readsPerDay * 30) / increments),
+        rounded(watchers),
+      ];
+    }),
+  );
+  const head = [
+    "a month",
+    "what",
+    "counters",
+    "mean/s",
+    "peak/s",
+    "of one counter",
+    "shards",
+    "views each",
+    "watchers",
+  ];
+  return table(head, 2, rows);
+}
+
+function comparison(): string {
+  const rows = EXAMPLES.map((example) => {
+    const { contenders, increments, peak } = compared(example);
+    const [tally, recipe, enough, redis] = contenders;
+    const least = Math.min(...contenders.filter(({ most = peak }) => most >= peak).map((one) => one.dollars));
+    const cell = ({ dollars: cost, most = peak }: Contender) =>
+      most < peak ? "too slow" : cost === least ? `**${money(cost)}**` : money(cost);
+    return [
+      rounded(increments),
+      example.name,
+      cell(tally),
+      cell(recipe),
+      `${enough.name}: ${cell(enough)}`,
+      cell(redis),
+    ];
+  });
+  return table(["a month", "what", "Tally", "10 fixed shards", "as many as the peak needs", "Redis"], 2, rows);
+}
+
+/** What Tally and Redis are made of, in each example. */
+function breakdown(): string {
+  const rows = EXAMPLES.map((example) => {
+    const { costs, contenders } = compared(example);
+    const [tally, , , redis] = contenders;
+    const items = costs.flatMap((one) => one.items);
+    const sum = (isWanted: (name: string) => boolean) =>
+      items.reduce((all, item) => all + (isWanted(item.name) ? item.dollars : 0), 0);
+    const part = ({ items: parts }: Contender, wanted: string) =>
+      money(parts.find((item) => item.name === wanted)?.dollars ?? 0);
+    const isReaders = (name: string) => name.startsWith("totals, by who");
+    return [
+      example.name,
+      money(sum((name) => name === "increments")),
+      money(sum(isReaders)),
+      money(sum((name) => name !== "increments" && !isReaders(name))),
+      part(tally, "CPU and memory"),
+      part(redis, "1 GiB of Redis"),
+      part(redis, "invocations"),
+      part(redis, "CPU and memory"),
+    ];
+  });
+  const ofTally = ["increments", "readers", "functions' work", "their CPU"];
+  return table(["what", ...ofTally, "Redis: instance", "Redis: invocations", "Redis: CPU"], 1, rows);
+}
+
+/** From how many increments a month on Redis is cheaper for one counter that is written evenly. */
+export function breakEven(views: number): number {
+  let [low, high] = [1e3, 1e12];
+  while (high / low > 1.001) {
+    const perMonth = Math.sqrt(low * high);
+    const [tally, , , redis] = compared(alike("", perMonth, { counters: 1, peak: [0, 1], views })).contenders;
+    if (tally.dollars < redis.dollars) low = perMonth;
+    else high = perMonth;
+  }
+  return high;
+}
+
+function breakEvens(): string {
+  const rows = [0, 1, 10].map((views) => {
+    const perMonth = breakEven(views);
+    return [rounded(views), `${significant(perMonth / 1e6)} million`, significant(perMonth / MONTH_SECONDS)];
+  });
+  return table(["views for each increment", "increments a month", "per second"], 0, rows);
+}
+
+/** What Redis costs, whoever uses it. */
+function rivalPrices(): string {
+  const { redisHour, request, cpuSecond, gibSecond } = RIVAL_PRICES;
+  const rows = [
+    ["Memorystore for Redis, Basic Tier, 1 GiB", "a month of 720 hours", dollars(redisHour * 720)],
+    ["requests", "a million", dollars(request * 1e6)],
+    ["CPU of an instance that serves", "an hour", dollars(cpuSecond * 3_600)],
+    ["memory of it", "a GiB and hour", dollars(gibSecond * 3_600)],
+  ];
+  return table(["", "for", "US$"], 2, rows);
+}
+
+function money(amount: number): string {
+  return amount < 1_000 ? dollars(amount) : `$${rounded(amount)}`;
+}
+
+/** With two digits, however small. */
+function significant(number: number): string {
+  return number.toLocaleString("en-US", { maximumSignificantDigits: 2 });
+}
+
+export function costParts(): Parts {
+  return {
+    "costs:each": things(),
+    "costs:prices": prices(),
+    "costs:new": rates(0),
+    "costs:old": rates(),
+    "costs:examples": shapes(),
+    "costs:comparison": comparison(),
+    "costs:breakdown": breakdown(),
+    "costs:even": breakEvens(),
+    "costs:rivals": rivalPrices(),
+  };
+}

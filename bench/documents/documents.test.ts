@@ -1,0 +1,87 @@
+/** What the documents show is what is computed now. After a change that is meant, `npm run report` writes it. */
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { svg, THEMES } from "./chart.ts";
+import { CHARTS, charts } from "./charts.ts";
+import { breakEven, compared, EXAMPLES } from "./costs.ts";
+import { documents } from "./documents.ts";
+import { fill } from "./fill.ts";
+import { readBench, readSimulated } from "./results.ts";
+
+test.each(Object.entries(documents()))("%s is as `npm run report` writes it", (file, content) => {
+  expect(readFileSync(file, "utf8")).toBe(content);
+});
+
+describe("docs/costs.md says that", () => {
+  const all = EXAMPLES.map((example) => ({ name: example.name, ...compared(example) }));
+
+  test("fixed shards are cheaper than Tally where no counter gets more than a few increments per second", () => {
+    const calm = all.filter(({ peak }) => peak <= 5);
+    expect(calm.length).toBeGreaterThanOrEqual(4);
+    for (const { name, contenders } of calm) {
+      const [tally, , enough] = contenders;
+      expect(enough.dollars, name).toBeLessThan(tally.dollars);
+    }
+  });
+
+  test("Tally is cheapest where counters are now calm and now hot, below tens of millions a month", () => {
+    const between = all.filter(({ peak, increments }) => peak > 10 && increments < 2e7);
+    expect(between.length).toBeGreaterThanOrEqual(2);
+    for (const { name, peak, contenders } of between) {
+      const [tally, ...others] = contenders;
+      const able = others.filter(({ most = peak }) => most >= peak);
+      for (const other of able) expect(tally.dollars, `${name}: ${other.name}`).toBeLessThan(other.dollars);
+    }
+  });
+
+  test("Redis is cheaper from some tens of millions of increments a month on", () => {
+    for (const views of [0, 1, 10]) {
+      expect(breakEven(views)).toBeGreaterThan(1e7);
+      expect(breakEven(views)).toBeLessThan(1e8);
+    }
+  });
+});
+
+describe("a chart", () => {
+  const recorded = readBench();
+  const second = (at: number) => ({ at, offered: at < 0 ? 1 : 1_000, acknowledged: 10 });
+  const trials = recorded.trials.map((trial) => ({ ...trial, timeline: [-2, -1, 0, 1, 2].map(second) }));
+  const all = charts({ ...recorded, trials }, readSimulated());
+
+  test("is there for each place, if all was recorded", () => {
+    expect(all.map(({ name }) => name)).toEqual(CHARTS);
+    const without = charts({ ...recorded, trials: [] }, []);
+    expect(without.map(({ name }) => name)).not.toContain("viral");
+  });
+
+  test.each(all.map((chart) => [chart.name, chart] as const))(
+    "%s is told to those who do not see it, and is the same on light and dark pages but for its colours",
+    (_, chart) => {
+      const [light, dark] = [svg(chart, THEMES.light), svg(chart, THEMES.dark)];
+      for (const drawn of [light, dark]) {
+        expect(drawn).toMatch(
+          /^<svg [^>]*role="img" aria-labelledby="title description">\n<title id="title">[^<]{10,}</,
+        );
+        expect(drawn).toMatch(/<desc id="description">[^<]{40,}</);
+        expect(drawn).not.toMatch(/NaN|Infinity|undefined/);
+      }
+      expect(light).not.toBe(dark);
+      const uncoloured = (drawn: string) => drawn.replaceAll(/#[0-9a-f]{6}/g, "#");
+      expect(uncoloured(light)).toBe(uncoloured(dark));
+    },
+  );
+});
+
+describe("a document", () => {
+  const text = "# Title\n\n<!-- a:b -->\n\nold\n\n<!-- /a:b -->\n\nEnd\n";
+
+  test("has its part between the markers, and nothing else changed", () => {
+    expect(fill(text, { "a:b": "new" })).toBe(text.replace("old", "new"));
+    expect(fill(fill(text, { "a:b": "" }), { "a:b": "old" })).toBe(text);
+  });
+
+  test("without a place for a part is refused, and so is a place without a part", () => {
+    expect(() => fill(text, { "a:b": "", c: "" })).toThrow("no place for <!-- c -->");
+    expect(() => fill(text, {})).toThrow("a:b");
+  });
+});

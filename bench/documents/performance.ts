@@ -1,0 +1,134 @@
+/** The tables of docs/performance.md, from what was recorded. */
+import { rounded } from "../../client/src/cli/words.ts";
+import type { Percentiles } from "../statistics.ts";
+import type { Trial } from "../trial.ts";
+import { type Parts, table } from "./fill.ts";
+import { loadTitle, type Recorded, type Simulated, TITLES } from "./results.ts";
+
+function conditions({ measuredAt, machine, versions, limits, latencies }: Recorded): string {
+  const named = Object.entries(versions).map(([name, version]) => `\`${name}\` ${version}`);
+  return [
+    `Recorded on ${measuredAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpu}), Node ${machine.node},`,
+    `${named.join(", ")}. A document takes ${limits.perSecond} write per second, ${limits.burst} at once`,
+    `after a rest. A write that would have to wait for more than ${limits.longestWait / 1_000} s is refused. Latency each way:`,
+    `${latencies.clients} ms for clients, ${latencies.functions} ms for functions.`,
+  ].join("\n");
+}
+
+/** One row for each load and contender; the load is named once. */
+function ofTrials(
+  trials: readonly Trial[],
+  columns: Readonly<Record<string, (trial: Trial) => string | number>>,
+): string {
+  const rows = trials.map((trial, n) => [
+    trials[n - 1]?.load === trial.load ? "" : loadTitle(trial.load),
+    TITLES[trial.contender],
+    ...Object.values(columns).map((of) => `${of(trial)}`),
+  ]);
+  return table(["offered", "", ...Object.keys(columns)], 2, rows);
+}
+
+const percentiles = (of: (trial: Trial) => Percentiles) => ({
+  p50: (trial: Trial) => seconds(of(trial).p50),
+  p95: (trial: Trial) => seconds(of(trial).p95),
+  p99: (trial: Trial) => seconds(of(trial).p99),
+});
+
+function acknowledgements(trials: readonly Trial[]): string {
+  return ofTrials(trials, {
+    ...percentiles(({ acknowledgement }) => acknowledgement),
+    "accepted/s": ({ acceptedPerSecond }) => fixed(acceptedPerSecond, 1),
+    "step absorbed in": ({ isStep, absorbedAfter }) => (isStep ? seconds(absorbedAfter) : ""),
+  });
+}
+
+function freshness(trials: readonly Trial[]): string {
+  return ofTrials(trials, {
+    ...percentiles(({ lag }) => lag),
+    "totals/s": ({ totalsPerSecond }) => fixed(totalsPerSecond, 1),
+    "reads/s of one who watches": ({ watcherReadsPerSecond }) => fixed(watcherReadsPerSecond, 1),
+  });
+}
+
+function exactness(trials: readonly Trial[]): string {
+  return ofTrials(trials, {
+    made: ({ offered }) => rounded(offered),
+    acknowledged: ({ acknowledged }) => rounded(acknowledged),
+    "in the total": ({ total }) => rounded(total),
+    "seen by who watches": ({ visible }) => rounded(visible),
+    exact: ({ exact }) => (exact ? "yes" : "**no**"),
+    "refused commits": ({ aborted }) => rounded(aborted),
+  });
+}
+
+function costs(trials: readonly Trial[]): string {
+  return ofTrials(trials, {
+    documents: ({ documents }) => rounded(documents),
+    reads: ({ per1000 }) => rounded(per1000.reads),
+    writes: ({ per1000 }) => rounded(per1000.writes),
+    deletes: ({ per1000 }) => rounded(per1000.deletes),
+    invocations: ({ per1000 }) => rounded(per1000.invocations),
+    tasks: ({ per1000 }) => rounded(per1000.tasks),
+    "$ per million": ({ dollarsPerMillion }) => fixed(dollarsPerMillion, 2),
+  });
+}
+
+function overheads({ overhead }: Recorded): string {
+  const rows = overhead.map(({ name, tally, raw, ratio }) => [name, rounded(tally), rounded(raw), fixed(ratio, 2)]);
+  return table(["", "Tally, writes/s", "by hand, writes/s", "ratio"], 1, rows);
+}
+
+function aggregations({ aggregation }: Recorded): string {
+  const rows = aggregation.map(({ shards, perSecond, perCoreSecond, took: { p50, p95, p99 } }) => [
+    rounded(shards),
+    fixed(perSecond, 1),
+    fixed(perCoreSecond, 1),
+    ...[p50, p95, p99].map((duration) => `${rounded(duration)} ms`),
+  ]);
+  return table(["shards", "per second", "per second of CPU", "p50", "p95", "p99"], 0, rows);
+}
+
+function simulated(runs: readonly Simulated[]): string {
+  const rows = runs
+    .filter(({ design }) => design === "as deployed")
+    .map(({ trace, perSecond, acknowledged, ackMs, absorbedMs, staleMs, dollars }) => [
+      trace,
+      rounded(perSecond),
+      `${fixed(100 * acknowledged, 1)} %`,
+      seconds(ackMs.p95),
+      absorbedMs.length > 0 ? absorbedMs.map((took) => seconds(took ?? Number.POSITIVE_INFINITY)).join(", ") : "",
+      seconds(staleMs.p95),
+      fixed(dollars, 2),
+    ]);
+  const head = [
+    "traffic",
+    "offered/s",
+    "acknowledged",
+    "p95",
+    "steps absorbed in",
+    "shows within, p95",
+    "$ per million",
+  ];
+  return table(head, 1, rows);
+}
+
+function seconds(millis: number): string {
+  return Number.isFinite(millis) ? `${fixed(millis / 1_000, 2)} s` : "never";
+}
+
+function fixed(number: number, digits: number): string {
+  return number.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+export function performanceParts(bench: Recorded, runs: readonly Simulated[]): Parts {
+  return {
+    "bench:conditions": conditions(bench),
+    "bench:acknowledgement": acknowledgements(bench.trials),
+    "bench:freshness": freshness(bench.trials),
+    "bench:exactness": exactness(bench.trials),
+    "bench:costs": costs(bench.trials),
+    "bench:overhead": overheads(bench),
+    "bench:aggregation": aggregations(bench),
+    "simulate:traces": simulated(runs),
+  };
+}

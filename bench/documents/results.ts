@@ -1,0 +1,44 @@
+/** The recorded results, as whoever shows them wants them. */
+import { readFileSync } from "node:fs";
+import type { ContenderName } from "../contenders.ts";
+import type { Results } from "../report.ts";
+import type { Summary } from "../simulation/summary.ts";
+
+export interface Recorded extends Results {
+  readonly measuredAt: string;
+  readonly machine: { readonly cores: number; readonly cpu: string; readonly node: string };
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+/** A simulated run. */
+export interface Simulated extends Summary {
+  readonly timeline: readonly {
+    readonly at: number;
+    readonly offered: number;
+    readonly committed: number;
+    readonly shardCount: number;
+  }[];
+}
+
+/** As people call them. Their code is not imported here: it wants Firebase, and the client built. */
+export const TITLES: Readonly<Record<ContenderName, string>> = {
+  single: "one document",
+  recipe: "10 fixed shards",
+  tally: "Tally",
+};
+
+/** A load as people write it. */
+export function loadTitle(load: string): string {
+  return load.replace(/\d{4,}/g, (number) => Number(number).toLocaleString("en-US"));
+}
+
+const RESULTS = new URL("../results/", import.meta.url);
+
+/** What took for ever is `null` in the file, and `Infinity` here. */
+export function readBench(file = new URL("bench.json", RESULTS)): Recorded {
+  return JSON.parse(readFileSync(file, "utf8"), (_, value) => value ?? Number.POSITIVE_INFINITY);
+}
+
+export function readSimulated(file = new URL("simulate.json", RESULTS)): readonly Simulated[] {
+  return JSON.parse(readFileSync(file, "utf8")).traces;
+}
