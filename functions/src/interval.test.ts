@@ -38,10 +38,13 @@ test("a sparse counter has the longest interval if it is dear to measure: a larg
   expect(publishInterval({ ...sparse, shardDocuments: 1_000, silentShards: 999 }, defaults)).toBe(1_000);
 });
 
-test("a counter that has just grown, and has not half of its shards yet, has the shortest interval", () => {
-  const grown = { shardCount: 200, rate: 10, total: 1_000_000, silentShards: 98 };
-  const intervalOf = (shardDocuments: number) => publishInterval({ ...grown, shardDocuments }, defaults);
-  expect([1, 99, 100, 200].map(intervalOf)).toEqual([1_000, 1_000, 10_000, 10_000]);
+test("a counter that has just grown, and has not half of its shards yet, is measured as soon as its increments pay for it", () => {
+  const intervalOf = (rate: number, shardDocuments: number) =>
+    publishInterval({ shardCount: 200, rate, total: 1_000_000, silentShards: 98, shardDocuments }, defaults);
+  expect([1, 99, 100, 200].map((shardDocuments) => intervalOf(100, shardDocuments))).toEqual([
+    1_000, 1_000, 10_000, 10_000,
+  ]);
+  expect([10, 1].map((rate) => Math.round(intervalOf(rate, 99)))).toEqual([3_300, 10_000]);
 });
 
 test("the interval is within its bounds for every counter and configuration", () => {

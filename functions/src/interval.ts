@@ -5,8 +5,8 @@
  * the increments cost; within bounds people set. A counter written less than once in the longest interval gets the
  * shortest: there is nothing to coalesce, so waiting would save nothing. But if a measurement is dear, it gets the
  * longest: of a large collection that is counted, the rate is only a lower bound, and the reads are certain. Shards that
- * are folded as soon as the counter proves to be sparse do not make it dear. And a counter that has just grown gets the
- * shortest, because its next step up may be due.
+ * are folded as soon as the counter proves to be sparse do not make it dear. And a counter that has just grown is measured as
+ * soon as its increments pay for it, because its next step up may be due.
  */
 import { hasJustGrown } from "../../core/src/index.ts";
 import type { Config, Millis } from "./config.ts";
@@ -36,9 +36,11 @@ export function publishInterval(counter: Load, config: Config): Millis {
   const { total, rate, shardCount, shardDocuments, silentShards } = counter;
   const { precision, budget, minInterval, maxInterval } = config;
   if (isSparse(rate, config)) return shardDocuments - silentShards < DEAR * shardCount ? minInterval : maxInterval;
+  const isGrowing = hasJustGrown(shardCount, shardDocuments);
   // What its old shards could take says little of what is asked of it now.
-  if (hasJustGrown(shardCount, shardDocuments)) return minInterval;
-  const untilVisible = (precision * Math.abs(total)) / rate;
-  const untilAffordable = (Math.max(shardCount, shardDocuments) * READ_PRICE) / (budget * rate * WRITE_PRICE);
+  const untilVisible = isGrowing ? 0 : (precision * Math.abs(total)) / rate;
+  const share = isGrowing ? Math.max(budget, 1) : budget;
+  const shards = isGrowing ? shardDocuments : Math.max(shardCount, shardDocuments);
+  const untilAffordable = (shards * READ_PRICE) / (share * rate * WRITE_PRICE);
   return Math.min(Math.max(1_000 * Math.max(untilVisible, untilAffordable), minInterval), maxInterval);
 }

@@ -38,6 +38,7 @@ export interface Prices {
   readonly write: number;
   readonly delete: number;
   readonly invocation: number;
+  /** Two billable operations: that it is created, and that it is delivered. */
   readonly task: number;
 }
 
@@ -46,8 +47,8 @@ export interface Prices {
  * https://firebase.google.com/pricing.
  */
 export const PRICES = {
-  nam5: { read: 0.6e-6, write: 1.8e-6, delete: 0.2e-6, invocation: 0.4e-6, task: 0.4e-6 },
-  regional: { read: 0.3e-6, write: 0.9e-6, delete: 0.1e-6, invocation: 0.4e-6, task: 0.4e-6 },
+  nam5: { read: 0.6e-6, write: 1.8e-6, delete: 0.2e-6, invocation: 0.4e-6, task: 0.8e-6 },
+  regional: { read: 0.3e-6, write: 0.9e-6, delete: 0.1e-6, invocation: 0.4e-6, task: 0.8e-6 },
 } as const satisfies Record<string, Prices>;
 
 export interface Traffic {
@@ -162,7 +163,8 @@ export function costsOf(traffic: Traffic, prices: Prices, config: Config = DEFAU
     item(
       "function invocations",
       "invocation",
-      monthly(({ rate, shards }) => rate / shards) + tasks + polls + SWEEPS + days * folded + folds,
+      // Those of shard 0, and those that create anew what was folded the night before.
+      monthly(({ rate, shards }) => rate / shards) + days * folded + tasks + polls + SWEEPS + folds,
     ),
     item("tasks", "task", tasks + polls),
   ];
