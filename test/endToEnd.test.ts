@@ -98,7 +98,7 @@ test("a counter grows with its load, shrinks when it is calm, and folding loses 
     while (!stopped.signal.aborted) {
       await incrementOnShard(writers[0] as Client, id, (stale * 37) % 100);
       stale++;
-      await setTimeout(1_500);
+      await setTimeout(3_000);
     }
   })();
   await until(

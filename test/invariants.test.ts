@@ -105,7 +105,7 @@ test("I3: a late aggregation never overwrites a newer total", async () => {
   const old = { total: late.total, shardCount: 1, writes: 1, rate: 0, asOf: toMillis(late.asOf), calmSince: null };
   const published = await publish(
     before,
-    { ...old, unsettled: false, silentShards: 0, shardDocuments: 1, malformed: [] },
+    { ...old, growing: false, unsettled: false, silentShards: 0, shardDocuments: 1, malformed: [] },
     late,
   );
   expect(published).toBe(false);

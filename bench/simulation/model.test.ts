@@ -90,13 +90,13 @@ test.each([
   const settings = withSettings([`doubtsGrowth=${doubtsGrowth}`]);
   const population = new Population({ clients: 1, perClient: Infinity }, clock, settings, () => 0.5);
   const counter = new Counter(0);
-  counter.document = { ...idle, shardCount: 20, shardDocuments: 1 };
+  counter.document = { ...idle, shardCount: 20, growing: true };
   const sent = [];
   for (let increment = 0; increment < 3; increment++) {
     const { client, readyAt } = population.next(counter, clock.now);
     while (clock.now < readyAt) clock.advance();
     sent.push(client.spread._width());
-    counter.document = { ...counter.document, shardCount: 200, shardDocuments: 200 };
+    counter.document = { ...counter.document, shardCount: 200, growing: false };
   }
   expect(sent).toEqual(widths);
   expect(counter.bill["shard count, by clients"]).toBe(1 + doubtsGrowth);

@@ -80,7 +80,7 @@ describe("what can be varied starts from what deploys", () => {
   test("the clients: unvaried, one spreads as createSpread does", () => {
     const anyStep = fc.oneof(
       fc.record({ wait: fc.constantFrom(1, 400, 1_000, 30_000) }),
-      fc.record({ learned: fc.nat(9_000), documents: fc.nat(9_000) }),
+      fc.record({ learned: fc.nat(9_000), growing: fc.boolean() }),
       fc.constantFrom("send" as const, "answer" as const),
     );
     fc.assert(
@@ -98,7 +98,7 @@ describe("what can be varied starts from what deploys", () => {
           for (const spread of spreads) {
             if (step === "send") spread._sent();
             else if (step === "answer") spread._answered();
-            else if ("learned" in step) spread._learn(step.learned, step.documents);
+            else if ("learned" in step) spread._learn(step.learned, step.growing);
           }
           const [copy, original] = spreads.map((spread) => [spread._width(), spread._doubt()]);
           expect(copy).toEqual(original);
@@ -125,10 +125,10 @@ describe("growth", () => {
 
 test("a counter that has just grown has the shortest interval, unless nobody is in a hurry", () => {
   const counter = { ...idle, total: 0, rate: 100, shardCount: 200 };
-  const interval = (shardDocuments: number, ...settings: string[]) =>
-    publishInterval(unhurried({ ...counter, shardDocuments }, withSettings(settings)), configOf(SETTINGS));
-  expect([interval(20), interval(200)].map(Math.round)).toEqual([1_000, 1_905]);
-  expect([interval(20, "hurry=0"), interval(200, "hurry=0")].map(Math.round)).toEqual([1_905, 1_905]);
+  const interval = (growing: boolean, ...settings: string[]) =>
+    Math.round(publishInterval(unhurried({ ...counter, growing }, withSettings(settings)), configOf(SETTINGS)));
+  expect([interval(true), interval(false)]).toEqual([1_000, 1_905]);
+  expect([interval(true, "hurry=0"), interval(false, "hurry=0")]).toEqual([1_905, 1_905]);
 });
 
 test("what wakes a sleeping counter has the rate of the moment, if its first rate is to count", () => {

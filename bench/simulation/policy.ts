@@ -51,7 +51,7 @@ export function publishedWith(
   const { shardCount, calmSince } = scaleWith(demand, scaling, next.asOf, settings);
   const isSpread = [...shards.map(({ id }) => id), ...malformed].some((id) => !WOKEN.includes(id));
   const unsettled = shardCount > minShards || isSpread || !isSparse(next.rate, config);
-  return { ...next, shardCount, calmSince, unsettled };
+  return { ...next, shardCount, calmSince, growing: shardCount > scaling.shardCount, unsettled };
 }
 
 /** The rule of `decideScaling`, its constants being settings. */
@@ -78,6 +78,5 @@ export function scaleWith(
 
 /** A counter as those see it who decide when to look again: if nobody is in a hurry, one that grew looks like any other. */
 export function unhurried(counter: Published, { hurry }: Settings): Published {
-  if (hurry > 0) return counter;
-  return { ...counter, shardDocuments: Math.max(counter.shardDocuments, Math.ceil(counter.shardCount / 2)) };
+  return hurry > 0 || !counter.growing ? counter : { ...counter, growing: false };
 }

@@ -70,7 +70,7 @@ export class Population {
     client.readUntil = now + this.#settings.ackLatency;
     counter.bill["shard count, by clients"]++;
     this.#clock.at(client.readUntil, {
-      run: () => client.spread._learn(counter.document?.shardCount, counter.document?.shardDocuments),
+      run: () => client.spread._learn(counter.document?.shardCount, counter.document?.growing),
     });
   }
 

@@ -34,11 +34,11 @@ export function spreadWith(settings: Clients, random: Random, clock: Clock): Spr
       const doubt = isSlow() || isDisproved ? 2 : spread._doubt();
       return asksFirst > 0 || !isKnown ? doubt : Math.min(doubt, 1);
     },
-    _learn(seen = shardCount, documents) {
+    _learn(seen = shardCount, growing) {
       shardCount = Math.max(Number(seen) || 1, 1);
       isKnown = true;
       isDisproved = false;
-      spread._learn(seen, doubtsGrowth > 0 ? documents : undefined);
+      spread._learn(seen, doubtsGrowth > 0 ? growing : undefined);
     },
     _sent: () => sent.push(clock()),
     _answered() {

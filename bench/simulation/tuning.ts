@@ -62,7 +62,7 @@ const each = (setting: string, values: readonly number[]) => values.map((value) 
 export const EXPERIMENTS: readonly Experiment[] = [
   {
     name: "flash",
-    repeats: 40,
+    repeats: 20,
     question: "What makes a flash crowd of 1,000/s absorbed?",
     traces: [() => flashCrowd(1_000)],
     variants: [
@@ -79,7 +79,7 @@ export const EXPERIMENTS: readonly Experiment[] = [
   },
   {
     name: "room",
-    repeats: 40,
+    repeats: 20,
     question: "How much room, and who pays for it, so that a total at 100/s is fresh?",
     traces: [() => flashCrowd(1_000), ...AUDIENCES.map((audience) => () => fresh(100, audience))],
     variants: [

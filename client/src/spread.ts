@@ -7,7 +7,7 @@
  * counter grows asks again, for what it heard then is too little a moment later. Spreading too wide or too narrow is
  * always safe, because the total is the sum of every shard there is.
  */
-import { hasJustGrown, MARK_SLOTS, MAX_SHARDS } from "../../core/src/index.ts";
+import { MARK_SLOTS, MAX_SHARDS } from "../../core/src/index.ts";
 import { BUSY_WRITES, SHARD_COUNT_TTL_MS, SLOW_ACK_MS, WIDEST } from "./patience.ts";
 
 /** What one client knows of one counter. One per counter and Firestore instance; synchronous, no I/O. */
@@ -24,10 +24,9 @@ export interface Spread {
    *
    * @param shardCount - what it says; anything but a number from 1 on is taken for 1. Left out if the read failed: what is
    *                    known stays, and is not asked for again at once
-   * @param shardDocuments - how many shards it says there are, which tells whether the counter has just grown. Left out by
-   *                    who will be told when it grows on
+   * @param growing - whether it says that the counter has just grown. Left out by who will be told when it grows on
    */
-  _learn(shardCount?: unknown, shardDocuments?: unknown): void;
+  _learn(shardCount?: unknown, growing?: unknown): void;
   /** A write was sent. */
   _sent(): void;
   /** The oldest write under way was acknowledged, or has failed: writes of one client are answered in their order. */
@@ -49,10 +48,9 @@ export function createSpread(random: () => number, clock: () => number): Spread 
   let turn = Math.floor(random() * MARK_SLOTS);
   return {
     _doubt: () => (isSlow() || clock() - knownAt >= SHARD_COUNT_TTL_MS ? 2 : +(writesSince >= BUSY_WRITES)),
-    _learn(seen = shardCount, shardDocuments) {
+    _learn(seen = shardCount, growing) {
       shardCount = Math.max(Number(seen) || 1, 1);
-      // No comparison with what is no number is true.
-      knownAt = hasJustGrown(shardCount, shardDocuments as number) ? 0 : clock();
+      knownAt = growing ? 0 : clock();
       writesSince = 0;
     },
     _sent: () => underWay.push(clock()),

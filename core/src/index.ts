@@ -16,7 +16,7 @@ export {
   type ShardDocument,
   shardsPath,
 } from "./layout.ts";
-export { hasJustGrown, type Random, randomShard } from "./shardSelection.ts";
+export { type Random, randomShard } from "./shardSelection.ts";
 export {
   CORRECTIONS,
   type CorrectionDocument,

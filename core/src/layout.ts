@@ -19,8 +19,8 @@ export interface CounterDocument<Instant> {
   asOf: Instant;
   /** The part of the id before its first colon; `""` if it has none. For leaderboards. */
   group: string;
-  /** How many shards there were. Far fewer than `shardCount` where that has just grown, and may grow on. */
-  shardDocuments: number;
+  /** Whether `shardCount` has grown with this publish, and so may be more a moment later. */
+  growing: boolean;
 }
 
 /** `counters/{id}/shards/{n}`: what landed on one shard. Every field may be absent: a server may write `count` alone. */

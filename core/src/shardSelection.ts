@@ -7,11 +7,3 @@ export type Random = () => number;
 export function randomShard(spread: number, random: Random): string {
   return `${Math.floor(random() * spread)}`;
 }
-
-/**
- * Whether a counter has grown a moment ago: most of the shards that it should have are not there yet. What its old ones could
- * take says little of what is asked of it, so more growth may follow: the backend looks again soon, and so do clients.
- */
-export function hasJustGrown(shardCount: number, shardDocuments: number): boolean {
-  return shardDocuments * 2 < shardCount;
-}

@@ -11,6 +11,8 @@ export interface StoredCounter extends CounterDocument<Timestamp> {
   unsettled: boolean;
   /** How many shards there are whose writes wake nobody. If there are any, the counter is polled. */
   silentShards: number;
+  /** How many documents the measurement read: what the next one may cost. */
+  shardDocuments: number;
   /** Shards whose `count` cannot be added and which are therefore left out. Each is reported once in the log. */
   malformed: string[];
 }
@@ -23,6 +25,7 @@ export interface Published {
   readonly rate: number;
   readonly asOf: Millis;
   readonly calmSince: Millis | null;
+  readonly growing: boolean;
   readonly unsettled: boolean;
   readonly silentShards: number;
   readonly shardDocuments: number;
@@ -72,6 +75,7 @@ export function parseCounter(snapshot: DocumentSnapshot): Published | undefined 
     rate: number("rate", 0),
     asOf,
     calmSince: millis(snapshot.get("calmSince")),
+    growing: snapshot.get("growing") === true,
     unsettled: snapshot.get("unsettled") === true,
     silentShards: number("silentShards", 0),
     shardDocuments: number("shardDocuments", 0),

@@ -52,11 +52,12 @@ export function demandOf(
 }
 
 /**
- * Whether a counter slept until this write: it begins with it; or it has long been due, nobody would have measured it
- * anyway, and an earlier write would have been heard of.
+ * Whether a counter slept until this write: it begins with it; or it has long been due, and was not written to often enough to
+ * be polled. That it is polled for the sake of a straggler on a silent shard does not count.
  */
 export function wakes(previous: Published | undefined, wanted: Wanted, now: Millis, config: Config): boolean {
   if (!previous) return wanted.isNew === true && wanted.shardId === WOKEN[0];
   const { due } = outlookOf(previous, 0, config);
-  return wanted.shardId !== undefined && !isPolled(previous, config) && now > due + config.minInterval;
+  const isBusy = isPolled({ ...previous, silentShards: 0 }, config);
+  return wanted.shardId !== undefined && !isBusy && now > due + config.minInterval;
 }

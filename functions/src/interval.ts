@@ -6,9 +6,8 @@
  * shortest: there is nothing to coalesce, so waiting would save nothing. But if a measurement is dear, it gets the
  * longest: of a large collection that is counted, the rate is only a lower bound, and the reads are certain. Shards that
  * are folded as soon as the counter proves to be sparse do not make it dear. And a counter that has just grown is measured as
- * soon as its increments pay for it, because its next step up may be due.
+ * soon as its increments pay for it, because the next step up may be due.
  */
-import { hasJustGrown } from "../../core/src/index.ts";
 import type { Config, Millis } from "./config.ts";
 import type { Published } from "./counter.ts";
 
@@ -25,7 +24,7 @@ const WRITE_PRICE = 0.18;
 const DEAR = 10;
 
 /** What an interval follows from. */
-export type Load = Pick<Published, "total" | "rate" | "shardCount" | "shardDocuments" | "silentShards">;
+export type Load = Pick<Published, "total" | "rate" | "shardCount" | "shardDocuments" | "silentShards" | "growing">;
 
 /**
  * @param counter  its last published total, its rate in writes per second, and how many shards there are: those to
@@ -33,14 +32,13 @@ export type Load = Pick<Published, "total" | "rate" | "shardCount" | "shardDocum
  * @returns        the least time between two published totals
  */
 export function publishInterval(counter: Load, config: Config): Millis {
-  const { total, rate, shardCount, shardDocuments, silentShards } = counter;
+  const { total, rate, shardCount, shardDocuments, silentShards, growing } = counter;
   const { precision, budget, minInterval, maxInterval } = config;
   if (isSparse(rate, config)) return shardDocuments - silentShards < DEAR * shardCount ? minInterval : maxInterval;
-  const isGrowing = hasJustGrown(shardCount, shardDocuments);
   // What its old shards could take says little of what is asked of it now.
-  const untilVisible = isGrowing ? 0 : (precision * Math.abs(total)) / rate;
-  const share = isGrowing ? Math.max(budget, 1) : budget;
-  const shards = isGrowing ? shardDocuments : Math.max(shardCount, shardDocuments);
+  const untilVisible = growing ? 0 : (precision * Math.abs(total)) / rate;
+  const share = growing ? Math.max(budget, 1) : budget;
+  const shards = growing ? shardDocuments : Math.max(shardCount, shardDocuments);
   const untilAffordable = (shards * READ_PRICE) / (share * rate * WRITE_PRICE);
   return Math.min(Math.max(1_000 * Math.max(untilVisible, untilAffordable), minInterval), maxInterval);
 }

@@ -4,7 +4,7 @@ import type { Published } from "./counter.ts";
 import { isOverdue } from "./sweep.ts";
 
 // Polled, due 5 s after it was published, and looked after for a second more.
-const polled = { shardCount: 50, shardDocuments: 50, unsettled: true, rate: 100, total: 500_000 };
+const polled = { shardCount: 50, unsettled: true, rate: 100, total: 500_000 };
 
 test.each<[what: string, overdue: boolean, after: number, counter: Partial<Published>]>([
   ["polled, its follow-ups still to come", false, 5_999, polled],

@@ -75,7 +75,7 @@ export async function refreshSpread(counter: Counter): Promise<void> {
     .get()
     .catch(() => undefined)
     .then((snapshot) => {
-      counter._spread._learn(snapshot?.get("shardCount"), snapshot?.get("shardDocuments"));
+      counter._spread._learn(snapshot?.get("shardCount"), snapshot?.get("growing"));
       counter._reading = undefined;
     });
   await counter._reading;

@@ -181,7 +181,7 @@ function phasesOf(traffic: Traffic, config: Config): Phase[] {
 
   const shardsAtPeak = shardsAt(peak / counters, config.minShards, config);
   const phase = (hours: number, rate: number, shards: number): Phase => {
-    const load = { total, rate, shardCount: shards, shardDocuments: shards, silentShards: shards - 1 };
+    const load = { total, rate, shardCount: shards, shardDocuments: shards, silentShards: shards - 1, growing: false };
     return { hours, rate, shards, interval: publishInterval(load, config) };
   };
   const quiet = phase(24 - busy, rest / counters, shardsAt(rest / counters, shardsAtPeak, config));
@@ -207,7 +207,7 @@ function shardsAt(rate: number, from: number, config: Config): number {
 function publishingOf({ rate, shards }: Phase, total: number, config: Config, bases: number) {
   if (rate === 0) return { publishes: 0, reads: 0, tasks: 0 };
   const documents = shards + bases;
-  const load = { total, rate, shardCount: shards, shardDocuments: documents, silentShards: shards - 1 };
+  const load = { total, rate, shardCount: shards, shardDocuments: documents, silentShards: shards - 1, growing: false };
   const interval = publishInterval(load, config) / 1_000;
   if (isPolled(load, config)) {
     const wondering = Math.min(1 / interval, rate / shards);

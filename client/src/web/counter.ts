@@ -78,7 +78,7 @@ export function knowSpread(counter: Counter): unknown {
       getDoc(counterDoc(counter))
         .catch(() => undefined)
         .then((snapshot) => {
-          _spread._learn(snapshot?.get("shardCount"), snapshot?.get("shardDocuments"));
+          _spread._learn(snapshot?.get("shardCount"), snapshot?.get("growing"));
           counter._reading = undefined;
           resolve();
         });

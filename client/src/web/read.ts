@@ -19,7 +19,7 @@ export type CounterSnapshot = Snapshot<Timestamp>;
  */
 export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
   const snapshot = await getDoc(counterDoc(ref));
-  (ref as Counter)._spread._learn(snapshot.get("shardCount"), snapshot.get("shardDocuments"));
+  (ref as Counter)._spread._learn(snapshot.get("shardCount"), snapshot.get("growing"));
   return toSnapshot(snapshot, snapshot.metadata.fromCache);
 }
 
