@@ -7,7 +7,7 @@
  * With a key that document is the entry, which stays (increment.ts); without one it is a receipt, which expires (receipt.ts).
  */
 import { FieldValue, type WriteBatch } from "firebase-admin/firestore";
-import { type Counter, refreshSpread, shardDoc, shardFor } from "./counter.ts";
+import { type Counter, knowSpread, shardDoc, shardFor } from "./counter.ts";
 import { persist } from "./retry.ts";
 
 /** Creates the document that belongs to an increment of this shard. */
@@ -33,7 +33,7 @@ export function delta(by: number) {
  * @throws ALREADY_EXISTS if it was committed, by this call or an earlier one; what else will not pass
  */
 export async function commitOnce(counter: Counter, by: number, create: Create): Promise<void> {
-  await refreshSpread(counter);
+  await knowSpread(counter);
   await persist(async () => {
     const batch = counter.firestore.batch();
     put(batch, counter, by, create);

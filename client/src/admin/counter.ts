@@ -1,4 +1,5 @@
 /** A reference to one counter: where it is, and what this process knows of it. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { DocumentReference, Firestore } from "firebase-admin/firestore";
 import {
   BASE_SHARD,
@@ -8,6 +9,7 @@ import {
   shardsPath,
   validName,
 } from "../../../core/src/index.ts";
+import { SLOW_ACK_MS } from "../patience.ts";
 import type { CounterOptions, Reference } from "../reference.ts";
 import { createSpread, type Spread } from "../spread.ts";
 
@@ -66,17 +68,20 @@ export function shardDoc({ firestore, path }: CounterRef, shard: string): Docume
 }
 
 /**
- * Learns the shard count, unless what is known is young. Never rejects: not knowing is safe. Cost: 1 read, once a minute or
- * in 20 writes.
+ * Reads the shard count where there is doubt about what is known, once at a time. Waits for it if the doubt is strong, but no
+ * longer than a write may take. Never rejects: not knowing is safe. Cost: 1 read, once a minute or in 20 writes, and for each
+ * write while writes are slow.
  */
-export async function refreshSpread(counter: Counter): Promise<void> {
-  if (!counter._spread._doubt()) return;
+export async function knowSpread(counter: Counter): Promise<void> {
+  const { _spread } = counter;
+  const doubt = _spread._doubt();
+  if (doubt === 0) return;
   counter._reading ??= counterDoc(counter)
     .get()
     .catch(() => undefined)
     .then((snapshot) => {
-      counter._spread._learn(snapshot?.get("shardCount"), snapshot?.get("growing"));
+      _spread._learn(snapshot?.get("shardCount"), snapshot?.get("growing"));
       counter._reading = undefined;
     });
-  await counter._reading;
+  if (doubt > 1) await Promise.race([counter._reading, sleep(SLOW_ACK_MS, undefined, { ref: false })]);
 }

@@ -185,7 +185,11 @@ async function find({ firestore, id }: Counter, plan: IncrementPlan, cause: Fire
   const shard = await readServer(doc(firestore, path), cause);
   if (shard?.get("marks")?.[slot] === nonce) return shard?.get("at");
   if (entry && (await readServer(doc(firestore, entry), cause))?.get("by") === by) return null;
-  throw new CounterError("counter/permission-denied", `firestore.rules refuse ${by} for "${id}"`, cause);
+  throw new CounterError(
+    "counter/permission-denied",
+    `isAllowedAmount in firestore.rules refuses ${by} for "${id}"`,
+    cause,
+  );
 }
 
 /**
