@@ -10,6 +10,7 @@ import type { Backend } from "./backend.ts";
 import type { Config, Millis } from "./config.ts";
 import { type Published, type Seen, see, toMillis } from "./counter.ts";
 import { fold, foldable } from "./fold.ts";
+import { keptBy } from "./history.ts";
 import { logError } from "./log.ts";
 import { includes, type MeasuredShard, type Measurement, WOKEN } from "./measure.ts";
 import { mirrorOf } from "./mirror.ts";
@@ -90,7 +91,7 @@ export async function aggregate(
     }
     if (!news) return { outlook: { due: before?.due ?? after.due, coveredUntil: next.asOf - margin }, counter: next };
     const mirror = next.total === previous?.total ? undefined : mirrorOf(counterId, config.mirrors);
-    if (await publish(current, next, measurement, mirror)) {
+    if (await publish(current, next, measurement, mirror, keptBy(previous, next, config))) {
       report(counterId, previous, next);
       return { outlook: after, counter: next };
     }

@@ -30,6 +30,7 @@ export const DEFAULTS: Config = {
   budget: 0.25,
   counted: undefined,
   mirrors: [],
+  historyRetention: 30 * 86_400_000,
 };
 
 /** US dollars for one. */
