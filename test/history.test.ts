@@ -24,7 +24,7 @@ import { startMeter } from "../bench/meter.ts";
 import { HISTORY } from "../core/src/index.ts";
 import { aggregate } from "../functions/src/aggregate.ts";
 import { defaults } from "../functions/src/config.fixture.ts";
-import { type Published, type Seen, see, toMillis } from "../functions/src/counter.ts";
+import { type Published, type Seen, see, toMillis, toTimestamp } from "../functions/src/counter.ts";
 import { keptBy } from "../functions/src/history.ts";
 import { parseMirrors } from "../functions/src/mirror.ts";
 import { nextPublished, publish } from "../functions/src/publish.ts";
@@ -80,14 +80,15 @@ test("the deployed functions keep the state they replace once its hour is over, 
     [2, 2],
   ]);
   expect(points[0]?.at).toEqual(asOf.toDate());
-  expect(points[1]?.at).toEqual((await published(id))?.asOf.toDate());
+  const now = toMillis((await published(id))?.asOf as Timestamp);
+  expect(points[1]?.at).toEqual(new Date(Math.floor(now)));
 });
 
 // ── At instants that the test chooses ─────────────────────────────────────────────────────────────────────────────
 
 /** Publishes what would be measured at an instant, as an aggregation does. @returns whether nobody else had */
 async function publishAt(seen: Seen, at: number, total: number, writes: number): Promise<boolean> {
-  const measurement = { total, writes, asOf: Timestamp.fromMillis(at), shards: [], malformed: [] };
+  const measurement = { total, writes, asOf: toTimestamp(at), shards: [], malformed: [] };
   const next = nextPublished(seen.published, measurement, defaults);
   return await publish(seen, next, measurement, undefined, keptBy(seen.published, next, defaults));
 }
@@ -96,8 +97,8 @@ async function publishAt(seen: Seen, at: number, total: number, writes: number):
 const BEGIN = Date.parse("2026-03-01T12:00:00Z");
 const life: readonly (readonly [at: number, total: number, writes: number])[] = [
   ...[0, 20, 40, 60, 80, 100].map((s, n) => [BEGIN + s * 1_000, 100 * n, 100 * n] as const),
-  // Writing has stopped.
-  [BEGIN + 110_000, 500, 500],
+  // Writing has stopped; to the last microseconds of the minute.
+  [BEGIN + 119_999.9, 500, 500],
   [BEGIN + 12 * HOUR, 501, 501],
   ...[0, 30, 60].map((s, n) => [BEGIN + DAY + s * 1_000, 501 + 100 * n, 501 + 100 * n] as const),
   // Reset.
@@ -121,14 +122,15 @@ describe("the series of a counter", () => {
     points.map(({ at, total }) => `${at.toISOString().slice(8, 19)} ${total}`);
 
   test.each<[HistoryStep, string[]]>([
-    ["minute", ["01T12:00:40 200", "01T12:01:50 500", "02T12:00:30 601", "02T12:01:00 701", "03T00:00:00 8"]],
-    ["hour", ["01T12:01:50 500", "02T00:00:00 501", "02T12:01:00 701", "02T13:00:00 7", "03T00:00:00 8"]],
-    ["day", ["01T12:01:50 500", "02T13:00:00 7", "03T00:00:00 8"]],
+    ["minute", ["01T12:00:40 200", "01T12:01:59 500", "02T12:00:30 601", "02T12:01:00 701", "03T00:00:00 8"]],
+    ["hour", ["01T12:01:59 500", "02T00:00:00 501", "02T12:01:00 701", "02T13:00:00 7", "03T00:00:00 8"]],
+    ["day", ["01T12:01:59 500", "02T13:00:00 7", "03T00:00:00 8"]],
   ])("by the %s is what was published last in each, in both SDKs, and a reset shows", async (step, expected) => {
     const points = await counterHistory(counter(web.db, id), { ...range, step });
     expect(shown(points)).toEqual(expected);
     expect(await serverHistory(serverCounter(admin, id), { ...range, step })).toEqual(points);
-    for (const point of points) expect(point.publishes).toBe(life.findIndex(([at]) => at === point.at.getTime()) + 1);
+    for (const point of points)
+      expect(point.publishes).toBe(life.findIndex(([at]) => Math.floor(at) === point.at.getTime()) + 1);
   });
 
   test("ends where it is told to, whether what is open was published before or after", async () => {
@@ -136,7 +138,7 @@ describe("the series of a counter", () => {
       counterHistory(counter(web.db, id), { from: range.from, to: new Date(`2026-03-${to}Z`), step: "hour" });
     expect(shown(await until("03T00:00:00")).at(-1)).toBe("03T00:00:00 8");
     expect(shown(await until("02T23:59:59.999")).at(-1)).toBe("02T13:00:00 7");
-    expect(shown(await until("01T12:01:49.999"))).toEqual([]);
+    expect(shown(await until("01T12:01:59.998"))).toEqual([]);
   });
 
   test("is refused offline, instead of having gaps where the cache has", async () => {

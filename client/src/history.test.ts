@@ -7,16 +7,20 @@ const date = (time: string) => new Date(`2026-11-${time}Z`);
 const day = { from: date("21T00:00:00"), to: date("22T00:00:00") };
 
 /** A state that was published, the `n`th. */
-function state(n: number, at: Date) {
-  return { total: 10 * n, writes: 11 * n, rate: n / 10, shardCount: n, publishes: n, asOf: { toDate: () => at } };
+function state(n: number, at: Date, micros = 0) {
+  const seconds = Math.floor(+at / 1_000);
+  const asOf = { seconds, nanoseconds: (+at - seconds * 1_000) * 1e6 + micros * 1_000 };
+  return { total: 10 * n, writes: 11 * n, rate: n / 10, shardCount: n, publishes: n, asOf };
 }
 type State = ReturnType<typeof state>;
+
+const millisOf = ({ asOf: { seconds, nanoseconds } }: State) => seconds * 1_000 + nanoseconds / 1e6;
 
 /** The documents that hold states. */
 function stored(step: KeptStep, states: readonly State[]) {
   const documents = new Map<string, Record<string, State>>();
   for (const one of states) {
-    const { id, key } = historyPlace(step, one.asOf.toDate().getTime());
+    const { id, key } = historyPlace(step, millisOf(one));
     documents.set(id, { ...documents.get(id), [key]: one });
   }
   return [...documents.values()].map((points) => ({ points }));
@@ -77,6 +81,16 @@ describe("the points of a range", () => {
     expect(points.map(({ total }) => total)).toEqual([20]);
   });
 
+  test("stay in their minute to its last microsecond", () => {
+    const kept = stored("minute", [
+      state(1, date("21T12:59:59.999"), 999),
+      state(2, date("21T13:00:00")),
+      state(3, date("21T13:00:59.999"), 500),
+    ]);
+    const points = historyPoints(undefined, kept, { ...day, step: "minute" });
+    expect(at(points)).toEqual(["21T12:59:59", "21T13:00:59"]);
+  });
+
   test("by days are the last of each day that is in the range", () => {
     const kept = stored("hour", [
       state(1, date("20T23:00:00")),
@@ -107,9 +121,9 @@ describe("the points of a range", () => {
         expect(slots).toEqual([...new Set(slots)].sort((a, b) => a - b));
         for (const point of points) {
           expect(+point.at >= +from && +point.at <= +to).toBe(true);
-          expect(states.some(({ total, asOf }) => total === point.total && +asOf.toDate() === +point.at)).toBe(true);
+          expect(states.some((one) => one.total === point.total && millisOf(one) === +point.at)).toBe(true);
         }
-        if (counter && +counter.asOf.toDate() >= +from && +counter.asOf.toDate() <= +to)
+        if (counter && millisOf(counter) >= +from && millisOf(counter) <= +to)
           expect(points.at(-1)?.total).toBe(counter.total);
       }),
     );

@@ -36,9 +36,10 @@ export interface HistoryPoint {
   readonly publishes: number;
 }
 
-/** What the SDKs' timestamps can do. */
+/** What the SDKs' timestamps have. As Dates, one SDK rounds them down and the other up, into the next minute. */
 interface Instant {
-  toDate(): Date;
+  readonly seconds: number;
+  readonly nanoseconds: number;
 }
 
 /** The last millisecond whose year has four digits. */
@@ -80,7 +81,8 @@ export function historyPoints(
 
 function pointOf(state: Partial<HistoryState<Instant>>, asOf: Instant): HistoryPoint {
   const { total = 0, writes = 0, rate = 0, shardCount = 1, publishes = 0 } = state;
-  return { at: asOf.toDate(), total, writes, rate, shardCount, publishes };
+  const at = new Date(asOf.seconds * 1_000 + Math.floor(asOf.nanoseconds / 1e6));
+  return { at, total, writes, rate, shardCount, publishes };
 }
 
 function invalid(name: string, value: unknown, accepted: string): CounterError {
