@@ -81,7 +81,7 @@ describe("the points of a range", () => {
     expect(points.map(({ total }) => total)).toEqual([20]);
   });
 
-  test("stay in their minute to its last microsecond", () => {
+  test("stay in their minute to its last microsecond, and in the range to its ends", () => {
     const kept = stored("minute", [
       state(1, date("21T12:59:59.999"), 999),
       state(2, date("21T13:00:00")),
@@ -89,6 +89,8 @@ describe("the points of a range", () => {
     ]);
     const points = historyPoints(undefined, kept, { ...day, step: "minute" });
     expect(at(points)).toEqual(["21T12:59:59", "21T13:00:59"]);
+    const one = date("21T12:59:59.999");
+    expect(at(historyPoints(undefined, kept, { from: one, to: one, step: "minute" }))).toEqual(["21T12:59:59"]);
   });
 
   test("by days are the last of each day that is in the range", () => {

@@ -166,6 +166,7 @@ describe("a publish is news", () => {
 
   test("but not if no shard was written since the last and nothing it says has changed", () => {
     expect(newsOf(measured(100))).toBe(false);
+    expect(newsOf(measured(100), { ...idle, busyMinute: true })).toBe(false);
     expect(
       newsOf(measured(100, { malformed: ["x"] }), { ...idle, malformed: ["x"], unsettled: true, shardDocuments: 2 }),
     ).toBe(false);
