@@ -4,6 +4,8 @@ import {
   CounterError,
   type CounterErrorCode,
   counter,
+  counterHistory,
+  type HistoryOptions,
   hasIncremented,
   incrementCounter,
   incrementCounterIn,
@@ -61,6 +63,14 @@ test.each(["", "a/b", ".", 5, null, {}])("the key %j is refused, by whatever tak
   await expectRefused(() => hasIncremented(ref, key), "counter/invalid-key");
   await expectRefused(() => onIncremented(ref, key, () => {}), "counter/invalid-key");
 });
+
+test.each([{ from: new Date(Number.NaN) }, { to: "today" }, { step: "week" }, { from: new Date(2) }, { to: null }])(
+  "a history of %j is refused",
+  async (options) => {
+    const whole = { from: new Date(0), to: new Date(1), step: "hour", ...options } as HistoryOptions;
+    await expectRefused(() => counterHistory(counter(db, "views:home"), whole), "counter/invalid-option");
+  },
+);
 
 test("good input does reach Firestore through this meter", async () => {
   await incrementCounter(counter(db, "views:good-input"));

@@ -21,7 +21,13 @@ test("the extension's aggregate function works in an instance that hosts nothing
     LOCATION: "us-central1",
   };
   const numbers = { MIN_SHARDS: "1", MAX_SHARDS: "1000", WRITES_PER_SHARD: "1", SHRINK_COOLDOWN_SECONDS: "600" };
-  const rest = { MIN_INTERVAL_SECONDS: "1", MAX_INTERVAL_SECONDS: "10", PRECISION: "0.001", BUDGET: "0.25" };
+  const rest = {
+    MIN_INTERVAL_SECONDS: "1",
+    MAX_INTERVAL_SECONDS: "10",
+    PRECISION: "0.001",
+    BUDGET: "0.25",
+    HISTORY_DAYS: "30",
+  };
   const collections = { COUNTED_COLLECTION: "unwatchedPosts", MIRRORS: "unwatchedPosts=unwatchedPosts/one.posts" };
   const env = { ...process.env, ...params, ...numbers, ...rest, ...collections, FUNCTIONS_EMULATOR: "true" };
   execFileSync("node", ["--input-type=module", "-e", run], { env, stdio: ["ignore", "pipe", "inherit"] });

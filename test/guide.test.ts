@@ -509,6 +509,32 @@ const expectations: Record<string, Expectation> = {
     },
   },
 
+  Charts: {
+    files: ["charts.ts"],
+    async claims(open) {
+      const { file, db, total } = await open("suite");
+      const { totals, viewsPerHour } = await file<{
+        totals(page: string): Promise<{ x: Date; y: number }[]>;
+        viewsPerHour(page: string): Promise<{ x: Date; y: number }[]>;
+      }>("charts.ts");
+      const { db: server } = await file<{ db: FirebaseFirestore.Firestore }>("server.ts");
+      expect(await totals("charted")).toEqual([]);
+      const times: Date[] = [];
+      // As if there had been a view five hours ago, and one two hours ago.
+      for (const hours of [5, 2, 0]) {
+        await incrementCounter(counter(db, "views:charted"));
+        expect(await total("views:charted")).toBe(times.length + 1);
+        const ref = server.doc("counters/views:charted");
+        const { seconds } = (await ref.get()).get("asOf");
+        times.push(new Date((seconds - hours * 3_600) * 1_000));
+        await ref.update({ asOf: times.at(-1) });
+      }
+      expect(await totals("charted")).toEqual(times.map((x, n) => ({ x, y: n + 1 })));
+      const bars = times.slice(1).map((time) => ({ x: new Date(Math.floor(+time / 3_600_000) * 3_600_000), y: 1 }));
+      expect(await viewsPerHour("charted")).toEqual(bars);
+    },
+  },
+
   Repair: {
     files: ["posts.ts", "alarms.ts"],
     async claims(open) {

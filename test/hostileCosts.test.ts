@@ -48,6 +48,7 @@ async function target(): Promise<Target> {
       budget: 0.25,
       counted: undefined,
       mirrors: [],
+      historyRetention: 0,
     },
     margin: MARGIN,
     now: Date.now,

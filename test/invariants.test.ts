@@ -102,10 +102,19 @@ test("I3: a late aggregation never overwrites a newer total", async () => {
   const newer = await state(backend);
   expect(newer.total).toBe(2);
 
-  const old = { total: late.total, shardCount: 1, writes: 1, rate: 0, asOf: toMillis(late.asOf), calmSince: null };
+  const old = { total: late.total, shardCount: 1, writes: 1, rate: 0, publishes: 2, asOf: toMillis(late.asOf) };
   const published = await publish(
     before,
-    { ...old, growing: false, unsettled: false, silentShards: 0, shardDocuments: 1, malformed: [] },
+    {
+      ...old,
+      calmSince: null,
+      growing: false,
+      unsettled: false,
+      silentShards: 0,
+      shardDocuments: 1,
+      busyMinute: false,
+      malformed: [],
+    },
     late,
   );
   expect(published).toBe(false);

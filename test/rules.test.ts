@@ -8,17 +8,21 @@ import {
 } from "@firebase/rules-unit-testing";
 import {
   collection,
+  collectionGroup,
   deleteDoc,
   doc,
+  documentId,
   type Firestore,
   getDoc,
   getDocs,
   increment,
+  query,
   serverTimestamp,
   setDoc,
   setLogLevel,
   Timestamp,
   updateDoc,
+  where,
   writeBatch,
 } from "firebase/firestore";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -350,6 +354,24 @@ test("what the backend keeps beside a counter is nobody's to read or write: corr
   }
 });
 
+test("the history of a counter is read by everyone, one by one or a range of it, and written by nobody but the backend", async () => {
+  const hours = { points: { 14: { total: 1 } }, expireAt: Timestamp.now() };
+  await asAdmin("counters/views:home/history/hours-2026-11-21", hours);
+  for (const db of [anyone, alice]) {
+    const history = collection(db, "counters/views:home/history");
+    const kept = doc(history, "hours-2026-11-21");
+    await assertSucceeds(getDoc(kept));
+    const found = await assertSucceeds(getDocs(query(history, where(documentId(), ">=", "hours-2026-11-20"))));
+    expect(found.docs.map(({ id }) => id)).toEqual(["hours-2026-11-21"]);
+    await assertFails(getDocs(collectionGroup(db, "history")));
+    await assertFails(setDoc(kept, hours));
+    await assertFails(setDoc(kept, { points: { 14: { total: 2 } } }, merge));
+    await assertFails(updateDoc(kept, { expireAt: Timestamp.now() }));
+    await assertFails(deleteDoc(kept));
+    await assertFails(setDoc(doc(history, "hours-2026-11-22"), hours));
+  }
+});
+
 test("a group is what stands before the first colon: 'likes' alone and 'likesX:1' are open", async () => {
   for (const counter of ["likes", "likesX:1", "x:likes:1", "a\nlikes:1"]) {
     await assertSucceeds(setDoc(shard(anyone, "0", counter), good(), merge));
@@ -362,6 +384,7 @@ describe("coverage: the tests above", () => {
   /** What they cannot reach, and why. */
   const unreachable = [
     // The default policy is that everyone may read.
+    "mayRead(counter): never false",
     "mayRead(counter): never false",
     "mayRead(counter): never false",
     // The emulator judges all writes of one document in a commit as one, so it never sees a second.

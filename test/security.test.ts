@@ -97,7 +97,7 @@ describe("whatever REST can say", () => {
     const counter = anew();
     for (const path of [
       ...["shards/base", "shards/add-x", "shards/0/shards/1", "shards/0/sub/x"],
-      ...["receipts/x", "corrections/x", "entries/alice", "other/x"],
+      ...["receipts/x", "corrections/x", "history/x", "entries/alice", "other/x"],
     ]) {
       expect(await db.commit("alice", [increment(`${counter}/${path}`)]), path).toBe(REFUSED);
     }

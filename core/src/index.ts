@@ -1,5 +1,13 @@
 export { CounterError, type CounterErrorCode } from "./errors.ts";
 export {
+  HISTORY,
+  type HistoryDocument,
+  type HistoryState,
+  historyPlace,
+  type KeptStep,
+  STEP_MILLIS,
+} from "./history.ts";
+export {
   BASE_SHARD,
   type CounterDocument,
   counterPath,

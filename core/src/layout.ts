@@ -15,6 +15,8 @@ export interface CounterDocument<Instant> {
   writes: number;
   /** Writes per second between this publish and the one before. */
   rate: number;
+  /** How often it was published. */
+  publishes: number;
   /** The instant `total` is exact for. Never falls. */
   asOf: Instant;
   /** The part of the id before its first colon; `""` if it has none. For leaderboards. */

@@ -11,6 +11,7 @@ import type { Millis } from "./config.ts";
 import { type Published, type Seen, see, toMillis } from "./counter.ts";
 import { type Wanted, wakes } from "./demand.ts";
 import { fold, foldable } from "./fold.ts";
+import { keptBy } from "./history.ts";
 import { logError } from "./log.ts";
 import { includes, type MeasuredShard, type Measurement } from "./measure.ts";
 import { mirrorOf } from "./mirror.ts";
@@ -81,7 +82,7 @@ export async function aggregate(
     }
     if (!news) return { outlook: { due: before?.due ?? after.due, coveredUntil: next.asOf - margin }, counter: next };
     const mirror = next.total === previous?.total ? undefined : mirrorOf(counterId, config.mirrors);
-    if (await publish(current, next, measurement, mirror)) {
+    if (await publish(current, next, measurement, mirror, keptBy(previous, next, config))) {
       report(counterId, previous, next);
       return { outlook: after, counter: next };
     }

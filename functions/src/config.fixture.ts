@@ -17,6 +17,7 @@ export const defaults: Config = {
   budget: 0.35,
   counted: undefined,
   mirrors: [],
+  historyRetention: 30 * 86_400_000,
 };
 
 const number = (min: number, max: number) => fc.double({ min, max, noNaN: true });
@@ -50,12 +51,14 @@ export const idle: Published = {
   shardCount: 1,
   writes: 42,
   rate: 0,
+  publishes: 7,
   asOf: 1_700_000_000_000,
   calmSince: null,
   growing: false,
   unsettled: false,
   silentShards: 0,
   shardDocuments: 1,
+  busyMinute: false,
   malformed: [],
 };
 
@@ -65,11 +68,13 @@ export const anyCounter: fc.Arbitrary<Published> = fc.record({
   shardCount: fc.integer({ min: 1, max: MAX_SHARDS }),
   writes: fc.maxSafeNat(),
   rate: fc.oneof(number(0, 5), number(0, 1e6)),
+  publishes: fc.nat(),
   asOf: fc.integer({ min: 0, max: 4e12 }),
   calmSince: fc.option(fc.integer({ min: 0, max: 4e12 })),
   growing: fc.boolean(),
   unsettled: fc.boolean(),
   silentShards: fc.integer({ min: 0, max: MAX_SHARDS }),
   shardDocuments: fc.integer({ min: 0, max: MAX_SHARDS }),
+  busyMinute: fc.boolean(),
   malformed: fc.array(fc.string(), { maxLength: 2 }),
 });

@@ -30,6 +30,7 @@ describe("each parameter is refused outside its range", () => {
     ["maxInterval", "MAX_INTERVAL_SECONDS", 2, 3_600, 1_000],
     ["precision", "PRECISION", 0, 1],
     ["budget", "BUDGET", 0.001, 100],
+    ["historyRetention", "HISTORY_DAYS", 0, 3_650, 86_400_000, true],
   ])("%s: %s is from %d to %d", (field, parameter, from, to, unit = 1, whole = false) => {
     const lower = field === "maxShards" ? { minShards: 3 } : field === "maxInterval" ? { minInterval: 2_000 } : {};
     const widest = { ...defaults, maxShards: 10_000, maxInterval: 3_600_000, ...lower };
@@ -180,7 +181,8 @@ test("fields that grow with every write are exempt from indexes; those that are 
     .map(({ collectionGroup, fieldPath }: Record<string, string>) => `${collectionGroup}.${fieldPath}`);
   expect(exempt).toContain("counters.source");
   const growing = ["shards.count", "shards.writes", "shards.at", "shards.marks", "counters.asOf", "counters.writes"];
-  expect(exempt).toEqual(expect.arrayContaining(growing));
+  const more = ["counters.publishes", "history.points", "history.expireAt", "receipts.expireAt"];
+  expect(exempt).toEqual(expect.arrayContaining([...growing, ...more]));
   for (const queried of ["total", "rate", "group", "unsettled", "reconcileAt"])
     expect(exempt).not.toContain(`counters.${queried}`);
 });

@@ -34,6 +34,8 @@ export interface Config {
   readonly counted: CountedCollection | undefined;
   /** The documents that totals also land in. */
   readonly mirrors: readonly Mirror[];
+  /** How long history is kept; 0, none is. */
+  readonly historyRetention: Millis;
 }
 
 /** Parameters are strings or whole numbers; a decimal is a string that is checked where people enter it. */
@@ -114,7 +116,14 @@ export const params = {
       "Fields of your own documents that totals also land in, by group: likes=posts/{key}.likes puts the total of " +
       "likes:42 into the field likes of posts/42. Put commas between several.",
   }),
+  historyDays: defineInt("HISTORY_DAYS", {
+    default: 30,
+    label: "History (days)",
+    description: "How many days the past totals of each minute and hour are kept, for charts. 0 keeps none.",
+  }),
 };
+
+const DAY: Millis = 86_400_000;
 
 let resolved: Config | undefined;
 
@@ -136,6 +145,7 @@ export function config(): Config {
     budget: Number(params.budget.value()),
     counted: parseCounted(params.countedCollection.value()),
     mirrors: parseMirrors(params.mirrors.value()),
+    historyRetention: params.historyDays.value() * DAY,
   });
   return resolved;
 }
@@ -164,6 +174,7 @@ export function validConfig(config: Config): Config {
   inRange("MAX_INTERVAL_SECONDS", config.maxInterval / 1_000, config.minInterval / 1_000, 3_600);
   inRange("PRECISION", config.precision, 0, 1);
   inRange("BUDGET", config.budget, 0.001, 100);
+  inRange("HISTORY_DAYS", config.historyRetention / DAY, 0, 3_650, true);
   // A counter would count, or write, what makes it count and write again.
   const outside = (name: string, path: readonly string[]) => {
     if (path[0] !== config.collection) return;

@@ -13,6 +13,8 @@ export interface StoredCounter extends CounterDocument<Timestamp> {
   silentShards: number;
   /** How many documents the measurement read: what the next one may cost. */
   shardDocuments: number;
+  /** Whether a publish in the minute of `asOf` was of a busy counter: then how that minute ends is kept. */
+  busyMinute: boolean;
   /** Shards whose `count` cannot be added and which are therefore left out. Each is reported once in the log. */
   malformed: string[];
 }
@@ -23,12 +25,14 @@ export interface Published {
   readonly shardCount: number;
   readonly writes: number;
   readonly rate: number;
+  readonly publishes: number;
   readonly asOf: Millis;
   readonly calmSince: Millis | null;
   readonly growing: boolean;
   readonly unsettled: boolean;
   readonly silentShards: number;
   readonly shardDocuments: number;
+  readonly busyMinute: boolean;
   readonly malformed: readonly string[];
 }
 
@@ -73,12 +77,14 @@ export function parseCounter(snapshot: DocumentSnapshot): Published | undefined 
     shardCount: number("shardCount", 1),
     writes: number("writes", 0),
     rate: number("rate", 0),
+    publishes: number("publishes", 0),
     asOf,
     calmSince: millis(snapshot.get("calmSince")),
     growing: snapshot.get("growing") === true,
     unsettled: snapshot.get("unsettled") === true,
     silentShards: number("silentShards", 0),
     shardDocuments: number("shardDocuments", 0),
+    busyMinute: snapshot.get("busyMinute") === true,
     malformed: Array.isArray(malformed) ? malformed : [],
   };
 }

@@ -62,7 +62,7 @@ describe("the next publish", () => {
 
   test("of a counter that never was has no rate, the fewest shards, and counts what was there before", () => {
     const next = nextPublished(undefined, measured(0, { writes: 1_000 }), { ...defaults, minShards: 5 });
-    expect(next).toEqual({ ...idle, writes: 1_000, shardCount: 5 });
+    expect(next).toEqual({ ...idle, writes: 1_000, shardCount: 5, publishes: 1 });
   });
 
   test("scales at once, and remembers since when it has been calm", () => {
@@ -166,6 +166,7 @@ describe("a publish is news", () => {
 
   test("but not if no shard was written since the last and nothing it says has changed", () => {
     expect(newsOf(measured(100))).toBe(false);
+    expect(newsOf(measured(100), { ...idle, busyMinute: true })).toBe(false);
     expect(
       newsOf(measured(100, { malformed: ["x"] }), { ...idle, malformed: ["x"], unsettled: true, shardDocuments: 2 }),
     ).toBe(false);

@@ -4,11 +4,14 @@
  * The values are absolute and the write is guarded by the document's last update, so duplicates and reordering are
  * harmless: of two publishers one wins, and the other looks again (I3).
  */
-import { FieldPath, FieldValue } from "firebase-admin/firestore";
+import { FieldPath, FieldValue, type Timestamp } from "firebase-admin/firestore";
 import {
   BASE_SHARD,
   codeOf,
   groupOf,
+  HISTORY,
+  type HistoryDocument,
+  type HistoryState,
   INVALID_ARGUMENT,
   isPreconditionFailure,
   NOT_FOUND,
@@ -18,6 +21,7 @@ import { decideScaling } from "./autoscale.ts";
 import type { Config, Millis } from "./config.ts";
 import { type Published, type Seen, type StoredCounter, toMillis, toTimestamp } from "./counter.ts";
 import { demandOf } from "./demand.ts";
+import { isBusyMinute, type Kept } from "./history.ts";
 import { isSparse } from "./interval.ts";
 import { logError } from "./log.ts";
 import { isSilent, type Measurement, WOKEN } from "./measure.ts";
@@ -52,12 +56,14 @@ export function nextPublished(
     shardCount,
     writes,
     rate,
+    publishes: (previous?.publishes ?? 0) + 1,
     asOf,
     calmSince,
     growing: shardCount > scaling.shardCount,
     unsettled: shardCount > config.minShards || !isSparse(rate, config) || ids.some((id) => !WOKEN.includes(id)),
     silentShards: measurement.shards.filter(isSilent).length,
     shardDocuments: ids.length + (recount?.reads ?? 0),
+    busyMinute: isBusyMinute(previous, { rate, asOf }, config),
     malformed: measurement.malformed,
   };
 }
@@ -86,19 +92,23 @@ export function isNews(previous: Published | undefined, next: Published, { recou
   // Of a counter that does not exist, or was deleted, there is nothing to tell.
   if (!previous) return next.shardDocuments > 0;
   const written = shards.some(({ updatedAt }) => toMillis(updatedAt) > previous.asOf);
-  const { asOf: _, ...before } = previous;
-  const { asOf: __, ...after } = next;
-  return written || JSON.stringify(before) !== JSON.stringify(after);
+  return written || saidBy(previous) !== saidBy(next);
+}
+
+/** What a publish says, apart from when it was made. */
+function saidBy({ asOf: _, publishes: __, busyMinute: ___, ...rest }: Published): string {
+  return JSON.stringify(rest);
 }
 
 /**
  * Writes the counter document, if it is still as it was seen, and with it, in one commit, what must not differ from
- * it: `base` of a counter that counts a collection, and the mirror. Cost: 1 write for each.
+ * it: `base` of a counter that counts a collection, the mirror, and the history. Cost: 1 write for each.
  *
  * A mirror must never be in the way. One whose document is missing or takes no more is left out; then the next change of
  * the total tries again. It takes no read to see whether it was the mirror that failed: without it, the same guard decides.
  *
  * @param mirror  where the total also goes, if it has changed
+ * @param kept    what goes into the history
  * @returns whether it was written; if not, somebody else published
  */
 export async function publish(
@@ -106,11 +116,12 @@ export async function publish(
   next: Published,
   measurement: Pick<Measurement, "asOf" | "recount">,
   mirror?: MirrorTarget,
+  kept: readonly Kept[] = [],
 ): Promise<boolean> {
   try {
-    await commit(seen, next, measurement, mirror).catch(async (error) => {
+    await commit(seen, next, measurement, kept, mirror).catch(async (error) => {
       if (!mirror || ![NOT_FOUND, INVALID_ARGUMENT].includes(codeOf(error) ?? 0)) throw error;
-      await commit(seen, next, measurement);
+      await commit(seen, next, measurement, kept);
       // A document that is missing is an ordinary thing.
       if (codeOf(error) === INVALID_ARGUMENT) {
         const { document } = mirror;
@@ -128,13 +139,11 @@ async function commit(
   { ref, updateTime }: Pick<Seen, "ref" | "updateTime">,
   next: Published,
   { asOf, recount }: Pick<Measurement, "asOf" | "recount">,
+  kept: readonly Kept[],
   mirror?: MirrorTarget,
 ): Promise<void> {
   const document: StoredCounter = {
-    total: next.total,
-    shardCount: next.shardCount,
-    writes: next.writes,
-    rate: next.rate,
+    ...stateOf(next),
     asOf,
     group: groupOf(ref.id),
     calmSince: next.calmSince === null ? null : toTimestamp(next.calmSince),
@@ -142,6 +151,7 @@ async function commit(
     unsettled: next.unsettled,
     silentShards: next.silentShards,
     shardDocuments: next.shardDocuments,
+    busyMinute: next.busyMinute,
     malformed: [...next.malformed],
   };
   const batch = ref.firestore.batch();
@@ -157,5 +167,15 @@ async function commit(
     else batch.create(base, corrected);
   }
   if (mirror) batch.update(ref.firestore.doc(mirror.document), new FieldPath(...mirror.field), next.total);
+  for (const { state, id, key, expireAt } of kept) {
+    const points = { [key]: stateOf(state) };
+    const history: HistoryDocument<Timestamp> = { points, expireAt: toTimestamp(expireAt) };
+    batch.set(ref.collection(HISTORY).doc(id), history, { merge: true });
+  }
   await batch.commit();
+}
+
+/** What everyone may know of a publish, and what is kept of it. */
+function stateOf({ total, shardCount, writes, rate, publishes, asOf }: Published): HistoryState<Timestamp> {
+  return { total, shardCount, writes, rate, publishes, asOf: toTimestamp(asOf) };
 }

@@ -71,6 +71,7 @@ export function scenarioOf(seed: number): Scenario {
     precision: random.pick([0, 0.001, 0.1]),
     budget: random.pick([0.05, 0.25, 10]),
     counted: parseCounted(POSTS),
+    historyRetention: 30 * 86_400_000,
     mirrors: parseMirrors("views=pages/{key}.stats.views, posts=pages/home.posts"),
   };
   // Each run has its own selection: faults hide each other if all come at once. Every eighth has none.

@@ -44,6 +44,7 @@ export function lab(changes: Partial<Backend["config"]> = {}, firestore: Firesto
       budget: 0.25,
       counted: undefined,
       mirrors: [],
+      historyRetention: 0,
       ...changes,
     },
     margin: MARGIN,

@@ -7,6 +7,7 @@ export {
   type SourceSelection,
 } from "../../../core/src/index.ts";
 export type { BufferedCounter, BufferOptions } from "../buffer.ts";
+export type { HistoryOptions, HistoryPoint, HistoryStep } from "../history.ts";
 export type { CounterOptions, Reference } from "../reference.ts";
 export type { Ranked, RankOptions, Snapshot, TopOptions } from "../snapshot.ts";
 export { bufferedCounter } from "./buffered.ts";
@@ -14,6 +15,14 @@ export { type CounterRef, counter } from "./counter.ts";
 export { type IncrementOptions, incrementCounter, incrementCounterIn, undoIncrement } from "./increment.ts";
 export { counterRank, type ListOptions, listCounters, topCounters } from "./list.ts";
 export { type DeleteOptions, deleteCounter, type EnsureOptions, ensureCounter, resetCounter } from "./maintain.ts";
-export { type CounterSnapshot, getCounter, getExactCounter, hasIncremented, onCounter, onIncremented } from "./read.ts";
+export {
+  type CounterSnapshot,
+  counterHistory,
+  getCounter,
+  getExactCounter,
+  hasIncremented,
+  onCounter,
+  onIncremented,
+} from "./read.ts";
 export { type ReconcileOptions, type Reconciliation, reconcileCounter } from "./reconcile.ts";
 export { type SourceOptions, setSource } from "./source.ts";

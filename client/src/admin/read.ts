@@ -1,6 +1,7 @@
-/** Reading counters: the cached total, the exact sum, a watch, and whether a key counts. */
-import type { Timestamp } from "firebase-admin/firestore";
-import { entryPath, shardsPath, sumOfCounts, validName } from "../../../core/src/index.ts";
+/** Reading counters: the cached total, the exact sum, the past, a watch, and whether a key counts. */
+import { FieldPath, type Timestamp } from "firebase-admin/firestore";
+import { entryPath, HISTORY, shardsPath, sumOfCounts, validName } from "../../../core/src/index.ts";
+import { type HistoryOptions, type HistoryPoint, historyPoints, historyRange } from "../history.ts";
 import { type Snapshot, toSnapshot } from "../snapshot.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 
@@ -30,6 +31,38 @@ export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
 export async function getExactCounter(ref: CounterRef): Promise<number> {
   const shards = await ref.firestore.collection(shardsPath(ref.path)).select("count").get();
   return sumOfCounts(shards.docs.map((shard) => shard.get("count")));
+}
+
+/**
+ * The history of a counter: how it stood at the end of each minute, hour or day, in order. The functions keep it, so
+ * nobody writes anything for it. The last point is the counter as it is now.
+ *
+ * Where a point is missing, nothing was published in that step. Minutes are kept of a counter that is written at least
+ * once in the longest interval between two totals, by default 10 seconds; hours of every counter; both as long as
+ * `HISTORY_DAYS` says, by default 30 days.
+ *
+ * Cost: 1 read of the counter, and 1 per hour with points (minutes) or day with points (hours, days), at least 1.
+ *
+ * @throws CounterError `counter/invalid-option`
+ *
+ * @example
+ * ```ts
+ * const to = new Date();
+ * const from = new Date(to.getTime() - 7 * 24 * 3_600_000);
+ * const points = await counterHistory(counter(db, "downloads:setup"), { from, to, step: "day" });
+ * ```
+ */
+export async function counterHistory(ref: CounterRef, options: HistoryOptions): Promise<HistoryPoint[]> {
+  const [first, last] = historyRange(options);
+  const counter = await counterDoc(ref).get();
+  const history = counterDoc(ref).collection(HISTORY);
+  const name = FieldPath.documentId();
+  const { docs } = await history.where(name, ">=", first).where(name, "<=", last).get();
+  return historyPoints(
+    counter.data(),
+    docs.map((doc) => doc.data()),
+    options,
+  );
 }
 
 /**

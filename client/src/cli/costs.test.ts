@@ -181,6 +181,47 @@ test("a counter that is not polled publishes, reads and puts off as often as one
   expect(item(costs, "measuring") / MONTH_SECONDS / perSecond(2 * publishes + putOff)).toBeCloseTo(1, 1.5);
 });
 
+describe("history", () => {
+  test("of a busy counter is a write a minute and one an hour, and a delete for each hour and each day", () => {
+    for (const perSecond of [1, 100]) {
+      const costs = costsOf(steady(perSecond), PRICES.nam5);
+      expect(item(costs, "history") / (30 * 24 * 61)).toBeCloseTo(1);
+      expect(item(costs, "history, once") / (30 * 25)).toBeCloseTo(1);
+    }
+  });
+
+  test("of a counter that is written now and then is a write for each hour in which it was, and hardly any minutes", () => {
+    const twiceAnHour = costsOf(steady(2 / 3_600), PRICES.nam5);
+    expect(item(twiceAnHour, "history") / (30 * 24)).toBeCloseTo(1 - Math.exp(-2), 1);
+    const onceADay = costsOf(steady(1 / 86_400), PRICES.nam5);
+    expect(item(onceADay, "history") / item(onceADay, "publishing")).toBeCloseTo(1, 1);
+  });
+
+  test("has the busy minutes of a sparse counter that is written at random", () => {
+    const rate = 0.04;
+    const costs = costsOf(steady(rate), PRICES.nam5);
+    const busy = new Set<number>();
+    let now = 0;
+    let state = 1;
+    for (let write = 0; write < 100_000; write++) {
+      state = (state * 48_271) % 2_147_483_647;
+      const gap = -Math.log(state / 2_147_483_647) / rate;
+      now += gap;
+      if (gap <= 10) busy.add(Math.floor(now / 60));
+    }
+    const minutes = item(costs, "history") - 30 * 24;
+    // Somewhat too many, since short gaps come together.
+    const share = minutes / MONTH_SECONDS / (busy.size / now);
+    expect(share).toBeGreaterThan(1);
+    expect(share).toBeLessThan(1.25);
+  });
+
+  test("is free where none is kept", () => {
+    const costs = costsOf(steady(100), PRICES.nam5, { ...DEFAULTS, historyRetention: 0 });
+    expect([item(costs, "history"), item(costs, "history, once")]).toEqual([0, 0]);
+  });
+});
+
 test("a daily peak has its own shards, which are folded every night", () => {
   const costs = costsOf(steady(5, { peakPerSecond: 50, peakHours: 1 }), PRICES.nam5);
   expect(costs.phases.map(({ hours, shards }) => [hours, shards])).toEqual([

@@ -9,8 +9,10 @@
  *                 shard wake
  *     not polled  a publish waits for a write: the interval, then the first write after it. If that came early, its wake
  *                 has read the counter document and put the publish off by a task
+ *     history     a write for each hour with a publish, and for each minute in which one of them was of a busy counter; of
+ *                 each day of hours and each hour of minutes one document, which is deleted when it is too old
  */
-import { MAX_SHARDS } from "../../../core/src/index.ts";
+import { MAX_SHARDS, STEP_MILLIS } from "../../../core/src/index.ts";
 import { decideScaling } from "../../../functions/src/autoscale.ts";
 import type { Config } from "../../../functions/src/config.ts";
 import { isSparse, publishInterval } from "../../../functions/src/interval.ts";
@@ -30,6 +32,7 @@ export const DEFAULTS: Config = {
   budget: 0.35,
   counted: undefined,
   mirrors: [],
+  historyRetention: 30 * 86_400_000,
 };
 
 /** US dollars for one. */
@@ -130,6 +133,7 @@ export function costsOf(traffic: Traffic, prices: Prices, config: Config = DEFAU
   const increments = monthly(({ rate }) => rate);
   const tasks = monthly((phase) => publishing(phase).tasks);
   const publishes = monthly((phase) => publishing(phase).publishes);
+  const keeping = (phase: Phase) => keepingOf(phase, publishing(phase).publishes, config);
   const folds = days * Math.ceil(folded / FOLD_BATCH);
   const swept = counters * phases.reduce((sum, phase) => sum + sweptReads(phase, config) * (phase.hours / 24), 0);
   // After the peak, nobody writing: one a longest interval for a quiet minute, then ever fewer until the cool-down is over.
@@ -154,6 +158,16 @@ export function costsOf(traffic: Traffic, prices: Prices, config: Config = DEFAU
       monthly((phase) => publishing(phase).reads),
     ),
     item("publishing the totals", "write", publishes),
+    item(
+      "history",
+      "write",
+      monthly((phase) => keeping(phase).points),
+    ),
+    item(
+      "history, once it is too old",
+      "delete",
+      monthly((phase) => keeping(phase).documents),
+    ),
     item("totals, by who watches", "read", publishes * watchers),
     item("totals, by who reads or begins to watch", "read", readsPerDay * DAYS),
     item("polling after the peak", "read", polls * (folded + 2)),
@@ -217,6 +231,21 @@ function publishingOf({ rate, shards }: Phase, total: number, config: Config, ba
   const none = Math.exp(-rate * interval);
   const publishes = 1 / (interval + none / rate);
   return { publishes, reads: publishes * (documents + 1 + (1 - none)), tasks: publishes * (1 - none) };
+}
+
+/** What one counter's history takes, per second: points that are kept, and documents that hold them. */
+function keepingOf({ rate }: Phase, publishes: number, { historyRetention, maxInterval }: Config) {
+  if (historyRetention === 0) return { points: 0, documents: 0 };
+  // Writes come independently: a publish is of a busy counter if the write before was no longer ago.
+  const busy = publishes * (1 - Math.exp((-rate * maxInterval) / 1_000));
+  const spans = (perSecond: number, step: keyof typeof STEP_MILLIS) => {
+    const seconds = STEP_MILLIS[step] / 1_000;
+    return (1 - Math.exp(-perSecond * seconds)) / seconds;
+  };
+  return {
+    points: spans(busy, "minute") + spans(publishes, "hour"),
+    documents: spans(busy, "hour") + spans(publishes, "day"),
+  };
 }
 
 /** What one sweep reads for one counter: nothing, unless it is scaled up or busy. */

@@ -187,7 +187,7 @@ async function find({ firestore, id }: Counter, plan: IncrementPlan, cause: Fire
   if (entry && (await readServer(doc(firestore, entry), cause))?.get("by") === by) return null;
   throw new CounterError(
     "counter/permission-denied",
-    `isAllowedAmount in firestore.rules refuses ${by} for "${id}"`,
+    `isAllowedAmount in firestore.rules denies ${by} for "${id}"`,
     cause,
   );
 }

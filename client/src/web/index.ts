@@ -1,12 +1,13 @@
 export { CounterError, type CounterErrorCode } from "../../../core/src/index.ts";
 export type { BufferedCounter, BufferOptions } from "../buffer.ts";
+export type { HistoryOptions, HistoryPoint, HistoryStep } from "../history.ts";
 export type { CounterOptions, Reference } from "../reference.ts";
 export type { Ranked, RankOptions, Snapshot, TopOptions } from "../snapshot.ts";
 export { bufferedCounter } from "./buffered.ts";
 export { type CounterRef, counter } from "./counter.ts";
 export { hasIncremented, onIncremented } from "./entries.ts";
 export { type IncrementOptions, incrementCounter, incrementCounterIn, undoIncrement } from "./increment.ts";
-export { type CounterSnapshot, getCounter, getExactCounter } from "./read.ts";
+export { type CounterSnapshot, counterHistory, getCounter, getExactCounter } from "./read.ts";
 export { type CounterState, type CounterStore, counterStore } from "./store.ts";
 export { counterRank, topCounters } from "./top.ts";
 export { onCounter, type WatchOptions } from "./watch.ts";

@@ -1,6 +1,7 @@
-/** Reading a counter once: the cached total, or the exact sum. */
-import { collection, getDoc, getDocsFromServer, type Timestamp } from "firebase/firestore";
-import { shardsPath, sumOfCounts } from "../../../core/src/index.ts";
+/** Reading a counter once: the cached total, the exact sum, or the past. */
+import { collection, documentId, getDoc, getDocsFromServer, query, type Timestamp, where } from "firebase/firestore";
+import { HISTORY, shardsPath, sumOfCounts } from "../../../core/src/index.ts";
+import { type HistoryOptions, type HistoryPoint, historyPoints, historyRange } from "../history.ts";
 import { type Snapshot, toSnapshot } from "../snapshot.ts";
 import { type Counter, type CounterRef, counterDoc } from "./counter.ts";
 
@@ -38,4 +39,39 @@ export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
 export async function getExactCounter(ref: CounterRef): Promise<number> {
   const shards = await getDocsFromServer(collection(ref.firestore, shardsPath(ref.path)));
   return sumOfCounts(shards.docs.map((shard) => shard.get("count")));
+}
+
+/**
+ * The history of a counter: how it stood at the end of each minute, hour or day, in order. The functions keep it, so
+ * nobody writes anything for it. The last point is the counter as it is now.
+ *
+ * Where a point is missing, nothing was published in that step. Minutes are kept of a counter that is written at least
+ * once in the longest interval between two totals, by default 10 seconds; hours of every counter; both as long as
+ * `HISTORY_DAYS` says, by default 30 days.
+ *
+ * Cost: 1 read of the counter, and 1 per hour with points (minutes) or day with points (hours, days), at least 1.
+ *
+ * @throws CounterError `counter/invalid-option`
+ * @throws FirestoreError `unavailable` when offline
+ *
+ * @example
+ * ```ts
+ * const to = new Date();
+ * const from = new Date(to.getTime() - 24 * 3_600_000);
+ * const points = await counterHistory(counter(db, "views:home"), { from, to, step: "hour" });
+ * chart(points.map(({ at, total }) => [at, total]));
+ * ```
+ */
+export async function counterHistory(ref: CounterRef, options: HistoryOptions): Promise<HistoryPoint[]> {
+  const [first, last] = historyRange(options);
+  const counter = await getDoc(counterDoc(ref));
+  const history = collection(ref.firestore, `${ref.path}/${HISTORY}`);
+  const { docs } = await getDocsFromServer(
+    query(history, where(documentId(), ">=", first), where(documentId(), "<=", last)),
+  );
+  return historyPoints(
+    counter.data(),
+    docs.map((doc) => doc.data()),
+    options,
+  );
 }

@@ -11,6 +11,7 @@ import { type Fields, type Micros, microsOf } from "../model/values.ts";
 import { ORDERS, POSTS, type Scenario } from "../scenario.ts";
 import type { Process } from "../scheduler.ts";
 import { Drifts } from "./drifts.ts";
+import { Histories } from "./histories.ts";
 import { Increments } from "./increments.ts";
 import { Mirrors } from "./mirrors.ts";
 import { type Fail, Violation } from "./violation.ts";
@@ -56,6 +57,7 @@ export class Oracle {
   readonly increments: Increments;
   readonly drifts: Drifts;
   readonly #mirrors: Mirrors;
+  readonly #histories: Histories;
   /** The first thing that did not hold. */
   violation: Violation | undefined;
 
@@ -67,6 +69,7 @@ export class Oracle {
     this.increments = new Increments(this.fail);
     this.drifts = new Drifts(this.fail, margin);
     this.#mirrors = new Mirrors(this.fail);
+    this.#histories = new Histories(config, this.fail);
   }
 
   expect(process: Process, intent: Intent): void {
@@ -114,6 +117,7 @@ export class Oracle {
     for (const change of changes) {
       if (isCounter(change.after.path, this.#config)) this.#judgePublish(change, time);
     }
+    this.#histories.onCommit(changes);
   }
 
   onTransaction(process: Process, paths: readonly string[]): void {

@@ -1,0 +1,53 @@
+/**
+ * Which states of a counter are kept for charts: the last of each hour, and of each minute in which it was busy.
+ *
+ * A minute or an hour is over once a publish is of a later one. Then what the publish replaces is the last state of it, and
+ * goes into the history in the same commit: under the same guard, so it is the last for certain, and absolute, so doing it
+ * twice changes nothing. What is open is not kept: it is what the counter document says.
+ */
+import { historyPlace, type KeptStep, STEP_MILLIS } from "../../core/src/index.ts";
+import type { Config, Millis } from "./config.ts";
+import type { Published } from "./counter.ts";
+import { isSparse } from "./interval.ts";
+
+/** A state that a publish replaces: where it is kept, and until when. */
+export interface Kept {
+  readonly state: Published;
+  /** The id of the document. */
+  readonly id: string;
+  /** The key in its `points`. */
+  readonly key: string;
+  readonly expireAt: Millis;
+}
+
+/** Where the previous state is kept, if it is. Of a counter that was never published there is none. */
+export function keptBy(previous: Published | undefined, next: Published, { historyRetention }: Config): Kept[] {
+  if (!previous || historyRetention === 0) return [];
+  const isOver = (step: KeptStep) => isLater(step, previous.asOf, next.asOf);
+  // Minutes of a counter that is rarely written would cost as much as its totals.
+  const steps = (["minute", "hour"] as const).filter(
+    (step) => isOver(step) && (step === "hour" || previous.busyMinute),
+  );
+  return steps.map((step) => {
+    const { id, key, end } = historyPlace(step, previous.asOf);
+    return { state: previous, id, key, expireAt: end + historyRetention };
+  });
+}
+
+/**
+ * Whether the minute of a publish is one in which the counter was busy. Not by its own rate alone: when writing stops, a
+ * publish follows that says so, often within the minute.
+ */
+export function isBusyMinute(
+  previous: Published | undefined,
+  { rate, asOf }: Pick<Published, "rate" | "asOf">,
+  config: Config,
+): boolean {
+  const wasBusy = previous?.busyMinute === true && !isLater("minute", previous.asOf, asOf);
+  return wasBusy || !isSparse(rate, config);
+}
+
+function isLater(step: KeptStep, before: Millis, after: Millis): boolean {
+  const length = STEP_MILLIS[step];
+  return Math.floor(after / length) > Math.floor(before / length);
+}
