@@ -46,7 +46,7 @@ describe("a chart", () => {
   const recorded = readBench();
   const second = (at: number) => ({ at, offered: at < 0 ? 1 : 1_000, acknowledged: 10 });
   const trials = recorded.trials.map((trial) => ({ ...trial, timeline: [-2, -1, 0, 1, 2].map(second) }));
-  const all = charts({ ...recorded, trials }, readSimulated());
+  const all = charts({ ...recorded, trials }, readSimulated().traces);
 
   test("is there for each place, if all was recorded", () => {
     expect(all.map(({ name }) => name)).toEqual(CHARTS);

@@ -5,11 +5,12 @@ import { CHARTS, charts } from "./charts.ts";
 import { costParts } from "./costs.ts";
 import { fill, type Parts } from "./fill.ts";
 import { performanceParts } from "./performance.ts";
-import { readBench, readSimulated } from "./results.ts";
+import { readBench, readSimulated, readTuning } from "./results.ts";
+import { tuningParts } from "./tuning.ts";
 
 /** @returns the content of each file, by its path from the repository's root */
 export function documents(): Record<string, string> {
-  const [bench, runs] = [readBench(), readSimulated()];
+  const [bench, { traces: runs, rates }] = [readBench(), readSimulated()];
   const drawn = charts(bench, runs);
   // A chart whose figures were not recorded leaves its place empty.
   const pictures = (folder: string, names: readonly string[]): Parts =>
@@ -28,6 +29,7 @@ export function documents(): Record<string, string> {
     "docs/costs.md": filled("docs/costs.md", costParts()),
     "docs/performance.md": filled("docs/performance.md", {
       ...performanceParts(bench, runs),
+      ...tuningParts(readTuning(), runs, rates),
       ...pictures("charts", CHARTS),
     }),
     ...Object.fromEntries(files),

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import type { ContenderName } from "../contenders.ts";
 import type { Results } from "../report.ts";
 import type { Summary } from "../simulation/summary.ts";
+import type { Experiment, Stage } from "./tuning.ts";
 
 export interface Recorded extends Results {
   readonly measuredAt: string;
@@ -39,6 +40,14 @@ export function readBench(file = new URL("bench.json", RESULTS)): Recorded {
   return JSON.parse(readFileSync(file, "utf8"), (_, value) => value ?? Number.POSITIVE_INFINITY);
 }
 
-export function readSimulated(file = new URL("simulate.json", RESULTS)): readonly Simulated[] {
-  return JSON.parse(readFileSync(file, "utf8")).traces;
+/** Every trace before, between and now; and steady rates. */
+export function readSimulated(file = new URL("simulate.json", RESULTS)): {
+  readonly traces: readonly (Simulated & Stage)[];
+  readonly rates: readonly Stage[];
+} {
+  return JSON.parse(readFileSync(file, "utf8"));
+}
+
+export function readTuning(file = new URL("tuning.json", RESULTS)): readonly Experiment[] {
+  return JSON.parse(readFileSync(file, "utf8")).experiments;
 }

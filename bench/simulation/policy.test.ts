@@ -20,6 +20,7 @@ describe("what can be varied starts from what deploys", () => {
     const anyScaling = fc.record({
       shardCount: fc.integer({ min: 1, max: 10_000 }),
       calmSince: fc.option(fc.integer({ min: 0, max: 4e12 })),
+      growing: fc.boolean(),
     });
     const anyDemand = fc.record({
       writes: fc.oneof(fc.nat(30), fc.nat(1e6)),
@@ -109,7 +110,7 @@ describe("what can be varied starts from what deploys", () => {
 });
 
 describe("growth", () => {
-  const cold = { shardCount: 1, calmSince: null };
+  const cold = { shardCount: 1, calmSince: null, growing: false };
   const grown = (writes: number, ...settings: string[]) =>
     scaleWith({ writes, within: 1_000, quietFor: 0, isContended: false }, cold, 0, withSettings(settings)).shardCount;
 

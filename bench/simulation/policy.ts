@@ -20,6 +20,7 @@ const CONSTANTS = [
   "calm",
   "idle",
   "noise",
+  "settling",
   "firstRate",
 ] as const satisfies (keyof Policy)[];
 
@@ -47,11 +48,11 @@ export function publishedWith(
   const { shards, malformed } = measurement;
   const next = nextPublished(previous, measurement, config);
   const demand = demandOf(previous, measurement, firstRate > 0 ? wokenAt : undefined, config);
-  const scaling = previous ?? { shardCount: minShards, calmSince: null };
-  const { shardCount, calmSince } = scaleWith(demand, scaling, next.asOf, settings);
+  const scaling = previous ?? { shardCount: minShards, calmSince: null, growing: false };
+  const { shardCount, calmSince, growing } = scaleWith(demand, scaling, next.asOf, settings);
   const isSpread = [...shards.map(({ id }) => id), ...malformed].some((id) => !WOKEN.includes(id));
   const unsettled = shardCount > minShards || isSpread || !isSparse(next.rate, config);
-  return { ...next, shardCount, calmSince, growing: shardCount > scaling.shardCount, unsettled };
+  return { ...next, shardCount, calmSince, growing, unsettled };
 }
 
 /** The rule of `decideScaling`, its constants being settings. */
@@ -62,18 +63,22 @@ export function scaleWith(
   settings: Settings,
 ): Scaling {
   const { minShards, maxShards, writesPerShard, shrinkCooldown } = settings;
-  const { growthFactor, busy, calm, idle, noise, headroom } = settings;
+  const { growthFactor, busy, calm, idle, noise, headroom, settling } = settings;
   const clamp = (shards: number) => Math.min(Math.max(Math.ceil(shards), minShards), maxShards);
   const current = clamp(scaling.shardCount);
   const shardsFor = (some: number) => (some * 1_000) / within / writesPerShard;
   const needed = shardsFor(writes);
   const chance = isContended ? 0 : noise * Math.sqrt(writes);
-  if (shardsFor(writes - chance) > current * busy)
-    return { shardCount: clamp(Math.max(headroom * needed, growthFactor * current)), calmSince: null };
-  if (current === minShards || needed >= current * calm) return { shardCount: current, calmSince: null };
+  if (shardsFor(writes - chance) > current * busy) {
+    const shardCount = clamp(Math.max(headroom * needed, growthFactor * current));
+    return { shardCount, calmSince: null, growing: shardCount > current };
+  }
+  const settled = { shardCount: current, calmSince: null, growing: false };
+  if (current === minShards || needed >= current * calm) return settled;
   const calmSince = scaling.calmSince ?? now;
-  if (now - calmSince < shrinkCooldown && quietFor < idle) return { shardCount: current, calmSince };
-  return { shardCount: Math.min(clamp(headroom * needed), current), calmSince: null };
+  if (now - calmSince >= shrinkCooldown || quietFor >= idle)
+    return { ...settled, shardCount: Math.min(clamp(headroom * needed), current) };
+  return { shardCount: current, calmSince, growing: scaling.growing && now - calmSince < settling };
 }
 
 /** A counter as those see it who decide when to look again: if nobody is in a hurry, one that grew looks like any other. */

@@ -24,6 +24,8 @@ export interface Policy {
   readonly firstRate: number;
   /** 1: a counter that has just grown is measured again after the shortest interval. */
   readonly hurry: number;
+  /** How long after it has grown a calm counter may be one whose writers have not found the new shards yet. */
+  readonly settling: Millis;
   /** How long a shard must have been quiet to be folded; 0: for the cool-down. */
   readonly foldAfter: Millis;
 }
@@ -72,6 +74,7 @@ export const SETTINGS: Settings = {
   noise: 1.3,
   firstRate: 1,
   hurry: 1,
+  settling: 10_000,
   foldAfter: 0,
   widest: 2,
   noticesWaiting: 1,

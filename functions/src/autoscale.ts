@@ -11,6 +11,9 @@
  * Either way the count becomes one and a half times what is needed, which is in between. A counter that nobody writes to at
  * all shrinks sooner, since as long as it has many shards it is polled.
  *
+ * After it has grown, a counter looks calm until its writers have found the new shards. For ten seconds that is not taken for
+ * what is asked of it: it is measured again soon, and clients look again before they write.
+ *
  * Counts of independent writers vary by their square root, so that two writes in a second are no reason for a second
  * shard: `n` writes are evidence of `n − 1.3 √n`. Unless a client has spread wider than the shard count, because its writes
  * were slow: a shard that takes one write per second never shows more, and one is never evidence enough. How the numbers were
@@ -34,11 +37,16 @@ const CHANCE = 1.3;
 /** How long nobody must have written for a counter to shrink before it has cooled down. */
 const IDLE: Millis = 60_000;
 
+/** How long after it has grown a calm counter may be one whose writers have not found the new shards yet. */
+const SETTLING: Millis = 10_000;
+
 /** The shard count, and since when the counter has been calm enough to shrink. */
 export interface Scaling {
   readonly shardCount: number;
   /** `null` while the rate is not well below the capacity, or there is nothing to shrink. */
   readonly calmSince: Millis | null;
+  /** Whether it has just grown, and may grow on: what was measured says little of what is asked of it. */
+  readonly growing: boolean;
 }
 
 /**
@@ -52,10 +60,13 @@ export function decideScaling(demand: Demand, scaling: Scaling, now: Millis, con
   const needed = shardsFor(demand.writes);
   const chance = demand.isContended ? 0 : CHANCE * Math.sqrt(demand.writes);
   if (shardsFor(demand.writes - chance) > current * BUSY) {
-    return { shardCount: clamp(HEADROOM * Math.max(needed, current)), calmSince: null };
+    const shardCount = clamp(HEADROOM * Math.max(needed, current));
+    return { shardCount, calmSince: null, growing: shardCount > current };
   }
-  if (current === config.minShards || needed >= current * CALM) return { shardCount: current, calmSince: null };
+  const settled = { shardCount: current, calmSince: null, growing: false };
+  if (current === config.minShards || needed >= current * CALM) return settled;
   const calmSince = scaling.calmSince ?? now;
-  if (now - calmSince < config.shrinkCooldown && demand.quietFor < IDLE) return { shardCount: current, calmSince };
-  return { shardCount: Math.min(clamp(needed * HEADROOM), current), calmSince: null };
+  if (now - calmSince >= config.shrinkCooldown || demand.quietFor >= IDLE)
+    return { ...settled, shardCount: Math.min(clamp(HEADROOM * needed), current) };
+  return { shardCount: current, calmSince, growing: scaling.growing && now - calmSince < SETTLING };
 }

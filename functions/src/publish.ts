@@ -45,10 +45,10 @@ export function nextPublished(
   const observed = previous ? ((writes - previous.writes) * 1_000) / Math.max(asOf - previous.asOf, 1) : 0;
   // Rounded here and not when it is written: all instances must draw the same conclusions from the same number.
   const rate = Number(observed.toPrecision(6));
-  const scaling = previous ?? { shardCount: config.minShards, calmSince: null };
+  const scaling = previous ?? { shardCount: config.minShards, calmSince: null, growing: false };
   // Nobody needs a shard of a counter that counts a collection.
-  const { shardCount, calmSince } = recount
-    ? { shardCount: config.minShards, calmSince: null }
+  const { shardCount, calmSince, growing } = recount
+    ? { shardCount: config.minShards, calmSince: null, growing: false }
     : decideScaling(demandOf(previous, measurement, wokenAt, config), scaling, asOf, config);
   const ids = [...measurement.shards.map(({ id }) => id), ...measurement.malformed];
   return {
@@ -59,7 +59,7 @@ export function nextPublished(
     publishes: (previous?.publishes ?? 0) + 1,
     asOf,
     calmSince,
-    growing: shardCount > scaling.shardCount,
+    growing,
     unsettled: shardCount > config.minShards || !isSparse(rate, config) || ids.some((id) => !WOKEN.includes(id)),
     silentShards: measurement.shards.filter(isSilent).length,
     shardDocuments: ids.length + (recount?.reads ?? 0),

@@ -44,7 +44,7 @@ test.each(Object.entries(mutations))("it notices: %s", { timeout: 120_000 }, asy
 /** What the simulation has found, with seeds that show it if the fix is undone. */
 const FOUND: Record<string, { readonly seeds: readonly number[]; readonly undone: Mutation }> = {
   "an instance that froze before its publish overwrote a count that a creation and a deletion had left as it was": {
-    seeds: [2109, 6553, 6923],
+    seeds: [3941, 6553, 6923],
     undone: mutations["a recount that finds nothing new is not published"] as Mutation,
   },
 };
