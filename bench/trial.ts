@@ -72,7 +72,7 @@ const PATIENCE: Millis = 8_000;
 const PROMPT: Millis = 1_000;
 
 /** As many as one process of writers can bear. */
-const MOST_CLIENTS = 6_000;
+const MOST_CLIENTS = 1_500;
 
 /** For what is on its way when the clients have ended. */
 const SETTLING: Millis = 200;
