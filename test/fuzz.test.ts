@@ -94,7 +94,7 @@ async function fuzz(project: string, rules: string, tally: Tally, shrink: boolea
     });
   });
   const runs = Array.from({ length: LANES }, (_, lane) =>
-    fc.check(holds, { seed: SEED + lane * 1_000_003, numRuns: shrink ? WORLDS : 3 * WORLDS, endOnFailure: !shrink }),
+    fc.check(holds, { seed: SEED + lane * 1_000_003, numRuns: shrink ? WORLDS : 2 * WORLDS, endOnFailure: !shrink }),
   );
   const failed = (await Promise.all(runs)).find((run) => run.failed);
   return failed && String((failed.errorInstance as Error).message);

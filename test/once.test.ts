@@ -19,7 +19,7 @@ import { admin, type Client, client, signIn } from "./support/app.ts";
 import { published, sumOfShards, until } from "./support/suite.ts";
 
 const SEED = Number(process.env.TALLY_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const CLIENTS = 200;
+const CLIENTS = 140;
 const ACTIONS_EACH = 6;
 /** Of the actions that change anything. */
 const SHARE_CUT = 0.3;
