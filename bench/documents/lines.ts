@@ -52,7 +52,7 @@ const GRID = { left: 72, right: 190, top: 80, bottom: 56 };
 /** The step from 1 to 1,000 increments per second, as each contender took it. */
 export function viral(trials: readonly Trial[]): Chart | undefined {
   // Older results have no timeline.
-  const steps = trials.filter(({ load, timeline }) => load === "1 to 1000/s" && timeline);
+  const steps = trials.filter(({ load, timeline }) => load === "1 to 100/s" && timeline);
   const [first] = steps;
   if (!first) return undefined;
   const peak = first.offeredPerSecond;

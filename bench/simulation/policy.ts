@@ -52,7 +52,7 @@ export function publishedWith(
   const { shardCount, calmSince, growing } = scaleWith(demand, scaling, next.asOf, settings);
   const isSpread = [...shards.map(({ id }) => id), ...malformed].some((id) => !WOKEN.includes(id));
   const unsettled = shardCount > minShards || isSpread || !isSparse(next.rate, config);
-  return { ...next, shardCount, calmSince, growing, unsettled };
+  return { ...next, shardCount, calmSince, growing: growing || !previous, unsettled };
 }
 
 /** The rule of `decideScaling`, its constants being settings. */

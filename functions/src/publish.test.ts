@@ -62,7 +62,7 @@ describe("the next publish", () => {
 
   test("of a counter that never was has no rate, the fewest shards, and counts what was there before", () => {
     const next = nextPublished(undefined, measured(0, { writes: 1_000 }), { ...defaults, minShards: 5 });
-    expect(next).toEqual({ ...idle, writes: 1_000, shardCount: 5, publishes: 1 });
+    expect(next).toEqual({ ...idle, writes: 1_000, shardCount: 5, growing: true, publishes: 1 });
   });
 
   test("scales at once, and remembers since when it has been calm", () => {

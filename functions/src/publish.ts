@@ -59,7 +59,8 @@ export function nextPublished(
     publishes: (previous?.publishes ?? 0) + 1,
     asOf,
     calmSince,
-    growing,
+    // Who asks in its first second is told to ask again.
+    growing: growing || (!previous && !recount),
     unsettled: shardCount > config.minShards || !isSparse(rate, config) || ids.some((id) => !WOKEN.includes(id)),
     silentShards: measurement.shards.filter(isSilent).length,
     shardDocuments: ids.length + (recount?.reads ?? 0),

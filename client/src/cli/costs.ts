@@ -207,7 +207,12 @@ function shardsAt(rate: number, from: number, config: Config): number {
   // Long enough for chance to play no part.
   const demand = { writes: rate * 1e9, within: 1e12, quietFor: 0, isContended: false };
   for (let shardCount = from; ; ) {
-    const { shardCount: next } = decideScaling(demand, { shardCount, calmSince: 0, growing: false }, config.shrinkCooldown, config);
+    const { shardCount: next } = decideScaling(
+      demand,
+      { shardCount, calmSince: 0, growing: false },
+      config.shrinkCooldown,
+      config,
+    );
     if (next === shardCount) return shardCount;
     shardCount = next;
   }
