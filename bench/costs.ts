@@ -17,7 +17,7 @@ const PRICE = { reads, writes, deletes, invocations, tasks };
 
 /** Traffic to price: increments per second, for how long, from how many clients. */
 const LOADS = [
-  { perSecond: 1, seconds: 60, clients: 5 },
+  { perSecond: 0.5, seconds: 120, clients: 5 },
   { perSecond: 10, seconds: 40, clients: 20 },
   { perSecond: 100, seconds: 30, clients: 20 },
 ];
