@@ -8,7 +8,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: [
-            "{core,client,functions}/src/**/*.test.ts",
+            "{core,client,functions,web}/src/**/*.test.ts",
             "{bench,client,emulators}/*.test.ts",
             "test/simulation/*.test.ts",
             "bench/**/*.test.ts",

@@ -12,6 +12,7 @@ import { SingleBar } from "cli-progress";
 import Table from "cli-table3";
 import { type CounterSnapshot, counter, getCounter, incrementCounter, onCounter } from "firestore-tally";
 import { type Client, client } from "../test/support/app.ts";
+import { addOperator, OPERATOR } from "./operator.ts";
 
 const CLIENTS = 20;
 /** Increments each client has under way at a time. */
@@ -37,6 +38,9 @@ interface Airport {
 }
 const airports = new Map<string, Airport>();
 
+const { TALLY_HOSTING_HOST: page, FIREBASE_AUTH_EMULATOR_HOST: auth } = process.env;
+if (!options.once) console.log(`Watch it at http://${page}/#/dashboard`);
+
 const watcher = client();
 const clients = Array.from({ length: CLIENTS }, () => client());
 await watchAll();
@@ -49,6 +53,7 @@ if (wrong.length > 0) {
 }
 console.log(`\nAll ${expected.size} totals equal the group-by of the file: ${flights.length} flights, exact.`);
 if (options.once) process.exit(0);
+await addOperator();
 stayUp();
 
 /** Resolves when every counter is being watched: at first they do not exist. */
@@ -157,10 +162,12 @@ function stayUp(): void {
   console.log(`
 The emulators stay up, with the functions loaded, until you press Ctrl-C:
   Firestore  ${firestore} (project ${project})
-  Auth       ${process.env.FIREBASE_AUTH_EMULATOR_HOST}
+  Auth       ${auth}
   Functions  ${functions}
 Look at a counter:
-  curl 'http://${firestore}/v1/projects/${project}/databases/(default)/documents/counters/departures:ATL'`);
+  curl 'http://${firestore}/v1/projects/${project}/databases/(default)/documents/counters/departures:ATL'
+The page shows all of them, and counts you, too. Its operator is ${OPERATOR.email}, password ${OPERATOR.password}:
+  http://${page}/`);
   const alive = setInterval(() => {}, 1 << 30);
   process.once("SIGINT", () => {
     clearInterval(alive);

@@ -35,14 +35,15 @@ export async function layOutProject(packaging: Packaging, params: Record<string,
   const folder = mkdtempSync(join(tmpdir(), "tally-suite-"));
   const config = JSON.parse(readFileSync(join(repository, "firebase.json"), "utf8"));
   const addresses: Record<string, string> = {};
-  for (const name of ["auth", "eventarc", "firestore", "functions", "pubsub", "tasks", "hub", "logging"]) {
+  for (const name of ["auth", "eventarc", "firestore", "functions", "hosting", "pubsub", "tasks", "hub", "logging"]) {
     const port = await freePort();
     addresses[name] = `127.0.0.1:${port}`;
     config.emulators[name] = { ...config.emulators[name], host: "127.0.0.1", port };
   }
   config.emulators.firestore.websocketPort = await freePort();
+  letPageReach(config, [addresses.auth, addresses.firestore, addresses.firestore?.replace("127.0.0.1", "localhost")]);
 
-  for (const name of ["functions", "node_modules", config.firestore.rules, config.firestore.indexes]) {
+  for (const name of ["functions", "node_modules", "web", config.firestore.rules, config.firestore.indexes]) {
     symlinkSync(join(repository, name), join(folder, name));
   }
   const env = Object.entries({ EVENTARC_CHANNEL, ...params }).map(([name, value]) => `${name}=${value}\n`);
@@ -66,4 +67,12 @@ export async function layOutProject(packaging: Packaging, params: Record<string,
   }
   writeFileSync(join(folder, "firebase.json"), JSON.stringify(config, null, 2));
   return { folder, addresses, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+/** The page's policy names Google's servers alone, as it should where it is deployed. */
+function letPageReach(config: { hosting: object }, addresses: readonly (string | undefined)[]): void {
+  const origins = addresses.map((address) => `http://${address}`).join(" ");
+  config.hosting = JSON.parse(
+    JSON.stringify(config.hosting).replace("connect-src 'self'", `connect-src 'self' ${origins}`),
+  );
 }

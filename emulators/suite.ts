@@ -30,7 +30,7 @@ export interface Suite {
   stop(): Promise<void>;
 }
 
-const EMULATORS = ["auth", "firestore", "functions", "tasks"];
+const EMULATORS = ["auth", "firestore", "functions", "hosting", "tasks"];
 
 /** @throws MissingRequirement, the reason of an abort, or an `Error` that ends with what firebase-tools printed */
 export async function startSuite(options: SuiteOptions): Promise<Suite> {
@@ -55,6 +55,7 @@ export async function startSuite(options: SuiteOptions): Promise<Suite> {
         PUBSUB_EMULATOR_HOST: addresses.pubsub as string,
         CLOUD_TASKS_EMULATOR_HOST: addresses.tasks as string,
         TALLY_FUNCTIONS_HOST: addresses.functions as string,
+        TALLY_HOSTING_HOST: addresses.hosting as string,
         TALLY_PACKAGING: packaging,
         TALLY_LOG: log,
       },

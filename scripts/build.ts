@@ -1,9 +1,10 @@
-/** Builds what is shipped: the client package, entry by entry, and the functions, each with core bundled in. */
+/** Builds what is shipped: the client package, entry by entry, the functions, each with core bundled in, and the page. */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Extractor, ExtractorConfig, ExtractorLogLevel, ExtractorMessageCategory } from "@microsoft/api-extractor";
 import { build, type Metafile, type Plugin } from "esbuild";
+import { build as bundlePage } from "vite";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
@@ -66,6 +67,9 @@ const [cli] = await Promise.all([
 ]);
 
 writeFileSync("client/dist/cli.licenses.txt", licensesOf(cli.metafile));
+
+// The page takes the client as it is shipped.
+await bundlePage({ configFile: "web/vite.config.ts" });
 
 // What users deploy is part of the client package.
 for (const file of ["LICENSE", "firestore.rules", "firestore.indexes.json"]) copyFileSync(file, `client/${file}`);

@@ -354,6 +354,22 @@ test("what the backend keeps beside a counter is nobody's to read or write: corr
   }
 });
 
+test("corrections are read by operators alone, and written by nobody", async () => {
+  await asAdmin("counters/views:home/corrections/one", { expected: 1, found: 0, by: 1 });
+  const as = (claims: Record<string, unknown>) =>
+    environment.authenticatedContext("carol", claims).firestore() as unknown as Firestore;
+  const operator = as({ operator: true });
+  await assertSucceeds(getDoc(doc(operator, "counters/views:home/corrections/one")));
+  await assertSucceeds(getDocs(collection(operator, "counters/views:home/corrections")));
+  await assertFails(setDoc(doc(operator, "counters/views:home/corrections/two"), { by: 1 }));
+  await assertFails(deleteDoc(doc(operator, "counters/views:home/corrections/one")));
+  await assertFails(getDoc(doc(operator, "counters/views:home/receipts/x")));
+  for (const claims of [{}, { operator: false }, { operator: "true" }, { operator: 1 }, { admin: true }]) {
+    await assertFails(getDoc(doc(as(claims), "counters/views:home/corrections/one")));
+    await assertFails(getDocs(collection(as(claims), "counters/views:home/corrections")));
+  }
+});
+
 test("the history of a counter is read by everyone, one by one or a range of it, and written by nobody but the backend", async () => {
   const hours = { points: { 14: { total: 1 } }, expireAt: Timestamp.now() };
   await asAdmin("counters/views:home/history/hours-2026-11-21", hours);

@@ -35,6 +35,8 @@ export interface Browser {
    * @param html        what the server has rendered into its `#root`
    */
   open(name: string, parameters?: Record<string, string>, html?: string): Promise<Tab>;
+  /** Opens an address as it is, in a tab like the others. */
+  visit(address: string): Promise<Tab>;
   /** Ends the browser and starts it again on the same profile. What was open is not opened again. */
   restart(): Promise<void>;
 }
@@ -64,6 +66,13 @@ export function browserForTests(): Browser {
     context = await chromium.launchPersistentContext(profile, { executablePath: findChromium(), args: ARGUMENTS });
     context.setDefaultTimeout(TIMEOUT_MS);
   }
+  async function visit(address: string): Promise<Tab> {
+    const page = await context.newPage();
+    tabs.add(page);
+    const tab = observe(page);
+    await page.goto(address);
+    return tab;
+  }
   async function closeTabs(): Promise<void> {
     await Promise.all([...tabs].map((page) => page.close()));
     tabs.clear();
@@ -85,14 +94,8 @@ export function browserForTests(): Browser {
     get context() {
       return context;
     },
-    async open(name, parameters = {}, html = "") {
-      const address = await site.address(name, parameters, html);
-      const page = await context.newPage();
-      tabs.add(page);
-      const tab = observe(page);
-      await page.goto(address);
-      return tab;
-    },
+    open: async (name, parameters = {}, html = "") => visit(await site.address(name, parameters, html)),
+    visit,
     async restart() {
       await closeTabs();
       await context.close();

@@ -1,0 +1,13 @@
+/** An operator's account in the Auth emulator: it may read what was corrected. In production a server gives the claim. */
+import { deleteApp, initializeApp } from "firebase-admin/app";
+import { getAuth } from "firebase-admin/auth";
+
+export const OPERATOR = { email: "operator@example.com", password: "operator" };
+
+export async function addOperator(): Promise<void> {
+  const app = initializeApp({ projectId: process.env.GCLOUD_PROJECT as string }, "operator");
+  const auth = getAuth(app);
+  const { uid } = await auth.createUser(OPERATOR);
+  await auth.setCustomUserClaims(uid, { operator: true });
+  await deleteApp(app);
+}

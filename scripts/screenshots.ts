@@ -1,0 +1,61 @@
+/** Makes the pictures of the page for the README, in docs/: against the emulators, with a real browser. */
+import { spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
+
+const origin = `http://${process.env.TALLY_HOSTING_HOST}`;
+const folder = process.argv[2] ?? "docs/page";
+const desktop = { viewport: { width: 1280, height: 800 } };
+const mobile = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+
+mkdirSync(folder, { recursive: true });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-gpu"],
+});
+
+const page = await open("#/", { ...desktop, colorScheme: "light" });
+await page.click("#like");
+await page.click("#traffic");
+for (const [step, seconds] of [
+  [30, 12],
+  [55, 14],
+  [72, 16],
+  [84, 16],
+  [60, 14],
+  [80, 16],
+] as const) {
+  await page.locator("#per-second").fill(String(step));
+  await sleep(seconds * 1_000);
+}
+await shoot(page, "demo");
+await page.emulateMedia({ colorScheme: "dark" });
+await sleep(700);
+await shoot(page, "demo-dark");
+const phone = await open("#/", { ...mobile, colorScheme: "dark" });
+await sleep(9_000);
+await shoot(phone, "phone");
+await phone.context().close();
+await page.click("#traffic");
+
+const flights = spawn("node", ["demo/flights.ts", "--once", "--flights", "5000"], { stdio: "inherit" });
+const dashboard = await open("#/dashboard", { ...desktop, colorScheme: "light" });
+await dashboard.fill("#search", "departures:");
+await dashboard.locator("#search").blur();
+await sleep(28_000);
+await shoot(dashboard, "dashboard");
+await browser.close();
+flights.kill();
+
+async function open(path: string, options: BrowserContextOptions): Promise<Page> {
+  const context = await browser.newContext({ deviceScaleFactor: 1, ...options });
+  const page = await context.newPage();
+  await page.goto(`${origin}/${path}`);
+  await page.waitForSelector("main[aria-busy=false]");
+  return page;
+}
+
+async function shoot(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+}

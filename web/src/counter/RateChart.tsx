@@ -1,0 +1,134 @@
+/** Writes per second, and the shard count that follows them: the last two minutes, or a longer history. */
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import { onTheme } from "../page/conditions.ts";
+import { formatWhole } from "../page/format.ts";
+
+export interface Point {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly rate: number;
+  readonly shardCount: number;
+}
+
+export interface RateChartProps {
+  readonly points: readonly Point[];
+  /** How far back it goes. */
+  readonly spanMs: number;
+  /** Whether its right end is now, and moves on by itself. */
+  readonly live: boolean;
+  readonly label: string;
+}
+
+const REDRAW_MS = 500;
+
+export function RateChart({ points, spanMs, live, label }: RateChartProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const latest = useRef(points);
+  const redraw = useRef(() => {});
+
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    let chart: uPlot | undefined;
+    const update = () => {
+      if (chart && element.clientWidth > 0) chart.setData(dataOf(latest.current, spanMs, live));
+    };
+    const build = () => {
+      chart?.destroy();
+      chart = new uPlot(optionsOf(element, spanMs), dataOf(latest.current, spanMs, live), element);
+    };
+    redraw.current = update;
+    build();
+    const resized = new ResizeObserver(() => {
+      chart?.setSize({ width: element.clientWidth, height: element.clientHeight });
+    });
+    resized.observe(element);
+    const endTheme = onTheme(build);
+    const timer = live ? setInterval(update, REDRAW_MS) : undefined;
+    // The axes are drawn on a canvas, which does not wait for the font.
+    document.fonts.ready.then(update);
+    return () => {
+      clearInterval(timer);
+      endTheme();
+      resized.disconnect();
+      chart?.destroy();
+    };
+  }, [spanMs, live]);
+  useEffect(() => {
+    latest.current = points;
+    redraw.current();
+  }, [points]);
+
+  return <div class="chart" ref={box} role="img" aria-label={label} />;
+}
+
+function dataOf(points: readonly Point[], spanMs: number, live: boolean): uPlot.AlignedData {
+  const end = Date.now();
+  const last = points.at(-1);
+  // What was published last is true until the next.
+  const shown = last && live && last.at < end ? [...points, { ...last, at: end }] : points;
+  // An edge of the window on either side, so that its scale does not depend on what there is.
+  const at = [(end - spanMs) / 1_000, ...shown.map((point) => point.at / 1_000), end / 1_000];
+  return [at, [null, ...shown.map(({ rate }) => rate), null], [null, ...shown.map((p) => p.shardCount), null]];
+}
+
+function optionsOf(element: HTMLElement, spanMs: number): uPlot.Options {
+  const style = getComputedStyle(element);
+  const colour = (name: string) => style.getPropertyValue(name);
+  const font = `12px ${style.fontFamily}`;
+  const axis = { stroke: colour("--quiet"), font, ticks: { show: false }, border: { show: false } };
+  const { stepped } = uPlot.paths;
+  const pixelRatio = devicePixelRatio;
+  return {
+    width: element.clientWidth,
+    height: element.clientHeight,
+    padding: [8, 14, 0, 2],
+    legend: { show: false },
+    cursor: { show: false },
+    scales: {
+      x: { time: false, range: (self) => [(self.data[0].at(-1) ?? 0) - spanMs / 1_000, self.data[0].at(-1) ?? 0] },
+      y: { range: (_, __, max) => [0, Math.max(max * 1.12, 4)] },
+    },
+    axes: [
+      {
+        ...axis,
+        size: 34,
+        gap: 11,
+        grid: { show: false },
+        splits: (_, __, min, max) => Array.from({ length: 5 }, (_, i) => min + ((max - min) * i) / 4),
+        values: (self, splits) => splits.map((x) => timeLabel((self.data[0].at(-1) ?? 0) - x)),
+      },
+      {
+        ...axis,
+        size: 46,
+        grid: { stroke: colour("--line"), width: 1 / pixelRatio },
+        space: 40,
+        values: (_, splits) => splits.map((y) => (Number.isInteger(y) ? formatWhole(y) : "")),
+      },
+    ],
+    series: [
+      {},
+      {
+        stroke: colour("--accent"),
+        width: 2,
+        points: { show: false },
+        fill: colour("--wash"),
+      },
+      {
+        stroke: colour("--ink"),
+        width: 1.25,
+        points: { show: false },
+        ...(stepped && { paths: stepped({ align: 1 }) }),
+      },
+    ],
+  };
+}
+
+function timeLabel(secondsAgo: number): string {
+  const rounded = Math.round(secondsAgo);
+  if (rounded === 0) return "now";
+  if (rounded < 180) return `−${rounded} s`;
+  if (rounded < 10_800) return `−${Math.round(rounded / 60)} min`;
+  return `−${Math.round(rounded / 3_600)} h`;
+}

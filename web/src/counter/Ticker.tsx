@@ -1,0 +1,41 @@
+/** A large number that runs to its new value instead of jumping there. What is read out is the value itself. */
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { wantsMotion } from "../page/conditions.ts";
+import { formatTotal } from "../page/format.ts";
+
+const RUN_MS = 900;
+
+export function Ticker({ value, id }: { value: number | undefined; id?: string }) {
+  const digits = useRef<HTMLSpanElement>(null);
+  const shown = useRef<number | undefined>(undefined);
+  useLayoutEffect(() => {
+    const element = digits.current;
+    if (!element) return;
+    const show = (number: number | undefined) => {
+      shown.current = number;
+      element.textContent = number === undefined ? "–" : formatTotal(number);
+    };
+    const from = shown.current;
+    if (value === undefined || from === undefined || Math.abs(value - from) < 2 || !wantsMotion()) {
+      show(value);
+      return;
+    }
+    const start = performance.now();
+    let frame = requestAnimationFrame(function run(now) {
+      const passed = Math.min(Math.max(now - start, 0) / RUN_MS, 1);
+      const eased = 1 - (1 - passed) ** 3;
+      show(passed < 1 ? Math.round(from + (value - from) * eased) : value);
+      if (passed < 1) frame = requestAnimationFrame(run);
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [value]);
+  const text = value === undefined ? "–" : formatTotal(value);
+  return (
+    <span class="ticker" id={id} data-total={value} style={{ "--characters": Math.max(text.length, 4) }}>
+      <span aria-hidden="true" ref={digits}>
+        –
+      </span>
+      <span class="unseen">{value === undefined ? "not known yet" : formatTotal(value)}</span>
+    </span>
+  );
+}

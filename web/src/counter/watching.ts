@@ -1,0 +1,106 @@
+/** Hooks that watch a counter while the page is seen. */
+import { type CounterRef, type CounterSnapshot, onCounter } from "firestore-tally";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Backend } from "../firebase/backend.ts";
+import { type Heat, heatOf } from "./heat.ts";
+import { NOTHING_SEEN, type Seen, see } from "./history.ts";
+import { onPublished, type Published } from "./published.ts";
+import { type Look, lookAtShards } from "./shards.ts";
+
+export interface Watched<Value> {
+  /** `undefined` before the first has come. */
+  readonly value: Value | undefined;
+  readonly error: Error | undefined;
+}
+
+/** The total with this browser's own increments. Cost: 1 read per publish. */
+export function useTotal(ref: CounterRef, visible: boolean): Watched<CounterSnapshot> {
+  const [state, setState] = useState<Watched<CounterSnapshot>>({ value: undefined, error: undefined });
+  useEffect(() => {
+    if (!visible) return;
+    return onCounter(
+      ref,
+      (value) => setState({ value, error: undefined }),
+      (error) => setState(({ value }) => ({ value, error })),
+    );
+  }, [ref, visible]);
+  return state;
+}
+
+export interface SeenCounter extends Watched<Seen> {
+  readonly fromCache: boolean;
+  /** Whether the counter has been asked for and has no published total. */
+  readonly isNew: boolean;
+}
+
+/** @param published  told of each publish, when it is seen */
+export function useSeen(
+  backend: Backend,
+  id: string,
+  visible: boolean,
+  published?: (published: Published) => void,
+): SeenCounter {
+  const [state, setState] = useState<SeenCounter>({
+    value: NOTHING_SEEN,
+    error: undefined,
+    fromCache: true,
+    isNew: false,
+  });
+  const told = useRef(published);
+  told.current = published;
+  useEffect(() => {
+    if (!visible) return;
+    return onPublished(
+      backend,
+      id,
+      (next, fromCache) => {
+        if (next) told.current?.(next);
+        setState(({ value = NOTHING_SEEN }) => ({
+          value: next ? see(value, next) : value,
+          error: undefined,
+          fromCache,
+          isNew: !next && !fromCache,
+        }));
+      },
+      (error) => setState((state) => ({ ...state, error })),
+    );
+  }, [backend, id, visible]);
+  return state;
+}
+
+export interface Looked {
+  readonly heat: Heat | undefined;
+  /** Documents read for it. */
+  readonly reads: number;
+}
+
+/**
+ * Looks at the shards whenever a total is published, since only then something can have happened. One look at a time.
+ *
+ * @param asOf  of the last publish; `undefined` to look at nothing
+ */
+export function useShards(backend: Backend, id: string, asOf: number | undefined): Looked {
+  const [looked, setLooked] = useState<Looked>({ heat: undefined, reads: 0 });
+  const before = useRef<{ look?: Look; heat?: Heat; under?: boolean; again?: boolean }>({});
+  useEffect(() => {
+    if (asOf === undefined) return;
+    const state = before.current;
+    const run = async () => {
+      state.under = true;
+      do {
+        state.again = false;
+        // Offline, there is nothing to see; the next publish looks again.
+        const look = await lookAtShards(backend, id).catch(() => undefined);
+        if (!look) continue;
+        state.heat = heatOf(look, state.look, state.heat);
+        state.look = look;
+        const { heat } = state;
+        setLooked(({ reads }) => ({ heat, reads: reads + Math.max(look.shards.length, 1) }));
+      } while (state.again);
+      state.under = false;
+    };
+    if (state.under) state.again = true;
+    else run();
+  }, [backend, id, asOf]);
+  return looked;
+}

@@ -1,0 +1,92 @@
+/** One counter: what was published of it, its line, its shards on demand, and what was corrected. */
+import "uplot/dist/uPlot.min.css";
+import { useState } from "preact/hooks";
+import { HeatStrip } from "../counter/HeatStrip.tsx";
+import { NOTHING_SEEN } from "../counter/history.ts";
+import { Ticker } from "../counter/Ticker.tsx";
+import { useSeen, useShards } from "../counter/watching.ts";
+import type { Backend } from "../firebase/backend.ts";
+import { useVisible } from "../page/conditions.ts";
+import { formatAge, formatRate, formatWhole } from "../page/format.ts";
+import { useNow } from "../page/useNow.ts";
+import { Corrections } from "./Corrections.tsx";
+import { History } from "./History.tsx";
+import { SignIn } from "./SignIn.tsx";
+
+export function CounterPage({ backend, id }: { backend: Backend; id: string }) {
+  const [attempt, setAttempt] = useState(0);
+  return <Counter key={attempt} backend={backend} id={id} again={() => setAttempt(attempt + 1)} />;
+}
+
+/** @param again  begins anew, when somebody else is signed in */
+function Counter({ backend, id, again }: { backend: Backend; id: string; again: () => void }) {
+  const visible = useVisible();
+  const [isLooking, setIsLooking] = useState(false);
+  const seen = useSeen(backend, id, visible);
+  const { last } = seen.value ?? NOTHING_SEEN;
+  const shards = useShards(backend, id, isLooking && visible ? last?.asOf : undefined);
+  const now = useNow(1_000);
+
+  if (seen.error) {
+    return <SignIn backend={backend} why="This counter is not for everybody." error={seen.error} signedIn={again} />;
+  }
+  return (
+    <>
+      <div class="heading">
+        <p class="fine">
+          <a href="#/dashboard">Counters</a>
+        </p>
+        <h1 class="id">{id}</h1>
+      </div>
+      <p class="count smaller">
+        <Ticker id="total" value={last?.total} />
+      </p>
+      <p class="fine" role="status">
+        {seen.isNew ? "Nothing has been published of this counter yet." : ""}
+      </p>
+      <dl class="figures">
+        <div>
+          <dt>Writes a second</dt>
+          <dd id="rate">{last ? formatRate(last.rate) : "–"}</dd>
+        </div>
+        <div>
+          <dt>Shards</dt>
+          <dd id="shards">{last ? formatWhole(last.shardCount) : "–"}</dd>
+        </div>
+        <div>
+          <dt>Writes in all</dt>
+          <dd>{last ? formatWhole(last.writes) : "–"}</dd>
+        </div>
+        <div>
+          <dt>Last publish</dt>
+          <dd>{last ? `${formatAge(now - last.asOf)} ago` : "–"}</dd>
+          <dd class="fine">{last ? `of ${formatWhole(last.publishes)}` : ""}</dd>
+        </div>
+      </dl>
+      {last && last.malformed.length > 0 && (
+        <p class="warning">
+          Left out of the total, because their count is not a number: shards {last.malformed.join(", ")}.
+        </p>
+      )}
+
+      <History backend={backend} id={id} seen={seen.value ?? NOTHING_SEEN} />
+
+      <section aria-labelledby="shards-title">
+        <div class="caption">
+          <h2 id="shards-title">Shards</h2>
+          <p>
+            {isLooking
+              ? `${formatWhole(shards.reads)} reads so far: every shard, once per total.`
+              : `Looking costs ${formatWhole(last?.documents ?? 1)} reads for each total published.`}
+          </p>
+          <button type="button" id="look" aria-pressed={isLooking} onClick={() => setIsLooking(!isLooking)}>
+            {isLooking ? "Look away" : "Look"}
+          </button>
+        </div>
+        <HeatStrip heat={isLooking ? shards.heat : undefined} shardCount={last?.shardCount ?? 1} />
+      </section>
+
+      <Corrections backend={backend} id={id} />
+    </>
+  );
+}

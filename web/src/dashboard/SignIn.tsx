@@ -1,0 +1,73 @@
+/** Where the rules refuse to show something: who is signed in, and a way to be somebody else. */
+import { useEffect, useId, useState } from "preact/hooks";
+import type { Backend } from "../firebase/backend.ts";
+import { sessionOf } from "../firebase/currentSession.ts";
+import type { Visitor } from "../firebase/session.ts";
+
+export interface SignInProps {
+  readonly backend: Backend;
+  readonly why: string;
+  /** What Firestore said. */
+  readonly error: Error;
+  readonly signedIn: () => void;
+}
+
+export function SignIn({ backend, why, error, signedIn }: SignInProps) {
+  const [visitor, setVisitor] = useState<Visitor>();
+  const [failure, setFailure] = useState("");
+  const id = useId();
+  useEffect(() => {
+    let end: (() => void) | undefined;
+    let isOver = false;
+    sessionOf(backend).then((session) => {
+      if (!isOver) end = session.watch(setVisitor);
+    });
+    return () => {
+      isOver = true;
+      end?.();
+    };
+  }, [backend]);
+
+  if ((error as { code?: string }).code !== "permission-denied") {
+    return (
+      <section class="state">
+        <h2>It could not be read</h2>
+        <p>{error.message}</p>
+        <button type="button" onClick={signedIn}>
+          Try again
+        </button>
+      </section>
+    );
+  }
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget as HTMLFormElement);
+    setFailure("");
+    try {
+      const session = await sessionOf(backend);
+      await session.signIn(String(data.get("email")), String(data.get("password")));
+      signedIn();
+    } catch {
+      setFailure("That is not an account here, or not its password.");
+    }
+  };
+  return (
+    <section class="state sign-in">
+      <h2>{why}</h2>
+      <p>
+        The security rules show them to operators: accounts with the claim <code>operator</code>.
+        {visitor?.email && ` ${visitor.email} has no such claim.`}
+      </p>
+      <form onSubmit={submit}>
+        <label htmlFor={`${id}email`}>Email</label>
+        <input id={`${id}email`} name="email" type="email" autocomplete="username" required />
+        <label htmlFor={`${id}password`}>Password</label>
+        <input id={`${id}password`} name="password" type="password" autocomplete="current-password" required />
+        <button type="submit">Sign in</button>
+        <p class="fine" role="alert">
+          {failure}
+        </p>
+      </form>
+    </section>
+  );
+}

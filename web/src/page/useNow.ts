@@ -1,0 +1,11 @@
+/** The time, for what says how long ago something was. */
+import { useEffect, useState } from "preact/hooks";
+
+export function useNow(everyMs: number): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+  return now;
+}

@@ -1,0 +1,67 @@
+/**
+ * Sends increments at a steady rate, with a Firestore client of its own, as another device would. A worker, so that the
+ * page stays quick. It watches the counter, which is how a busy writer learns of new shards at once.
+ */
+import { type CounterRef, counter, incrementCounter, onCounter } from "firestore-tally";
+import { type Backend, openBackend } from "../firebase/backend.ts";
+import type { Order, Report } from "./messages.ts";
+import { due, type Pace } from "./pace.ts";
+
+const TICK_MS = 20;
+const REPORT_MS = 200;
+
+/** More than this the browser does not send: then the connection is what limits it, and a longer queue would not help. */
+const MOST_UNDER_WAY = 30;
+
+let backend: Backend | undefined;
+let perSecond = 0;
+let underWay = 0;
+let failed = 0;
+let acknowledged: number[] = [];
+let stopWatch: (() => void) | undefined;
+
+addEventListener("message", ({ data }: MessageEvent<Order>) => {
+  backend ??= openBackend(data.setup, data.setup.firestore && "localhost");
+  const ref = counter(backend.db, data.counter);
+  const wasIdle = perSecond === 0;
+  perSecond = data.perSecond;
+  stopWatch ??= onCounter(
+    ref,
+    () => {},
+    () => {},
+    { optimistic: false },
+  );
+  if (wasIdle && perSecond > 0) run(ref);
+});
+
+function run(ref: CounterRef): void {
+  let pace: Pace = { owed: 1, at: performance.now() };
+  const sending = setInterval(() => {
+    const next = due(pace, perSecond, performance.now());
+    pace = next.pace;
+    for (let n = 0; n < next.begin && underWay < MOST_UNDER_WAY; n++) send(ref);
+  }, TICK_MS);
+  const reporting = setInterval(() => {
+    const report: Report = { acknowledged, failed, underWay };
+    acknowledged = [];
+    failed = 0;
+    postMessage(report);
+    if (perSecond > 0) return;
+    clearInterval(sending);
+    if (underWay > 0) return;
+    clearInterval(reporting);
+    stopWatch?.();
+    stopWatch = undefined;
+  }, REPORT_MS);
+}
+
+async function send(ref: CounterRef): Promise<void> {
+  underWay++;
+  try {
+    await incrementCounter(ref);
+    acknowledged.push(Date.now());
+  } catch {
+    failed++;
+  }
+  underWay--;
+}
