@@ -10,6 +10,7 @@ import { DEFAULT_LIMITS } from "./governor.ts";
 import { loads } from "./loads.ts";
 import { KEPT, print, type Results, record } from "./report.ts";
 import { startRig } from "./rig.ts";
+import { isSlow, runAgain } from "./slowMotion.ts";
 
 const PARTS = ["contest", "overhead", "aggregation"] as const;
 const NAMES: readonly ContenderName[] = ["single", "recipe", "tally"];
@@ -27,6 +28,7 @@ const USAGE = `Usage: npm run bench -- [options]
   --burst N              writes that it takes at once after a rest (default: ${DEFAULT_LIMITS.burst})
   --longest-wait SECONDS how long a write waits before it is ABORTED instead (default: ${DEFAULT_LIMITS.longestWait / 1_000})
   --latency MS           between clients and Firestore, each way (default: ${LATENCIES.clients})
+  --slow N               on a clock N times slower, for loads that this machine cannot carry
   --out FILE             where the results go (default: of a whole run, bench/results/bench.json)`;
 
 const { values } = parseArgs({
@@ -39,6 +41,7 @@ const { values } = parseArgs({
     burst: { type: "string" },
     "longest-wait": { type: "string" },
     latency: { type: "string" },
+    slow: { type: "string" },
     out: { type: "string" },
     help: { type: "boolean" },
   },
@@ -59,15 +62,20 @@ function chosen<Name extends string>(option: "only" | "contenders" | "loads", fr
   }
   return names as Name[];
 }
-function positive(option: "seconds" | "per-second" | "burst" | "longest-wait" | "latency"): number | undefined {
+function positive(
+  option: "seconds" | "per-second" | "burst" | "longest-wait" | "latency" | "slow",
+): number | undefined {
   const value = values[option] === undefined ? undefined : Number(values[option]);
   if (value !== undefined && !(value > 0)) refuse(`--${option} ${values[option]}: it is a positive number.`);
   return value;
 }
 
+const slow = positive("slow");
+if (slow !== undefined && !isSlow()) runAgain(slow);
+
 const parts = chosen("only", PARTS);
 const contenders = chosen("contenders", NAMES);
-const offered = loads(positive("seconds"));
+const offered = loads(positive("seconds"), isSlow());
 const names = chosen(
   "loads",
   offered.map(({ name }) => name),

@@ -71,8 +71,8 @@ const PATIENCE: Millis = 8_000;
 /** The acknowledgement that a step must come back to. */
 const PROMPT: Millis = 1_000;
 
-/** As many as one process of writers can bear. */
-const MOST_CLIENTS = 1_500;
+/** How many clients there may be when many wait: as many as there are at first, and some, but at least so many. */
+const mostClients = (clients: number) => Math.max(Math.ceil(1.4 * clients), 1_000);
 
 /** For what is on its way when the clients have ended. */
 const SETTLING: Millis = 200;
@@ -95,7 +95,7 @@ export async function runTrial(rig: Rig, name: ContenderName, load: Load): Promi
     addresses,
     project,
     clients,
-    mostClients: MOST_CLIENTS,
+    mostClients: mostClients(clients),
     arrivals: instants,
   };
   const writers = await Writers.start(assignment);

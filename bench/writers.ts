@@ -42,8 +42,8 @@ export function epochNow(): Millis {
   return performance.timeOrigin + performance.now();
 }
 
-/** A process that does not answer for so long, the start of its clients included, will not. */
-const PATIENCE: Millis = 60_000;
+/** A process that does not answer for so long, the start of thousands of clients included, will not. */
+const PATIENCE: Millis = 300_000;
 
 export class Writers {
   readonly #process: ChildProcess;

@@ -6,13 +6,15 @@ import { crowd, day, viral } from "./lines.ts";
 import type { Recorded, Simulated } from "./results.ts";
 
 /** Their names, whether or not there is anything to draw. */
-export const CHARTS = ["viral", "acknowledgement", "dollars", "crowd", "day"] as const;
+export const CHARTS = ["viral", "slow", "acknowledgement", "dollars", "crowd", "day"] as const;
 
-export function charts({ trials }: Recorded, runs: readonly Simulated[]): Chart[] {
+/** @param slow  recorded in slow motion */
+export function charts({ trials }: Recorded, slow: Recorded, runs: readonly Simulated[]): Chart[] {
   const deployed = (trace: string) => runs.find((run) => run.trace === trace && run.design === "as deployed");
   const [rush, oneDay] = [deployed("flash crowd 1,000/s"), deployed("day")];
   return [
-    viral(trials),
+    viral("viral", trials, "1 to 100/s"),
+    viral("slow", slow.trials, "1 to 1000/s"),
     acknowledgement(trials),
     dollars(trials, PRICES.nam5.write * 1e6),
     rush && crowd(rush),

@@ -6,7 +6,7 @@ import { CHARTS, charts } from "./charts.ts";
 import { breakEven, compared, EXAMPLES } from "./costs.ts";
 import { documents } from "./documents.ts";
 import { fill } from "./fill.ts";
-import { readBench, readSimulated } from "./results.ts";
+import { readBench, readSimulated, readSlow } from "./results.ts";
 
 test.each(Object.entries(documents()))("%s is as `npm run report` writes it", (file, content) => {
   expect(readFileSync(file, "utf8")).toBe(content);
@@ -46,11 +46,11 @@ describe("a chart", () => {
   const recorded = readBench();
   const second = (at: number) => ({ at, offered: at < 0 ? 1 : 1_000, acknowledged: 10 });
   const trials = recorded.trials.map((trial) => ({ ...trial, timeline: [-2, -1, 0, 1, 2].map(second) }));
-  const all = charts({ ...recorded, trials }, readSimulated().traces);
+  const all = charts({ ...recorded, trials }, readSlow(), readSimulated().traces);
 
   test("is there for each place, if all was recorded", () => {
     expect(all.map(({ name }) => name)).toEqual(CHARTS);
-    const without = charts({ ...recorded, trials: [] }, []);
+    const without = charts({ ...recorded, trials: [] }, readSlow(), []);
     expect(without.map(({ name }) => name)).not.toContain("viral");
   });
 

@@ -5,13 +5,13 @@ import { CHARTS, charts } from "./charts.ts";
 import { costParts } from "./costs.ts";
 import { fill, type Parts } from "./fill.ts";
 import { performanceParts } from "./performance.ts";
-import { readBench, readSimulated, readTuning } from "./results.ts";
+import { readBench, readSimulated, readSlow, readTuning } from "./results.ts";
 import { tuningParts } from "./tuning.ts";
 
 /** @returns the content of each file, by its path from the repository's root */
 export function documents(): Record<string, string> {
-  const [bench, { traces: runs, rates }] = [readBench(), readSimulated()];
-  const drawn = charts(bench, runs);
+  const [bench, slow, { traces: runs, rates }] = [readBench(), readSlow(), readSimulated()];
+  const drawn = charts(bench, slow, runs);
   // A chart whose figures were not recorded leaves its place empty.
   const pictures = (folder: string, names: readonly string[]): Parts =>
     Object.fromEntries(
@@ -28,7 +28,7 @@ export function documents(): Record<string, string> {
     "README.md": filled("README.md", pictures("docs/charts", ["viral"])),
     "docs/costs.md": filled("docs/costs.md", costParts()),
     "docs/performance.md": filled("docs/performance.md", {
-      ...performanceParts(bench, runs),
+      ...performanceParts(bench, slow, runs),
       ...tuningParts(readTuning(), runs, rates),
       ...pictures("charts", CHARTS),
     }),

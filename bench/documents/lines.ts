@@ -49,10 +49,9 @@ function named(name: string, color: string, at: Point): Pick<LineSeriesOption, "
 /** Room for titles, axes and names. */
 const GRID = { left: 72, right: 190, top: 80, bottom: 56 };
 
-/** The step from 1 to 1,000 increments per second, as each contender took it. */
-export function viral(trials: readonly Trial[]): Chart | undefined {
-  // Older results have no timeline.
-  const steps = trials.filter(({ load, timeline }) => load === "1 to 100/s" && timeline);
+/** A step of one counter from 1 increment per second to a crowd, as each contender took it. */
+export function viral(name: string, trials: readonly Trial[], step: string): Chart | undefined {
+  const steps = trials.filter(({ load }) => load === step);
   const [first] = steps;
   if (!first) return undefined;
   const peak = first.offeredPerSecond;
@@ -64,21 +63,21 @@ export function viral(trials: readonly Trial[]): Chart | undefined {
     // Of the last three seconds, so that it is of what lasts.
     const last = points(trial, "acknowledged").slice(-3);
     const rate = last.reduce((sum, [, acknowledged]) => sum + acknowledged, 0) / last.length;
-    const name = `${TITLES[trial.contender]}: ${count(rate)}/s`;
+    const label = `${TITLES[trial.contender]}: ${count(rate)}/s`;
     // Two at the bottom would hide each other.
     const raised = rate < 0.05 * peak ? 8 + 20 * n : 0;
     return {
-      name,
-      series: (theme: Theme) => line(name, theme[trial.contender], points(trial, "acknowledged"), raised),
+      label,
+      series: (theme: Theme) => line(label, theme[trial.contender], points(trial, "acknowledged"), raised),
     };
   });
   return {
-    name: "viral",
+    name,
     title: `A post goes viral: from 1 increment per second to ${count(peak)}`,
     subtitle: "Increments of one counter that are acknowledged, per second",
     description:
       `From one second to the next, clients make ${count(peak)} increments of one counter per second ` +
-      `instead of 1. ${until} seconds later, so many are acknowledged: ${outcomes.map(({ name }) => name).join(", ")}.`,
+      `instead of 1. ${until} seconds later, so many are acknowledged: ${outcomes.map(({ label }) => label).join(", ")}.`,
     height: 430,
     option: (theme) => ({
       grid: GRID,

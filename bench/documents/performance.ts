@@ -120,10 +120,11 @@ function fixed(number: number, digits: number): string {
   return number.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-export function performanceParts(bench: Recorded, runs: readonly Simulated[]): Parts {
+export function performanceParts(bench: Recorded, slow: Recorded, runs: readonly Simulated[]): Parts {
   return {
     "bench:conditions": conditions(bench),
     "bench:acknowledgement": acknowledgements(bench.trials),
+    "bench:slow": acknowledgements(slow.trials),
     "bench:freshness": freshness(bench.trials),
     "bench:exactness": exactness(bench.trials),
     "bench:costs": costs(bench.trials),

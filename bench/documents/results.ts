@@ -40,6 +40,11 @@ export function readBench(file = new URL("bench.json", RESULTS)): Recorded {
   return JSON.parse(readFileSync(file, "utf8"), (_, value) => value ?? Number.POSITIVE_INFINITY);
 }
 
+/** A load that the machine can carry only in slow motion. */
+export function readSlow(): Recorded {
+  return readBench(new URL("slow.json", RESULTS));
+}
+
 /** Every trace before, between and now; and steady rates. */
 export function readSimulated(file = new URL("simulate.json", RESULTS)): {
   readonly traces: readonly (Simulated & Stage)[];
