@@ -182,6 +182,8 @@ describe("every view", () => {
 
   test("has nothing that axe finds fault with, in light, in dark and on a phone", async () => {
     const tab = await visit("#/");
+    await tab.click("add");
+    await until(async () => (await published(TRAFFIC)) !== undefined, "a counter to look at");
     for (const path of ["#/", "#/dashboard", "#/dashboard/demo%3Atraffic"]) {
       await tab.page.evaluate((hash) => {
         location.hash = hash;
