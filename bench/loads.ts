@@ -42,10 +42,10 @@ export function loads(seconds?: number, slow = false): Load[] {
     },
     load("10/s", 10, 10, 20, 10),
     load("100/s", 100, 100, 500, 10),
-    load("1000/s", 1_000, 1_000, crowd, 10),
+    load("1000/s", 1_000, 1_000, crowd, 6),
     // A post that goes viral.
     load("1 to 100/s", 1, 100, 500, 12),
-    load("1 to 1000/s", 1, 1_000, crowd, 12),
+    load("1 to 1000/s", 1, 1_000, crowd, slow ? 12 : 8),
   ];
 }
 

@@ -67,7 +67,7 @@ export interface Trial {
 }
 
 /** How long increments may take after the last was made, and totals after the last acknowledgement. */
-const PATIENCE: Millis = 8_000;
+const PATIENCE: Millis = 6_000;
 /** The acknowledgement that a step must come back to. */
 const PROMPT: Millis = 1_000;
 
