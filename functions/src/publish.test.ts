@@ -191,7 +191,6 @@ describe("a publish is news", () => {
     ["shardCount", { shardCount: 2, calmSince: 0 }],
     ["calmSince", { shardCount: 2 }],
     ["unsettled", { unsettled: true }],
-    ["growing", { growing: true }],
     ["silentShards", { silentShards: 1 }],
     ["shardDocuments", { shardDocuments: 2 }],
     ["malformed", { malformed: ["x"] }],

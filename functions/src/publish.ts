@@ -96,8 +96,8 @@ export function isNews(previous: Published | undefined, next: Published, { recou
   return written || saidBy(previous) !== saidBy(next);
 }
 
-/** What a publish says, apart from when it was made. */
-function saidBy({ asOf: _, publishes: __, busyMinute: ___, ...rest }: Published): string {
+/** What a publish says, apart from when it was made; that a counter grows no more can wait for the next. */
+function saidBy({ asOf: _, publishes: __, busyMinute: ___, growing: ____, ...rest }: Published): string {
   return JSON.stringify(rest);
 }
 

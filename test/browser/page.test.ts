@@ -41,10 +41,11 @@ describe("the demo", () => {
   });
 
   test("counts each time it is opened, and two tabs agree on every number", async () => {
+    const before = await sumOfShards(VIEWS);
     const left = await visit("#/");
-    const before = await agree([left], "views", VIEWS);
-    const right = await visit("#/");
     await until(async () => (await sumOfShards(VIEWS)) === before + 1, "one view more");
+    const right = await visit("#/");
+    await until(async () => (await sumOfShards(VIEWS)) === before + 2, "another");
     await left.click("add");
     await right.click("add");
     await right.click("add");
@@ -54,7 +55,7 @@ describe("the demo", () => {
 
   test("shows what is added offline, says so, and sends it once when it is back", async () => {
     const tab = await visit("#/");
-    const before = await total(tab, "total");
+    const before = await agree([tab], "total", TRAFFIC);
     await browser.context.setOffline(true);
     await tab.page.waitForSelector(".notice:not([hidden])");
     for (let n = 0; n < 3; n++) await tab.click("add");
@@ -120,6 +121,7 @@ describe("the dashboard", () => {
   test("shows what the documents say, in the order asked for, page by page, and finds by group and by id", async () => {
     await fill();
     const tab = await visit("#/dashboard");
+    await tab.page.fill("#search", "fleet:");
     await listed(tab, inOrderOf("total").slice(0, 20));
     for (const row of await tab.page.$$("tbody tr")) {
       const id = (await row.getAttribute("data-id")) as string;
@@ -135,7 +137,6 @@ describe("the dashboard", () => {
     await listed(tab, ["fleet:a", ...inOrderOf("total").slice(0, 19)]);
     await admin.doc("counters/fleet:a").update({ total: counters["fleet:a"]?.total });
 
-    await tab.page.fill("#search", "fleet:");
     await tab.page.check("input[value=rate]", { force: true });
     await listed(tab, inOrderOf("rate").slice(0, 20));
     await tab.page.getByText("Next").click();
