@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startMeter } from "../bench/meter.ts";
 import { aggregate, runTask } from "../functions/src/aggregate.ts";
 import type { Backend } from "../functions/src/backend.ts";
+import { idle } from "../functions/src/config.fixture.ts";
 import { see, toMillis } from "../functions/src/counter.ts";
 import { fold, foldable } from "../functions/src/fold.ts";
 import { measure } from "../functions/src/measure.ts";
@@ -102,21 +103,8 @@ test("I3: a late aggregation never overwrites a newer total", async () => {
   const newer = await state(backend);
   expect(newer.total).toBe(2);
 
-  const old = { total: late.total, shardCount: 1, writes: 1, rate: 0, publishes: 2, asOf: toMillis(late.asOf) };
-  const published = await publish(
-    before,
-    {
-      ...old,
-      calmSince: null,
-      growing: false,
-      unsettled: false,
-      silentShards: 0,
-      shardDocuments: 1,
-      busyMinute: false,
-      malformed: [],
-    },
-    late,
-  );
+  const old = { ...idle, total: late.total, writes: 1, publishes: 2, asOf: toMillis(late.asOf) };
+  const published = await publish(before, old, late);
   expect(published).toBe(false);
   expect(await state(backend)).toEqual(newer);
 

@@ -28,7 +28,7 @@ export function documents(): Record<string, string> {
     "README.md": filled("README.md", pictures("docs/charts", ["viral"])),
     "docs/costs.md": filled("docs/costs.md", costParts()),
     "docs/performance.md": filled("docs/performance.md", {
-      ...performanceParts(bench, slow, runs),
+      ...performanceParts(bench, slow),
       ...tuningParts(readTuning(), runs, rates),
       ...pictures("charts", CHARTS),
     }),

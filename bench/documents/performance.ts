@@ -3,7 +3,8 @@ import { rounded } from "../../client/src/cli/words.ts";
 import type { Percentiles } from "../statistics.ts";
 import type { Trial } from "../trial.ts";
 import { type Parts, table } from "./fill.ts";
-import { loadTitle, type Recorded, type Simulated, TITLES } from "./results.ts";
+import { loadTitle, type Recorded, TITLES } from "./results.ts";
+import { fixed, seconds } from "./units.ts";
 
 function conditions({ measuredAt, machine, versions, limits, latencies }: Recorded): string {
   const named = Object.entries(versions).map(([name, version]) => `\`${name}\` ${version}`);
@@ -29,16 +30,16 @@ function ofTrials(
 }
 
 const percentiles = (of: (trial: Trial) => Percentiles) => ({
-  p50: (trial: Trial) => seconds(of(trial).p50),
-  p95: (trial: Trial) => seconds(of(trial).p95),
-  p99: (trial: Trial) => seconds(of(trial).p99),
+  p50: (trial: Trial) => seconds(of(trial).p50, 2),
+  p95: (trial: Trial) => seconds(of(trial).p95, 2),
+  p99: (trial: Trial) => seconds(of(trial).p99, 2),
 });
 
 function acknowledgements(trials: readonly Trial[]): string {
   return ofTrials(trials, {
     ...percentiles(({ acknowledgement }) => acknowledgement),
     "accepted/s": ({ acceptedPerSecond }) => fixed(acceptedPerSecond, 1),
-    "step absorbed in": ({ isStep, absorbedAfter }) => (isStep ? seconds(absorbedAfter) : ""),
+    "step absorbed in": ({ isStep, absorbedAfter }) => (isStep ? seconds(absorbedAfter, 2) : ""),
   });
 }
 
@@ -88,39 +89,7 @@ function aggregations({ aggregation }: Recorded): string {
   return table(["shards", "per second", "per second of CPU", "p50", "p95", "p99"], 0, rows);
 }
 
-function simulated(runs: readonly Simulated[]): string {
-  const rows = runs
-    .filter(({ design }) => design === "as deployed")
-    .map(({ trace, perSecond, acknowledged, ackMs, absorbedMs, staleMs, dollars }) => [
-      trace,
-      rounded(perSecond),
-      `${fixed(100 * acknowledged, 1)} %`,
-      seconds(ackMs.p95),
-      absorbedMs.length > 0 ? absorbedMs.map((took) => seconds(took ?? Number.POSITIVE_INFINITY)).join(", ") : "",
-      seconds(staleMs.p95),
-      fixed(dollars, 2),
-    ]);
-  const head = [
-    "traffic",
-    "offered/s",
-    "acknowledged",
-    "p95",
-    "steps absorbed in",
-    "shows within, p95",
-    "$ per million",
-  ];
-  return table(head, 1, rows);
-}
-
-function seconds(millis: number): string {
-  return Number.isFinite(millis) ? `${fixed(millis / 1_000, 2)} s` : "never";
-}
-
-function fixed(number: number, digits: number): string {
-  return number.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
-}
-
-export function performanceParts(bench: Recorded, slow: Recorded, runs: readonly Simulated[]): Parts {
+export function performanceParts(bench: Recorded, slow: Recorded): Parts {
   return {
     "bench:conditions": conditions(bench),
     "bench:acknowledgement": acknowledgements(bench.trials),
@@ -130,6 +99,5 @@ export function performanceParts(bench: Recorded, slow: Recorded, runs: readonly
     "bench:costs": costs(bench.trials),
     "bench:overhead": overheads(bench),
     "bench:aggregation": aggregations(bench),
-    "simulate:traces": simulated(runs),
   };
 }

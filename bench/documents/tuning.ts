@@ -1,7 +1,8 @@
 /** The tables of what was tried in the simulator of load: what each change is worth, and what each constant was chosen for. */
-import { rounded } from "../../client/src/cli/words.ts";
+
 import type { Summary } from "../simulation/summary.ts";
 import { type Parts, table } from "./fill.ts";
+import { fixed, seconds } from "./units.ts";
 
 /** One experiment, as `npm run simulate -- --tune all` records it. */
 export interface Experiment {
@@ -15,6 +16,7 @@ export interface Stage extends Summary {
   readonly design: string;
 }
 
+/** Of each simulated run. */
 const HEAD = ["acknowledged", "p95", "absorbed in", "shards per need", "shows within, p95", "$ per million"];
 
 export function tuningParts(
@@ -45,11 +47,18 @@ export function tuningParts(
   ]);
   return {
     ...Object.fromEntries(parts),
+    "simulate:traces": table(["traffic", ...HEAD], 1, deployed(stages)),
     "simulate:stages": table(["traffic", "", ...HEAD], 2, byTrace),
     "simulate:rates": dollarsByRate(rates),
   };
 }
 
+/** What deploys, without what was before. */
+function deployed(stages: readonly Stage[]): string[][] {
+  return stages.filter(({ design }) => design === "as deployed").map((stage) => [stage.trace, ...figures(stage)]);
+}
+
+/** What {@link HEAD} names. */
 function figures({ acknowledged, ackMs, absorbedMs, provisioned, staleMs, dollars }: Summary): string[] {
   return [
     `${fixed(100 * acknowledged, 1)} %`,
@@ -83,13 +92,4 @@ function dollarsByRate(rates: readonly Stage[]): string {
 
 function setting(variant: string): string {
   return variant.includes("=") ? `\`${variant}\`` : variant;
-}
-
-function seconds(millis: number): string {
-  if (!Number.isFinite(millis)) return "never";
-  return millis < 100_000 ? `${fixed(millis / 1_000, 1)} s` : `${rounded(millis / 60_000)} min`;
-}
-
-function fixed(number: number, digits: number): string {
-  return number.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }

@@ -47,10 +47,7 @@ const shard0Wakes: Design = {
   deletesTrigger: false,
   trustsCreation: true,
   next: published,
-  surplus(next, measurement, settings) {
-    const { foldAfter, shrinkCooldown } = settings;
-    return foldable(measurement, next, { ...configOf(settings), shrinkCooldown: foldAfter || shrinkCooldown });
-  },
+  surplus: (next, measurement, settings) => foldable(measurement, next, configOf(settings)),
   swept: (counter, now, config) => (isOverdue(counter, now, 0, config) ? "aggregate" : "nothing"),
   leftovers: () => [],
 };

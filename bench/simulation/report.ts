@@ -23,11 +23,13 @@ function absorbed({ absorbedMs }: Summary): string {
 
 const dollars = (amount: number) => amount.toFixed(2);
 
-/** @param label  what tells the rows apart */
-export function figures(
-  rows: readonly { readonly label: readonly string[]; readonly of: Summary }[],
-  head: string[],
-): string {
+/** A run, and what tells it apart from others. */
+interface Row {
+  readonly label: readonly string[];
+  readonly of: Summary;
+}
+
+export function figures(rows: readonly Row[], head: string[]): string {
   const cells = rows.map(({ label, of }): Cell[] => [
     ...label,
     Math.round(of.perSecond).toLocaleString("en"),
@@ -51,10 +53,7 @@ export function figures(
 }
 
 /** Dollars per million increments, item by item. */
-export function costs(
-  rows: readonly { readonly label: readonly string[]; readonly of: Summary }[],
-  head: string[],
-): string {
+export function costs(rows: readonly Row[], head: string[]): string {
   const cells = rows.map(({ label, of }): Cell[] => [
     ...label,
     ...ITEMS.map((item) => dollars(of.cost[item])),

@@ -26,8 +26,6 @@ export interface Policy {
   readonly hurry: number;
   /** How long after it has grown a calm counter may be one whose writers have not found the new shards yet. */
   readonly settling: Millis;
-  /** How long a shard must have been quiet to be folded; 0: for the cool-down. */
-  readonly foldAfter: Millis;
 }
 
 /** What `client/src` keeps as constants, and how it goes about what it does not know. */
@@ -75,7 +73,6 @@ export const SETTINGS: Settings = {
   firstRate: 1,
   hurry: 1,
   settling: 10_000,
-  foldAfter: 0,
   widest: 2,
   noticesWaiting: 1,
   asksFirst: 1,

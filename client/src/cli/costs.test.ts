@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { defaults } from "../../../functions/src/config.fixture.ts";
 import { type Costs, costsOf, DEFAULTS, PRICES, type Traffic } from "./costs.ts";
+import { anyTraffic } from "./traffic.fixture.ts";
 
 const MONTH_SECONDS = 30 * 86_400;
 
@@ -26,19 +27,6 @@ const steady = (perSecond: number, traffic: Partial<Traffic> = {}): Traffic => (
 });
 
 const item = ({ items }: Costs, name: string) => items.find((one) => one.name.startsWith(name))?.perMonth ?? Number.NaN;
-
-const positive = (max: number) => fc.double({ min: 0, max, noNaN: true, noDefaultInfinity: true });
-const anyTraffic: fc.Arbitrary<Traffic> = fc.record({
-  perSecond: fc.oneof(positive(1), positive(10_000)),
-  peakPerSecond: fc.oneof(positive(10), positive(100_000)),
-  peakHours: fc.double({ min: 0.1, max: 24, noNaN: true }),
-  counters: fc.integer({ min: 1, max: 1_000_000 }),
-  keyed: positive(1),
-  watchers: positive(1_000),
-  readsPerDay: positive(1e9),
-  perClient: positive(100),
-  total: fc.option(positive(1e12), { nil: undefined }),
-});
 
 test("the defaults are those of a deployment", () => {
   expect(DEFAULTS).toEqual(defaults);
