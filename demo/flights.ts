@@ -12,6 +12,7 @@ import { SingleBar } from "cli-progress";
 import Table from "cli-table3";
 import { type CounterSnapshot, counter, getCounter, incrementCounter, onCounter } from "firestore-tally";
 import { type Client, client } from "../test/support/app.ts";
+import { helpOut } from "./help.ts";
 import { addOperator, OPERATOR } from "./operator.ts";
 
 const CLIENTS = 20;
@@ -54,6 +55,7 @@ if (wrong.length > 0) {
 console.log(`\nAll ${expected.size} totals equal the group-by of the file: ${flights.length} flights, exact.`);
 if (options.once) process.exit(0);
 await addOperator();
+helpOut(watcher, clients);
 stayUp();
 
 /** Resolves when every counter is being watched: at first they do not exist. */
@@ -166,7 +168,8 @@ The emulators stay up, with the functions loaded, until you press Ctrl-C:
   Functions  ${functions}
 Look at a counter:
   curl 'http://${firestore}/v1/projects/${project}/databases/(default)/documents/counters/departures:ATL'
-The page shows all of them, and counts you, too. Its operator is ${OPERATOR.email}, password ${OPERATOR.password}:
+The page shows all of them, and counts you, too. What its traffic control asks for and one browser cannot send, the
+clients here send. Its operator is ${OPERATOR.email}, password ${OPERATOR.password}:
   http://${page}/`);
   const alive = setInterval(() => {}, 1 << 30);
   process.once("SIGINT", () => {

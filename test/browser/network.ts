@@ -4,12 +4,17 @@ import type { Page } from "playwright-core";
 const firestore = `http://${process.env.FIRESTORE_EMULATOR_HOST}/**`;
 
 /** Holds whatever a page sends to Firestore from now on. What Firestore sends still arrives. @returns lets it go */
-export async function holdFirestore(page: Page): Promise<() => void> {
+export function holdFirestore(page: Page): Promise<() => void> {
+  return hold(page, firestore);
+}
+
+/** The same for any addresses. */
+export async function hold(page: Page, addresses: string): Promise<() => void> {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  await page.route(firestore, async (route) => {
+  await page.route(addresses, async (route) => {
     await released;
     await route.continue();
   });

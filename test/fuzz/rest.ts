@@ -1,4 +1,5 @@
 /** Firestore over REST, as an attacker would use it: any commit, no SDK in between, in a project with its own rules. */
+import { loadRules } from "../support/rules.ts";
 
 /** A value as REST has it: `{ integerValue: "1" }`, `{ stringValue: "x" }` and so on. */
 export type Value = Record<string, unknown>;
@@ -65,11 +66,7 @@ export async function database(project: string, rules: string): Promise<Database
     });
   }
 
-  const loaded = await fetch(`http://${host}/emulator/v1/projects/${project}:securityRules`, {
-    method: "PUT",
-    body: JSON.stringify({ rules: { files: [{ name: "firestore.rules", content: rules }] } }),
-  });
-  if (!loaded.ok) throw new Error(`the emulator does not take these rules: ${await loaded.text()}`);
+  await loadRules(project, rules);
 
   return {
     async commit(user, writes) {

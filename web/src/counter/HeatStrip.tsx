@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { onTheme, wantsMotion } from "../page/conditions.ts";
 import { formatWhole } from "../page/format.ts";
 import { gridOf } from "./grid.ts";
-import { colourOf, type Heat } from "./heat.ts";
+import { colourOf, type Heat, isWarm } from "./heat.ts";
 
 interface Picture {
   /** How many cells share the area: on its way from one number to the next. */
@@ -47,7 +47,7 @@ export function HeatStrip({ heat, shardCount }: { heat: Heat | undefined; shardC
     wake.current();
   }, [heat, shardCount]);
 
-  const hot = heat?.filter((cell) => cell.heat > 0).length ?? 0;
+  const hot = heat?.filter(isWarm).length ?? 0;
   const described = `${formatWhole(shardCount)} ${shardCount === 1 ? "shard" : "shards"}, ${formatWhole(hot)} written to lately`;
   return <canvas class="heat" ref={canvas} role="img" aria-label={described} />;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { gridOf } from "./grid.ts";
-import { colourOf, heatOf } from "./heat.ts";
+import { cold, colourOf, heatOf, isWarm } from "./heat.ts";
 import type { Look } from "./shards.ts";
 
 const look = (at: number, writes: Record<string, number>): Look => ({
@@ -32,6 +32,15 @@ describe("the heat of a shard", () => {
   test("is never below nothing, and two looks at one instant do not make it endless", () => {
     const cells = heatOf(look(0, { 0: 5, 1: 1 }), look(0, { 0: 0, 1: 9 }), undefined);
     expect(cells.map(({ heat }) => heat)).toEqual([10, 0]);
+  });
+
+  test("that is left of what was is none", () => {
+    let heat = heatOf(look(1_000, { 0: 9 }), look(0, { 0: 0 }), undefined);
+    for (let at = 2_000; heat.some(isWarm); at += 1_000) {
+      expect(at).toBeLessThan(12_000);
+      heat = heatOf(look(at, { 0: 9 }), look(at - 1_000, { 0: 9 }), heat);
+    }
+    expect(cold(heatOf(look(1_000, { 0: 9 }), look(0, { 0: 0 }), undefined))).toEqual([{ index: 0, heat: 0 }]);
   });
 
   test("of one write a second, what a document takes, colours a cell by more than half, and none is ever full", () => {

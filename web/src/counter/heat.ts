@@ -35,6 +35,16 @@ export function heatOf(look: Look, before: Look | undefined, previous: Heat | un
     .sort((a, b) => a.index - b.index);
 }
 
+/** The same shards when nobody writes to them any more. */
+export function cold(heat: Heat): Heat {
+  return heat.map(({ index }) => ({ index, heat: 0 }));
+}
+
+/** Whether that is more than what was left of a look long ago. */
+export function isWarm({ heat }: Cell): boolean {
+  return heat > 0.05;
+}
+
 /** How strongly a cell is coloured, from 0 to 1. One write per second, what a document takes, is in the upper half. */
 export function colourOf(heat: number): number {
   return heat / (heat + 0.6);

@@ -4,6 +4,7 @@
  * By REST, because a field mask keeps `marks` off the wire, most of a shard's bytes.
  */
 import type { Backend } from "../firebase/backend.ts";
+import { tokenOf } from "../firebase/currentSession.ts";
 
 export interface Shard {
   readonly id: string;
@@ -28,8 +29,10 @@ interface Page {
 const PAGE_SIZE = 300;
 
 /** Cost: 1 read per shard. @throws Error if it may not be read, or there is no connection */
-export async function lookAtShards({ setup }: Backend, id: string): Promise<Look> {
-  const { firestore, options } = setup;
+export async function lookAtShards(backend: Backend, id: string): Promise<Look> {
+  const { firestore, options } = backend.setup;
+  const token = await tokenOf(backend);
+  const headers: HeadersInit = token ? { authorization: `Bearer ${token}` } : {};
   const origin = firestore ? `http://${firestore.host}:${firestore.port}` : "https://firestore.googleapis.com";
   const documents = `${origin}/v1/projects/${options.projectId}/databases/(default)/documents`;
   const shards: Shard[] = [];
@@ -41,7 +44,7 @@ export async function lookAtShards({ setup }: Backend, id: string): Promise<Look
       key: options.apiKey ?? "",
       ...(pageToken && { pageToken }),
     });
-    const response = await fetch(`${documents}/counters/${encodeURIComponent(id)}/shards?${query}`);
+    const response = await fetch(`${documents}/counters/${encodeURIComponent(id)}/shards?${query}`, { headers });
     if (!response.ok) throw new Error(`The shards of ${id} could not be read: ${response.status}`);
     const page: Page = await response.json();
     for (const { name, fields } of page.documents ?? []) {

@@ -2,7 +2,7 @@
 import { type CounterRef, type CounterSnapshot, onCounter } from "firestore-tally";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Backend } from "../firebase/backend.ts";
-import { type Heat, heatOf } from "./heat.ts";
+import { cold, type Heat, heatOf } from "./heat.ts";
 import { NOTHING_SEEN, type Seen, see } from "./history.ts";
 import { onPublished, type Published } from "./published.ts";
 import { type Look, lookAtShards } from "./shards.ts";
@@ -74,33 +74,49 @@ export interface Looked {
   readonly reads: number;
 }
 
+/** What the next look is compared with, and whether one is under way. */
+interface Looking {
+  look: Look | undefined;
+  heat: Heat | undefined;
+  underWay: boolean;
+  /** Something was published meanwhile. */
+  again: boolean;
+}
+
+/** A counter that was not published for so long, longer than any busy one, has not been written to. */
+const COLD_MS = 12_000;
+
 /**
- * Looks at the shards whenever a total is published, since only then something can have happened. One look at a time.
+ * Looks at the shards whenever a total is published, since only then something can have happened. One look at a time. If
+ * nothing is published any more, they have cooled down.
  *
  * @param asOf  of the last publish; `undefined` to look at nothing
  */
 export function useShards(backend: Backend, id: string, asOf: number | undefined): Looked {
   const [looked, setLooked] = useState<Looked>({ heat: undefined, reads: 0 });
-  const before = useRef<{ look?: Look; heat?: Heat; under?: boolean; again?: boolean }>({});
+  const state = useRef<Looking>({ look: undefined, heat: undefined, underWay: false, again: false }).current;
   useEffect(() => {
     if (asOf === undefined) return;
-    const state = before.current;
+    const show = (heat: Heat | undefined, more: number) => {
+      state.heat = heat;
+      setLooked(({ reads }) => ({ heat, reads: reads + more }));
+    };
     const run = async () => {
-      state.under = true;
+      state.underWay = true;
       do {
         state.again = false;
         // Offline, there is nothing to see; the next publish looks again.
         const look = await lookAtShards(backend, id).catch(() => undefined);
         if (!look) continue;
-        state.heat = heatOf(look, state.look, state.heat);
+        show(heatOf(look, state.look, state.heat), Math.max(look.shards.length, 1));
         state.look = look;
-        const { heat } = state;
-        setLooked(({ reads }) => ({ heat, reads: reads + Math.max(look.shards.length, 1) }));
       } while (state.again);
-      state.under = false;
+      state.underWay = false;
     };
-    if (state.under) state.again = true;
+    if (state.underWay) state.again = true;
     else run();
-  }, [backend, id, asOf]);
+    const cooled = setTimeout(() => show(state.heat && cold(state.heat), 0), COLD_MS);
+    return () => clearTimeout(cooled);
+  }, [backend, id, asOf, state]);
   return looked;
 }

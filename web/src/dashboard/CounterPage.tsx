@@ -18,7 +18,7 @@ export function CounterPage({ backend, id }: { backend: Backend; id: string }) {
   return <Counter key={attempt} backend={backend} id={id} again={() => setAttempt(attempt + 1)} />;
 }
 
-/** @param again  begins anew, when somebody else is signed in */
+/** @param again  begins anew */
 function Counter({ backend, id, again }: { backend: Backend; id: string; again: () => void }) {
   const visible = useVisible();
   const [isLooking, setIsLooking] = useState(false);
@@ -28,7 +28,7 @@ function Counter({ backend, id, again }: { backend: Backend; id: string; again: 
   const now = useNow(1_000);
 
   if (seen.error) {
-    return <SignIn backend={backend} why="This counter is not for everybody." error={seen.error} signedIn={again} />;
+    return <SignIn backend={backend} why="This counter is not for everybody." error={seen.error} again={again} />;
   }
   return (
     <>

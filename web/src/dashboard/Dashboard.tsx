@@ -8,6 +8,7 @@ import { useVisible } from "../page/conditions.ts";
 import { formatAge, formatDollars, formatRate, formatTotal, formatWhole } from "../page/format.ts";
 import { counterAddress } from "../page/route.ts";
 import { useNow } from "../page/useNow.ts";
+import { Account } from "./Account.tsx";
 import { listingOf, type Order } from "./listing.ts";
 import { SignIn } from "./SignIn.tsx";
 import { lineOf, type Spark } from "./sparks.ts";
@@ -45,6 +46,7 @@ export function Dashboard({ backend }: { backend: Backend }) {
           Watching costs 1 read for each counter shown and each total published: <b id="reads">{formatWhole(reads)}</b>{" "}
           so far, {formatDollars(reads * PRICES.nam5.read)}. It rests while nobody looks.
         </p>
+        <Account backend={backend} />
       </div>
       <search class="filter">
         <label>
@@ -88,7 +90,7 @@ export function Dashboard({ backend }: { backend: Backend }) {
           backend={backend}
           why="These counters are not for everybody."
           error={error}
-          signedIn={() => setAttempt(attempt + 1)}
+          again={() => setAttempt(attempt + 1)}
         />
       ) : (
         <>

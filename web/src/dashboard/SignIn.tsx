@@ -1,39 +1,35 @@
 /** Where the rules refuse to show something: who is signed in, and a way to be somebody else. */
-import { useEffect, useId, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Backend } from "../firebase/backend.ts";
-import { sessionOf } from "../firebase/currentSession.ts";
-import type { Visitor } from "../firebase/session.ts";
+import { sessionOf, useVisitor } from "../firebase/currentSession.ts";
 
 export interface SignInProps {
   readonly backend: Backend;
   readonly why: string;
   /** What Firestore said. */
   readonly error: Error;
-  readonly signedIn: () => void;
+  /** Asks again: somebody else is signed in. */
+  readonly again: () => void;
 }
 
-export function SignIn({ backend, why, error, signedIn }: SignInProps) {
-  const [visitor, setVisitor] = useState<Visitor>();
+export function SignIn({ backend, why, error, again }: SignInProps) {
+  const visitor = useVisitor(backend);
+  const refused = useRef(visitor?.uid);
   const [failure, setFailure] = useState("");
   const id = useId();
+  // After a reload, too: what was refused was asked before it was known who asks.
   useEffect(() => {
-    let end: (() => void) | undefined;
-    let isOver = false;
-    sessionOf(backend).then((session) => {
-      if (!isOver) end = session.watch(setVisitor);
-    });
-    return () => {
-      isOver = true;
-      end?.();
-    };
-  }, [backend]);
+    if (!visitor || visitor.uid === refused.current) return;
+    refused.current = visitor.uid;
+    again();
+  }, [visitor, again]);
 
   if ((error as { code?: string }).code !== "permission-denied") {
     return (
       <section class="state">
         <h2>It could not be read</h2>
         <p>{error.message}</p>
-        <button type="button" onClick={signedIn}>
+        <button type="button" onClick={again}>
           Try again
         </button>
       </section>
@@ -46,7 +42,6 @@ export function SignIn({ backend, why, error, signedIn }: SignInProps) {
     try {
       const session = await sessionOf(backend);
       await session.signIn(String(data.get("email")), String(data.get("password")));
-      signedIn();
     } catch {
       setFailure("That is not an account here, or not its password.");
     }
@@ -56,7 +51,7 @@ export function SignIn({ backend, why, error, signedIn }: SignInProps) {
       <h2>{why}</h2>
       <p>
         The security rules show them to operators: accounts with the claim <code>operator</code>.
-        {visitor?.email && ` ${visitor.email} has no such claim.`}
+        {visitor?.email && !visitor.isOperator && ` ${visitor.email} has no such claim.`}
       </p>
       <form onSubmit={submit}>
         <label htmlFor={`${id}email`}>Email</label>

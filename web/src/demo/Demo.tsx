@@ -11,31 +11,32 @@ import { RateChart } from "../counter/RateChart.tsx";
 import { Ticker } from "../counter/Ticker.tsx";
 import { useSeen, useShards, useTotal } from "../counter/watching.ts";
 import type { Backend } from "../firebase/backend.ts";
+import { settled } from "../firebase/switching.ts";
 import { useVisible } from "../page/conditions.ts";
 import { formatDollars, formatRate, formatSeconds, formatWhole } from "../page/format.ts";
+import { TRAFFIC } from "../traffic/counters.ts";
 import { useTraffic } from "../traffic/useTraffic.ts";
 import { Like } from "./Like.tsx";
 import { TrafficControl } from "./TrafficControl.tsx";
 import { Views } from "./Views.tsx";
 
-/** What everybody who has the page open adds to. */
-const COUNTER = "demo:traffic";
-
 export function Demo({ backend }: { backend: Backend }) {
   const visible = useVisible();
-  const ref = useMemo(() => counter(backend.db, COUNTER), [backend]);
+  const ref = useMemo(() => counter(backend.db, TRAFFIC), [backend]);
   const log = useRef(new FreshnessLog()).current;
   const [refused, setRefused] = useState<string>();
   const total = useTotal(ref, visible);
-  const seen = useSeen(backend, COUNTER, visible, ({ asOf }) => log.published(asOf, Date.now()));
+  const seen = useSeen(backend, TRAFFIC, visible, ({ asOf }) => log.published(asOf, Date.now()));
   const { first, last, recent } = seen.value ?? NOTHING_SEEN;
-  const shards = useShards(backend, COUNTER, visible ? last?.asOf : undefined);
-  const traffic = useTraffic(backend, COUNTER, (at) => log.acknowledged(at));
+  const shards = useShards(backend, TRAFFIC, visible ? last?.asOf : undefined);
+  const traffic = useTraffic(backend, (at) => log.acknowledged(at));
   const add = () => {
-    incrementCounter(ref).then(
-      () => log.acknowledged([Date.now()]),
-      (error) => setRefused(error.message),
-    );
+    settled()
+      .then(() => incrementCounter(ref))
+      .then(
+        () => log.acknowledged([Date.now()]),
+        (error) => setRefused(error.message),
+      );
   };
 
   // A cache that knows of no total says nothing of how many there are.

@@ -3,29 +3,18 @@ import { counter, incrementCounter, onIncremented, undoIncrement } from "firesto
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useTotal } from "../counter/watching.ts";
 import type { Backend } from "../firebase/backend.ts";
-import { sessionOf } from "../firebase/currentSession.ts";
+import { sessionOf, useVisitor } from "../firebase/currentSession.ts";
 import { formatTotal } from "../page/format.ts";
 
 export function Like({ backend, visible }: { backend: Backend; visible: boolean }) {
   const likes = useMemo(() => counter(backend.db, "likes:page"), [backend]);
   const { value } = useTotal(likes, visible);
-  const [uid, setUid] = useState<string>();
+  const uid = useVisitor(backend)?.uid;
   const [liked, setLiked] = useState(false);
   /** What was clicked and is not known to the database yet. */
   const [wanted, setWanted] = useState<boolean>();
   const [error, setError] = useState("");
 
-  useEffect(() => {
-    let end: (() => void) | undefined;
-    let isOver = false;
-    sessionOf(backend).then((session) => {
-      if (!isOver) end = session.watch((visitor) => setUid(visitor?.uid));
-    });
-    return () => {
-      isOver = true;
-      end?.();
-    };
-  }, [backend]);
   useEffect(() => {
     if (!visible) return;
     if (!uid) return setLiked(false);

@@ -16,7 +16,7 @@ export function perSecondAt(step: number): number {
 export function TrafficControl({ traffic, ready }: { traffic: Traffic; ready: boolean }) {
   const [step, setStep] = useState(74);
   const perSecond = perSecondAt(step);
-  const { running, achieved, underWay, failed } = traffic;
+  const { running, achieved, underWay, failed, asked } = traffic;
   return (
     <div class="traffic">
       <button
@@ -51,7 +51,8 @@ export function TrafficControl({ traffic, ready }: { traffic: Traffic; ready: bo
       <p class="fine" id="achieved">
         {running || underWay > 0
           ? `This browser manages ${formatRate(achieved)} a second; ${formatWhole(underWay)} on their way` +
-            (failed > 0 ? `; ${formatWhole(failed)} refused.` : ".")
+            (failed > 0 ? `; ${formatWhole(failed)} refused` : "") +
+            (asked > 0 ? `; ${formatWhole(asked)} asked of npm start.` : ".")
           : `One browser, one connection: a few hundred a second at best. Stops by itself after ${LONGEST_MS / 60_000} minutes.`}
       </p>
     </div>

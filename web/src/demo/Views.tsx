@@ -3,7 +3,7 @@ import { counter, incrementCounter } from "firestore-tally";
 import { useEffect, useMemo } from "preact/hooks";
 import { useTotal } from "../counter/watching.ts";
 import type { Backend } from "../firebase/backend.ts";
-import { sessionOf } from "../firebase/currentSession.ts";
+import { settled } from "../firebase/switching.ts";
 import { formatTotal } from "../page/format.ts";
 
 let isCounted = false;
@@ -14,11 +14,10 @@ export function Views({ backend, visible }: { backend: Backend; visible: boolean
   useEffect(() => {
     if (isCounted) return;
     isCounted = true;
-    // Not before it is known who is signed in: Firestore sends the writes of the present user alone.
-    sessionOf(backend)
+    settled()
       .then(() => incrementCounter(views))
       .catch(() => {});
-  }, [backend, views]);
+  }, [views]);
   return (
     <div class="views">
       <p>

@@ -1,13 +1,53 @@
 /** Auth, fetched when the page has been drawn: nothing that is seen first needs it. */
+import { useEffect, useState } from "preact/hooks";
 import type { Backend } from "./backend.ts";
-import type { Session } from "./session.ts";
+import type { Session, Visitor } from "./session.ts";
 
-const sessions = new WeakMap<Backend, Promise<Session>>();
+interface Known {
+  readonly session: Promise<Session>;
+  /** As it was told last. */
+  visitor?: Visitor | undefined;
+}
+
+const known = new WeakMap<Backend, Known>();
 
 export function sessionOf(backend: Backend): Promise<Session> {
-  const known = sessions.get(backend);
-  if (known) return known;
+  const before = known.get(backend);
+  if (before) return before.session;
   const session = import("./session.ts").then(({ openSession }) => openSession(backend));
-  sessions.set(backend, session);
+  known.set(backend, { session });
+  // Whoever asks next tries again.
+  session.catch(() => known.delete(backend));
   return session;
+}
+
+/** The token of whoever is known to be signed in. Does not fetch Auth to find out. */
+export async function tokenOf(backend: Backend): Promise<string | undefined> {
+  return (await known.get(backend)?.session)?.token();
+}
+
+/** Who is signed in; `undefined` for nobody, and until it is known. */
+export function useVisitor(backend: Backend): Visitor | undefined {
+  const [visitor, setVisitor] = useState(() => known.get(backend)?.visitor);
+  useEffect(() => {
+    let end: (() => void) | undefined;
+    let isOver = false;
+    const tell = (next: Visitor | undefined) => {
+      const session = known.get(backend);
+      if (session) session.visitor = next;
+      setVisitor(next);
+    };
+    sessionOf(backend).then(
+      (session) => {
+        if (!isOver) end = session.watch(tell);
+      },
+      // Without Auth, nobody is signed in.
+      () => {},
+    );
+    return () => {
+      isOver = true;
+      end?.();
+    };
+  }, [backend]);
+  return visitor;
 }

@@ -1,9 +1,4 @@
-/**
- * Who looks at the page. Nobody is signed in until they like something, or are an operator.
- *
- * Firestore keeps the writes of each user apart and sends those of the present one alone. So whatever is under way is
- * waited for before the user changes.
- */
+/** Who looks at the page. Nobody is signed in until they like something, or are an operator. */
 import {
   connectAuthEmulator,
   indexedDBLocalPersistence,
@@ -14,8 +9,8 @@ import {
   signOut,
   type User,
 } from "firebase/auth";
-import { waitForPendingWrites } from "firebase/firestore";
 import type { Backend } from "./backend.ts";
+import { switchUser } from "./switching.ts";
 
 export interface Visitor {
   readonly uid: string;
@@ -27,6 +22,8 @@ export interface Visitor {
 export interface Session {
   /** Calls `next` now and whenever it changes. @returns a function that ends it */
   watch(next: (visitor: Visitor | undefined) => void): () => void;
+  /** What the rules know the visitor by; `undefined` for nobody. */
+  token(): Promise<string | undefined>;
   /** Whoever is signed in, else a new anonymous user. */
   someone(): Promise<string>;
   signIn(email: string, password: string): Promise<void>;
@@ -35,25 +32,23 @@ export interface Session {
 
 export async function openSession({ app, db, setup }: Backend): Promise<Session> {
   // It may find that somebody is signed in.
-  await waitForPendingWrites(db);
-  const auth = initializeAuth(app, { persistence: indexedDBLocalPersistence });
-  if (setup.auth) connectAuthEmulator(auth, setup.auth, { disableWarnings: true });
-  await auth.authStateReady();
+  const auth = await switchUser(db, async () => {
+    const auth = initializeAuth(app, { persistence: indexedDBLocalPersistence });
+    if (setup.auth) connectAuthEmulator(auth, setup.auth, { disableWarnings: true });
+    await auth.authStateReady();
+    return auth;
+  });
   return {
     watch: (next) => onIdTokenChanged(auth, async (user) => next(user ? await visitorOf(user) : undefined)),
+    token: async () => auth.currentUser?.getIdToken(),
     async someone() {
-      if (auth.currentUser) return auth.currentUser.uid;
-      await waitForPendingWrites(db);
-      return (await signInAnonymously(auth)).user.uid;
+      const user = auth.currentUser ?? (await switchUser(db, () => signInAnonymously(auth))).user;
+      return user.uid;
     },
     async signIn(email, password) {
-      await waitForPendingWrites(db);
-      await signInWithEmailAndPassword(auth, email, password);
+      await switchUser(db, () => signInWithEmailAndPassword(auth, email, password));
     },
-    async signOut() {
-      await waitForPendingWrites(db);
-      await signOut(auth);
-    },
+    signOut: () => switchUser(db, () => signOut(auth)),
   };
 }
 

@@ -3,7 +3,6 @@ import type { Setup } from "../firebase/hosting.ts";
 
 export interface Order {
   readonly setup: Setup;
-  readonly counter: string;
   /** 0 stops. */
   readonly perSecond: number;
 }
@@ -13,6 +12,8 @@ export interface Report {
   /** When increments were acknowledged: milliseconds since the epoch. */
   readonly acknowledged: readonly number[];
   readonly failed: number;
+  /** What was asked of others, because this browser could not send it. */
+  readonly asked: number;
   /** Sent and not acknowledged yet, now. */
   readonly underWay: number;
 }

@@ -15,17 +15,19 @@ export interface Traffic {
   readonly achieved: number;
   readonly underWay: number;
   readonly failed: number;
+  /** What this browser could not send and has asked of `npm start`. */
+  readonly asked: number;
   start(perSecond: number): void;
   stop(): void;
 }
 
 /** @param told  of acknowledged increments, by when they were */
-export function useTraffic(backend: Backend, counter: string, told: (at: readonly number[]) => void): Traffic {
+export function useTraffic(backend: Backend, told: (at: readonly number[]) => void): Traffic {
   const worker = useRef<Worker | undefined>(undefined);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const recent = useRef<number[]>([]);
   const [running, setRunning] = useState(false);
-  const [state, setState] = useState({ achieved: 0, underWay: 0, failed: 0 });
+  const [state, setState] = useState({ achieved: 0, underWay: 0, failed: 0, asked: 0 });
   useEffect(
     () => () => {
       clearTimeout(timer.current);
@@ -42,10 +44,15 @@ export function useTraffic(backend: Backend, counter: string, told: (at: readonl
         const now = Date.now();
         recent.current = [...recent.current, ...data.acknowledged].filter((at) => at > now - AVERAGE_MS);
         const achieved = recent.current.length / (AVERAGE_MS / 1_000);
-        setState(({ failed }) => ({ achieved, underWay: data.underWay, failed: failed + data.failed }));
+        setState(({ failed, asked }) => ({
+          achieved,
+          underWay: data.underWay,
+          failed: failed + data.failed,
+          asked: asked + data.asked,
+        }));
       };
     }
-    worker.current.postMessage({ setup: backend.setup, counter, perSecond } satisfies Order);
+    worker.current.postMessage({ setup: backend.setup, perSecond } satisfies Order);
   };
   const stop = () => {
     clearTimeout(timer.current);

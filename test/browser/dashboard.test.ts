@@ -1,0 +1,141 @@
+/** The page's dashboard, as Hosting serves it, in a real browser. */
+import { readFileSync } from "node:fs";
+import { FieldValue, Timestamp } from "firebase-admin/firestore";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { addOperator, OPERATOR } from "../../demo/operator.ts";
+import { admin } from "../support/app.ts";
+import { loadRules } from "../support/rules.ts";
+import { published, until } from "../support/suite.ts";
+import { browserForTests, type Tab } from "./chromium.ts";
+import { address, problemsOf, total, visit } from "./page.ts";
+
+const browser = browserForTests();
+
+describe("the dashboard", () => {
+  beforeAll(addOperator);
+
+  /** Documents as the functions publish them; nobody writes to these counters. */
+  const counters = Object.fromEntries(
+    Array.from({ length: 25 }, (_, i) => [
+      `fleet:${String.fromCharCode(97 + i)}`,
+      { total: 7_000_000 + i * 1_003, rate: (i * 7) % 25, shardCount: 1 + i, writes: i, asOf: Timestamp.now() },
+    ]),
+  );
+  const inOrderOf = (field: "total" | "rate") =>
+    Object.entries(counters)
+      .sort(([, a], [, b]) => b[field] - a[field])
+      .map(([id]) => id);
+
+  async function fill(): Promise<void> {
+    const batch = admin.batch();
+    for (const [id, counter] of Object.entries(counters))
+      batch.set(admin.doc(`counters/${id}`), { ...counter, group: "fleet" });
+    await batch.commit();
+  }
+
+  test("shows what the documents say, in the order asked for, page by page, and finds by group and by id", async () => {
+    await fill();
+    const tab = await visit(browser, "#/dashboard");
+    await tab.page.fill("#search", "fleet:");
+    await listed(tab, inOrderOf("total").slice(0, 20));
+    for (const row of await tab.page.$$("tbody tr")) {
+      const id = (await row.getAttribute("data-id")) as string;
+      const [total, rate, shards] = await row.$$eval("td", (cells) =>
+        cells.slice(0, 3).map((cell) => cell.textContent),
+      );
+      const document = counters[id] as (typeof counters)[string];
+      expect(total).toBe(document.total.toLocaleString("en"));
+      expect(Number(rate)).toBeCloseTo(document.rate, 1);
+      expect(Number(shards)).toBe(document.shardCount);
+    }
+    await admin.doc("counters/fleet:a").update({ total: 9_999_999, asOf: Timestamp.now() });
+    await listed(tab, ["fleet:a", ...inOrderOf("total").slice(0, 19)]);
+    await admin.doc("counters/fleet:a").update({ total: counters["fleet:a"]?.total });
+
+    await tab.page.check("input[value=rate]", { force: true });
+    await listed(tab, inOrderOf("rate").slice(0, 20));
+    await tab.page.getByText("Next").click();
+    await listed(tab, inOrderOf("rate").slice(20));
+    await tab.page.fill("#search", "fleet:c");
+    await listed(tab, ["fleet:c"]);
+    await tab.page.fill("#search", "no such counter");
+    await tab.page.getByText("No counter for").waitFor();
+    expect(Number(await tab.page.textContent("#reads"))).toBeLessThan(120);
+    expect(problemsOf(tab)).toEqual([]);
+  });
+
+  test("is for operators alone where the rules say so, who stay signed in until they sign out", async () => {
+    await fill();
+    const open = readFileSync(new URL("../../firestore.rules", import.meta.url), "utf8");
+    const guide = readFileSync(new URL("../../docs/dashboard.md", import.meta.url), "utf8");
+    const [, closing] = /```rules\n(function mayRead[^`]+)```/.exec(guide) ?? [];
+    const project = process.env.GCLOUD_PROJECT as string;
+    const closed = open.replace(/function mayRead\(counter\) \{\s+return true;\s+\}/, closing as string);
+    expect(closed).not.toBe(open);
+    await loadRules(project, closed);
+    onTestFinished(() => loadRules(project, open));
+    const { page } = await visit(browser, "#/dashboard");
+
+    await page.getByText("These counters are not for everybody.").waitFor();
+    await page.goto(`${address}#/dashboard/fleet%3Aa`);
+    await page.getByText("This counter is not for everybody.").waitFor();
+    await page.goto(`${address}#/dashboard/likes%3Apage`);
+    await page.getByText("For operators").waitFor();
+    expect(await page.getByText("This counter is not for everybody.").count()).toBe(0);
+
+    await page.goto(`${address}#/dashboard`);
+    await signIn(page, OPERATOR.password);
+    await page.waitForSelector("tbody tr[data-id]");
+    await page.reload();
+    await page.waitForSelector("tbody tr[data-id]");
+    await page.goto(`${address}#/dashboard/fleet%3Ab`);
+    await page.waitForSelector("#total[data-total]");
+    await page.click("#look");
+    await page.getByText("1 reads so far").waitFor();
+
+    await page.goto(`${address}#/dashboard`);
+    await page.getByText(`Signed in as ${OPERATOR.email}`).waitFor();
+    await page.click("text=Sign out");
+    await page.getByText("These counters are not for everybody.").waitFor();
+  });
+
+  test("shows one counter, its shards on demand, its past, and its corrections to an operator alone", async () => {
+    const id = "fleet:one/of#%them".replace("/", " ");
+    await admin.doc(`counters/${id}/shards/0`).set({ count: 41, writes: 41 });
+    await until(async () => (await published(id))?.total === 41, "the total to be published");
+    await admin
+      .doc(`counters/${id}/corrections/x`)
+      .set({ expected: 42, found: 41, by: 1, at: FieldValue.serverTimestamp() });
+    const tab = await visit(browser, `#/dashboard/${encodeURIComponent(id)}`);
+    await until(async () => (await total(tab, "total")) === 41, "the total");
+    await tab.click("look");
+    await tab.page.getByText("1 reads so far").waitFor();
+    await tab.page.check("input[name=range][value='An hour']", { force: true });
+    await tab.page.getByText("points, between the first and the last").waitFor();
+
+    await tab.page.getByText("For operators").waitFor();
+    await signIn(tab.page, "wrong");
+    await tab.page.getByText("not an account here").waitFor();
+    await signIn(tab.page, OPERATOR.password);
+    const cells = tab.page.locator("#corrections tbody td");
+    await cells.first().waitFor();
+    expect(await cells.allTextContents()).toEqual(["42", "41", "+1"]);
+  });
+});
+
+async function listed({ page }: Tab, ids: readonly string[]): Promise<void> {
+  let shown: (string | null)[] = [];
+  await until(async () => {
+    shown = await page.$$eval("tbody tr", (rows) => rows.map((row) => row.getAttribute("data-id")));
+    return JSON.stringify(shown) === JSON.stringify(ids);
+  }, `the list ${ids}`).catch((error) => {
+    throw new Error(`${error.message}: it shows ${shown}`);
+  });
+}
+
+async function signIn(page: Page, password: string): Promise<void> {
+  await page.fill("input[name=email]", OPERATOR.email);
+  await page.fill("input[name=password]", password);
+  await page.click("text=Sign in");
+}

@@ -1,0 +1,21 @@
+/** The page, as Hosting serves it, in the hands of a test. */
+import type { Browser, Tab } from "./chromium.ts";
+
+export const address = `http://${process.env.TALLY_HOSTING_HOST}/`;
+
+/** Resolves when the view has its numbers. */
+export async function visit(browser: Browser, hash: string): Promise<Tab> {
+  const tab = await browser.visit(address + hash);
+  await tab.page.waitForSelector(hash === "#/" ? "#total[data-total]" : "main[aria-busy=false]");
+  return tab;
+}
+
+/** WebChannel asks an image of Google's whether there is a network, which the page's policy does not allow it. */
+export function problemsOf({ problems }: Tab): readonly string[] {
+  return problems.filter((problem) => !problem.includes("cleardot.gif"));
+}
+
+/** What a total is that the page shows, or runs to. */
+export async function total({ page }: Tab, id: string): Promise<number> {
+  return Number((await page.getAttribute(`#${id}`, "data-total")) ?? Number.NaN);
+}
