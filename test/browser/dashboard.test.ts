@@ -61,6 +61,8 @@ describe("the dashboard", () => {
     await listed(tab, ["fleet:c"]);
     await tab.page.fill("#search", "no such counter");
     await tab.page.getByText("No counter for").waitFor();
+    await tab.page.fill("#search", "fleet:/");
+    await tab.page.getByText("No counter for “fleet:/”").waitFor();
     expect(Number(await tab.page.textContent("#reads"))).toBeLessThan(120);
     expect(problemsOf(tab)).toEqual([]);
   });

@@ -57,12 +57,12 @@ describe("the demo", () => {
     const tab = await visit(browser, "#/");
     const before = await agree([tab], "total", TRAFFIC);
     await browser.context.setOffline(true);
-    await tab.page.waitForSelector(".notice:not([hidden])");
+    await tab.page.waitForSelector(".notice:not(:empty)");
     for (let n = 0; n < 3; n++) await tab.click("add");
     await until(async () => (await total(tab, "total")) === before + 3, "the total with what was added offline");
     expect(await sumOfShards(TRAFFIC)).toBe(before);
     await browser.context.setOffline(false);
-    await tab.page.waitForSelector(".notice", { state: "hidden" });
+    await tab.page.waitForSelector(".notice:empty", { state: "attached" });
     await until(async () => (await published(TRAFFIC))?.total === before + 3, "the total to be published");
     expect(await sumOfShards(TRAFFIC)).toBe(before + 3);
     await until(async () => (await total(tab, "total")) === before + 3, "the same total");
@@ -113,8 +113,15 @@ describe("the demo", () => {
   test("watches nothing while nobody can see it", async () => {
     const tab = await visit(browser, "#/");
     await until(() => tab.watches(`counters/${TRAFFIC}`) === 1, "one watch of the counter, for all who show it");
-    await see(tab.page, "hidden");
-    await until(() => [TRAFFIC, LIKES, VIEWS].every((id) => tab.watches(`counters/${id}`) === 0), "the watches to end");
+    const haveEnded = () => [TRAFFIC, LIKES, VIEWS].every((id) => tab.watches(`counters/${id}`) === 0);
+    // A stream that is being opened anew, as when Auth has come, is dropped without a word.
+    for (let patience = 3; !haveEnded() && patience > 0; patience--) {
+      await see(tab.page, "visible");
+      await until(() => tab.watches(`counters/${TRAFFIC}`) === 1, "the watch");
+      await see(tab.page, "hidden");
+      await until(haveEnded, "the watches to end", 5_000).catch(() => {});
+    }
+    expect(haveEnded()).toBe(true);
     await see(tab.page, "visible");
     await until(() => tab.watches(`counters/${TRAFFIC}`) === 1, "the watch to come back");
   });
@@ -131,7 +138,9 @@ describe("a new visitor", () => {
     await tab.click("like");
     await sleep(300);
     await tab.click("add");
-    await sleep(300);
+    await sleep(1_500);
+    // Firestore would keep it for the one who was nobody.
+    expect(await sumOfShards(TRAFFIC)).toBe(before);
     release();
     await until(async () => (await sumOfShards(TRAFFIC)) === before + 1, "it to arrive");
     await until(async () => (await total(tab, "total")) === before + 1, "it to show");

@@ -25,7 +25,7 @@ describe("every view", () => {
       await tab.page.evaluate((hash) => {
         location.hash = hash;
       }, path);
-      await tab.page.waitForSelector(path === "#/dashboard" ? "tbody tr[data-id]" : "[data-total]");
+      await tab.page.waitForSelector(path === "#/dashboard" ? "tbody tr[data-id]" : "#total[data-total]");
       for (const colorScheme of ["light", "dark"] as const) {
         await tab.page.emulateMedia({ colorScheme });
         for (const width of [1_280, 360]) {

@@ -1,7 +1,7 @@
 /** The frame of the page, and which view is in it. The views bring Firestore along, so the frame is there before them. */
 import "./style.css";
 import { type ComponentType, render } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
 import type { Backend } from "./firebase/backend.ts";
 import { askHosting } from "./firebase/hosting.ts";
 import { useOnline } from "./page/conditions.ts";
@@ -27,10 +27,12 @@ function Page() {
   const id = route.view === "counter" ? route.id : "";
   const [shown, setShown] = useState<{ view: Route["view"]; View: View; backend: Backend } | undefined>();
   const [error, setError] = useState<Error | undefined>();
+  useErrorBoundary(setError);
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
     let isCurrent = true;
+    setError(undefined);
     Promise.all([views[route.view](), opened]).then(
       ([View, backend]) => isCurrent && setShown({ view: route.view, View: View as View, backend }),
       (reason) => isCurrent && setError(reason),
@@ -69,8 +71,8 @@ function Page() {
           </a>
         </nav>
       </header>
-      <p class="notice" role="status" hidden={online}>
-        {!online && "Offline. What you add is kept and sent when you are back."}
+      <p class="notice" role="status">
+        {!online && "Offline. What you add is kept while this tab is open, and sent when you are back."}
       </p>
       <main id="main" tabIndex={-1} ref={main} class={route.view} aria-busy={!ready && !error}>
         {error ? (
@@ -93,7 +95,7 @@ function Failure({ error }: { error: Error }) {
   return (
     <section class="state">
       <h1>Nothing to count on</h1>
-      <p>{error.message} Run npm start, or deploy the page to Firebase Hosting.</p>
+      <p>{error.message}</p>
       <button type="button" onClick={() => location.reload()}>
         Try again
       </button>

@@ -14,9 +14,9 @@ export interface Bill {
   readonly dollars: number;
 }
 
-export function billOf({ first, last, publishes, documents }: Seen, prices: Prices): Bill {
+export function billOf({ first, last, documents, wakes }: Seen, prices: Prices): Bill {
   const increments = first && last ? last.writes - first.writes : 0;
-  const wakes = increments / (last?.shardCount ?? 1);
+  const publishes = first && last ? last.publishes - first.publishes : 0;
   const writes = increments + publishes;
   const reads = documents + publishes;
   const invocations = wakes + publishes;

@@ -28,6 +28,9 @@ test("an increment is fresh after the time from its acknowledgement to the first
   expect(log.get()).toEqual({ median: 200, p95: 200 });
   log.published(2_150, 2_300);
   expect(log.get()).toEqual({ median: 1_100, p95: 1_100 });
+  log.rest();
+  log.published(9_000, 9_100);
+  expect(log.get()).toEqual({ median: 1_100, p95: 1_100 });
 });
 
 test.each([3_600_000, -3_600_000])("a clock that is wrong by %s ms changes nothing", (wrong) => {
@@ -42,17 +45,35 @@ test.each([3_600_000, -3_600_000])("a clock that is wrong by %s ms changes nothi
 test("what is drawn is two minutes, from one publish before them; what is counted is all since the page came", () => {
   let seen = NOTHING_SEEN;
   for (let at = 0; at <= 2 * WINDOW_MS; at += 1_000) {
-    seen = see(seen, published(at, { writes: 1_000 + at, documents: 3 }));
+    const publishes = 7 + at / 1_000;
+    seen = see(seen, published(at, { writes: 1_000 + at, documents: 3, shardCount: 2, publishes }));
     seen = see(seen, published(at, { writes: 0 }));
   }
   expect(seen.recent[0]?.asOf).toBe(WINDOW_MS - 1_000);
   expect(seen.recent.at(-1)?.asOf).toBe(2 * WINDOW_MS);
-  expect(seen).toMatchObject({ publishes: 240, documents: 720, first: { asOf: 0 }, last: { writes: 241_000 } });
+  expect(seen).toMatchObject({
+    seen: 241,
+    documents: 720,
+    wakes: 120_000,
+    first: { asOf: 0 },
+    last: { writes: 241_000 },
+  });
 });
 
 test("a million increments to one shard cost their writes, and an invocation each", () => {
-  const seen = see(see(NOTHING_SEEN, published(0)), published(1_000, { writes: 1_000_000, documents: 1 }));
+  const seen = see(see(NOTHING_SEEN, published(0)), published(1_000, { writes: 1_000_000, publishes: 1 }));
   expect(billOf(NOTHING_SEEN, PRICES.nam5).dollars).toBe(0);
   expect(billOf(seen, PRICES.nam5)).toMatchObject({ writes: 1_000_001, reads: 2 });
   expect(billOf(seen, PRICES.nam5).dollars).toBeCloseTo(1.8 + 0.4, 4);
+});
+
+test("publishes that nobody saw are paid for, and shards that were folded since do not make what was before dearer", () => {
+  const large = { shardCount: 100, documents: 100 };
+  const before = see(
+    see(NOTHING_SEEN, published(0, large)),
+    published(60_000, { ...large, writes: 1_000, publishes: 9 }),
+  );
+  expect(billOf(before, PRICES.nam5)).toMatchObject({ writes: 1_009, reads: 909, calls: 10 + 2 * 9 });
+  const after = see(before, published(61_000, { writes: 1_000, publishes: 10 }));
+  expect(billOf(after, PRICES.nam5)).toMatchObject({ writes: 1_010, reads: 911, calls: 10 + 2 * 10 });
 });

@@ -36,6 +36,11 @@ export class FreshnessLog {
     this.#samples = [...this.#samples, ...included].filter(({ at }) => at > seenAt - RECENT_MS);
   }
 
+  /** Forgets what waits: no totals are seen for a while. */
+  rest(): void {
+    this.#waiting = [];
+  }
+
   /** @returns `undefined` while this browser has added nothing that was published */
   get(): Freshness | undefined {
     const ages = this.#samples.map(({ age }) => age).sort((a, b) => a - b);

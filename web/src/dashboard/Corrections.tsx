@@ -1,5 +1,5 @@
 /** What reconciles have changed: by how much the counter had drifted from what it should have been. For operators. */
-import { collection, getDocs, limit, orderBy, query, type Timestamp } from "firebase/firestore";
+import { collection, getDocsFromServer, limit, orderBy, query, type Timestamp } from "firebase/firestore";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import type { Backend } from "../firebase/backend.ts";
 import { formatTotal } from "../page/format.ts";
@@ -21,7 +21,7 @@ export function Corrections({ backend, id }: { backend: Backend; id: string }) {
   const read = useCallback(() => {
     const latest = query(collection(backend.db, "counters", id, "corrections"), orderBy("at", "desc"), limit(MOST));
     setError(undefined);
-    getDocs(latest).then(
+    getDocsFromServer(latest).then(
       ({ docs }) => setCorrections(docs.map((one) => ({ id: one.id, ...(one.data() as Omit<Correction, "id">) }))),
       setError,
     );

@@ -23,7 +23,7 @@ function Counter({ backend, id, again }: { backend: Backend; id: string; again: 
   const visible = useVisible();
   const [isLooking, setIsLooking] = useState(false);
   const seen = useSeen(backend, id, visible);
-  const { last } = seen.value ?? NOTHING_SEEN;
+  const last = seen.isNew ? undefined : seen.value?.last;
   const shards = useShards(backend, id, isLooking && visible ? last?.asOf : undefined);
   const now = useNow(1_000);
 
@@ -42,7 +42,8 @@ function Counter({ backend, id, again }: { backend: Backend; id: string; again: 
         <Ticker id="total" value={last?.total} />
       </p>
       <p class="fine" role="status">
-        {seen.isNew ? "Nothing has been published of this counter yet." : ""}
+        {seen.isNew && "Nothing has been published of this counter yet."}
+        {seen.fromCache && "Firestore does not answer. It is asked again and again."}
       </p>
       <dl class="figures">
         <div>
@@ -79,7 +80,7 @@ function Counter({ backend, id, again }: { backend: Backend; id: string; again: 
               ? `${formatWhole(shards.reads)} reads so far: every shard, once per total.`
               : `Looking costs ${formatWhole(last?.documents ?? 1)} reads for each total published.`}
           </p>
-          <button type="button" id="look" aria-pressed={isLooking} onClick={() => setIsLooking(!isLooking)}>
+          <button type="button" id="look" class={isLooking ? "on" : ""} onClick={() => setIsLooking(!isLooking)}>
             {isLooking ? "Look away" : "Look"}
           </button>
         </div>

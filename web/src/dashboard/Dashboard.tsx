@@ -135,7 +135,11 @@ export function Dashboard({ backend }: { backend: Backend }) {
             <button type="button" disabled={pages.length === 0} onClick={() => setPages(pages.slice(0, -1))}>
               Back
             </button>
-            <button type="button" disabled={!end} onClick={() => end && setPages([...pages, end])}>
+            <button
+              type="button"
+              disabled={!end || end === pages.at(-1)}
+              onClick={() => end && setPages([...pages, end])}
+            >
               Next
             </button>
           </div>

@@ -12,10 +12,10 @@ export function History({ backend, id, seen }: { backend: Backend; id: string; s
   const [history, setHistory] = useState<readonly HistoryPoint[]>();
   const [error, setError] = useState<string>();
   useEffect(() => {
-    if (!range) return;
-    let isCurrent = true;
     setHistory(undefined);
     setError(undefined);
+    if (!range) return;
+    let isCurrent = true;
     const to = new Date();
     const from = new Date(to.getTime() - range.spanMs);
     counterHistory(counter(backend.db, id), { from, to, step: range.step }).then(

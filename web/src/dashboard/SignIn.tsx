@@ -41,9 +41,10 @@ export function SignIn({ backend, why, error, again }: SignInProps) {
     setFailure("");
     try {
       const session = await sessionOf(backend);
-      await session.signIn(String(data.get("email")), String(data.get("password")));
-    } catch {
-      setFailure("That is not an account here, or not its password.");
+      refused.current = await session.signIn(String(data.get("email")), String(data.get("password")));
+      again();
+    } catch (error) {
+      setFailure(reasonOf(error));
     }
   };
   return (
@@ -65,4 +66,18 @@ export function SignIn({ backend, why, error, again }: SignInProps) {
       </form>
     </section>
   );
+}
+
+/** https://firebase.google.com/docs/auth/admin/errors, of which most would tell who has an account. */
+function reasonOf(error: unknown): string {
+  switch ((error as { code?: string }).code) {
+    case "auth/network-request-failed":
+      return "There is no connection.";
+    case "auth/too-many-requests":
+      return "Too many tries. Wait a while.";
+    case "auth/operation-not-allowed":
+      return "Sign-in by email is not enabled in this project.";
+    default:
+      return "That is not an account here, or not its password.";
+  }
 }

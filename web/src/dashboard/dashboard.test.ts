@@ -17,7 +17,7 @@ describe("what is looked for", () => {
   });
 });
 
-test.each(["likes:post42", "a b", "50%", "ü#?&", "#/dashboard"])("the counter %j has an address", (id) => {
+test.each(["likes:post42", "a b", "50%", "ü#?&", "#dashboard"])("the counter %j has an address", (id) => {
   expect(routeOf(counterAddress(id))).toEqual({ view: "counter", id });
 });
 
@@ -28,6 +28,10 @@ test.each([
   ["#/dashboard", "dashboard"],
   ["#/dashboard/", "dashboard"],
   ["#/dashboard/%E0%A4%A", "dashboard"],
+  ["#/dashboard/a/b", "dashboard"],
+  ["#/dashboard/a%2Fb", "dashboard"],
+  ["#/dashboard/..", "dashboard"],
+  ["#/dashboard/__a__", "dashboard"],
 ])("the address %j is the view %s", (hash, view) => {
   expect(routeOf(hash)).toEqual({ view });
 });

@@ -40,6 +40,10 @@ export function useListing(
   });
   useEffect(() => {
     if (!visible) return;
+    // No id begins so, and Firestore would not take the question.
+    if (listing.prefix?.includes("/")) {
+      return setListed((before) => ({ ...before, counters: [], end: undefined, fromCache: false, error: undefined }));
+    }
     let reads = 0;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let state: Pick<Listed, "counters" | "end" | "fromCache"> | undefined;
@@ -71,7 +75,10 @@ export function useListing(
         };
         timer ??= setTimeout(show, REDRAW_MS);
       },
-      (error) => setListed((before) => ({ ...before, counters: undefined, error })),
+      (error) => {
+        clearTimeout(timer);
+        setListed((before) => ({ ...before, counters: undefined, error }));
+      },
     );
     return () => {
       clearTimeout(timer);

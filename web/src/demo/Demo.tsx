@@ -1,7 +1,7 @@
 /** One counter that takes whatever this browser sends, and what becomes of it: the total, the shards, the costs. */
 import "uplot/dist/uPlot.min.css";
 import { type CounterSnapshot, counter, incrementCounter } from "firestore-tally";
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { PRICES } from "../../../client/src/cli/costs.ts";
 import { billOf } from "../counter/bill.ts";
 import { FreshnessLog } from "../counter/freshness.ts";
@@ -11,8 +11,8 @@ import { RateChart } from "../counter/RateChart.tsx";
 import { Ticker } from "../counter/Ticker.tsx";
 import { useSeen, useShards, useTotal } from "../counter/watching.ts";
 import type { Backend } from "../firebase/backend.ts";
-import { settled } from "../firebase/switching.ts";
-import { useVisible } from "../page/conditions.ts";
+import { write } from "../firebase/switching.ts";
+import { isVisible, useVisible } from "../page/conditions.ts";
 import { formatDollars, formatRate, formatSeconds, formatWhole } from "../page/format.ts";
 import { TRAFFIC } from "../traffic/counters.ts";
 import { useTraffic } from "../traffic/useTraffic.ts";
@@ -29,14 +29,18 @@ export function Demo({ backend }: { backend: Backend }) {
   const seen = useSeen(backend, TRAFFIC, visible, ({ asOf }) => log.published(asOf, Date.now()));
   const { first, last, recent } = seen.value ?? NOTHING_SEEN;
   const shards = useShards(backend, TRAFFIC, visible ? last?.asOf : undefined);
-  const traffic = useTraffic(backend, (at) => log.acknowledged(at));
+  // Nobody waits for a total in a tab that nobody sees.
+  const acknowledged = (at: readonly number[]) => isVisible() && log.acknowledged(at);
+  useEffect(() => {
+    if (!visible) log.rest();
+  }, [visible, log]);
+  const traffic = useTraffic(backend, acknowledged);
   const add = () => {
-    settled()
-      .then(() => incrementCounter(ref))
-      .then(
-        () => log.acknowledged([Date.now()]),
-        (error) => setRefused(error.message),
-      );
+    setRefused(undefined);
+    write(() => incrementCounter(ref)).then(
+      () => acknowledged([Date.now()]),
+      (error) => setRefused(error.message),
+    );
   };
 
   // A cache that knows of no total says nothing of how many there are.
@@ -48,7 +52,7 @@ export function Demo({ backend }: { backend: Backend }) {
   const bill = billOf(seen.value ?? NOTHING_SEEN, PRICES.nam5);
   const counted = first && last ? last.writes - first.writes : 0;
   const peak = Math.max(0, ...recent.map((one) => one.rate));
-  const watched = (seen.value?.publishes ?? 0) + (first ? 1 : 0) + shards.reads;
+  const watched = (seen.value?.seen ?? 0) + shards.reads;
   const error = total.error?.message ?? refused;
 
   return (
@@ -133,8 +137,8 @@ export function Demo({ backend }: { backend: Backend }) {
           <dt>Cost of watching</dt>
           <dd>{formatDollars(watched * PRICES.nam5.read)}</dd>
           <dd class="fine">
-            {formatWhole(watched)} reads by this page, all but {formatWhole(watched - shards.reads)} for the picture of
-            the shards, which no app needs
+            {formatWhole(watched)} reads of this counter by this page, all but {formatWhole(watched - shards.reads)} for
+            the picture of the shards, which no app needs
           </dd>
         </div>
       </dl>

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { useTotal } from "../counter/watching.ts";
 import type { Backend } from "../firebase/backend.ts";
 import { sessionOf, useVisitor } from "../firebase/currentSession.ts";
+import { write } from "../firebase/switching.ts";
 import { formatTotal } from "../page/format.ts";
 
 export function Like({ backend, visible }: { backend: Backend; visible: boolean }) {
@@ -30,7 +31,7 @@ export function Like({ backend, visible }: { backend: Backend; visible: boolean 
     setError("");
     try {
       const key = await (await sessionOf(backend)).someone();
-      await (want ? incrementCounter(likes, 1, { key }) : undoIncrement(likes, key));
+      await write(() => (want ? incrementCounter(likes, 1, { key }) : undoIncrement(likes, key)));
     } catch {
       setError("That did not work. Are you online?");
     }
@@ -42,7 +43,7 @@ export function Like({ backend, visible }: { backend: Backend; visible: boolean 
         <svg viewBox="0 0 24 24" aria-hidden="true">
           <path d="M12 20.5 4.2 12.6a5 5 0 0 1 7.1-7.1l.7.7.7-.7a5 5 0 0 1 7.1 7.1Z" />
         </svg>
-        {shown ? "Liked" : "Like"}
+        Like
       </button>
       <p>
         <b id="likes" data-total={value?.total}>

@@ -16,13 +16,13 @@ export function perSecondAt(step: number): number {
 export function TrafficControl({ traffic, ready }: { traffic: Traffic; ready: boolean }) {
   const [step, setStep] = useState(74);
   const perSecond = perSecondAt(step);
-  const { running, achieved, underWay, failed, asked } = traffic;
+  const { running, achieved, underWay, failed, asked, failure } = traffic;
   return (
     <div class="traffic">
       <button
         type="button"
         id="traffic"
-        aria-pressed={running}
+        class={running ? "on" : ""}
         disabled={!ready}
         onClick={() => (running ? traffic.stop() : traffic.start(perSecond))}
       >
@@ -49,11 +49,12 @@ export function TrafficControl({ traffic, ready }: { traffic: Traffic; ready: bo
         </span>
       </label>
       <p class="fine" id="achieved">
-        {running || underWay > 0
-          ? `This browser manages ${formatRate(achieved)} a second; ${formatWhole(underWay)} on their way` +
-            (failed > 0 ? `; ${formatWhole(failed)} refused` : "") +
-            (asked > 0 ? `; ${formatWhole(asked)} asked of npm start.` : ".")
-          : `One browser, one connection: a few hundred a second at best. Stops by itself after ${LONGEST_MS / 60_000} minutes.`}
+        {failure ??
+          (running || underWay > 0
+            ? `This browser manages ${formatRate(achieved)} a second; ${formatWhole(underWay)} on their way` +
+              (failed > 0 ? `; ${formatWhole(failed)} refused` : "") +
+              (asked > 0 ? `; ${formatWhole(asked)} asked of npm start.` : ".")
+            : `One browser, one connection: a few hundred a second at best. Stops by itself after ${LONGEST_MS / 60_000} minutes.`)}
       </p>
     </div>
   );

@@ -3,7 +3,7 @@ import { counter, incrementCounter } from "firestore-tally";
 import { useEffect, useMemo } from "preact/hooks";
 import { useTotal } from "../counter/watching.ts";
 import type { Backend } from "../firebase/backend.ts";
-import { settled } from "../firebase/switching.ts";
+import { write } from "../firebase/switching.ts";
 import { formatTotal } from "../page/format.ts";
 
 let isCounted = false;
@@ -14,9 +14,7 @@ export function Views({ backend, visible }: { backend: Backend; visible: boolean
   useEffect(() => {
     if (isCounted) return;
     isCounted = true;
-    settled()
-      .then(() => incrementCounter(views))
-      .catch(() => {});
+    write(() => incrementCounter(views)).catch(() => {});
   }, [views]);
   return (
     <div class="views">

@@ -46,6 +46,10 @@ export async function askHosting(): Promise<Setup> {
     document.head.append(script);
   });
   script.remove();
-  if (!told.options) throw new Error("Firebase Hosting did not say which project this is.");
+  if (!told.options) {
+    throw new Error(
+      "Firebase Hosting did not say which project this is. Run npm start, or deploy the page to Firebase Hosting.",
+    );
+  }
   return { ...told, options: told.options };
 }

@@ -26,13 +26,14 @@ export interface Session {
   token(): Promise<string | undefined>;
   /** Whoever is signed in, else a new anonymous user. */
   someone(): Promise<string>;
-  signIn(email: string, password: string): Promise<void>;
+  /** @returns who that is. @throws FirebaseError if there is no such account, or it cannot be known */
+  signIn(email: string, password: string): Promise<string>;
   signOut(): Promise<void>;
 }
 
-export async function openSession({ app, db, setup }: Backend): Promise<Session> {
+export async function openSession({ app, setup }: Backend): Promise<Session> {
   // It may find that somebody is signed in.
-  const auth = await switchUser(db, async () => {
+  const auth = await switchUser(async () => {
     const auth = initializeAuth(app, { persistence: indexedDBLocalPersistence });
     if (setup.auth) connectAuthEmulator(auth, setup.auth, { disableWarnings: true });
     await auth.authStateReady();
@@ -42,17 +43,19 @@ export async function openSession({ app, db, setup }: Backend): Promise<Session>
     watch: (next) => onIdTokenChanged(auth, async (user) => next(user ? await visitorOf(user) : undefined)),
     token: async () => auth.currentUser?.getIdToken(),
     async someone() {
-      const user = auth.currentUser ?? (await switchUser(db, () => signInAnonymously(auth))).user;
+      const user = auth.currentUser ?? (await switchUser(() => signInAnonymously(auth))).user;
       return user.uid;
     },
     async signIn(email, password) {
-      await switchUser(db, () => signInWithEmailAndPassword(auth, email, password));
+      const { user } = await switchUser(() => signInWithEmailAndPassword(auth, email, password));
+      return user.uid;
     },
-    signOut: () => switchUser(db, () => signOut(auth)),
+    signOut: () => switchUser(() => signOut(auth)),
   };
 }
 
 async function visitorOf(user: User): Promise<Visitor> {
-  const { claims } = await user.getIdTokenResult();
-  return { uid: user.uid, email: user.email, isOperator: claims.operator === true };
+  // Without a connection the token may be too old to tell.
+  const token = await user.getIdTokenResult().catch(() => undefined);
+  return { uid: user.uid, email: user.email, isOperator: token?.claims.operator === true };
 }

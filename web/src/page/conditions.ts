@@ -29,6 +29,10 @@ const visible: Condition = {
 
 const online: Condition = { holds: () => navigator.onLine, target: window, events: ["online", "offline"] };
 
+export function isVisible(): boolean {
+  return visible.holds();
+}
+
 /** Whether anybody can see the page. Nothing is watched while nobody can. */
 export function useVisible(): boolean {
   return useCondition(visible);

@@ -10,11 +10,17 @@ export function routeOf(hash: string): Route {
   const [, view, id] = /^#\/([^/]*)\/?(.*)$/.exec(hash) ?? [];
   if (view !== "dashboard") return { view: "demo" };
   try {
-    return id ? { view: "counter", id: decodeURIComponent(id) } : { view: "dashboard" };
+    const counter = decodeURIComponent(id ?? "");
+    return isId(counter) ? { view: "counter", id: counter } : { view: "dashboard" };
   } catch {
     // An address that somebody has damaged.
     return { view: "dashboard" };
   }
+}
+
+/** Whether a document may be called so. https://firebase.google.com/docs/firestore/quotas#collections_documents_and_fields */
+export function isId(text: string): boolean {
+  return text !== "" && !/\/|^\.\.?$|^__.*__$/s.test(text);
 }
 
 export function counterAddress(id: string): string {

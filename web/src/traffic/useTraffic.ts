@@ -9,14 +9,21 @@ export const LONGEST_MS = 180_000;
 /** Over how long the achieved rate is taken. */
 const AVERAGE_MS = 3_000;
 
-export interface Traffic {
-  readonly running: boolean;
+interface Sent {
   /** Acknowledged increments per second, lately. */
   readonly achieved: number;
   readonly underWay: number;
   readonly failed: number;
   /** What this browser could not send and has asked of `npm start`. */
   readonly asked: number;
+  /** Why nothing can be sent. */
+  readonly failure: string | undefined;
+}
+
+const NOTHING_SENT: Sent = { achieved: 0, underWay: 0, failed: 0, asked: 0, failure: undefined };
+
+export interface Traffic extends Sent {
+  readonly running: boolean;
   start(perSecond: number): void;
   stop(): void;
 }
@@ -27,7 +34,7 @@ export function useTraffic(backend: Backend, told: (at: readonly number[]) => vo
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const recent = useRef<number[]>([]);
   const [running, setRunning] = useState(false);
-  const [state, setState] = useState({ achieved: 0, underWay: 0, failed: 0, asked: 0 });
+  const [state, setState] = useState<Sent>(NOTHING_SENT);
   useEffect(
     () => () => {
       clearTimeout(timer.current);
@@ -39,6 +46,12 @@ export function useTraffic(backend: Backend, told: (at: readonly number[]) => vo
   const order = (perSecond: number) => {
     if (!worker.current) {
       worker.current = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+      // Its script may not come: offline, or of a page older than what is deployed.
+      worker.current.onerror = () => {
+        worker.current = undefined;
+        stop();
+        setState((state) => ({ ...state, failure: "What sends the traffic could not be loaded." }));
+      };
       worker.current.onmessage = ({ data }: MessageEvent<Report>) => {
         told(data.acknowledged);
         const now = Date.now();
@@ -49,6 +62,7 @@ export function useTraffic(backend: Backend, told: (at: readonly number[]) => vo
           underWay: data.underWay,
           failed: failed + data.failed,
           asked: asked + data.asked,
+          failure: undefined,
         }));
       };
     }
@@ -57,7 +71,7 @@ export function useTraffic(backend: Backend, told: (at: readonly number[]) => vo
   const stop = () => {
     clearTimeout(timer.current);
     setRunning(false);
-    order(0);
+    if (worker.current) order(0);
   };
   const start = (perSecond: number) => {
     if (!running) {

@@ -24,24 +24,25 @@ let failed = 0;
 let missed = 0;
 let asked = 0;
 let acknowledged: number[] = [];
-let stopWatch: (() => void) | undefined;
+let isRunning = false;
 
 addEventListener("message", ({ data }: MessageEvent<Order>) => {
   backend ??= openBackend(data.setup, data.setup.firestore && "localhost");
-  const ref = counter(backend.db, TRAFFIC);
-  const wasIdle = perSecond === 0;
   perSecond = data.perSecond;
-  stopWatch ??= onCounter(
+  if (perSecond > 0 && !isRunning) run(backend);
+});
+
+/** Sends until nothing is to be sent any more, and what was sent has arrived. */
+function run({ db, setup }: Backend): void {
+  isRunning = true;
+  const ref = counter(db, TRAFFIC);
+  const help = setup.firestore && counter(db, HELP.counter);
+  const stopWatch = onCounter(
     ref,
     () => {},
     () => {},
     { optimistic: false },
   );
-  if (wasIdle && perSecond > 0) run(ref, data.setup.firestore && counter(backend.db, HELP.counter));
-});
-
-/** @param help  where to ask for what this browser cannot send */
-function run(ref: CounterRef, help: CounterRef | undefined): void {
   let pace: Pace = { owed: 1, at: performance.now() };
   const sending = setInterval(() => {
     const next = due(pace, perSecond, performance.now());
@@ -60,12 +61,11 @@ function run(ref: CounterRef, help: CounterRef | undefined): void {
     failed = 0;
     asked = 0;
     postMessage(report);
-    if (perSecond > 0) return;
+    if (perSecond > 0 || underWay > 0) return;
     clearInterval(sending);
-    if (underWay > 0) return;
     clearInterval(reporting);
-    stopWatch?.();
-    stopWatch = undefined;
+    stopWatch();
+    isRunning = false;
   }, REPORT_MS);
 }
 
