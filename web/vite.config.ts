@@ -19,7 +19,7 @@ function subsetFonts(): Plugin {
         file.source = await subsetFont(font, LETTERS, {
           targetFormat: "woff2",
           variationAxes: { wght: 400 },
-          keepFeatures: ["kern", "tnum"],
+          keepFeatures: ["tnum"],
         });
       }
       this.emitFile({

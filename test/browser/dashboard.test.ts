@@ -59,6 +59,11 @@ describe("the dashboard", () => {
     await listed(tab, inOrderOf("rate").slice(20));
     await tab.page.fill("#search", "fleet:c");
     await listed(tab, ["fleet:c"]);
+    await tab.page.click("tbody a");
+    await tab.page.waitForSelector("main.counter #total[data-total]");
+    await tab.page.goBack();
+    await listed(tab, ["fleet:c"]);
+    expect(await tab.page.inputValue("#search")).toBe("fleet:c");
     await tab.page.fill("#search", "no such counter");
     await tab.page.getByText("No counter for").waitFor();
     await tab.page.fill("#search", "fleet:/");
@@ -114,9 +119,10 @@ describe("the dashboard", () => {
     await tab.click("look");
     await tab.page.getByText("1 reads so far").waitFor();
     await tab.page.check("input[name=range][value='An hour']", { force: true });
-    await tab.page.getByText("points, between the first and the last").waitFor();
+    await tab.page.getByText("One point: 41 writes by then, in").waitFor();
 
     await tab.page.getByText("For operators").waitFor();
+    await tab.page.click("summary");
     await signIn(tab.page, "wrong");
     await tab.page.getByText("not an account here").waitFor();
     await signIn(tab.page, OPERATOR.password);
@@ -139,5 +145,5 @@ async function listed({ page }: Tab, ids: readonly string[]): Promise<void> {
 async function signIn(page: Page, password: string): Promise<void> {
   await page.fill("input[name=email]", OPERATOR.email);
   await page.fill("input[name=password]", password);
-  await page.click("text=Sign in");
+  await page.click("button:text('Sign in')");
 }

@@ -13,7 +13,7 @@ const views = {
   counter: () => import("./dashboard/CounterPage.tsx").then((module) => module.CounterPage),
 } satisfies Record<Route["view"], () => Promise<unknown>>;
 
-type View = ComponentType<{ backend: Backend; id: string }>;
+type View = ComponentType<{ backend: Backend; id: string; asked: Route }>;
 
 const opened = Promise.all([askHosting(), import("./firebase/backend.ts")]).then(([setup, { openBackend }]) =>
   openBackend(setup),
@@ -44,7 +44,10 @@ function Page() {
   useEffect(() => {
     document.title = { demo: "Tally", dashboard: "Counters – Tally", counter: `${id} – Tally` }[route.view];
     // Whoever came by keyboard goes on from the new view.
-    if (!isFirst.current) main.current?.focus();
+    if (!isFirst.current) {
+      main.current?.focus({ preventScroll: true });
+      scrollTo(0, 0);
+    }
     isFirst.current = false;
   }, [route.view, id]);
 
@@ -78,7 +81,7 @@ function Page() {
         {error ? (
           <Failure error={error} />
         ) : ready ? (
-          <ready.View backend={ready.backend} id={id} key={id} />
+          <ready.View backend={ready.backend} id={id} asked={route} key={id} />
         ) : (
           <Empty />
         )}

@@ -82,15 +82,15 @@ function draw(element: HTMLCanvasElement, context: CanvasRenderingContext2D, pic
   context.clearRect(0, 0, width, height);
   const style = getComputedStyle(element);
   const [cold, hot] = [style.getPropertyValue("--cell"), style.getPropertyValue("--accent")];
-  const { rows, columns } = gridOf(Math.ceil(picture.count), width, height);
-  // Within one row the cells divide smoothly.
-  const cellWidth = width / (rows === 1 ? picture.count : columns);
+  const { rows, columns } = gridOf(picture.count, width, height);
+  const cellWidth = width / columns;
   const cellHeight = height / rows;
   const gap = cellWidth > 14 ? 2 : 1;
   const radius = Math.min(3, cellWidth / 4);
   for (let i = 0; i < Math.ceil(picture.count); i++) {
-    const x = (i % columns) * cellWidth;
-    const y = Math.floor(i / columns) * cellHeight;
+    const row = rows === 1 ? 0 : Math.floor(i / columns);
+    const x = (i - row * columns) * cellWidth;
+    const y = row * cellHeight;
     const path = new Path2D();
     path.roundRect(x, y, Math.max(Math.min(cellWidth, width - x) - gap, 0.5), cellHeight - gap, radius);
     context.globalAlpha = i < shardCount ? 1 : 0.45;

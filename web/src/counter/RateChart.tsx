@@ -80,6 +80,8 @@ function optionsOf(element: HTMLElement, spanMs: number): uPlot.Options {
   const axis = { stroke: colour("--quiet"), font, ticks: { show: false }, border: { show: false } };
   const { stepped } = uPlot.paths;
   const pixelRatio = devicePixelRatio;
+  // One point makes no line. Two more are the edges.
+  const isAlone = { show: (self: uPlot) => self.data[0].length === 3, size: 6 };
   return {
     width: element.clientWidth,
     height: element.clientHeight,
@@ -112,13 +114,13 @@ function optionsOf(element: HTMLElement, spanMs: number): uPlot.Options {
       {
         stroke: colour("--accent"),
         width: 2,
-        points: { show: false },
+        points: isAlone,
         fill: colour("--wash"),
       },
       {
         stroke: colour("--ink"),
         width: 1.25,
-        points: { show: false },
+        points: isAlone,
         ...(stepped && { paths: stepped({ align: 1 }) }),
       },
     ],
@@ -130,5 +132,6 @@ function timeLabel(secondsAgo: number): string {
   if (rounded === 0) return "now";
   if (rounded < 180) return `−${rounded} s`;
   if (rounded < 10_800) return `−${Math.round(rounded / 60)} min`;
-  return `−${Math.round(rounded / 3_600)} h`;
+  if (rounded < 172_800) return `−${Math.round(rounded / 3_600)} h`;
+  return `−${Math.round(rounded / 86_400)} days`;
 }

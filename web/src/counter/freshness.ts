@@ -13,7 +13,7 @@ export interface Freshness {
   readonly p95: number;
 }
 
-/** Only what was lately is of interest. */
+/** Only the last increments are of interest. */
 const RECENT_MS = 15_000;
 
 /** Milliseconds throughout, by this browser's clock but for `asOf`. */
@@ -33,6 +33,7 @@ export class FreshnessLog {
     const isIncluded = (at: number) => at <= until;
     const included = this.#waiting.filter(isIncluded).map((at) => ({ at: seenAt, age: seenAt - at }));
     this.#waiting = this.#waiting.filter((at) => !isIncluded(at));
+    if (included.length === 0) return;
     this.#samples = [...this.#samples, ...included].filter(({ at }) => at > seenAt - RECENT_MS);
   }
 

@@ -9,7 +9,7 @@ export function Account({ backend }: { backend: Backend }) {
   return (
     <p class="fine account">
       Signed in as {visitor.email}.{" "}
-      <button type="button" onClick={leave}>
+      <button type="button" class="link" onClick={leave}>
         Sign out
       </button>
     </p>

@@ -35,7 +35,7 @@ export function Corrections({ backend, id }: { backend: Backend; id: string }) {
         <p>What a reconcile found to differ from the counter's source, and added. The latest {MOST}, 1 read each.</p>
       </div>
       {error ? (
-        <SignIn backend={backend} why="For operators" error={error} again={read} />
+        <SignIn backend={backend} why="For operators" error={error} folded again={read} />
       ) : corrections === undefined ? (
         <p class="fine">Reading…</p>
       ) : corrections.length === 0 ? (

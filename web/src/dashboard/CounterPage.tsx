@@ -9,6 +9,7 @@ import type { Backend } from "../firebase/backend.ts";
 import { useVisible } from "../page/conditions.ts";
 import { formatAge, formatRate, formatWhole } from "../page/format.ts";
 import { useNow } from "../page/useNow.ts";
+import { Account } from "./Account.tsx";
 import { Corrections } from "./Corrections.tsx";
 import { History } from "./History.tsx";
 import { SignIn } from "./SignIn.tsx";
@@ -37,6 +38,7 @@ function Counter({ backend, id, again }: { backend: Backend; id: string; again: 
           <a href="#/dashboard">Counters</a>
         </p>
         <h1 class="id">{id}</h1>
+        <Account backend={backend} />
       </div>
       <p class="count smaller">
         <Ticker id="total" value={last?.total} />
@@ -61,7 +63,7 @@ function Counter({ backend, id, again }: { backend: Backend; id: string; again: 
         <div>
           <dt>Last publish</dt>
           <dd>{last ? `${formatAge(now - last.asOf)} ago` : "–"}</dd>
-          <dd class="fine">{last ? `of ${formatWhole(last.publishes)}` : ""}</dd>
+          <dd class="fine">{last ? `the last of ${formatWhole(last.publishes)}` : ""}</dd>
         </div>
       </dl>
       {last && last.malformed.length > 0 && (
@@ -78,7 +80,7 @@ function Counter({ backend, id, again }: { backend: Backend; id: string; again: 
           <p>
             {isLooking
               ? `${formatWhole(shards.reads)} reads so far: every shard, once per total.`
-              : `Looking costs ${formatWhole(last?.documents ?? 1)} reads for each total published.`}
+              : `Looking costs 1 read per shard for each total published: ${formatWhole(last?.documents ?? 1)} now.`}
           </p>
           <button type="button" id="look" class={isLooking ? "on" : ""} onClick={() => setIsLooking(!isLooking)}>
             {isLooking ? "Look away" : "Look"}

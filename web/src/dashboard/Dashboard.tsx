@@ -6,34 +6,40 @@ import type { Published } from "../counter/published.ts";
 import type { Backend } from "../firebase/backend.ts";
 import { useVisible } from "../page/conditions.ts";
 import { formatAge, formatDollars, formatRate, formatTotal, formatWhole } from "../page/format.ts";
-import { counterAddress } from "../page/route.ts";
+import { counterAddress, keep, ORDERS, type Order, type Question } from "../page/route.ts";
 import { useNow } from "../page/useNow.ts";
 import { Account } from "./Account.tsx";
-import { listingOf, type Order } from "./listing.ts";
+import { listingOf } from "./listing.ts";
 import { SignIn } from "./SignIn.tsx";
 import { lineOf, type Spark } from "./sparks.ts";
 import { PAGE_SIZE, useListing } from "./useListing.ts";
 
-const ORDERS: Record<Order, string> = { total: "Top", rate: "Trending", id: "By id" };
+const NAMES: Record<Order, string> = { total: "Top", rate: "Trending", id: "By id" };
+
+/** What the rate of a counter was when it was published last, it is hardly any more. */
+const STALE_MS = 60_000;
 
 /** A query for every letter that is typed would be read and paid for. */
 const TYPING_MS = 300;
 
-export function Dashboard({ backend }: { backend: Backend }) {
+/** @param asked  what to begin with */
+export function Dashboard({ backend, asked }: { backend: Backend; asked: Question }) {
   const visible = useVisible();
-  const [text, setText] = useState("");
-  const [search, setSearch] = useState("");
-  const [order, setOrder] = useState<Order>("total");
+  const [text, setText] = useState(asked.search);
+  const [search, setSearch] = useState(asked.search);
+  const [order, setOrder] = useState(asked.order);
   const [pages, setPages] = useState<readonly DocumentSnapshot[]>([]);
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
+    if (text === search) return;
     const timer = setTimeout(() => {
       setSearch(text);
       setPages([]);
     }, TYPING_MS);
     return () => clearTimeout(timer);
-  }, [text]);
-  const listing = useMemo(() => ({ ...listingOf(search, order), attempt }), [search, order, attempt]);
+  }, [text, search]);
+  useEffect(() => keep({ search, order }), [search, order]);
+  const listing = useMemo(() => ({ ...listingOf({ search, order }), attempt }), [search, order, attempt]);
   const listed = useListing(backend, listing, pages.at(-1), visible);
   const now = useNow(1_000);
   const { counters, end, reads, fromCache, error } = listed;
@@ -64,7 +70,7 @@ export function Dashboard({ backend }: { backend: Backend }) {
         </label>
         <fieldset class="choice">
           <legend class="unseen">Order</legend>
-          {(Object.keys(ORDERS) as Order[]).map((one) => (
+          {ORDERS.map((one) => (
             <label key={one}>
               <input
                 type="radio"
@@ -77,7 +83,7 @@ export function Dashboard({ backend }: { backend: Backend }) {
                   setPages([]);
                 }}
               />
-              <span>{ORDERS[one]}</span>
+              <span>{NAMES[one]}</span>
             </label>
           ))}
         </fieldset>
@@ -95,7 +101,7 @@ export function Dashboard({ backend }: { backend: Backend }) {
       ) : (
         <>
           <table aria-busy={counters === undefined}>
-            <caption class="unseen">Counters, {ORDERS[listing.order]}</caption>
+            <caption class="unseen">Counters, {NAMES[listing.order]}</caption>
             <thead>
               <tr>
                 <th scope="col">Counter</th>
@@ -161,7 +167,7 @@ function Row({ counter, now, sparks }: { counter: Published; now: number; sparks
       <td class="number total" data-total={total}>
         {formatTotal(total)}
       </td>
-      <td class="number" data-label="writes a second">
+      <td class={`number ${now - asOf > STALE_MS ? "stale" : ""}`} data-label="writes a second">
         {formatRate(rate)}
       </td>
       <td class="number" data-label={shardCount === 1 ? "shard" : "shards"}>

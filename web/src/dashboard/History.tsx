@@ -76,6 +76,8 @@ function told(history: readonly HistoryPoint[] | undefined): string {
   const [first, last] = [history?.[0], history?.at(-1)];
   if (!history) return "Reading…";
   if (!first || !last) return "Nothing was published in this time.";
+  if (history.length === 1)
+    return `One point: ${formatWhole(last.writes)} writes by then, in ${formatWhole(last.publishes)} publishes.`;
   const added = last.writes - first.writes;
   const publishes = last.publishes - first.publishes;
   return (

@@ -8,11 +8,13 @@ export interface SignInProps {
   readonly why: string;
   /** What Firestore said. */
   readonly error: Error;
+  /** Whether there is more to see than this. */
+  readonly folded?: boolean;
   /** Asks again: somebody else is signed in. */
   readonly again: () => void;
 }
 
-export function SignIn({ backend, why, error, again }: SignInProps) {
+export function SignIn({ backend, why, error, folded, again }: SignInProps) {
   const visitor = useVisitor(backend);
   const refused = useRef(visitor?.uid);
   const [failure, setFailure] = useState("");
@@ -54,16 +56,19 @@ export function SignIn({ backend, why, error, again }: SignInProps) {
         The security rules show them to operators: accounts with the claim <code>operator</code>.
         {visitor?.email && !visitor.isOperator && ` ${visitor.email} has no such claim.`}
       </p>
-      <form onSubmit={submit}>
-        <label htmlFor={`${id}email`}>Email</label>
-        <input id={`${id}email`} name="email" type="email" autocomplete="username" required />
-        <label htmlFor={`${id}password`}>Password</label>
-        <input id={`${id}password`} name="password" type="password" autocomplete="current-password" required />
-        <button type="submit">Sign in</button>
-        <p class="fine" role="alert">
-          {failure}
-        </p>
-      </form>
+      <details open={!folded}>
+        <summary>Sign in</summary>
+        <form onSubmit={submit}>
+          <label htmlFor={`${id}email`}>Email</label>
+          <input id={`${id}email`} name="email" type="email" autocomplete="username" required />
+          <label htmlFor={`${id}password`}>Password</label>
+          <input id={`${id}password`} name="password" type="password" autocomplete="current-password" required />
+          <button type="submit">Sign in</button>
+          <p class="fine" role="alert">
+            {failure}
+          </p>
+        </form>
+      </details>
     </section>
   );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { counterAddress, routeOf } from "../page/route.ts";
+import { counterAddress, dashboardAddress, routeOf } from "../page/route.ts";
 import { listingOf } from "./listing.ts";
 import { pointsOf } from "./ranges.ts";
 import { lineOf, remember, SPARK_MS, type Sparks } from "./sparks.ts";
@@ -13,7 +13,7 @@ describe("what is looked for", () => {
     ["a:b:", "total", { prefix: "a:b:", order: "id" }],
     [":", "total", { prefix: ":", order: "id" }],
   ] as const)("%j by %s is %j", (search, order, listing) => {
-    expect(listingOf(search, order)).toEqual(listing);
+    expect(listingOf({ search, order })).toEqual(listing);
   });
 });
 
@@ -27,13 +27,26 @@ test.each([
   ["#/elsewhere", "demo"],
   ["#/dashboard", "dashboard"],
   ["#/dashboard/", "dashboard"],
+  ["#/dashboard?find=a%3A", "dashboard"],
   ["#/dashboard/%E0%A4%A", "dashboard"],
   ["#/dashboard/a/b", "dashboard"],
   ["#/dashboard/a%2Fb", "dashboard"],
   ["#/dashboard/..", "dashboard"],
   ["#/dashboard/__a__", "dashboard"],
 ])("the address %j is the view %s", (hash, view) => {
-  expect(routeOf(hash)).toEqual({ view });
+  expect(routeOf(hash).view).toBe(view);
+});
+
+test.each([
+  { search: "", order: "total" },
+  { search: "likes:", order: "rate" },
+  { search: "a&b=?#/ü%", order: "id" },
+] as const)("the dashboard has an address that asks for %j", (question) => {
+  expect(routeOf(dashboardAddress(question))).toEqual({ view: "dashboard", ...question });
+});
+
+test("an order that there is none of is as none", () => {
+  expect(routeOf("#/dashboard?order=size")).toEqual({ view: "dashboard", search: "", order: "total" });
 });
 
 test("a line keeps a minute, one point for each publish, and ends now", () => {

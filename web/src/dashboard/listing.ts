@@ -5,8 +5,7 @@
  * query cannot have a range of ids and the order of another field.
  */
 import { documentId, endBefore, orderBy, type QueryConstraint, startAt, where } from "firebase/firestore";
-
-export type Order = "total" | "rate" | "id";
+import type { Order, Question } from "../page/route.ts";
 
 export interface Listing {
   readonly group?: string;
@@ -14,7 +13,7 @@ export interface Listing {
   readonly order: Order;
 }
 
-export function listingOf(search: string, order: Order): Listing {
+export function listingOf({ search, order }: Question): Listing {
   const text = search.trim();
   if (text === "") return { order };
   if (/^[^:]+:$/.test(text)) return { group: text.slice(0, -1), order };

@@ -18,8 +18,9 @@ export function remember(sparks: Sparks, id: string, spark: Spark): void {
 /** The points of a line in a box from 0,0 to 100,20. `""` if there is nothing to draw. */
 export function lineOf(sparks: readonly Spark[], now: number): string {
   const last = sparks.at(-1);
-  const most = Math.max(0, ...sparks.map(({ rate }) => rate));
-  if (!last || most === 0) return "";
+  // Less than one a second is no mountain.
+  const most = Math.max(1, ...sparks.map(({ rate }) => rate));
+  if (!last || sparks.every(({ rate }) => rate === 0)) return "";
   const points = [...sparks, { at: Math.max(now, last.at), rate: last.rate }];
   return points
     .map(({ at, rate }) => {

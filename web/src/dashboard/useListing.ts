@@ -3,6 +3,7 @@ import { collection, type DocumentSnapshot, limit, onSnapshot, query, startAfter
 import { useEffect, useState } from "preact/hooks";
 import { type Published, toPublished } from "../counter/published.ts";
 import type { Backend } from "../firebase/backend.ts";
+import { isId } from "../page/route.ts";
 import { constraintsOf, type Listing } from "./listing.ts";
 import { remember, type Sparks } from "./sparks.ts";
 
@@ -41,10 +42,11 @@ export function useListing(
   useEffect(() => {
     if (!visible) return;
     // No id begins so, and Firestore would not take the question.
-    if (listing.prefix?.includes("/")) {
+    if (listing.prefix !== undefined && !isId(listing.prefix)) {
       return setListed((before) => ({ ...before, counters: [], end: undefined, fromCache: false, error: undefined }));
     }
     let reads = 0;
+    let isFirst = true;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let state: Pick<Listed, "counters" | "end" | "fromCache"> | undefined;
     const show = () => {
@@ -64,7 +66,11 @@ export function useListing(
       { includeMetadataChanges: true },
       (snapshot) => {
         const { fromCache } = snapshot.metadata;
-        reads += snapshot.docChanges().filter(({ type }) => type !== "removed").length;
+        // What the server sends first is all there is, whatever of it was in the cache.
+        if (!fromCache) {
+          reads += isFirst ? snapshot.size : snapshot.docChanges().filter(({ type }) => type !== "removed").length;
+          isFirst = false;
+        }
         const published = snapshot.docs.slice(0, PAGE_SIZE).flatMap((document) => toPublished(document) ?? []);
         for (const { id, asOf, rate } of published) remember(sparks, id, { at: asOf, rate });
         state = {

@@ -1,7 +1,7 @@
 /** One counter that takes whatever this browser sends, and what becomes of it: the total, the shards, the costs. */
 import "uplot/dist/uPlot.min.css";
 import { type CounterSnapshot, counter, incrementCounter } from "firestore-tally";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { PRICES } from "../../../client/src/cli/costs.ts";
 import { billOf } from "../counter/bill.ts";
 import { FreshnessLog } from "../counter/freshness.ts";
@@ -15,7 +15,7 @@ import { write } from "../firebase/switching.ts";
 import { isVisible, useVisible } from "../page/conditions.ts";
 import { formatDollars, formatRate, formatSeconds, formatWhole } from "../page/format.ts";
 import { TRAFFIC } from "../traffic/counters.ts";
-import { useTraffic } from "../traffic/useTraffic.ts";
+import { onTraffic, trafficNow } from "../traffic/traffic.ts";
 import { Like } from "./Like.tsx";
 import { TrafficControl } from "./TrafficControl.tsx";
 import { Views } from "./Views.tsx";
@@ -30,11 +30,19 @@ export function Demo({ backend }: { backend: Backend }) {
   const { first, last, recent } = seen.value ?? NOTHING_SEEN;
   const shards = useShards(backend, TRAFFIC, visible ? last?.asOf : undefined);
   // Nobody waits for a total in a tab that nobody sees.
-  const acknowledged = (at: readonly number[]) => isVisible() && log.acknowledged(at);
+  const acknowledged = useCallback((at: readonly number[]) => isVisible() && log.acknowledged(at), [log]);
   useEffect(() => {
     if (!visible) log.rest();
   }, [visible, log]);
-  const traffic = useTraffic(backend, acknowledged);
+  const [traffic, setTraffic] = useState(trafficNow);
+  useEffect(
+    () =>
+      onTraffic((next, at) => {
+        setTraffic(next);
+        acknowledged(at);
+      }),
+    [acknowledged],
+  );
   const add = () => {
     setRefused(undefined);
     write(() => incrementCounter(ref)).then(
@@ -66,7 +74,7 @@ export function Demo({ backend }: { backend: Backend }) {
           <button type="button" id="add" class="primary" onClick={add} disabled={known === undefined}>
             Add one
           </button>
-          <TrafficControl traffic={traffic} ready={known !== undefined} />
+          <TrafficControl backend={backend} traffic={traffic} ready={known !== undefined} />
         </div>
         <p class="fine" id="state" role="status">
           {error ?? stateOf(value, known, seen.isNew)}
@@ -77,13 +85,13 @@ export function Demo({ backend }: { backend: Backend }) {
         <div class="caption">
           <h2 id="shards-title">Shards</h2>
           <p>
-            One cell each. The warmer, the more was written to it lately. A hot counter splits into more of them; a
-            quiet one folds them again.
+            One cell each: the warmer, the more was written to it lately. A hot counter splits into more of them. When
+            it is quiet again, those no longer needed turn pale, and are folded.
           </p>
           <p class="scale" aria-hidden="true">
             <span>0</span>
             <i />
-            <span>many writes a second</span>
+            <span>5 writes a second</span>
           </p>
         </div>
         <HeatStrip heat={shards.heat} shardCount={shardCount} />
@@ -156,6 +164,6 @@ function stateOf(value: CounterSnapshot | undefined, known: number | undefined, 
   if (known === undefined) return "Firestore does not answer. It is asked again and again.";
   if (value.pending) return "Shown at once; on its way to the server.";
   if (value.fromCache) return "No connection. This is the last total that was seen here.";
-  if (isNew) return "Nobody has added anything yet.";
+  if (isNew) return known === 0 ? "Nobody has added anything yet." : "Added. The first total is on its way.";
   return "The sum of everything added, exact at the instant of each total.";
 }

@@ -53,7 +53,9 @@ export function Like({ backend, visible }: { backend: Backend; visible: boolean 
       </p>
       <p class="fine" role="status" id="like-state">
         {error ||
-          (shown ? "Yours counts once. Click again to take it back." : "Once per visitor; the rules see to that.")}
+          (shown
+            ? "Yours counts once. Click again to take it back."
+            : "Once per user, and you are an anonymous one; the rules see to that.")}
       </p>
     </div>
   );

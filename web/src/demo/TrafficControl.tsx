@@ -1,22 +1,20 @@
-/** How many increments a second this browser sends. The slider is logarithmic, since what changes are its magnitudes. */
+/** How many increments a second this browser sends. */
 import { useState } from "preact/hooks";
+import type { Backend } from "../firebase/backend.ts";
 import { formatRate, formatWhole } from "../page/format.ts";
-import { LONGEST_MS, type Traffic } from "../traffic/useTraffic.ts";
+import { RATES } from "../traffic/rates.ts";
+import { LONGEST_MS, sendTraffic, stopTraffic, type Traffic } from "../traffic/traffic.ts";
 
-const MOST_PER_SECOND = 500;
-const STEPS = 100;
-
-/** Rounded to what people say: 1, 2, 5, 40, 150. */
-export function perSecondAt(step: number): number {
-  const exact = MOST_PER_SECOND ** (step / STEPS);
-  const unit = exact < 10 ? 1 : exact < 100 ? 5 : 10;
-  return Math.round(exact / unit) * unit;
+export interface TrafficControlProps {
+  readonly backend: Backend;
+  readonly traffic: Traffic;
+  readonly ready: boolean;
 }
 
-export function TrafficControl({ traffic, ready }: { traffic: Traffic; ready: boolean }) {
-  const [step, setStep] = useState(74);
-  const perSecond = perSecondAt(step);
-  const { running, achieved, underWay, failed, asked, failure } = traffic;
+export function TrafficControl({ backend, traffic, ready }: TrafficControlProps) {
+  const running = traffic.perSecond > 0;
+  const [step, setStep] = useState(RATES.indexOf(running ? traffic.perSecond : 100));
+  const perSecond = RATES[step] ?? 0;
   return (
     <div class="traffic">
       <button
@@ -24,7 +22,7 @@ export function TrafficControl({ traffic, ready }: { traffic: Traffic; ready: bo
         id="traffic"
         class={running ? "on" : ""}
         disabled={!ready}
-        onClick={() => (running ? traffic.stop() : traffic.start(perSecond))}
+        onClick={() => (running ? stopTraffic() : sendTraffic(backend, perSecond))}
       >
         {running ? "Stop" : "Send traffic"}
       </button>
@@ -34,14 +32,14 @@ export function TrafficControl({ traffic, ready }: { traffic: Traffic; ready: bo
           type="range"
           id="per-second"
           min={0}
-          max={STEPS}
+          max={RATES.length - 1}
           value={step}
-          style={{ "--filled": `${step}%` }}
+          style={{ "--filled": `${(100 * step) / (RATES.length - 1)}%` }}
           aria-valuetext={`${formatWhole(perSecond)} per second`}
           onInput={({ currentTarget }) => {
             const next = Number(currentTarget.value);
             setStep(next);
-            if (running) traffic.start(perSecondAt(next));
+            if (running) sendTraffic(backend, RATES[next] ?? 0);
           }}
         />
         <span class="asked">
@@ -49,13 +47,18 @@ export function TrafficControl({ traffic, ready }: { traffic: Traffic; ready: bo
         </span>
       </label>
       <p class="fine" id="achieved">
-        {failure ??
-          (running || underWay > 0
-            ? `This browser manages ${formatRate(achieved)} a second; ${formatWhole(underWay)} on their way` +
-              (failed > 0 ? `; ${formatWhole(failed)} refused` : "") +
-              (asked > 0 ? `; ${formatWhole(asked)} asked of npm start.` : ".")
-            : `One browser, one connection: a few hundred a second at best. Stops by itself after ${LONGEST_MS / 60_000} minutes.`)}
+        {saidOf(traffic)}
       </p>
     </div>
   );
+}
+
+function saidOf({ perSecond, achieved, underWay, failed, isHelped, ended }: Traffic): string {
+  if (perSecond === 0 && underWay === 0) {
+    const limit = `Stops by itself after ${LONGEST_MS / 60_000} minutes.`;
+    return ended ?? `One browser, one connection: a few hundred a second at best. ${limit}`;
+  }
+  const refused = failed > 0 ? `; ${formatWhole(failed)} refused` : "";
+  const rest = isHelped ? "; npm start is asked for the rest" : "";
+  return `This browser manages ${formatRate(achieved)} a second, ${formatWhole(underWay)} on their way${refused}${rest}.`;
 }

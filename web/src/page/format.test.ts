@@ -20,7 +20,8 @@ test.each([
   [formatDollars, 0.5, "$0.50"],
   [formatDollars, 0.0123, "$0.012"],
   [formatDollars, 0.00123, "$0.0012"],
-  [formatDollars, 0.0000006, "$0.0000006"],
+  [formatDollars, 0.0001, "$0.00010"],
+  [formatDollars, 0.00009, "< $0.0001"],
 ] as const)("%o of %d is %s", (format, n, text) => {
   expect(format(n)).toBe(text);
 });

@@ -33,6 +33,7 @@ export function formatAge(millis: number): string {
 /** Cents, and two significant digits of what is less than a dollar. */
 export function formatDollars(dollars: number): string {
   if (dollars === 0) return "$0";
-  const digits = dollars >= 1 ? 2 : Math.min(1 - Math.floor(Math.log10(dollars)), 7);
+  if (dollars < 0.0001) return "< $0.0001";
+  const digits = dollars >= 1 ? 2 : 1 - Math.floor(Math.log10(dollars));
   return `$${dollars.toFixed(digits)}`;
 }

@@ -17,19 +17,24 @@ const REPORT_MS = 200;
  */
 const MOST_UNDER_WAY = 30;
 
+/** When even that is slow, asking more often would not help. */
+const MOST_ASKING = 3;
+
 let backend: Backend | undefined;
 let perSecond = 0;
 let underWay = 0;
 let failed = 0;
 let missed = 0;
-let asked = 0;
+let asking = 0;
+let hasAsked = false;
 let acknowledged: number[] = [];
 let isRunning = false;
 
 addEventListener("message", ({ data }: MessageEvent<Order>) => {
-  backend ??= openBackend(data.setup, data.setup.firestore && "localhost");
   perSecond = data.perSecond;
-  if (perSecond > 0 && !isRunning) run(backend);
+  if (!("setup" in data)) return;
+  backend ??= openBackend(data.setup, data.setup.firestore && "localhost");
+  if (!isRunning) run(backend);
 });
 
 /** Sends until nothing is to be sent any more, and what was sent has arrived. */
@@ -50,16 +55,14 @@ function run({ db, setup }: Backend): void {
     const possible = Math.min(next.begin, MOST_UNDER_WAY - underWay);
     for (let n = 0; n < possible; n++) send(ref);
     missed += next.begin - possible;
-    if (!help || missed < HELP.each) return;
-    missed -= HELP.each;
-    asked += HELP.each;
-    incrementCounter(help).catch(() => {});
+    if (help && missed >= HELP.each && asking < MOST_ASKING) ask(help);
+    missed %= HELP.each;
   }, TICK_MS);
   const reporting = setInterval(() => {
-    const report: Report = { acknowledged, failed, asked, underWay };
+    const report: Report = { acknowledged, failed, hasAsked, underWay };
     acknowledged = [];
     failed = 0;
-    asked = 0;
+    hasAsked = false;
     postMessage(report);
     if (perSecond > 0 || underWay > 0) return;
     clearInterval(sending);
@@ -67,6 +70,13 @@ function run({ db, setup }: Backend): void {
     stopWatch();
     isRunning = false;
   }, REPORT_MS);
+}
+
+async function ask(help: CounterRef): Promise<void> {
+  asking++;
+  hasAsked = true;
+  await incrementCounter(help).catch(() => {});
+  asking--;
 }
 
 async function send(ref: CounterRef): Promise<void> {
