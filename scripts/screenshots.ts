@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { RATES } from "../web/src/traffic/rates.ts";
 
 const origin = `http://${process.env.TALLY_HOSTING_HOST}`;
 const folder = process.argv[2] ?? "docs/page";
@@ -18,15 +19,15 @@ const browser = await chromium.launch({
 const page = await open("#/", { ...desktop, colorScheme: "light" });
 await page.click("#like");
 await page.click("#traffic");
-for (const [step, seconds] of [
-  [30, 12],
-  [55, 14],
-  [72, 16],
-  [84, 16],
-  [60, 14],
+for (const [perSecond, seconds] of [
+  [5, 12],
+  [30, 14],
   [80, 16],
+  [160, 16],
+  [40, 14],
+  [140, 16],
 ] as const) {
-  await page.locator("#per-second").fill(String(step));
+  await page.locator("#per-second").fill(String(RATES.indexOf(perSecond)));
   await sleep(seconds * 1_000);
 }
 await shoot(page, "demo");
@@ -43,7 +44,7 @@ const flights = spawn("node", ["demo/flights.ts", "--once", "--flights", "5000"]
 const dashboard = await open("#/dashboard", { ...desktop, colorScheme: "light" });
 await dashboard.fill("#search", "departures:");
 await dashboard.locator("#search").blur();
-await sleep(28_000);
+await sleep(45_000);
 await shoot(dashboard, "dashboard");
 await browser.close();
 flights.kill();

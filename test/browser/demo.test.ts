@@ -6,6 +6,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { helpOut } from "../../demo/help.ts";
 import { HELP, TRAFFIC } from "../../web/src/traffic/counters.ts";
+import { RATES } from "../../web/src/traffic/rates.ts";
 import { admin, type Client, client } from "../support/app.ts";
 import { published, sumOfShards, until } from "../support/suite.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
@@ -73,10 +74,10 @@ describe("the demo", () => {
   test("sends traffic up and down: shards follow, figures come, and what was acknowledged is in the total", async () => {
     const tab = await visit(browser, "#/");
     const before = await total(tab, "total");
-    await setSlider(tab, 30);
+    await setRate(tab, 7);
     await tab.click("traffic");
     await until(async () => (await total(tab, "total")) >= before + 5, "some increments");
-    await setSlider(tab, 80);
+    await setRate(tab, 140);
     await until(async () => Number(await tab.page.textContent("#shards")) > 1, "more shards");
     await tab.page.click("text=Dashboard");
     await tab.page.waitForSelector("main.dashboard tbody tr[data-id]");
@@ -85,7 +86,7 @@ describe("the demo", () => {
     await until(async () => (await tab.page.textContent("#fresh"))?.endsWith(" s") === true, "a freshness");
     await until(async () => Number((await tab.page.textContent("#cost"))?.slice(1)) > 0, "a cost");
     expect(await picture(tab)).toMatch(/^\d+ shards, \d+ written to lately$/);
-    await setSlider(tab, 0);
+    await setRate(tab, 1);
     await tab.click("traffic");
     await until(async () => (await tab.page.textContent("#achieved"))?.startsWith("One browser") === true, "the end");
     await agree([tab], "total", TRAFFIC);
@@ -98,7 +99,7 @@ describe("the demo", () => {
   test("has others send what one browser cannot", async () => {
     const [watcher, ...clients] = Array.from({ length: 5 }, () => client()) as [Client, ...Client[]];
     const tab = await visit(browser, "#/");
-    await setSlider(tab, 100);
+    await setRate(tab, 500);
     await tab.click("traffic");
     await until(async () => (await published(HELP.counter))?.total !== undefined, "a page to ask for help");
     await tab.click("traffic");
@@ -152,8 +153,8 @@ async function isLiked({ page }: Tab, liked: boolean): Promise<void> {
   await page.waitForSelector(`#like[aria-pressed=${liked}]`);
 }
 
-async function setSlider({ page }: Tab, step: number): Promise<void> {
-  await page.locator("#per-second").fill(String(step));
+async function setRate({ page }: Tab, perSecond: number): Promise<void> {
+  await page.locator("#per-second").fill(String(RATES.indexOf(perSecond)));
 }
 
 /** What the strip of shards says of itself. */

@@ -1,12 +1,6 @@
-/** The rates to choose from: evenly spread magnitudes, rounded to what people say. 1, 2, 5, 40, 150. */
-const MOST = 500;
-const STEPS = 100;
+/** The increments per second to choose from: the more, the farther apart. */
+export const RATES: readonly number[] = [...steps(1, 10, 1), ...steps(15, 100, 5), ...steps(120, 500, 20)];
 
-function rounded(perSecond: number): number {
-  const unit = perSecond < 10 ? 1 : perSecond < 100 ? 5 : 10;
-  return Math.round(perSecond / unit) * unit;
+function steps(from: number, to: number, by: number): number[] {
+  return Array.from({ length: (to - from) / by + 1 }, (_, n) => from + n * by);
 }
-
-export const RATES: readonly number[] = [
-  ...new Set(Array.from({ length: STEPS + 1 }, (_, step) => rounded(MOST ** (step / STEPS)))),
-];
