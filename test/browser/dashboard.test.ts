@@ -8,6 +8,7 @@ import { admin } from "../support/app.ts";
 import { loadRules } from "../support/rules.ts";
 import { published, until } from "../support/suite.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
+import { hold } from "./network.ts";
 import { address, problemsOf, total, visit } from "./page.ts";
 
 const browser = browserForTests();
@@ -94,7 +95,11 @@ describe("the dashboard", () => {
     await page.goto(`${address}#/dashboard`);
     await signIn(page, OPERATOR.password);
     await page.waitForSelector("tbody tr[data-id]");
+    // Refused before it is known who asks.
+    const release = await hold(page, "**/assets/session-*.js");
     await page.reload();
+    await page.getByText("These counters are not for everybody.").waitFor();
+    release();
     await page.waitForSelector("tbody tr[data-id]");
     await page.goto(`${address}#/dashboard/fleet%3Ab`);
     await page.waitForSelector("#total[data-total]");

@@ -107,6 +107,7 @@ describe("every view", () => {
       if (reducedMotion === "reduce") expect(between).toEqual([]);
       else expect(between.length).toBeGreaterThan(3);
     }
+    // Nothing else moves at all.
     const moving = await tab.page.evaluate(() =>
       [...document.querySelectorAll("*")]
         .map((one) => getComputedStyle(one))
