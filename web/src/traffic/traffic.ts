@@ -7,7 +7,7 @@ import type { Order, Report } from "./messages.ts";
 /** Traffic costs money, so that nobody's forgotten tab goes on for ever. */
 export const LONGEST_MS = 180_000;
 
-/** Over how long the achieved rate is taken. */
+/** Over how long the achieved rate is taken, and for how long who has asked for help says so. */
 const AVERAGE_MS = 3_000;
 
 export interface Traffic {
@@ -17,7 +17,7 @@ export interface Traffic {
   readonly achieved: number;
   readonly underWay: number;
   readonly failed: number;
-  /** Whether `npm start` has been asked for what this browser could not send. */
+  /** Whether `npm start` was asked, lately, for what this browser could not send. */
   readonly isHelped: boolean;
   /** Why nothing is sent any more, if not because somebody said so. */
   readonly ended?: string;
@@ -32,6 +32,7 @@ let traffic = NO_TRAFFIC;
 let worker: Worker | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let recent: number[] = [];
+let askedAt = 0;
 const listeners = new Set<Listener>();
 
 export function trafficNow(): Traffic {
@@ -67,12 +68,13 @@ function openWorker(): Worker {
   const opened = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
   opened.onmessage = ({ data }: MessageEvent<Report>) => {
     const since = Date.now() - AVERAGE_MS;
+    if (data.hasAsked) askedAt = Date.now();
     recent = [...recent, ...data.acknowledged].filter((at) => at > since);
     const report = {
       achieved: recent.length / (AVERAGE_MS / 1_000),
       underWay: data.underWay,
       failed: traffic.failed + data.failed,
-      isHelped: traffic.isHelped || data.hasAsked,
+      isHelped: askedAt > since,
     };
     change({ ...traffic, ...report }, data.acknowledged);
   };
