@@ -15,8 +15,8 @@ const SEED = Number(process.env.TALLY_SEED ?? Math.floor(Math.random() * 2 ** 31
 
 /** Worlds that are played side by side, each on counters of its own. */
 const LANES = 4;
-/** Worlds that a lane plays one after another, each with up to so many batches. */
-const WORLDS = 40;
+/** Worlds that a lane plays one after another, each with up to so many batches. Holes in the rules get more. */
+const WORLDS = 30;
 const BATCHES = 40;
 
 beforeAll(() => console.log(`fuzz: TALLY_SEED=${SEED}`));
@@ -94,7 +94,7 @@ async function fuzz(project: string, rules: string, tally: Tally, shrink: boolea
     });
   });
   const runs = Array.from({ length: LANES }, (_, lane) =>
-    fc.check(holds, { seed: SEED + lane * 1_000_003, numRuns: shrink ? WORLDS : 2 * WORLDS, endOnFailure: !shrink }),
+    fc.check(holds, { seed: SEED + lane * 1_000_003, numRuns: shrink ? WORLDS : 3 * WORLDS, endOnFailure: !shrink }),
   );
   const failed = (await Promise.all(runs)).find((run) => run.failed);
   return failed && String((failed.errorInstance as Error).message);
@@ -107,7 +107,7 @@ test("whatever the rules accept, counts once, for who sent it, and is refused wh
   const seconds = Math.round((performance.now() - start) / 1_000);
   console.log(`fuzz: ${tally.thrown} batches in ${seconds} s, ${tally.accepted} accepted\n${tally.report()}`);
   expect(found).toBeUndefined();
-  expect(tally.thrown).toBeGreaterThan(2_000);
+  expect(tally.thrown).toBeGreaterThan(1_500);
   expect(tally.accepted / tally.thrown).toBeGreaterThan(0.15);
 }, 120_000);
 
