@@ -108,11 +108,13 @@ async function replay(): Promise<number> {
     perSecond: Math.round(done / ((performance.now() - start) / 1_000)),
     visible: visible(),
   });
-  const joined = clients.map(async (one, n) => {
-    await setTimeout(n * JOIN_MS);
-    await Promise.all(Array.from({ length: IN_FLIGHT }, () => fly(one)));
-  });
-  await Promise.all(joined);
+  const flying: Promise<void>[] = [];
+  for (const one of clients) {
+    if (next >= flights.length) break;
+    flying.push(...Array.from({ length: IN_FLIGHT }, () => fly(one)));
+    await setTimeout(JOIN_MS);
+  }
+  await Promise.all(flying);
   bar.update(done, progress());
   bar.stop();
   return performance.now() - start;
