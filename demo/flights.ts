@@ -1,7 +1,8 @@
 /**
  * Replays 20,000 US flights through the client SDK as fast as the totals can follow: one increment of
- * `departures:<origin>` per flight, from many client instances at once. Then compares every total with the exact count, and shows the busiest
- * airports. `--once` ends there; otherwise the suite stays up until Ctrl-C. `--flights N` replays the first N alone.
+ * `departures:<origin>` per flight, from many client instances. Then compares every total with the exact count, and
+ * shows the busiest airports. `--once` ends there; otherwise the suite stays up until Ctrl-C. `--flights N` replays the
+ * first N alone.
  */
 import { readFileSync } from "node:fs";
 import { findPackageJSON } from "node:module";
@@ -13,12 +14,10 @@ import Table from "cli-table3";
 import { type CounterSnapshot, counter, getCounter, incrementCounter, onCounter } from "firestore-tally";
 import { type Client, client } from "../test/support/app.ts";
 import { triggerSweep } from "../test/support/suite.ts";
-import { helpOut } from "./help.ts";
+import { helpOut, IN_FLIGHT } from "./help.ts";
 import { addOperator, OPERATOR } from "./operator.ts";
 
 const CLIENTS = 20;
-/** Increments each client has under way at a time. */
-const IN_FLIGHT = 10;
 /** Clients come one after the other: for a crowd at once, the emulator would start so many processes that all stand still. */
 const JOIN_MS = 1_000;
 /** More increments than this are not ahead of the totals, or the page would have nothing new to show. */

@@ -9,7 +9,7 @@ const TICKS_TO_SEND = 40;
 /** More than this many increments late they are not sent: the machine cannot do what was asked. */
 const MOST_OWED = 1_000;
 /** Increments each client has under way at a time. */
-const IN_FLIGHT = 10;
+export const IN_FLIGHT = 10;
 
 /**
  * Helps from now on; what was asked before is left undone.

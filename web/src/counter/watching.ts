@@ -7,6 +7,9 @@ import { NOTHING_SEEN, type Seen, see } from "./history.ts";
 import { onPublished, type Published } from "./published.ts";
 import { type Look, lookAtShards } from "./shards.ts";
 
+/** What is said while all there is comes from the cache. */
+export const NO_ANSWER = "Firestore does not answer. It is asked again and again.";
+
 export interface Watched<Value> {
   /** `undefined` before the first has come. */
   readonly value: Value | undefined;

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { HeatStrip } from "../counter/HeatStrip.tsx";
 import { NOTHING_SEEN } from "../counter/history.ts";
 import { Ticker } from "../counter/Ticker.tsx";
-import { useSeen, useShards } from "../counter/watching.ts";
+import { NO_ANSWER, useSeen, useShards } from "../counter/watching.ts";
 import type { Backend } from "../firebase/backend.ts";
 import { useVisible } from "../page/conditions.ts";
 import { formatAge, formatRate, formatWhole } from "../page/format.ts";
@@ -45,7 +45,7 @@ function Counter({ backend, id, again }: { backend: Backend; id: string; again: 
       </p>
       <p class="fine" role="status">
         {seen.isNew && "Nothing has been published of this counter yet."}
-        {seen.fromCache && "Firestore does not answer. It is asked again and again."}
+        {seen.fromCache && NO_ANSWER}
       </p>
       <dl class="figures">
         <div>

@@ -3,6 +3,7 @@ import type { DocumentSnapshot } from "firebase/firestore";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { PRICES } from "../../../client/src/cli/costs.ts";
 import type { Published } from "../counter/published.ts";
+import { NO_ANSWER } from "../counter/watching.ts";
 import type { Backend } from "../firebase/backend.ts";
 import { useVisible } from "../page/conditions.ts";
 import { formatAge, formatDollars, formatRate, formatTotal, formatWhole } from "../page/format.ts";
@@ -133,7 +134,7 @@ export function Dashboard({ backend, asked }: { backend: Backend; asked: Questio
           <div class="pages">
             <p class="fine" role="status">
               {fromCache
-                ? "Firestore does not answer. It is asked again and again."
+                ? NO_ANSWER
                 : counters && counters.length > 0
                   ? `${formatWhole(pages.length * PAGE_SIZE + 1)} to ${formatWhole(pages.length * PAGE_SIZE + counters.length)}`
                   : ""}

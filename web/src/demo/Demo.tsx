@@ -9,7 +9,7 @@ import { HeatStrip } from "../counter/HeatStrip.tsx";
 import { NOTHING_SEEN, WINDOW_MS } from "../counter/history.ts";
 import { RateChart } from "../counter/RateChart.tsx";
 import { Ticker } from "../counter/Ticker.tsx";
-import { useSeen, useShards, useTotal } from "../counter/watching.ts";
+import { NO_ANSWER, useSeen, useShards, useTotal } from "../counter/watching.ts";
 import type { Backend } from "../firebase/backend.ts";
 import { write } from "../firebase/switching.ts";
 import { isVisible, useVisible } from "../page/conditions.ts";
@@ -161,7 +161,7 @@ export function Demo({ backend }: { backend: Backend }) {
 
 function stateOf(value: CounterSnapshot | undefined, known: number | undefined, isNew: boolean): string {
   if (!value) return "Connecting to Firestore…";
-  if (known === undefined) return "Firestore does not answer. It is asked again and again.";
+  if (known === undefined) return NO_ANSWER;
   if (value.pending) return "Shown at once; on its way to the server.";
   if (value.fromCache) return "No connection. This is the last total that was seen here.";
   if (isNew) return known === 0 ? "Nobody has added anything yet." : "Added. The first total is on its way.";

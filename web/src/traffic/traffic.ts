@@ -80,6 +80,7 @@ function openWorker(): Worker {
   };
   // Its script may not come: offline, or of a page older than what is deployed.
   opened.onerror = () => {
+    opened.terminate();
     worker = undefined;
     stopTraffic("What sends the traffic could not be loaded. Are you online?");
   };
