@@ -22,6 +22,8 @@ export default defineConfig({
           exclude: ["test/simulation/**", "test/faults/**"],
           // They measure time and share one suite.
           fileParallelism: false,
+          // What is marked as concurrent mostly waits.
+          maxConcurrency: 20,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           teardownTimeout: 20_000,

@@ -40,6 +40,8 @@ export async function layOutProject(packaging: Packaging, params: Record<string,
     addresses[name] = `127.0.0.1:${port}`;
     config.emulators[name] = { ...config.emulators[name], host: "127.0.0.1", port };
   }
+  // Tests that load rules of their own have projects of their own; each request would be a warning in the log.
+  config.emulators.singleProjectMode = false;
   config.emulators.firestore.websocketPort = await freePort();
   letPageReach(config, [addresses.auth, addresses.firestore, addresses.firestore?.replace("127.0.0.1", "localhost")]);
 

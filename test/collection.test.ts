@@ -162,7 +162,7 @@ test("an update of a counted document invokes nothing", async () => {
   expect([invocations("created"), invocations("deleted")]).toEqual([before[0] + 1, before[1]]);
 });
 
-test("what clients add to the shards of such a counter moves no published total", async () => {
+test.concurrent("what clients add to the shards of such a counter moves no published total", async () => {
   const id = "comments:hostile";
   await commentsOf("hostile").add({});
   await counted("hostile", 1);
@@ -182,7 +182,7 @@ test("what clients add to the shards of such a counter moves no published total"
   await watcher.close();
 });
 
-test("a server's reset does not move it either; and its ensureCounter starts a counter of documents that were there before", async () => {
+test.concurrent("a server's reset does not move it either; and its ensureCounter starts a counter of documents that were there before", async () => {
   await commentsOf("reset").add({});
   await counted("reset", 1);
   await resetCounter(serverCounter(admin, "comments:reset"), 500);
@@ -198,7 +198,7 @@ test("a server's reset does not move it either; and its ensureCounter starts a c
   await counted("old", 2);
 });
 
-test.each(["é中文", "a b", "a%2Fb", "a:b:c", "100%", "...", "{post}"])(
+test.concurrent.each(["é中文", "a b", "a%2Fb", "a:b:c", "100%", "...", "{post}"])(
   "the documents below %j are counted like any others",
   async (post) => {
     const document = await commentsOf(post).add({});
@@ -208,7 +208,7 @@ test.each(["é中文", "a b", "a%2Fb", "a:b:c", "100%", "...", "{post}"])(
   },
 );
 
-test("a collection whose counter could have no id is not counted, which is logged", async () => {
+test.concurrent("a collection whose counter could have no id is not counted, which is logged", async () => {
   const post = "x".repeat(1_495);
   await commentsOf(post).add({});
   await until(() => logged("cannot count this collection").length > 0, "the report");
@@ -242,7 +242,7 @@ function countingLab(firestore = admin) {
   return { backend, tasks, counterId, collection, ref, base, created, state };
 }
 
-test("I2: whatever events are late, doubled or out of order, and wherever instances die, the count is right in the end", async () => {
+test.concurrent("I2: whatever events are late, doubled or out of order, and wherever instances die, the count is right in the end", async () => {
   await fc.assert(
     fc.asyncProperty(anyHistory, async (history) => {
       const { backend, tasks, counterId, collection, base, state } = countingLab();
@@ -272,7 +272,7 @@ test("I2: whatever events are late, doubled or out of order, and wherever instan
   );
 });
 
-test("I5: a measurement that is older than a publish which moved base corrects nothing twice", async () => {
+test.concurrent("I5: a measurement that is older than a publish which moved base corrects nothing twice", async () => {
   const { backend, ref, created, state } = countingLab();
   const event = await created();
   const late = await measureCounter(backend, ref);
@@ -292,7 +292,7 @@ test("I5: a measurement that is older than a publish which moved base corrects n
   expect([corrected.recount?.correction, grown.recount?.correction?.count]).toEqual([undefined, 2]);
 });
 
-test("I1: a measurement that may lack what the last publish wrote to base is taken again", async () => {
+test.concurrent("I1: a measurement that may lack what the last publish wrote to base is taken again", async () => {
   const { backend, ref, created, state } = countingLab();
   const stale = await measureCounter(backend, ref);
   await aggregate(backend, await see(ref), await created());
@@ -304,7 +304,7 @@ test("I1: a measurement that may lack what the last publish wrote to base is tak
   expect(await state()).toEqual({ total: 2, sum: 2 });
 });
 
-test("I6, costs: no lock; 1 read per 1,000 documents; the own write of base costs a read, and aggregates nothing", async () => {
+test.concurrent("I6, costs: no lock; 1 read per 1,000 documents; the own write of base costs a read, and aggregates nothing", async () => {
   const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
   const { firestore, close } = adminAt(meter.address);
   const { backend, tasks, counterId, collection, base, created, state } = countingLab(firestore);

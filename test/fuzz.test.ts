@@ -15,9 +15,11 @@ const SEED = Number(process.env.TALLY_SEED ?? Math.floor(Math.random() * 2 ** 31
 
 /** Worlds that are played side by side, each on counters of its own. */
 const LANES = 4;
-/** Worlds that a lane plays one after another, each with up to so many batches. Holes in the rules get more. */
-const WORLDS = 30;
+/** Worlds that a lane plays one after another, each with up to so many batches. */
+const WORLDS = 20;
 const BATCHES = 40;
+/** The same for weakened rules, where the first find ends it: most are found within ten. */
+const WORLDS_TO_FIND = 120;
 
 beforeAll(() => console.log(`fuzz: TALLY_SEED=${SEED}`));
 
@@ -81,7 +83,7 @@ async function play(db: Database, history: readonly Step[], tally: Tally): Promi
   }
 }
 
-/** @returns what was found first, if anything, after throwing batches at as many worlds as `WORLDS` and `LANES` say */
+/** @returns what was found first, if anything, after throwing batches at as many worlds as the constants above say */
 async function fuzz(project: string, rules: string, tally: Tally, shrink: boolean): Promise<string | undefined> {
   const db = await database(project, rules);
   const history = fc.array(anyStep, { minLength: 1, maxLength: BATCHES, size: "max" });
@@ -94,7 +96,11 @@ async function fuzz(project: string, rules: string, tally: Tally, shrink: boolea
     });
   });
   const runs = Array.from({ length: LANES }, (_, lane) =>
-    fc.check(holds, { seed: SEED + lane * 1_000_003, numRuns: shrink ? WORLDS : 3 * WORLDS, endOnFailure: !shrink }),
+    fc.check(holds, {
+      seed: SEED + lane * 1_000_003,
+      numRuns: shrink ? WORLDS : WORLDS_TO_FIND,
+      endOnFailure: !shrink,
+    }),
   );
   const failed = (await Promise.all(runs)).find((run) => run.failed);
   return failed && String((failed.errorInstance as Error).message);
@@ -107,7 +113,7 @@ test("whatever the rules accept, counts once, for who sent it, and is refused wh
   const seconds = Math.round((performance.now() - start) / 1_000);
   console.log(`fuzz: ${tally.thrown} batches in ${seconds} s, ${tally.accepted} accepted\n${tally.report()}`);
   expect(found).toBeUndefined();
-  expect(tally.thrown).toBeGreaterThan(1_500);
+  expect(tally.thrown).toBeGreaterThan(1_000);
   expect(tally.accepted / tally.thrown).toBeGreaterThan(0.15);
 }, 120_000);
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { FieldValue } from "firebase-admin/firestore";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { type Meter, startMeter, type Usage } from "../bench/meter.ts";
 import { runTask } from "../functions/src/aggregate.ts";
 import type { Backend } from "../functions/src/backend.ts";
@@ -89,12 +89,8 @@ function since({ meter: { usage } }: Target, before: Usage): Usage {
   return { reads: reads - before.reads, writes: writes - before.writes, deletes: deletes - before.deletes };
 }
 
-describe("for each new counter", () => {
+describe.concurrent("for each new counter", () => {
   const COUNTERS = 20;
-  let victim: Target;
-  beforeEach(async () => {
-    victim = await target();
-  });
   /** So much for each counter; and a sweep also asks, by 1 read, which counters are due to be reconciled. */
   const all = (reads: number, writes: number, deletes: number, sweeps = 0): Usage => ({
     reads: reads * COUNTERS + sweeps,
@@ -104,6 +100,7 @@ describe("for each new counter", () => {
   const onShard = (shard: string) => Array.from({ length: COUNTERS }, (_, n): [string, string] => [`junk:${n}`, shard]);
 
   test("the functions make 1 read and 1 write, and never return to it", async () => {
+    const victim = await target();
     const events = await commit(victim, onShard("0"));
     await sleep(2 * MARGIN);
     await events();
@@ -114,6 +111,7 @@ describe("for each new counter", () => {
   });
 
   test("on a shard out of the way, they make 11 reads at most, 3 writes and 1 delete, and never return to it", async () => {
+    const victim = await target();
     const events = await commit(victim, onShard("9999"));
     await sleep(2 * MARGIN);
     await events();
@@ -157,9 +155,8 @@ const PATTERNS: Record<string, readonly [after: number, writes: number][]> = {
   "everywhere, all the time": [[990, 200]],
 };
 
-test.each(Object.entries(PATTERNS))(
+test.concurrent.each(Object.entries(PATTERNS))(
   "a counter spread wide is measured at most four times in its longest interval, whatever is written when: %s",
-  { concurrent: true },
   async (_, pattern) => {
     const victim = await target();
     const { maxInterval } = victim.backend.config;
@@ -192,7 +189,7 @@ test.each(Object.entries(PATTERNS))(
   },
 );
 
-test("a counter spread wide that is left alone is folded, and costs what it did before", async () => {
+test.concurrent("a counter spread wide that is left alone is folded, and costs what it did before", async () => {
   const victim = await target();
   const spread = await commit(
     victim,

@@ -31,7 +31,7 @@ const target = (key: string) => admin.doc(`mirrors/${key}`);
 const mirrored = async (key: string) => (await target(key).get()).get("stats.total");
 const add = (key: string) => incrementCounter(counter((writers[0] as Client).db, `mirrored:${key}`));
 
-test("a mirror follows its counter, never goes back, and is written together with a publish or not at all", async () => {
+test.concurrent("a mirror follows its counter, never goes back, and is written together with a publish or not at all", async () => {
   const key = "follows";
   await target(key).set({ title: "kept", stats: { other: "kept" } });
   const commits = { counter: new Map<number, number>(), mirror: new Map<number, number>() };
@@ -58,7 +58,7 @@ test("a mirror follows its counter, never goes back, and is written together wit
   expect((await target(key).get()).data()).toEqual({ title: "kept", stats: { other: "kept", total: acknowledged } });
 });
 
-test("a document that is missing is not created and not waited for; once there, it gets the field with the next change", async () => {
+test.concurrent("a document that is missing is not created and not waited for; once there, it gets the field with the next change", async () => {
   const key = "missing";
   await add(key);
   await until(async () => (await published(`mirrored:${key}`))?.total === 1, "the total");
@@ -72,14 +72,14 @@ test("a document that is missing is not created and not waited for; once there, 
   expect((await target(key).get()).exists).toBe(false);
 });
 
-test("a counted collection has its mirror, in the document that it belongs to", async () => {
+test.concurrent("a counted collection has its mirror, in the document that it belongs to", async () => {
   await admin.doc("posts/mirrored").set({ title: "kept" });
   await Promise.all(Array.from({ length: 3 }, () => admin.collection("posts/mirrored/comments").add({})));
   await until(async () => (await admin.doc("posts/mirrored").get()).get("comments") === 3, "the mirror");
   expect((await admin.doc("posts/mirrored").get()).data()).toEqual({ title: "kept", comments: 3 });
 });
 
-test("keys that can name no document have no mirror, and others keep to their own", async () => {
+test.concurrent("keys that can name no document have no mirror, and others keep to their own", async () => {
   const admitted = serverCounter(admin, "mirrored:a%2Fb é");
   await target("a%2Fb é").set({});
   await serverIncrement(admitted, 4);
@@ -90,7 +90,7 @@ test("keys that can name no document have no mirror, and others keep to their ow
   }
 });
 
-test("a document that can take no more is reported, and does not stop its counter", async () => {
+test.concurrent("a document that can take no more is reported, and does not stop its counter", async () => {
   // As much text as just fits, in two fields: one has a limit of its own.
   let size = 48_576;
   const fill = (): Promise<unknown> =>
@@ -109,7 +109,7 @@ test("a document that can take no more is reported, and does not stop its counte
   expect(await mirrored("full")).toBe(undefined);
 });
 
-test("a document that the app writes all the time, in transactions, has the total in the end", async () => {
+test.concurrent("a document that the app writes all the time, in transactions, has the total in the end", async () => {
   const key = "contended";
   await target(key).set({ edits: 0 });
   let done = false;
@@ -151,7 +151,7 @@ function mirroringLab(firestore = admin) {
   return { backend, ref, target: admin.doc(document), write };
 }
 
-test("costs: 1 write with each publish of another total, none with the same, none of a missing document; no read", async () => {
+test.concurrent("costs: 1 write with each publish of another total, none with the same, none of a missing document; no read", async () => {
   const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
   const { firestore, close } = adminAt(meter.address);
   const { backend, ref, target, write } = mirroringLab(firestore);
@@ -176,7 +176,7 @@ test("costs: 1 write with each publish of another total, none with the same, non
   meter.close();
 });
 
-test("I3: neither a late publish nor one of a deleted counter touches the mirror, whether its document is there or not", async () => {
+test.concurrent("I3: neither a late publish nor one of a deleted counter touches the mirror, whether its document is there or not", async () => {
   const { backend, ref, target, write } = mirroringLab();
   const mirror = { document: target.path, field: ["total"] };
   for (const there of [false, true]) {

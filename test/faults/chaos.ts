@@ -19,10 +19,12 @@ export type Fault = (rig: Rig, over: Promise<void>) => Promise<Injected>;
 const STARTING_MS = 2_000;
 
 /** `kill -9` of random instances of the functions, busy or idle. */
-export const killInstances: Fault = async ({ functions }, over) => {
+export const killInstances: Fault = async (rig, over) => {
+  const { functions } = rig;
   const seen = new Map<number, number>();
   let kills = 0;
-  await repeatedly(over, async () => {
+  const injected = () => ({ "instances killed": kills });
+  await repeatedly(rig, over, injected, async () => {
     await sleep(between(50, 400));
     const now = performance.now();
     const started = functions.instances().filter((pid) => {
@@ -38,47 +40,46 @@ export const killInstances: Fault = async ({ functions }, over) => {
       // It has ended meanwhile.
     }
   });
-  return { "instances killed": kills };
+  return injected();
 };
 
 /** The functions and all their instances go down at one stroke, stay down, and come back: again and again. */
-export const outages: Fault = async ({ functions, startFunctions }, over) => {
+export const outages: Fault = async (rig, over) => {
+  const { functions, startFunctions } = rig;
   let count = 0;
-  await repeatedly(over, async () => {
+  const injected = () => ({ outages: count });
+  await repeatedly(rig, over, injected, async () => {
     await sleep(between(3_000, 4_000));
     await functions.kill();
     count++;
     await sleep(between(500, 2_000));
     await startFunctions();
   });
-  return { outages: count };
+  return injected();
 };
 
 /** Cuts the connections of web clients, servers and functions, so that what was committed is not acknowledged. */
-export const cutConnections: Fault = async ({ connections }, over) => {
-  const injected: Injected = {};
-  await Promise.all(
-    Object.entries(connections).map(([whose, proxy]) =>
-      repeatedly(over, async () => {
-        await sleep(between(50, 500));
-        proxy.withhold();
-        // Whatever arrives at Firestore in this time is done, and its sender does not hear of it.
-        await sleep(between(10, 100));
-        const kind = `connections of ${whose} cut`;
-        injected[kind] = (injected[kind] ?? 0) + proxy.cut();
-      }),
-    ),
-  );
-  return injected;
+export const cutConnections: Fault = async (rig, over) => {
+  const cuts = Object.entries(rig.connections).map(async ([whose, proxy]) => {
+    let count = 0;
+    const injected = () => ({ [`connections of ${whose} cut`]: count });
+    await repeatedly(rig, over, injected, async () => {
+      await sleep(between(50, 500));
+      proxy.withhold();
+      // Whatever arrives at Firestore in this time is done, and its sender does not hear of it.
+      await sleep(between(10, 100));
+      count += proxy.cut();
+    });
+    return injected();
+  });
+  return Object.assign({}, ...(await Promise.all(cuts)));
 };
 
 const TROUBLE: Trouble = { lost: 0.2, answerLost: 0.1, twice: 0.2, unqueued: 0.5, delayMs: 2_000 };
 
-/**
- * Loses, repeats, delays and reorders events and tasks, and fails calls that schedule one. On a slow machine most events
- * are delivered when the increments are over, so it goes on until there was trouble of each kind.
- */
-export const disturbDelivery: Fault = async ({ events, tasks }, over) => {
+/** Loses, repeats, delays and reorders events and tasks, and fails calls that schedule one. */
+export const disturbDelivery: Fault = async (rig, over) => {
+  const { events, tasks } = rig;
   const before = { events: { ...events.incidents }, tasks: { ...tasks.incidents } };
   const since = (what: "events" | "tasks", kind: keyof Incidents) =>
     ({ events, tasks })[what].incidents[kind] - before[what][kind];
@@ -93,8 +94,7 @@ export const disturbDelivery: Fault = async ({ events, tasks }, over) => {
   });
   events.trouble = TROUBLE;
   tasks.trouble = TROUBLE;
-  await over;
-  while (events.pending() > 0 && Object.values(injected()).includes(0)) await sleep(100);
+  await repeatedly(rig, over, injected, () => sleep(100));
   events.trouble = NO_TROUBLE;
   tasks.trouble = NO_TROUBLE;
   return injected();
@@ -105,12 +105,21 @@ export function together(...faults: readonly Fault[]): Fault {
   return async (rig, over) => Object.assign({}, ...(await Promise.all(faults.map((fault) => fault(rig, over)))));
 }
 
-async function repeatedly(over: Promise<void>, act: () => Promise<void>): Promise<void> {
+/**
+ * Acts until `over`. On a slow machine functions start late, and most events are delivered when the increments are over;
+ * so it goes on, while there are any, until there was a fault of each kind.
+ */
+async function repeatedly(
+  { events }: Rig,
+  over: Promise<void>,
+  injected: () => Injected,
+  act: () => Promise<void>,
+): Promise<void> {
   let isOver = false;
   void over.then(() => {
     isOver = true;
   });
-  while (!isOver) await act();
+  while (!isOver || (events.pending() > 0 && Object.values(injected()).includes(0))) await act();
 }
 
 function between(from: number, to: number): number {

@@ -220,6 +220,10 @@ export const SPOILS: Record<string, Spoiler> = {
     { ...write, path: write.path.replace(/^counters\/[^/]+/, (counter) => (counter === open ? keyed : open)) },
   ],
   "other key": (write, pick) => [{ ...write, path: write.path.replace(/(?<=entries\/).*/, choose(KEYS, pick)) }],
+  "another's, too": (write, pick) => [
+    write,
+    ...(isEntry(write) ? [{ ...write, path: write.path.replace(/[^/]+$/, choose(KEYS, pick)) }] : []),
+  ],
   "entry's amount": (write, pick) => [setEntry(write, "by", choose([...AMOUNTS, ...WRONG], pick))],
   "entry's shard": (write, pick) => [
     setEntry(
@@ -228,6 +232,7 @@ export const SPOILS: Record<string, Spoiler> = {
       choose([...[...SHARD_IDS, ...FOREIGN_SHARD_IDS].map(text), integer(0), ...WRONG] as Value[], pick),
     ),
   ],
+  "entry's time": (write, pick) => [setEntry(write, "at", choose([...TIMES, ...WRONG], pick))],
   "undone on the other shard": (write, pick, scene, user) => [
     write,
     { path: `${scene.keyed}/entries/${user}`, delete: true },
