@@ -7,6 +7,8 @@ export default defineConfig({
       {
         test: {
           name: "unit",
+          // A process for each of so many short files would take longer than the tests.
+          isolate: false,
           include: [
             "{core,client,functions,web}/src/**/*.test.ts",
             "{bench,client,emulators}/*.test.ts",

@@ -96,11 +96,17 @@ describe("the dashboard", () => {
     await signIn(page, OPERATOR.password);
     await page.waitForSelector("tbody tr[data-id]");
     // Refused before it is known who asks.
-    const release = await hold(page, "**/assets/session-*.js");
-    await page.reload();
-    await page.getByText("These counters are not for everybody.").waitFor();
-    release();
-    await page.waitForSelector("tbody tr[data-id]");
+    for (const [view, refusal, shown] of [
+      ["#/dashboard", "These counters are not for everybody.", "tbody tr[data-id]"],
+      ["#/", "The security rules show this to operators", "#total[data-total]"],
+    ] as const) {
+      await page.goto(address + view);
+      const release = await hold(page, "**/assets/session-*.js");
+      await page.reload();
+      await page.getByText(refusal).waitFor();
+      release();
+      await page.waitForSelector(shown);
+    }
     await page.goto(`${address}#/dashboard/fleet%3Ab`);
     await page.waitForSelector("#total[data-total]");
     await page.click("#look");

@@ -1,4 +1,5 @@
 /** The page, as Hosting serves it, in the hands of a test. */
+import type { Page } from "playwright-core";
 import type { Browser, Tab } from "./chromium.ts";
 
 export const address = `http://${process.env.TALLY_HOSTING_HOST}/`;
@@ -18,4 +19,24 @@ export function problemsOf({ problems }: Tab): readonly string[] {
 /** What a total is that the page shows, or runs to. */
 export async function total({ page }: Tab, id: string): Promise<number> {
   return Number((await page.getAttribute(`#${id}`, "data-total")) ?? Number.NaN);
+}
+
+/** What has moved, and been seen to, where nobody had touched anything, and how far: https://web.dev/articles/cls */
+export async function shiftsOf(page: Page, least = 0.001): Promise<{ value: number; moved: string }[]> {
+  const shifts = await page.evaluate<{ value: number; moved: string }[]>(
+    () =>
+      new Promise((resolve) => {
+        type Shift = PerformanceEntry & { value: number; hadRecentInput: boolean; sources: { node?: Element }[] };
+        new PerformanceObserver((list) => {
+          const shifts = (list.getEntries() as Shift[]).filter(({ hadRecentInput }) => !hadRecentInput);
+          resolve(
+            shifts.map(({ value, sources }) => {
+              return { value, moved: sources.map(({ node }) => node?.outerHTML?.slice(0, 90)).join(" ") };
+            }),
+          );
+        }).observe({ type: "layout-shift", buffered: true });
+        setTimeout(() => resolve([]), 500);
+      }),
+  );
+  return shifts.filter(({ value }) => value > least);
 }

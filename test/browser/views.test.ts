@@ -1,6 +1,7 @@
 /** What holds of every view of the page: access, weight, failures; in a real browser. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
@@ -8,8 +9,8 @@ import { TRAFFIC } from "../../web/src/traffic/counters.ts";
 import { admin } from "../support/app.ts";
 import { published, until } from "../support/suite.ts";
 import { browserForTests } from "./chromium.ts";
-import { cutFirestore } from "./network.ts";
-import { address, total, visit } from "./page.ts";
+import { cutFirestore, holdFirestore } from "./network.ts";
+import { address, shiftsOf, total, visit } from "./page.ts";
 
 const browser = browserForTests();
 
@@ -28,7 +29,7 @@ describe("every view", () => {
       await tab.page.waitForSelector(path === "#/dashboard" ? "tbody tr[data-id]" : "#total[data-total]");
       for (const colorScheme of ["light", "dark"] as const) {
         await tab.page.emulateMedia({ colorScheme });
-        for (const width of [1_280, 360]) {
+        for (const width of [1_280, 760, 360]) {
           await tab.page.setViewportSize({ width, height: 800 });
           await tab.page.evaluate(axe);
           const faults = await tab.page.evaluate(async () => {
@@ -110,6 +111,48 @@ describe("every view", () => {
         .filter((style) => style.transitionDuration !== "0s" || style.animationName !== "none"),
     );
     expect(moving).toEqual([]);
+  });
+
+  test.each([1_280, 360])("stands still while answers are late and numbers change, %d px wide", async (width) => {
+    const group = `still${width}`;
+    const publish = (n: number) => {
+      const batch = admin.batch();
+      for (let i = 0; i < n; i++) {
+        // Each time another order, of ever larger numbers.
+        const total = n ** 4 * ((i * n) % 29);
+        const counter = {
+          total,
+          rate: total / 1_000,
+          shardCount: 1 + (total % 99),
+          writes: total,
+          asOf: Timestamp.now(),
+        };
+        batch.set(admin.doc(`counters/${group}:${i}`), { ...counter, group });
+      }
+      return batch.commit();
+    };
+    await publish(3);
+    const { page } = await browser.visit("about:blank");
+    await page.setViewportSize({ width, height: 800 });
+    for (const path of [`#/dashboard?find=${group}:`, `#/dashboard/${group}:0`, "#/"]) {
+      await page.goto("about:blank");
+      const release = await holdFirestore(page);
+      await page.goto(address + path);
+      await page.waitForSelector("main[aria-busy=false]");
+      // Later than what is taken for the answer to a click.
+      await sleep(800);
+      release();
+      await page.waitForSelector(path.includes("?") ? "tbody tr[data-id]" : "#total[data-total]");
+      // More counters than the page has rows for, in the end.
+      for (const n of [3, 7, 22, 25]) {
+        await publish(n);
+        await sleep(400);
+      }
+      if (path.includes("?")) await page.getByText("1 to 20").waitFor();
+      // A number that gets another digit on its left counts as one that has moved.
+      expect(await shiftsOf(page, 0.005), path).toEqual([]);
+      await page.unrouteAll();
+    }
   });
 
   test("can be used by the keyboard alone", async () => {

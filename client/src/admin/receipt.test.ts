@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import type { Firestore } from "firebase-admin/firestore";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { counter } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 
@@ -85,6 +85,11 @@ class Database {
   }
 }
 
+// Modules that other tests in this process have loaded have loaded the real ones, and what is loaded here has not.
+vi.hoisted(() => vi.resetModules());
+afterAll(() => {
+  vi.resetModules();
+});
 vi.mock("node:timers/promises", () => ({ setTimeout: async () => {} }));
 vi.mock("firebase-admin/firestore", () => ({
   FieldValue: { increment: (operand: number) => ({ operand }), serverTimestamp: () => ({}) },

@@ -46,7 +46,7 @@ export function useSeen(
   const [state, setState] = useState<SeenCounter>({
     value: NOTHING_SEEN,
     error: undefined,
-    fromCache: true,
+    fromCache: false,
     isNew: false,
   });
   const told = useRef(published);

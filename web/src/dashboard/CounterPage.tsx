@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { HeatStrip } from "../counter/HeatStrip.tsx";
 import { NOTHING_SEEN } from "../counter/history.ts";
 import { Ticker } from "../counter/Ticker.tsx";
-import { NO_ANSWER, useSeen, useShards } from "../counter/watching.ts";
+import { NO_ANSWER, type SeenCounter, useSeen, useShards } from "../counter/watching.ts";
 import type { Backend } from "../firebase/backend.ts";
 import { useVisible } from "../page/conditions.ts";
 import { formatAge, formatRate, formatWhole } from "../page/format.ts";
@@ -44,8 +44,7 @@ function Counter({ backend, id, again }: { backend: Backend; id: string; again: 
         <Ticker id="total" value={last?.total} />
       </p>
       <p class="fine" role="status">
-        {seen.isNew && "Nothing has been published of this counter yet."}
-        {seen.fromCache && NO_ANSWER}
+        {stateOf(seen)}
       </p>
       <dl class="figures">
         <div>
@@ -63,7 +62,7 @@ function Counter({ backend, id, again }: { backend: Backend; id: string; again: 
         <div>
           <dt>Last publish</dt>
           <dd>{last ? `${formatAge(now - last.asOf)} ago` : "–"}</dd>
-          <dd class="fine">{last ? `the last of ${formatWhole(last.publishes)}` : ""}</dd>
+          <dd class="fine">the last of {last ? formatWhole(last.publishes) : "–"}</dd>
         </div>
       </dl>
       {last && last.malformed.length > 0 && (
@@ -92,4 +91,10 @@ function Counter({ backend, id, again }: { backend: Backend; id: string; again: 
       <Corrections backend={backend} id={id} />
     </>
   );
+}
+
+function stateOf({ value, isNew, fromCache }: SeenCounter): string {
+  if (fromCache) return NO_ANSWER;
+  if (isNew) return "Nothing has been published of this counter yet.";
+  return value?.last ? "As it was published last." : "Connecting to Firestore…";
 }

@@ -50,8 +50,9 @@ export function Dashboard({ backend, asked }: { backend: Backend; asked: Questio
       <div class="heading">
         <h1>Counters</h1>
         <p class="fine" id="watching">
-          Watching costs 1 read for each counter shown and each total published: <b id="reads">{formatWhole(reads)}</b>{" "}
-          so far, {formatDollars(reads * PRICES.nam5.read)}. It rests while nobody looks.
+          Watching costs 1 read for each counter shown and each total published, and rests while nobody looks.
+          <br />
+          <b id="reads">{formatWhole(reads)}</b> reads so far, {formatDollars(reads * PRICES.nam5.read)}.
         </p>
         <Account backend={backend} />
       </div>
@@ -101,7 +102,7 @@ export function Dashboard({ backend, asked }: { backend: Backend; asked: Questio
         />
       ) : (
         <>
-          <table aria-busy={counters === undefined}>
+          <table class="counters" aria-busy={counters === undefined}>
             <caption class="unseen">Counters, {NAMES[listing.order]}</caption>
             <thead>
               <tr>
@@ -124,20 +125,18 @@ export function Dashboard({ backend, asked }: { backend: Backend; asked: Questio
               </tr>
             </thead>
             <tbody>
-              {counters?.map((counter) => (
-                <Row key={counter.id} counter={counter} now={now} sparks={listed.sparks.get(counter.id) ?? []} />
+              {counters?.map((counter, place) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: when the order changes, the words do, and no row moves.
+                <Row key={place} counter={counter} now={now} sparks={listed.sparks.get(counter.id) ?? []} />
               ))}
               {!counters && [1, 2, 3, 4, 5, 6].map((row) => <Placeholder key={row} />)}
             </tbody>
           </table>
           {counters?.length === 0 && <Nothing search={search} />}
-          <div class="pages">
+          {/* Only below a table that grows no more. */}
+          <div class="pages" hidden={!fromCache && !end && pages.length === 0}>
             <p class="fine" role="status">
-              {fromCache
-                ? NO_ANSWER
-                : counters && counters.length > 0
-                  ? `${formatWhole(pages.length * PAGE_SIZE + 1)} to ${formatWhole(pages.length * PAGE_SIZE + counters.length)}`
-                  : ""}
+              {fromCache ? NO_ANSWER : counters && spanOf(pages.length * PAGE_SIZE, counters.length)}
             </p>
             <button type="button" disabled={pages.length === 0} onClick={() => setPages(pages.slice(0, -1))}>
               Back
@@ -168,7 +167,7 @@ function Row({ counter, now, sparks }: { counter: Published; now: number; sparks
       <td class="number total" data-total={total}>
         {formatTotal(total)}
       </td>
-      <td class={`number ${now - asOf > STALE_MS ? "stale" : ""}`} data-label="writes a second">
+      <td class={`number ${now - asOf > STALE_MS ? "stale" : ""}`} data-label="writes/s">
         {formatRate(rate)}
       </td>
       <td class="number" data-label={shardCount === 1 ? "shard" : "shards"}>
@@ -182,6 +181,10 @@ function Row({ counter, now, sparks }: { counter: Published; now: number; sparks
       </td>
     </tr>
   );
+}
+
+function spanOf(before: number, shown: number): string {
+  return shown > 0 ? `${formatWhole(before + 1)} to ${formatWhole(before + shown)}` : "";
 }
 
 function Placeholder() {

@@ -1,7 +1,7 @@
 /** Where the rules refuse to show something: who is signed in, and a way to be somebody else. */
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import type { Backend } from "../firebase/backend.ts";
-import { sessionOf, useVisitor } from "../firebase/currentSession.ts";
+import { isRefusal, sessionOf, useAgain, useVisitor } from "../firebase/currentSession.ts";
 
 export interface SignInProps {
   readonly backend: Backend;
@@ -16,17 +16,11 @@ export interface SignInProps {
 
 export function SignIn({ backend, why, error, folded, again }: SignInProps) {
   const visitor = useVisitor(backend);
-  const refused = useRef(visitor?.uid);
+  const refused = useAgain(backend, error, again);
   const [failure, setFailure] = useState("");
   const id = useId();
-  // After a reload, too: what was refused was asked before it was known who asks.
-  useEffect(() => {
-    if (!visitor || visitor.uid === refused.current) return;
-    refused.current = visitor.uid;
-    again();
-  }, [visitor, again]);
 
-  if ((error as { code?: string }).code !== "permission-denied") {
+  if (!isRefusal(error)) {
     return (
       <section class="state">
         <h2>It could not be read</h2>

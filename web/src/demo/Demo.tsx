@@ -11,6 +11,7 @@ import { RateChart } from "../counter/RateChart.tsx";
 import { Ticker } from "../counter/Ticker.tsx";
 import { NO_ANSWER, useSeen, useShards, useTotal } from "../counter/watching.ts";
 import type { Backend } from "../firebase/backend.ts";
+import { isRefusal, useAgain } from "../firebase/currentSession.ts";
 import { write } from "../firebase/switching.ts";
 import { isVisible, useVisible } from "../page/conditions.ts";
 import { formatDollars, formatRate, formatSeconds, formatWhole } from "../page/format.ts";
@@ -21,6 +22,12 @@ import { TrafficControl } from "./TrafficControl.tsx";
 import { Views } from "./Views.tsx";
 
 export function Demo({ backend }: { backend: Backend }) {
+  const [attempt, setAttempt] = useState(0);
+  return <Live key={attempt} backend={backend} again={() => setAttempt(attempt + 1)} />;
+}
+
+/** @param again  begins anew */
+function Live({ backend, again }: { backend: Backend; again: () => void }) {
   const visible = useVisible();
   const ref = useMemo(() => counter(backend.db, TRAFFIC), [backend]);
   const log = useRef(new FreshnessLog()).current;
@@ -61,7 +68,10 @@ export function Demo({ backend }: { backend: Backend }) {
   const counted = first && last ? last.writes - first.writes : 0;
   const peak = Math.max(0, ...recent.map((one) => one.rate));
   const watched = (seen.value?.seen ?? 0) + shards.reads;
-  const error = total.error?.message ?? refused;
+  useAgain(backend, total.error, again);
+  const error = isRefusal(total.error)
+    ? "The security rules show this to operators, who sign in on the dashboard."
+    : total.error?.message;
 
   return (
     <>
@@ -77,7 +87,7 @@ export function Demo({ backend }: { backend: Backend }) {
           <TrafficControl backend={backend} traffic={traffic} ready={known !== undefined} />
         </div>
         <p class="fine" id="state" role="status">
-          {error ?? stateOf(value, known, seen.isNew)}
+          {error ?? refused ?? stateOf(value, known, seen.isNew)}
         </p>
       </section>
 

@@ -1,5 +1,5 @@
 /** Auth, fetched when the page has been drawn: nothing that is seen first needs it. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Backend } from "./backend.ts";
 import type { Session, Visitor } from "./session.ts";
 
@@ -50,4 +50,31 @@ export function useVisitor(backend: Backend): Visitor | undefined {
     };
   }, [backend]);
   return visitor;
+}
+
+/** Whether the rules do not show something to whoever asked. */
+export function isRefusal(error: Error | undefined): boolean {
+  return (error as { code?: string } | undefined)?.code === "permission-denied";
+}
+
+/**
+ * Asks again for what was refused when somebody else is signed in; after a reload, too, where it was asked before it was
+ * known who asks.
+ *
+ * @returns the id of who was refused
+ */
+export function useAgain(
+  backend: Backend,
+  error: Error | undefined,
+  again: () => void,
+): { current: string | undefined } {
+  const uid = useVisitor(backend)?.uid;
+  const refused = useRef(uid);
+  const isRefused = isRefusal(error);
+  useEffect(() => {
+    if (!isRefused || !uid || uid === refused.current) return;
+    refused.current = uid;
+    again();
+  }, [isRefused, uid, again]);
+  return refused;
 }
