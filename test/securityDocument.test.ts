@@ -14,7 +14,9 @@ const citations = [...document.matchAll(/`([\w/]+\.test\.ts)` "([^"]+)"/g)].map(
 
 /** The names of tests and groups in a file. One that is skipped has none. */
 function namesIn(file: string): Set<string> {
-  const calls = readFileSync(file, "utf8").matchAll(/(?:\b(?:test|describe)(?:\.concurrent)?|\))\(\s*(["`])(.+?)\1,\s/g);
+  const calls = readFileSync(file, "utf8").matchAll(
+    /(?:\b(?:test|describe)(?:\.concurrent)?|\))\(\s*(["`])(.+?)\1,\s/g,
+  );
   return new Set([...calls].map(([, , name = ""]) => name));
 }
 
