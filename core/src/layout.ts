@@ -23,18 +23,38 @@ export interface CounterDocument<Instant> {
   group: string;
   /** Whether `shardCount` has grown with this publish, and so may be more a moment later. */
   growing: boolean;
+  /** The path of the collection whose documents are counted instead of shards; `null` if there is none. */
+  counts: string | null;
+}
+
+/** The field `reserved` of a counter document: a server expects a crowd. */
+export interface Reservation<Instant> {
+  /** `shardCount` is at least this. */
+  shards: number;
+  /** Until then. */
+  until: Instant;
 }
 
 /** `counters/{id}/shards/{n}`: what landed on one shard. Every field may be absent: a server may write `count` alone. */
-export interface ShardDocument<Instant> {
+export interface ShardDocument<Instant, Nonce = unknown> {
+  /** The document's own id. First field of the index that adds the shards up. */
+  shard: string;
   /** Net sum of the increments that landed here. */
   count: number;
   /** How many writes landed here. Feeds the rate, never the total. */
   writes: number;
   /** Server time of the last write. */
   at: Instant;
-  /** Slot (`"0"`…`"31"`) → nonce of a recent write. Lets the rules refuse a replayed write. */
-  marks: Record<string, string>;
+  /** Window (`"0"`…`"f"`) → nonces of recent writes. Lets the rules refuse a replayed write. */
+  marks: Record<string, MarkWindow<Instant, Nonce>>;
+}
+
+/** The nonces of the writes that were planned within the same quarter of a minute, by their devices' clocks. */
+export interface MarkWindow<Instant, Nonce> {
+  /** Server time of the last write of this window. Two minutes later the window may be removed. */
+  at: Instant;
+  /** One for each write, 4 bytes each. */
+  nonces: Nonce[];
 }
 
 /** `counters/{id}/entries/{key}`: one keyed increment. Created and deleted, never updated. */
@@ -68,8 +88,17 @@ export const MAX_ID_BYTES = 1_500;
 /** Clients' shard ids are the decimal numbers `0` … `9999`: `MAX_SHARDS` of them. */
 export const MAX_SHARDS = 10_000;
 
-/** How many recent writes a shard remembers, to tell a replay from a new write. */
-export const MARK_SLOTS = 32;
+/** How many windows the marks of a shard have: the clock goes round in four minutes. */
+export const MARK_WINDOWS = 16;
+
+/** How long writes add to the same window. */
+export const MARK_WINDOW_MILLIS = 15_000;
+
+/** How long a window stays after its last write, at least. `firestore.rules` has the same number. */
+export const MARK_LIFETIME_SECONDS = 120;
+
+/** The size of a nonce. It is compared with those of its window alone, some 1,500 on a shard that takes 100 writes a second. */
+export const NONCE_BYTES = 4;
 
 /** The group of a counter: what stands before the first colon of its id, `""` if there is none. */
 export function groupOf(counterId: string): string {

@@ -4,7 +4,8 @@ export const INVALID_ARGUMENT = 3;
 export const DEADLINE_EXCEEDED = 4;
 export const NOT_FOUND = 5;
 export const ALREADY_EXISTS = 6;
-const FAILED_PRECONDITION = 9;
+export const FAILED_PRECONDITION = 9;
+export const ABORTED = 10;
 
 /** The status code of an error; `undefined` if it has none. */
 export function codeOf(error: unknown): number | undefined {

@@ -1,69 +1,76 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MARK_SLOTS } from "./layout.ts";
+import { MARK_LIFETIME_SECONDS, MARK_WINDOW_MILLIS, MARK_WINDOWS, NONCE_BYTES } from "./layout.ts";
 import { planIncrement } from "./writePlan.ts";
 
 const rules = readFileSync(new URL("../../firestore.rules", import.meta.url), "utf8");
-const noncePattern = new RegExp(/fresh\[0\]\.matches\('(.+?)'\)/.exec(rules)?.[1] ?? "no nonce in firestore.rules");
 
+/** Milliseconds since the epoch, of the years to 2286 and of clocks that are wrong. */
+const instants = fc.oneof(fc.integer({ min: 0, max: 1e13 }), fc.double({ min: 0, max: 8.64e15, noNaN: true }));
 const draws = fc.oneof(
   fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
   fc.constantFrom(0, 2 ** -53, 0.5, 1 - 2 ** -53),
 );
-const nonceOf = (draw: number) => planIncrement("c/x", "0", 1, 0, () => draw).nonce;
+const windowAt = (now: number) => planIncrement("c/x", "0", 1, now, () => 0).window;
 
 describe("the plan of an increment", () => {
   test("names the shard document, relative to the database, and the amount; no entry without a key", () => {
-    expect(planIncrement("counters/likes:post42", "7", 1, 35, () => 0)).toEqual({
+    const bytes = [0, 0.5, 0.999, 0.0039];
+    expect(planIncrement("counters/likes:post42", "7", 1, 45_000, () => bytes.shift() as number)).toEqual({
       path: "counters/likes:post42/shards/7",
+      shard: "7",
       by: 1,
-      slot: "3",
-      nonce: "1000000000000000",
+      window: "3",
+      nonce: Uint8Array.of(0, 128, 255, 0),
       entry: undefined,
     });
-    expect(planIncrement("c/x", "0", -2.5, 0, () => 0)).toMatchObject({ path: "c/x/shards/0", by: -2.5, slot: "0" });
+    expect(planIncrement("c/x", "0", -2.5, 0, () => 0)).toMatchObject({ path: "c/x/shards/0", by: -2.5, window: "0" });
   });
 
   test("with a key names the entry beside the shards too, and is the same in all else", () => {
     fc.assert(
-      fc.property(fc.string({ minLength: 1 }), fc.nat(), draws, (key, turn, draw) => {
-        const plan = planIncrement("c/x", "4", 2, turn, () => draw);
-        const keyed = planIncrement("c/x", "4", 2, turn, () => draw, key);
+      fc.property(fc.string({ minLength: 1 }), instants, draws, (key, now, draw) => {
+        const plan = planIncrement("c/x", "4", 2, now, () => draw);
+        const keyed = planIncrement("c/x", "4", 2, now, () => draw, key);
         expect(keyed).toEqual({ ...plan, entry: `c/x/entries/${key}` });
       }),
     );
   });
 
-  test("takes the slots in turn: 32 successive plans mark 32 slots, those the rules know", () => {
-    const known = [...(/function slots\(\) \{\s*return \[([^\]]*)\]/.exec(rules)?.[1] ?? "").matchAll(/'(\d+)'/g)];
-    fc.assert(
-      fc.property(fc.nat(), (start) => {
-        const slots = Array.from(
-          { length: MARK_SLOTS },
-          (_, i) => planIncrement("c/x", "0", 1, start + i, () => 0).slot,
-        );
-        expect(new Set(slots)).toEqual(new Set(known.map(([, slot]) => slot)));
-      }),
-    );
-    expect(known).toHaveLength(32);
+  test("takes another window every quarter of a minute, and the same again four minutes later", () => {
+    expect([0, 14_999, 15_000, 239_999, 240_000].map(windowAt)).toEqual(["0", "0", "1", "f", "0"]);
+    expect(MARK_WINDOW_MILLIS * MARK_WINDOWS).toBe(240_000);
+    fc.assert(fc.property(instants, (now) => windowAt(now) === windowAt(now + 240_000) || now > 1e14));
   });
 
-  test("has a nonce of 8 to 24 characters that the rules accept, whatever the randomness", () => {
-    expect(noncePattern.source).toBe("^[A-Za-z0-9_-]{8,24}$");
-    fc.assert(
-      fc.property(draws, (draw) => {
-        expect(nonceOf(draw)).toMatch(noncePattern);
-        expect(nonceOf(draw)).toMatch(/^[0-9]{16}$/);
-      }),
-    );
+  test("takes a window that the rules know, whatever the clock says", () => {
+    const [, list = ""] = /function windowNames\(\) \{\s*return \[([^\]]*)\]/.exec(rules) ?? [];
+    const known = [...list.matchAll(/'(\w)'/g)].map(([, name]) => name);
+    expect(known).toHaveLength(MARK_WINDOWS);
+    for (let n = 0; n < MARK_WINDOWS; n++) expect(known[n]).toBe(windowAt(n * MARK_WINDOW_MILLIS));
+    for (const wrong of [-1, -1e15, 0, 1e300, Number.NaN, Number.POSITIVE_INFINITY])
+      expect(known).toContain(windowAt(wrong));
+    fc.assert(fc.property(fc.double(), (now) => known.includes(windowAt(now))));
   });
 
-  test("has as many nonces as a trillion draws: no two of them get the same", () => {
-    const draws = fc.nat({ max: 10 ** 12 - 1 }).map((n) => n / 10 ** 12);
+  test("comes back to a window only when its marks may go", () => {
+    // Writes of a window are planned in the first quarter of a minute, and may be committed for two minutes after.
+    const goesRound = (MARK_WINDOWS - 1) * MARK_WINDOW_MILLIS;
+    expect(goesRound).toBeGreaterThan(MARK_LIFETIME_SECONDS * 1_000);
+    const [, minutes] = /\.at \+ duration\.value\((\d+), 'm'\) < request\.time/.exec(rules) ?? [];
+    expect(Number(minutes) * 60).toBe(MARK_LIFETIME_SECONDS);
+  });
+
+  test("has a nonce of four random bytes, as the rules want it: as many as there can be", () => {
+    expect(rules).toContain(`window.nonces[size] is bytes && window.nonces[size].size() == ${NONCE_BYTES};`);
+    const bytes = fc.array(fc.nat(255), { minLength: NONCE_BYTES, maxLength: NONCE_BYTES });
     fc.assert(
-      fc.property(draws, draws, (one, another) => one === another || nonceOf(one) !== nonceOf(another)),
-      { numRuns: 1_000 },
+      fc.property(bytes, fc.double({ min: 0, max: 0.99, noNaN: true }), (wanted, low) => {
+        const left = [...wanted];
+        const { nonce } = planIncrement("c/x", "0", 1, 0, () => ((left.shift() as number) + low) / 256);
+        expect([...nonce]).toEqual(wanted);
+      }),
     );
   });
 });

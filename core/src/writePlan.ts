@@ -1,24 +1,26 @@
 /**
- * What one increment writes, as plain data. Each SDK turns a plan into its own write; people who write a client for
- * another platform replay the same plans (`docs/vectors.json`).
+ * What one increment writes, as plain data. Each SDK turns a plan into its own write; clients for other platforms
+ * replay the same plans (`docs/vectors.json`).
  */
-import { entryPath, MARK_SLOTS, shardsPath } from "./layout.ts";
+import { entryPath, MARK_WINDOW_MILLIS, MARK_WINDOWS, NONCE_BYTES, shardsPath } from "./layout.ts";
 import type { Random } from "./shardSelection.ts";
 
 /**
- * A merge into one shard document: `count` and `writes` grow by an amount, `at` becomes the server's time, one mark
- * changes. A keyed increment creates its entry in the same commit, with `by`, the id of the shard and the server's time
- * as `at`. Cost: 1 document write, 2 if keyed.
+ * A merge into one shard document: `count` and `writes` grow by an amount, `shard` becomes the document's id, `at` the
+ * server's time, and one window of `marks` gets a nonce. A keyed increment creates its entry in the same commit, with
+ * `by`, the id of the shard and the server's time as `at`. Cost: 1 document write, 2 if keyed.
  */
 export interface IncrementPlan {
   /** The shard document, relative to the database. */
   readonly path: string;
+  /** The id of the shard document. */
+  readonly shard: string;
   /** Added to `count`. */
   readonly by: number;
-  /** The slot of `marks` that changes, `"0"` … `"31"`. */
-  readonly slot: string;
-  /** What the slot becomes: 16 random digits. */
-  readonly nonce: string;
+  /** The window of `marks` that gets the nonce: a hexadecimal digit. */
+  readonly window: string;
+  /** What tells this increment from others: 4 random bytes. */
+  readonly nonce: Uint8Array;
   /** The entry document of a keyed increment, relative to the database. */
   readonly entry: string | undefined;
 }
@@ -28,25 +30,23 @@ export interface IncrementPlan {
  * increment without a key, by the opposite amount on the same shard; its commit also deletes the entry.
  *
  * @param counter  path of the counter document
- * @param turn  a number that grows by one with each increment of this writer, from a random start. Taking the slots
- *              in turn keeps a writer from overwriting its own marks: after a cut connection an SDK may replay
- *              several writes at once, and each must still find its mark
- * @param key   the key of a keyed increment
+ * @param now      this device's time, in milliseconds since the epoch. A wrong clock is harmless
+ * @param key      the key of a keyed increment
  */
 export function planIncrement(
   counter: string,
   shard: string,
   by: number,
-  turn: number,
+  now: number,
   random: Random,
   key?: string,
 ): IncrementPlan {
   return {
     path: `${shardsPath(counter)}/${shard}`,
+    shard,
     by,
-    slot: `${turn % MARK_SLOTS}`,
-    // Some 50 random bits: enough, since a mark is compared with one other.
-    nonce: `${Math.floor((1 + random()) * 1e15)}`,
+    window: ((now / MARK_WINDOW_MILLIS) & (MARK_WINDOWS - 1)).toString(16),
+    nonce: Uint8Array.from({ length: NONCE_BYTES }, () => random() * 256),
     entry: key && entryPath(counter, key),
   };
 }
