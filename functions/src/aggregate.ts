@@ -1,110 +1,90 @@
 /**
- * One aggregation: measure, fold what need not stay, decide, publish; again if somebody else published meanwhile.
+ * Brings a counter up to date: reads it, asks `decide` for a step, takes it, and so on until there is nothing to do.
  *
- * It keeps every promise on which others rely: a follow-up is scheduled *before* the publish that promises it, so a
- * crash at any point leaves at worst one aggregation too many.
+ * Whatever a publish relies on is scheduled *before* it, so a crash at any point leaves at worst one measurement too many.
  */
 import { logger } from "firebase-functions";
 import { SHARDS } from "../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
-import type { Millis } from "./config.ts";
-import { type Published, type Seen, see, toMillis } from "./counter.ts";
-import { type Wanted, wakes } from "./demand.ts";
-import { fold, foldable } from "./fold.ts";
-import { keptBy } from "./history.ts";
+import { measureCollection } from "./counted.ts";
+import { type CounterState, type Published, readCounter } from "./counterDocument.ts";
+import { decide } from "./decide.ts";
+import type { Cause } from "./due.ts";
+import { fold } from "./fold.ts";
 import { logError } from "./log.ts";
-import { includes, type MeasuredShard, type Measurement } from "./measure.ts";
-import { mirrorOf } from "./mirror.ts";
-import { isPolled, nextPoll, type Outlook, outlookOf } from "./outlook.ts";
-import { isNews, nextPublished, publish } from "./publish.ts";
+import { type Measurement, measureShards } from "./measure.ts";
+import { publish } from "./publish.ts";
 import type { AggregationTask } from "./queue.ts";
-import { measureCounter } from "./recount.ts";
 
-export interface Aggregation {
-  /** What is known of the counter now. */
-  readonly outlook: Outlook;
-  /** The counter as it now is. */
-  readonly counter: Published;
+/** What is known of a counter when it was brought up to date. */
+export interface Outcome {
+  /** The counter as it is published; `undefined` if it never was. */
+  readonly published: Published | undefined;
+  /** When another measurement is certain to take place, if one was scheduled. */
+  readonly scheduled?: number;
 }
 
 /**
- * Brings a counter up to date with the wanted write, now or, if it is too early for the next publish, by schedule.
+ * Counts the writes of a cause, now or, if it is too early for the next publish, by schedule.
  *
  * Cost: 1 measurement and 1 publish; 1 task operation if the counter is polled; what a fold costs, and then a measurement
  * more; nothing if there is nothing to do.
  *
- * @param seen      the counter document, just read
- * @param measured  a measurement that was taken together with that read, if there is one
+ * @param state  the counter document, just read
  */
-export async function aggregate(
-  backend: Backend,
-  seen: Seen,
-  wanted: Wanted,
-  measured?: Measurement,
-): Promise<Aggregation> {
-  const { config, firestore, margin, now, schedule, sleep } = backend;
-  const counterId = seen.ref.id;
-  let measurement = measured;
-  for (let current = seen; ; current = await see(current.ref), measurement = undefined) {
-    const previous = current.published;
-    const before = previous && outlookOf(previous, margin, config);
-    if (previous && before && wanted.committedAt <= previous.asOf - margin)
-      return { outlook: before, counter: previous };
-    if (previous && before && now() < before.due) return await putOff(previous, before.due);
-
-    measurement ??= await measureCounter(backend, current.ref);
-    // Older than what the counter document shows, it must not be published over it. Nor, where a collection is counted,
-    // if it may lack what the last publish wrote to `base`.
-    const lag = measurement.recount ? margin : 0;
-    if (current.updateTime && toMillis(measurement.asOf) - lag < toMillis(current.updateTime)) {
-      await sleep(lag);
-      continue;
+export async function aggregate(backend: Backend, state: CounterState, cause: Cause): Promise<Outcome> {
+  const { config, margin, now, schedule, sleep } = backend;
+  const counterId = state.ref.id;
+  let current = state;
+  let measurement: Measurement | undefined;
+  let hasFolded = false;
+  for (;;) {
+    const { published: previous, reserved } = current;
+    const step = decide(cause, { previous, reserved, measurement, hasFolded }, now(), margin, config);
+    switch (step.do) {
+      case "nothing":
+        return { published: previous };
+      case "schedule":
+        await schedule({ counterId, ...step.task });
+        return { published: previous, scheduled: step.task.due };
+      case "wait":
+        await sleep(step.duration);
+        measurement = await measureCounter(backend, current);
+        break;
+      case "measure":
+        measurement = await measureCounter(backend, current);
+        break;
+      case "fold": {
+        const { folded } = await fold(current.ref.collection(SHARDS), step.fromIndex, step.quietSince);
+        if (folded > 0) logger.info("folded", { counter: counterId, shards: folded });
+        hasFolded = true;
+        measurement = await measureCounter(backend, current);
+        break;
+      }
+      case "publish":
+        for (const task of step.tasks) await schedule({ counterId, ...task });
+        if (measurement && (await publish(current, step.next, measurement.asOf, config))) {
+          report(counterId, previous, step.next);
+          return { published: step.next };
+        }
+        current = await readCounter(current.ref);
+        measurement = undefined;
     }
-    if (before && toMillis(measurement.asOf) < before.due) {
-      // Our clock is ahead of the database's. Not put off: a task cannot schedule itself again.
-      await sleep(before.due - toMillis(measurement.asOf));
-      continue;
-    }
-    const certain =
-      wanted.committedAt <= toMillis(measurement.asOf) - margin ||
-      (wanted.shardId !== undefined && includes(measurement, wanted.shardId, wanted.committedAt));
-    const wokenAt = wakes(previous, wanted, now(), config) ? wanted.committedAt : undefined;
-    // Of a counter that was never published, nobody knows yet whether its shards are in use.
-    const surplus = previous ? foldable(measurement, nextPublished(previous, measurement, config), config) : [];
-    if (surplus.length > 0 && (await foldAway(surplus)) > 0) measurement = await measureCounter(backend, current.ref);
-
-    const next = nextPublished(previous, measurement, config, wokenAt);
-    const after = outlookOf(next, margin, config);
-    const news = isNews(previous, next, measurement);
-    if (!certain || isPolled(next, config) || (previous && isPolled(previous, config))) {
-      const due = previous && certain && !news ? nextPoll(previous, next.asOf, config) : after.due;
-      await schedule({ counterId, due: Math.max(due, wanted.committedAt) });
-    }
-    if (!news) return { outlook: { due: before?.due ?? after.due, coveredUntil: next.asOf - margin }, counter: next };
-    const mirror = next.total === previous?.total ? undefined : mirrorOf(counterId, config.mirrors);
-    if (await publish(current, next, measurement, mirror, keptBy(previous, next, config))) {
-      report(counterId, previous, next);
-      return { outlook: after, counter: next };
-    }
-  }
-
-  async function foldAway(surplus: readonly MeasuredShard[]): Promise<number> {
-    const folded = await fold(firestore, seen.ref.collection(SHARDS), surplus);
-    if (folded > 0) logger.info("folded", { counter: counterId, shards: folded });
-    return folded;
-  }
-
-  async function putOff(counter: Published, due: Millis): Promise<Aggregation> {
-    const promised = Math.max(due, wanted.committedAt);
-    await schedule({ counterId, due: promised });
-    return { outlook: { due, coveredUntil: promised }, counter };
   }
 }
 
+/** Cost: 2 reads, or as many as there are documents if they are few; of a counted collection, 1 per 1,000 documents. */
+async function measureCounter(backend: Backend, { ref, published }: CounterState): Promise<Measurement> {
+  return (
+    (await measureCollection(backend, ref.id)) ??
+    (await measureShards(ref.collection(SHARDS), published?.documents ?? 0))
+  );
+}
+
 /** Runs a task: waits until it is due, since clocks differ, then keeps its promise. */
-export async function runTask(backend: Backend, { counterId, due }: AggregationTask): Promise<void> {
+export async function runTask(backend: Backend, { counterId, due, isPoll }: AggregationTask): Promise<void> {
   await backend.sleep(due + backend.margin - backend.now());
-  await aggregate(backend, await see(backend.counters.doc(counterId)), { committedAt: due });
+  await aggregate(backend, await readCounter(backend.counters.doc(counterId)), { at: due, isPoll });
 }
 
 /** One line for each scale and each newly malformed shard; none per publish. */

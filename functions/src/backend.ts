@@ -1,11 +1,11 @@
 /** What every step of the backend needs: the database, the configuration, the clock and a way to put work off. */
-import { setTimeout } from "node:timers/promises";
 import { initializeApp } from "firebase-admin/app";
 import { type CollectionReference, type Firestore, getFirestore } from "firebase-admin/firestore";
 import { getFunctions } from "firebase-admin/functions";
 import { type Config, config, type Millis, params } from "./config.ts";
 import { logError } from "./log.ts";
 import { type AggregationTask, cloudTasks, type Schedule, timers } from "./queue.ts";
+import { sleep } from "./sleep.ts";
 
 /**
  * How far a snapshot may lag behind commits that came before it. Production's reads are externally consistent
@@ -48,7 +48,7 @@ export function createBackend(runTask: (backend: Backend, task: AggregationTask)
     config: config(),
     margin: FIRESTORE_EMULATOR_HOST ? EMULATOR_MARGIN : 0,
     now: Date.now,
-    sleep: (duration) => (duration > 0 ? setTimeout(duration) : Promise.resolve()),
+    sleep,
     schedule: hasTaskQueue ? cloudTasks(getFunctions(app), params.location.value()) : inProcess,
     ...(FUNCTIONS_EMULATOR ? { takeOver: inProcess } : {}),
   };

@@ -1,15 +1,17 @@
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
-import { CounterError } from "../../core/src/index.ts";
+import { CounterError, MARK_LIFETIME_SECONDS } from "../../core/src/index.ts";
 import { DRIFT_EVENT } from "./alarm.ts";
 import { defaults } from "./config.fixture.ts";
-import { type Config, config, params, validConfig } from "./config.ts";
+import { type Config, config, NOT_OF_EXTENSION, params, validConfig } from "./config.ts";
 import { parseCounted } from "./counted.ts";
 import { parseMirrors } from "./mirror.ts";
+import { LONGEST_DELAY } from "./phase.ts";
 
 const text = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
 const manifest = parse(text("../../extension.yaml"));
+const typeOf = (name: string) => manifest.resources.find((one: { name: string }) => one.name === name).type;
 const resource = (name: string) => manifest.resources.find((one: { name: string }) => one.name === name).properties;
 
 afterEach(() => vi.unstubAllEnvs());
@@ -25,15 +27,14 @@ describe("each parameter is refused outside its range", () => {
     ["minShards", "MIN_SHARDS", 1, 10_000, 1, true],
     ["maxShards", "MAX_SHARDS", 3, 10_000, 1, true],
     ["writesPerShard", "WRITES_PER_SHARD", 0.01, 1_000],
-    ["shrinkCooldown", "SHRINK_COOLDOWN_SECONDS", 1, 86_400, 1_000],
-    ["minInterval", "MIN_INTERVAL_SECONDS", 1, 3_600, 1_000],
-    ["maxInterval", "MAX_INTERVAL_SECONDS", 2, 3_600, 1_000],
+    ["shrinkCooldown", "SHRINK_COOLDOWN_SECONDS", MARK_LIFETIME_SECONDS, 86_400, 1_000],
+    ["minInterval", "MIN_INTERVAL_SECONDS", 1, LONGEST_DELAY / 1_000, 1_000],
+    ["maxInterval", "MAX_INTERVAL_SECONDS", 2, LONGEST_DELAY / 1_000, 1_000],
     ["precision", "PRECISION", 0, 1],
-    ["budget", "BUDGET", 0.001, 100],
     ["historyRetention", "HISTORY_DAYS", 0, 3_650, 86_400_000, true],
   ])("%s: %s is from %d to %d", (field, parameter, from, to, unit = 1, whole = false) => {
     const lower = field === "maxShards" ? { minShards: 3 } : field === "maxInterval" ? { minInterval: 2_000 } : {};
-    const widest = { ...defaults, maxShards: 10_000, maxInterval: 3_600_000, ...lower };
+    const widest = { ...defaults, maxShards: 10_000, maxInterval: LONGEST_DELAY, ...lower };
     const having = (value: number) => ({ ...widest, [field]: value * unit });
 
     for (const value of [from, to]) expect(validConfig(having(value))).toEqual(having(value));
@@ -46,6 +47,13 @@ describe("each parameter is refused outside its range", () => {
         `${parameter} is ${value}; set it to a ${whole ? "whole number" : "number"} from ${from} to ${to}`,
       );
     }
+  });
+
+  test("in the emulator the cool-down may be a second, so that a test sees shards folded", () => {
+    const quick = { ...defaults, shrinkCooldown: 1_000 };
+    expect(validConfig(quick, true)).toEqual(quick);
+    expect(() => validConfig(quick)).toThrow("SHRINK_COOLDOWN_SECONDS is 1; set it to a number from 120 to 86400");
+    expect(() => validConfig({ ...quick, shrinkCooldown: 0 }, true)).toThrow(CounterError);
   });
 
   test("and a collection that cannot be one is refused too", () => {
@@ -74,10 +82,11 @@ describe("the extension and the function kit are the same", () => {
   type Param = { param: string; label: string; description: string; default: string; validationRegex?: string };
   // The extension's alone: only a manifest must name the region of the trigger.
   const declared: Param[] = manifest.params.filter(({ param }: Param) => param !== "DATABASE_REGION");
+  const shared = Object.values(params).filter(({ name }) => !NOT_OF_EXTENSION.includes(name));
 
   test("the same parameters, in name, label, description and default", () => {
     const told = declared.map(({ param, label, description, default: value }) => [param, label, description, value]);
-    const defined = Object.values(params).map(({ name, options }) => [
+    const defined = shared.map(({ name, options }) => [
       name,
       options.label,
       options.description,
@@ -88,15 +97,65 @@ describe("the extension and the function kit are the same", () => {
   });
 
   test("the same check where decimals are entered, and every default passes its own", () => {
-    for (const { options, name } of Object.values(params)) {
+    for (const { options, name } of shared) {
       const { param: _, label: __, description: ___, ...rest } = declared.find(({ param }) => param === name) as Param;
       if (options.input && "text" in options.input) expect(rest).toMatchObject(options.input.text);
       expect(String(options.default)).toMatch(new RegExp(rest.validationRegex ?? ""));
     }
   });
 
+  test("the extension offers the regions that have 1st-generation functions, and no other", () => {
+    // https://cloud.google.com/functions/1stgendocs/locations
+    const firstGeneration = [
+      ...["asia-east1", "asia-east2", "asia-northeast1", "asia-northeast2", "europe-west1", "europe-west2"],
+      ...["us-central1", "us-east1", "us-east4", "us-west1", "asia-northeast3", "asia-southeast1", "asia-southeast2"],
+      ...["asia-south1", "australia-southeast1", "europe-central2", "europe-west3", "europe-west6"],
+      ...["northamerica-northeast1", "southamerica-east1", "us-west2", "us-west3", "us-west4"],
+    ];
+    const { options } = manifest.params.find(({ param }: Param) => param === "LOCATION");
+    const offered: string[] = options.map(({ value }: { value: string }) => value);
+    expect(offered.toSorted()).toEqual(firstGeneration.toSorted());
+    expect(["aggregate", "sweep"].map((name) => typeOf(name))).toEqual(
+      Array(2).fill("firebaseextensions.v1beta.function"),
+    );
+  });
+
+  test.each(["PREINSTALL.md", "POSTINSTALL.md"])("%s names no parameter that the extension does not have", (file) => {
+    const known = [...manifest.params.map(({ param }: Param) => param), "EXT_INSTANCE_ID", ...NOT_OF_EXTENSION];
+    const names = [...text(`../../${file}`).matchAll(/\$\{param:(\w+)\}|`([A-Z]+(?:_[A-Z]+)*)`/g)];
+    expect(names.length).toBeGreaterThan(3);
+    for (const [, substituted, told] of names) expect(known).toContain(substituted ?? told);
+  });
+
+  test("POSTINSTALL.md names every function, and how many functions of the rules hold the policy", () => {
+    const document = text("../../POSTINSTALL.md");
+    for (const { name } of manifest.resources) expect(document).toContain(`-${name}\``);
+    const [policy = ""] = text("../../firestore.rules").split("// ── Counters ──");
+    const functions = policy.match(/^ +function /gm) ?? [];
+    expect(document).toContain(
+      `${["No", "One", "Two", "Three", "Four", "Five", "Six"][functions.length]} small functions`,
+    );
+  });
+
   test("the event that is published is declared", () => {
     expect(manifest.events.map(({ type }: { type: string }) => type)).toEqual([DRIFT_EVENT]);
+  });
+
+  test("the manifest's check of seconds accepts what the functions accept", () => {
+    const seconds = ["shrinkCooldown", "minInterval", "maxInterval"] as const;
+    for (const field of seconds) {
+      const { name } = params[`${field}Seconds`];
+      const check = new RegExp(declared.find(({ param }) => param === name)?.validationRegex ?? "^$");
+      const widest = { ...defaults, minInterval: 1_000, maxInterval: LONGEST_DELAY };
+      for (let value = 0; value <= 90_000; value++) {
+        const isValid = value >= (field === "shrinkCooldown" ? MARK_LIFETIME_SECONDS : 1);
+        const isAccepted = isValid && value <= (field === "shrinkCooldown" ? 86_400 : LONGEST_DELAY / 1_000);
+        if (check.test(String(value)) !== isAccepted)
+          expect(`${name}=${value}`).toBe(isAccepted ? "accepted" : "refused");
+        if (isAccepted && value % 997 === 0)
+          expect(() => validConfig({ ...widest, [field]: value * 1_000 })).not.toThrow();
+      }
+    }
   });
 
   test("the manifest's check accepts what is a valid path, and a valid list of mirrors", () => {
@@ -163,15 +222,41 @@ describe("the extension and the function kit are the same", () => {
     }
   });
 
-  test("the same retries of a task, the same schedule and time limit of a sweep", () => {
-    const [, literal = ""] = /retryConfig = \{(.+)\}/.exec(index) ?? [];
-    const retryConfig = Object.fromEntries(
-      [...literal.matchAll(/(\w+): (\d+)/g)].map(([, key, n]) => [key, Number(n)]),
-    );
-    expect(resource("aggregate").taskQueueTrigger.retryConfig).toEqual(retryConfig);
+  test("the same retries and rates of tasks, the same schedule and time limit of a sweep", () => {
+    const numbersOf = (name: string) => {
+      const [, literal = ""] = new RegExp(`${name} = \\{(.+)\\}`).exec(index) ?? [];
+      return Object.fromEntries([...literal.matchAll(/(\w+): (\d+)/g)].map(([, key, n]) => [key, Number(n)]));
+    };
+    const { retryConfig, rateLimits } = resource("aggregate").taskQueueTrigger;
+    expect({ retryConfig, rateLimits }).toEqual({
+      retryConfig: numbersOf("retryConfig"),
+      rateLimits: numbersOf("rateLimits"),
+    });
     expect(resource("sweep").scheduleTrigger.schedule).toBe(/schedule = "(.+)"/.exec(index)?.[1]);
     expect(resource("sweep").timeout).toBe(`${/timeoutSeconds: (\d+)/.exec(index)?.[1]}s`);
   });
+});
+
+test("a plain codebase and a kit ask for the account and the bounds that were set, for every function", async () => {
+  vi.stubEnv("EXT_INSTANCE_ID", undefined);
+  type Endpoint = { [option: string]: unknown; taskQueueTrigger?: object };
+  const functions = Object.entries(await import("./index.ts"));
+  expect(functions.map(([name]) => name).toSorted()).toEqual(
+    manifest.resources.map(({ name }: { name: string }) => name).toSorted(),
+  );
+  for (const [name, deployed] of functions) {
+    const { __endpoint: endpoint } = deployed as unknown as { __endpoint: Endpoint };
+    const wanted = { platform: "gcfv2", concurrency: 20, availableMemoryMb: 512 };
+    expect(endpoint, name).toMatchObject(wanted);
+    expect([endpoint.region].flat(), name).toEqual([params.location]);
+    expect([endpoint.serviceAccountEmail, endpoint.maxInstances], name).toEqual([
+      params.serviceAccount,
+      params.maxInstances,
+    ]);
+    if (name !== "aggregate") continue;
+    const { retryConfig, rateLimits } = resource("aggregate").taskQueueTrigger;
+    expect(endpoint.taskQueueTrigger).toMatchObject({ retryConfig, rateLimits });
+  }
 });
 
 test("fields that grow with every write are exempt from indexes; those that are queried are not", () => {
@@ -180,9 +265,37 @@ test("fields that grow with every write are exempt from indexes; those that are 
     .filter(({ indexes }: { indexes: unknown[] }) => indexes.length === 0)
     .map(({ collectionGroup, fieldPath }: Record<string, string>) => `${collectionGroup}.${fieldPath}`);
   expect(exempt).toContain("counters.source");
-  const growing = ["shards.count", "shards.writes", "shards.at", "shards.marks", "counters.asOf", "counters.writes"];
+  const growing = [
+    "shards.shard",
+    "shards.count",
+    "shards.writes",
+    "shards.at",
+    "shards.marks",
+    "counters.asOf",
+    "counters.writes",
+  ];
   const more = ["counters.publishes", "history.points", "history.expireAt", "receipts.expireAt"];
   expect(exempt).toEqual(expect.arrayContaining([...growing, ...more]));
-  for (const queried of ["total", "rate", "group", "unsettled", "reconcileAt"])
+  for (const queried of ["total", "rate", "group", "phase", "reconcileAt"])
     expect(exempt).not.toContain(`counters.${queried}`);
+});
+
+test("docs/configuration.md lists what the field overrides do to collections of the same ids", () => {
+  type Override = { collectionGroup: string; fieldPath: string; ttl?: boolean; indexes: unknown[] };
+  const { fieldOverrides }: { fieldOverrides: Override[] } = JSON.parse(text("../../firestore.indexes.json"));
+  const ids = [...new Set(fieldOverrides.map(({ collectionGroup }) => collectionGroup))];
+  const fieldsOf = (id: string, which: (one: Override) => boolean) =>
+    fieldOverrides.filter((one) => one.collectionGroup === id && which(one)).map(({ fieldPath }) => fieldPath);
+  const wanted = ids.map((id) => [
+    [id],
+    fieldsOf(id, ({ indexes }) => indexes.length === 0),
+    fieldsOf(id, ({ ttl }) => ttl === true),
+  ]);
+
+  const document = text("../../docs/configuration.md");
+  const table = document.slice(document.indexOf("| collection id "));
+  const rows = table.slice(0, table.indexOf("\n\n")).split("\n").slice(2);
+  const namesIn = (cell: string) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+  const told = rows.map((row) => row.split("|").slice(1, 4).map(namesIn));
+  expect(told).toEqual(wanted);
 });

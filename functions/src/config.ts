@@ -1,11 +1,19 @@
 /**
  * The parameters of a deployment: declared once for the Firebase CLI, validated once when an instance starts.
- * `extension.yaml` declares the same names with the same defaults; a test compares the two.
+ * `extension.yaml` declares the same names with the same defaults, but for {@link NOT_OF_EXTENSION}; a test compares the
+ * two.
  */
 import { defineInt, defineString } from "firebase-functions/params";
-import { CounterError, DEFAULT_COLLECTION, isDocumentId, MAX_SHARDS } from "../../core/src/index.ts";
+import {
+  CounterError,
+  DEFAULT_COLLECTION,
+  isDocumentId,
+  MARK_LIFETIME_SECONDS,
+  MAX_SHARDS,
+} from "../../core/src/index.ts";
 import { type CountedCollection, NO_COLLECTION, parseCounted } from "./counted.ts";
 import { type Mirror, parseMirrors } from "./mirror.ts";
+import { LONGEST_DELAY } from "./phase.ts";
 
 /** Milliseconds: a duration, or since the epoch. */
 export type Millis = number;
@@ -20,7 +28,10 @@ export interface Config {
   readonly maxShards: number;
   /** Writes per second a shard may take before the counter grows. */
   readonly writesPerShard: number;
-  /** How long a counter must have been calm before it shrinks, and a surplus shard quiet before it is folded. */
+  /**
+   * How long a counter must have been calm before it shrinks, and a surplus shard quiet before it is folded. With a shard go
+   * its marks, so no less than a mark must live.
+   */
   readonly shrinkCooldown: Millis;
   /** A total is never published more often than this. */
   readonly minInterval: Millis;
@@ -28,8 +39,6 @@ export interface Config {
   readonly maxInterval: Millis;
   /** The relative change of the total worth publishing. */
   readonly precision: number;
-  /** What reading shards may cost, as a share of what the increments themselves cost. */
-  readonly budget: number;
   /** The collections whose documents are counted, if any. */
   readonly counted: CountedCollection | undefined;
   /** The documents that totals also land in. */
@@ -78,7 +87,9 @@ export const params = {
   shrinkCooldownSeconds: defineInt("SHRINK_COOLDOWN_SECONDS", {
     default: 600,
     label: "Shrink cool-down (seconds)",
-    description: "How long a counter must have been calm before it shrinks and its surplus shards are folded.",
+    description:
+      "How long a counter must have been calm before it shrinks and its surplus shards are folded: at least " +
+      `${MARK_LIFETIME_SECONDS}, the time in which a write may be sent again.`,
   }),
   minIntervalSeconds: defineInt("MIN_INTERVAL_SECONDS", {
     default: 1,
@@ -95,12 +106,6 @@ export const params = {
     input: decimal,
     label: "Precision",
     description: "The relative change of a total that is worth publishing: 0.001 is a tenth of a percent.",
-  }),
-  budget: defineString("BUDGET", {
-    default: "0.35",
-    input: decimal,
-    label: "Budget",
-    description: "What reading shards may cost, as a share of what the increments themselves cost.",
   }),
   countedCollection: defineString("COUNTED_COLLECTION", {
     default: NO_COLLECTION,
@@ -121,7 +126,24 @@ export const params = {
     label: "History (days)",
     description: "How many days the past totals of each minute and hour are kept, for charts. 0 keeps none.",
   }),
+  serviceAccount: defineString("SERVICE_ACCOUNT", {
+    default: "",
+    label: "Service account",
+    description:
+      "The account the functions run as: an email, or name@ for one of this project. Empty: the project's default one.",
+  }),
+  maxInstances: defineInt("MAX_INSTANCES", {
+    default: 0,
+    label: "Most instances",
+    description: "How many instances each function may have at a time. 0: what the platform allows by default.",
+  }),
 };
+
+/**
+ * The parameters that an extension does not have. The Extensions service makes a service account for each instance of an
+ * extension, with the roles in `extension.yaml`, and asks for the most instances itself, as an advanced parameter.
+ */
+export const NOT_OF_EXTENSION: readonly string[] = [params.serviceAccount.name, params.maxInstances.name];
 
 const DAY: Millis = 86_400_000;
 
@@ -133,7 +155,8 @@ let resolved: Config | undefined;
  * @throws CounterError `counter/invalid-config`
  */
 export function config(): Config {
-  resolved ??= validConfig({
+  const isEmulated = process.env.FUNCTIONS_EMULATOR !== undefined;
+  const parameters = (): Config => ({
     collection: params.collection.value(),
     minShards: params.minShards.value(),
     maxShards: params.maxShards.value(),
@@ -142,20 +165,21 @@ export function config(): Config {
     minInterval: params.minIntervalSeconds.value() * 1_000,
     maxInterval: params.maxIntervalSeconds.value() * 1_000,
     precision: Number(params.precision.value()),
-    budget: Number(params.budget.value()),
     counted: parseCounted(params.countedCollection.value()),
     mirrors: parseMirrors(params.mirrors.value()),
     historyRetention: params.historyDays.value() * DAY,
   });
+  resolved ??= validConfig(parameters(), isEmulated);
   return resolved;
 }
 
 /**
  * Checks a configuration as a whole.
  *
+ * @param isEmulated  whether any cool-down will do: in the Functions emulator, where tests want to see shards folded
  * @throws CounterError `counter/invalid-config`, naming the parameter, its value and what it may be
  */
-export function validConfig(config: Config): Config {
+export function validConfig(config: Config, isEmulated = false): Config {
   if (!isDocumentId(config.collection)) {
     const value = JSON.stringify(config.collection);
     throw new CounterError("counter/invalid-config", `COLLECTION is ${value}; set it to the id of one collection`);
@@ -166,14 +190,14 @@ export function validConfig(config: Config): Config {
       throw new CounterError("counter/invalid-config", `${name} is ${value}; set it to ${kind} from ${from} to ${to}`);
     }
   };
+  const shortestCooldown = isEmulated ? 1 : MARK_LIFETIME_SECONDS;
   inRange("MIN_SHARDS", config.minShards, 1, MAX_SHARDS, true);
   inRange("MAX_SHARDS", config.maxShards, config.minShards, MAX_SHARDS, true);
   inRange("WRITES_PER_SHARD", config.writesPerShard, 0.01, 1_000);
-  inRange("SHRINK_COOLDOWN_SECONDS", config.shrinkCooldown / 1_000, 1, 86_400);
-  inRange("MIN_INTERVAL_SECONDS", config.minInterval / 1_000, 1, 3_600);
-  inRange("MAX_INTERVAL_SECONDS", config.maxInterval / 1_000, config.minInterval / 1_000, 3_600);
+  inRange("SHRINK_COOLDOWN_SECONDS", config.shrinkCooldown / 1_000, shortestCooldown, 86_400);
+  inRange("MIN_INTERVAL_SECONDS", config.minInterval / 1_000, 1, LONGEST_DELAY / 1_000);
+  inRange("MAX_INTERVAL_SECONDS", config.maxInterval / 1_000, config.minInterval / 1_000, LONGEST_DELAY / 1_000);
   inRange("PRECISION", config.precision, 0, 1);
-  inRange("BUDGET", config.budget, 0.001, 100);
   inRange("HISTORY_DAYS", config.historyRetention / DAY, 0, 3_650, true);
   // A counter would count, or write, what makes it count and write again.
   const outside = (name: string, path: readonly string[]) => {

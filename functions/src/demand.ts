@@ -1,63 +1,52 @@
 /**
- * What was asked of a counter since it was last measured: by this it grows.
+ * What is asked of a counter, as far as a measurement shows it: by this it grows and shrinks.
  *
- * A rate is an average over the time since the last publish. Of a counter that nobody looked after that time says nothing:
- * ten writes after an hour of silence are not ten an hour, they are ten at once. So what wakes a counter counts as if it
- * went on like that, for the shortest interval at least.
+ * The rate is an average that forgets within seconds, so that neither one quiet second nor one busy one decides. What comes
+ * at once is seen apart from it: ten writes after an hour of silence are not ten an hour, they are ten at once.
  */
-import type { Config, Millis } from "./config.ts";
-import { type Published, toMillis } from "./counter.ts";
-import { type MeasuredShard, type Measurement, shardIndex, WOKEN } from "./measure.ts";
-import { isPolled, outlookOf } from "./outlook.ts";
+import type { Millis } from "./config.ts";
 
-/** Writes, and the time in which they were made. */
+/** The time constant of the average: what was so long ago weighs a third of what is now. */
+export const MEMORY: Millis = 5_000;
+
+/** Writes that were expected and did not come, from which on writing has stopped. A pause of chance is so long 1 in 20 times. */
+const STOPPED = 3;
+
+/** What was asked of a counter since it was measured last. */
 export interface Demand {
+  /** Writes per second, averaged over some seconds. */
+  readonly rate: number;
+  /** Writes since the last measurement, or since the one that woke the counter. */
   readonly writes: number;
-  /** More than 0. */
+  /** The time in which those were made. More than 0. */
   readonly within: Millis;
-  /** How long before the measurement the last write was. */
-  readonly quietFor: Millis;
-  /** Whether somebody has spread wider than the shard count, as a client does whose writes are slow. */
-  readonly isContended: boolean;
-}
-
-/** The write that must be counted, or scheduled to be, when an aggregation returns. */
-export interface Wanted {
-  /** Its commit time; or that up to which all must be counted. */
-  readonly committedAt: Millis;
-  /** The shard it changed, where known: finding it in the measurement is proof enough. */
-  readonly shardId?: string;
-  /** Whether it created that shard. */
-  readonly isNew?: boolean;
-}
-
-/** @param wokenAt  when the counter was woken, if it was: see {@link wakes} */
-export function demandOf(
-  previous: Published | undefined,
-  { asOf, shards, writes }: Pick<Measurement, "asOf" | "shards" | "writes">,
-  wokenAt: Millis | undefined,
-  { minInterval, minShards }: Config,
-): Demand {
-  const now = toMillis(asOf);
-  const quietFor = now - shards.reduce((last, { updatedAt }) => Math.max(last, toMillis(updatedAt)), 0);
-  const isNews = ({ updatedAt }: MeasuredShard) => toMillis(updatedAt) > (previous?.asOf ?? 0);
-  const isContended = shards.some(
-    (one) => (shardIndex(one.id) ?? 0) >= (previous?.shardCount ?? minShards) && isNews(one),
-  );
-  const rest = { writes: Math.max(writes - (previous?.writes ?? 0), 0), quietFor, isContended };
-  if (wokenAt !== undefined) return { ...rest, within: Math.max(now - wokenAt, minInterval) };
-  // Of a counter that was never published, nobody knows since when it has been written to.
-  if (!previous) return { ...rest, writes: 0, within: minInterval };
-  return { ...rest, within: Math.max(now - previous.asOf, 1) };
+  /**
+   * How many shards have appeared beyond those that writers were told of; 0 if there are none. Clients whose writes are
+   * refused or slow choose among more shards, so this is how contention shows.
+   */
+  readonly beyond: number;
 }
 
 /**
- * Whether a counter slept until this write: it begins with it; or it has long been due, and was not written to often enough to
- * be polled. That it is polled for the sake of a straggler on a silent shard does not count.
+ * The rate after another stretch of time.
+ *
+ * @param before  the rate before; 0 if there was none
+ * @param writes  how many there were
+ * @param within  in this time, more than 0
  */
-export function wakes(previous: Published | undefined, wanted: Wanted, now: Millis, config: Config): boolean {
-  if (!previous) return wanted.isNew === true && wanted.shardId === WOKEN[0];
-  const { due } = outlookOf(previous, 0, config);
-  const isBusy = isPolled({ ...previous, silentShards: 0 }, config);
-  return wanted.shardId !== undefined && !isBusy && now > due + config.minInterval;
+export function nextRate(before: number, writes: number, within: Millis): number {
+  if (writes === 0 && (before * within) / 1_000 >= STOPPED) return 0;
+  const kept = Math.exp(-within / MEMORY);
+  const rate = before * kept + ((writes * 1_000) / within) * (1 - kept);
+  return rounded(rate);
+}
+
+/** The rate since the last measurement, or since the one that woke the counter. */
+export function rateOf({ writes, within }: Pick<Demand, "writes" | "within">): number {
+  return rounded((writes * 1_000) / within);
+}
+
+/** Rounded here and not when it is written: all instances must draw the same conclusions from the same number. */
+function rounded(rate: number): number {
+  return Number(rate.toPrecision(6));
 }

@@ -1,75 +1,66 @@
 /**
- * Folds surplus shards into `shards/base`, so that a counter that was once hot is cheap to read again.
+ * Folds shards into `shards/base`, so that a counter that was once hot need not be polled, and costs little to measure.
  *
- * One atomic batch deletes the shards and adds to `base` what they held. Each delete carries the precondition that its
- * shard is still as it was measured: a straggler's write in between makes the whole batch fail, and nothing was folded.
- * So a fold needs no read of its own, takes no lock that a writer could wait on, and repeating it is harmless.
+ * One atomic batch deletes shards and adds to `base` what they held. Each delete carries the precondition that its
+ * shard is still as it was listed: a straggler's write in between makes the whole batch fail, and nothing was folded.
+ * So a fold takes no lock that a writer could wait on, and repeating it is harmless.
+ *
+ * Only shards that have been quiet for the cool-down are folded, because with a shard go its marks: a client that lost
+ * its connection may come back and look for its own.
  */
-import { type CollectionReference, FieldValue, type Firestore } from "firebase-admin/firestore";
+import { type CollectionReference, FieldPath, FieldValue } from "firebase-admin/firestore";
 import { BASE_SHARD, isPreconditionFailure } from "../../core/src/index.ts";
-import type { Config, Millis } from "./config.ts";
-import { type Published, toMillis } from "./counter.ts";
-import { isSparse } from "./interval.ts";
-import { type MeasuredShard, type Measurement, shardIndex } from "./measure.ts";
+import type { Millis } from "./config.ts";
+import { toMillis } from "./counterDocument.ts";
+import { type MeasuredShard, summarize } from "./measure.ts";
+import { shardIndex } from "./shards.ts";
 
-/** Deletes per batch: a straggler fails one batch, not the fold. */
-const BATCH = 200;
+/** Documents per page and batch: a straggler fails one batch, not the fold. */
+const PAGE = 200;
 
-/** Whether a shard lies beyond the shard count: written before a shrink, by a stale writer or one that spread wider. */
-export function isSurplus({ id }: MeasuredShard, shardCount: number): boolean {
-  const index = shardIndex(id);
-  return index !== undefined && index >= shardCount;
+/** The shards from an index on that have not been written since an instant. */
+export function foldable(shards: readonly MeasuredShard[], fromIndex: number, quietSince: Millis): MeasuredShard[] {
+  return shards.filter(({ id, updatedAt }) => (shardIndex(id) ?? -1) >= fromIndex && toMillis(updatedAt) <= quietSince);
 }
 
-/** The surplus shards that have been quiet for so long. */
-export function quietSurplus({ asOf, shards }: Measurement, shardCount: number, quiet: Millis): MeasuredShard[] {
-  const quietSince = toMillis(asOf) - quiet;
-  return shards.filter((shard) => isSurplus(shard, shardCount) && toMillis(shard.updatedAt) <= quietSince);
+/** What a fold has found and done. */
+export interface Folded {
+  /** Documents in `shards` before. */
+  readonly documents: number;
+  /** Those from the index on. */
+  readonly surplus: number;
+  readonly folded: number;
 }
 
-/**
- * The shards that need not stay: once they have been quiet for the cool-down, the surplus ones, and if hardly anybody
- * writes to the counter, and it has shrunk, all that are silent. As long as they are there the counter is polled, and
- * whoever writes to one that is gone makes it anew, which wakes the counter.
- *
- * The cool-down, because with a shard go its marks: a client that lost its connection may come back and look for its own.
- */
-export function foldable(
-  measurement: Measurement,
-  { shardCount, rate }: Pick<Published, "shardCount" | "rate">,
-  config: Config,
-): MeasuredShard[] {
-  const isIdle = shardCount === config.minShards && isSparse(rate, config);
-  return quietSurplus(measurement, isIdle ? 1 : shardCount, config.shrinkCooldown);
-}
-
-/**
- * Moves shards into `base`. Cost: 1 delete per shard, and 1 write per 200 of them.
- *
- * @returns how many shards were folded; those of a batch that met a straggler are left for the next time
- */
-export async function fold(
-  firestore: Firestore,
-  shards: CollectionReference,
-  quiet: readonly MeasuredShard[],
-): Promise<number> {
-  let folded = 0;
-  for (let start = 0; start < quiet.length; start += BATCH) {
-    const some = quiet.slice(start, start + BATCH);
-    const batch = firestore.batch();
-    for (const { id, updatedAt } of some) batch.delete(shards.doc(id), { lastUpdateTime: updatedAt });
-    const sum = (field: "count" | "writes") => FieldValue.increment(some.reduce((all, shard) => all + shard[field], 0));
-    batch.set(
-      shards.doc(BASE_SHARD),
-      { count: sum("count"), writes: sum("writes"), at: FieldValue.serverTimestamp() },
-      { merge: true },
-    );
-    try {
-      await batch.commit();
-      folded += some.length;
-    } catch (error) {
-      if (!isPreconditionFailure(error)) throw error;
-    }
+/** Moves quiet shards into `base`. Cost: 1 read per shard, 1 delete per folded one, and 1 write per 200 of them. */
+export async function fold(shards: CollectionReference, fromIndex: number, quietSince: Millis): Promise<Folded> {
+  const pages = shards.select("count", "writes").orderBy(FieldPath.documentId()).limit(PAGE);
+  let [documents, surplus, folded] = [0, 0, 0];
+  for (let page = await pages.get(); ; page = await pages.startAfter(page.docs.at(-1)).get()) {
+    const listed = summarize(page).shards;
+    documents += page.size;
+    surplus += foldable(listed, fromIndex, Number.POSITIVE_INFINITY).length;
+    folded += await foldBatch(shards, foldable(listed, fromIndex, quietSince));
+    if (page.size < PAGE) return { documents, surplus, folded };
   }
-  return folded;
+}
+
+/** @returns how many shards were folded; a batch that met a straggler is left for the next time */
+async function foldBatch(shards: CollectionReference, quiet: readonly MeasuredShard[]): Promise<number> {
+  if (quiet.length === 0) return 0;
+  const batch = shards.firestore.batch();
+  for (const { id, updatedAt } of quiet) batch.delete(shards.doc(id), { lastUpdateTime: updatedAt });
+  const sum = (field: "count" | "writes") => FieldValue.increment(quiet.reduce((all, shard) => all + shard[field], 0));
+  batch.set(
+    shards.doc(BASE_SHARD),
+    { shard: BASE_SHARD, count: sum("count"), writes: sum("writes"), at: FieldValue.serverTimestamp() },
+    { merge: true },
+  );
+  try {
+    await batch.commit();
+    return quiet.length;
+  } catch (error) {
+    if (!isPreconditionFailure(error)) throw error;
+    return 0;
+  }
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyConfig, anyCounter, defaults, idle } from "./config.fixture.ts";
-import type { Published } from "./counter.ts";
+import type { Published } from "./counterDocument.ts";
 import { isBusyMinute, keptBy } from "./history.ts";
 
 const at = (time: string) => Date.parse(`2026-11-${time}Z`);

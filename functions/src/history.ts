@@ -7,7 +7,7 @@
  */
 import { historyPlace, type KeptStep, STEP_MILLIS } from "../../core/src/index.ts";
 import type { Config, Millis } from "./config.ts";
-import type { Published } from "./counter.ts";
+import type { Published } from "./counterDocument.ts";
 import { isSparse } from "./interval.ts";
 
 /** A state that a publish replaces: where it is kept, and until when. */

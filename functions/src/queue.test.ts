@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import type { Functions } from "firebase-admin/functions";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -5,7 +6,7 @@ import { type AggregationTask, cloudTasks, type Schedule, timers } from "./queue
 
 describe("timers", () => {
   const now = 1_700_000_000_000;
-  const task: AggregationTask = { counterId: "likes:post42", due: now + 5_000 };
+  const task: AggregationTask = { counterId: "likes:post42", due: now + 5_000, isPoll: false };
   let ran: AggregationTask[];
   let schedule: Schedule;
 
@@ -31,12 +32,38 @@ describe("timers", () => {
     expect(ran).toEqual([task]);
   });
 
-  test("take another counter, or another due time, for another task", async () => {
-    const others = [task, { ...task, counterId: "likes:post4" }, { ...task, due: task.due + 0.5 }];
+  test("take another counter, another due time, or a poll for another task", async () => {
+    const others = [
+      task,
+      { ...task, counterId: "likes:post4" },
+      { ...task, due: task.due + 0.5 },
+      { ...task, isPoll: true },
+    ];
     for (const one of others) await schedule(one);
     vi.runAllTimers();
-    expect(ran).toHaveLength(3);
+    expect(ran).toHaveLength(4);
     expect(ran).toEqual(expect.arrayContaining(others));
+  });
+
+  test("run no task before it is due, even if the timer goes off early by the clock", async () => {
+    let behind = 0;
+    const clock = () => Date.now() - behind;
+    const ranAt: number[] = [];
+    await timers(async () => void ranAt.push(clock()), clock)(task);
+    behind = 3;
+    vi.advanceTimersByTime(5_000);
+    expect([clock(), ranAt]).toEqual([task.due - 3, []]);
+    vi.advanceTimersByTime(3);
+    expect(ranAt).toEqual([task.due]);
+    vi.runAllTimers();
+    expect(ranAt).toHaveLength(1);
+  });
+
+  test("run no task a fraction of a millisecond early", async () => {
+    const ranAt: number[] = [];
+    await timers(async () => void ranAt.push(Date.now()), Date.now)({ ...task, due: task.due + 0.5 });
+    vi.runAllTimers();
+    expect(ranAt).toEqual([task.due + 1]);
   });
 
   test("run a task that is overdue at once", async () => {
@@ -59,9 +86,11 @@ describe("timers", () => {
 describe("Cloud Tasks", () => {
   const queueing = (enqueue: (task: AggregationTask, options: { id: string }) => Promise<void>) =>
     cloudTasks({ taskQueue: () => ({ enqueue }) } as unknown as Functions, "us-central1");
-  const tasks = fc.record({ counterId: fc.string({ minLength: 1 }), due: fc.nat() });
+  // Few, so that some are equal in part.
+  const ids = fc.oneof(fc.constantFrom("x", "1", "x\n1"), fc.string({ minLength: 1 }));
+  const tasks = fc.record({ counterId: ids, due: fc.oneof(fc.nat(11), fc.nat()), isPoll: fc.boolean() });
 
-  test("hold a task under a name made of its counter and due time, of letters that names may have", async () => {
+  test("hold a task under a name made of all it says, of letters that names may have", async () => {
     await fc.assert(
       fc.asyncProperty(tasks, tasks, async (one, other) => {
         const names: string[] = [];
@@ -70,23 +99,27 @@ describe("Cloud Tasks", () => {
         const [first = "", again, second] = names;
         expect(first).toMatch(/^[A-Za-z0-9_-]{1,500}$/);
         expect(again).toBe(first);
-        expect(second === first).toBe(one.counterId === other.counterId && one.due === other.due);
+        expect(second === first).toBe(isDeepStrictEqual(one, other));
       }),
     );
   });
 
   test("dispatch it when it is due", async () => {
     const enqueue = vi.fn(async () => {});
-    await queueing(enqueue)({ counterId: "x", due: 5_000 });
+    await queueing(enqueue)({ counterId: "x", due: 5_000, isPoll: true });
     expect(enqueue).toHaveBeenCalledWith(
-      { counterId: "x", due: 5_000 },
+      { counterId: "x", due: 5_000, isPoll: true },
       expect.objectContaining({ scheduleTime: new Date(5_000) }),
     );
   });
 
   test("make a task that exists already a success, and pass on every other error", async () => {
     const failing = (code: string) => queueing(() => Promise.reject(Object.assign(new Error(code), { code })));
-    await expect(failing("functions/task-already-exists")({ counterId: "x", due: 0 })).resolves.toBeUndefined();
-    await expect(failing("functions/unavailable")({ counterId: "x", due: 0 })).rejects.toThrow("functions/unavailable");
+    await expect(
+      failing("functions/task-already-exists")({ counterId: "x", due: 0, isPoll: false }),
+    ).resolves.toBeUndefined();
+    await expect(failing("functions/unavailable")({ counterId: "x", due: 0, isPoll: false })).rejects.toThrow(
+      "functions/unavailable",
+    );
   });
 });

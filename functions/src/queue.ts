@@ -12,12 +12,17 @@ import type { Millis } from "./config.ts";
 export interface AggregationTask {
   readonly counterId: string;
   readonly due: Millis;
+  /** Whether it is the next measurement of a polled counter, not one that a write has asked for. */
+  readonly isPoll: boolean;
 }
 
 /** Resolves once the aggregation is certain to happen. */
 export type Schedule = (task: AggregationTask) => Promise<void>;
 
-/** Cost: 1 task operation, whether the task is new or not. Errors of Cloud Tasks are passed on. */
+/**
+ * Schedules tasks with Cloud Tasks. Cost: 1 task operation, whether the task is new or not. Errors of Cloud Tasks are
+ * passed on. No task is scheduled further ahead than `LONGEST_DELAY` of phase.ts.
+ */
 export function cloudTasks(functions: Functions, location: string): Schedule {
   const { FUNCTIONS_EMULATOR, FIREBASE_KIT_INSTANCE_ID: kit } = process.env;
   const at = `locations/${location}/functions`;
@@ -36,21 +41,29 @@ export function cloudTasks(functions: Functions, location: string): Schedule {
   };
 }
 
-/** @param run  what a timer calls when it goes off; it must handle its own errors */
+/**
+ * Schedules tasks with timers of this process. None runs before it is due by `now`, although a timer may go off early by
+ * that clock: `setTimeout` counts another one, in whole milliseconds.
+ *
+ * @param run  what a timer calls when the task is due; it must handle its own errors
+ */
 export function timers(run: (task: AggregationTask) => Promise<void>, now: () => Millis): Schedule {
   const waiting = new Set<string>();
   return async (task) => {
     const name = taskName(task);
     if (waiting.has(name)) return;
     waiting.add(name);
-    setTimeout(() => {
+    const runOnceDue = () => {
+      const left = task.due - now();
+      if (left > 0) return void setTimeout(runOnceDue, Math.ceil(left));
       waiting.delete(name);
       void run(task);
-    }, task.due - now());
+    };
+    setTimeout(runOnceDue, Math.max(Math.ceil(task.due - now()), 0));
   };
 }
 
 /** Hashed, because sequential names are slow and ids have letters that names must not have. */
-function taskName({ counterId, due }: AggregationTask): string {
-  return createHash("sha256").update(`${counterId}\n${due}`).digest("hex").slice(0, 40);
+function taskName({ counterId, due, isPoll }: AggregationTask): string {
+  return createHash("sha256").update(`${counterId}\n${due}\n${isPoll}`).digest("hex").slice(0, 40);
 }

@@ -12,7 +12,7 @@ import { raiseAlarm } from "./alarm.ts";
 import type { Backend } from "./backend.ts";
 import type { Millis } from "./config.ts";
 import { collectionOf } from "./counted.ts";
-import { toMillis, toTimestamp } from "./counter.ts";
+import { toMillis, toTimestamp } from "./counterDocument.ts";
 import { logError } from "./log.ts";
 
 /** Counters reconciled at the same time: few, because each may have 10,000 shards to hold in memory. */

@@ -1,18 +1,20 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { defaults, idle } from "./config.fixture.ts";
-import type { Published } from "./counter.ts";
+import { anyCounter, idle } from "./config.fixture.ts";
 import { isOverdue } from "./sweep.ts";
 
-// Polled, due 5 s after it was published, and looked after for a second more.
-const polled = { shardCount: 50, unsettled: true, rate: 100, total: 500_000 };
+test("the poll of a counter is lost if it is a minute late", () => {
+  const nextAt = idle.asOf + 10_000;
+  const polled = { ...idle, phase: "scattered", nextAt } as const;
+  expect([0, 60_000, 60_001, 1e9].map((late) => isOverdue(polled, nextAt + late))).toEqual([false, false, true, true]);
+});
 
-test.each<[what: string, overdue: boolean, after: number, counter: Partial<Published>]>([
-  ["polled, its follow-ups still to come", false, 5_999, polled],
-  ["polled, its follow-ups overdue", true, 6_000, polled],
-  ["polled because of its shards alone, its follow-ups still to come", false, 1_999, { silentShards: 1 }],
-  ["polled because of its shards alone, its follow-ups overdue", true, 2_000, { silentShards: 1 }],
-  ["not polled, and just published", false, 999, { unsettled: true }],
-  ["not polled", true, 1_000, { unsettled: true }],
-])("a counter that is %s: overdue %j", (_what, overdue, after, counter) => {
-  expect(isOverdue({ ...idle, ...counter }, idle.asOf + after, 50, defaults)).toBe(overdue);
+test("a counter that is not polled is never overdue, a polled one is some day", () => {
+  fc.assert(
+    fc.property(anyCounter, (counter) => {
+      const { nextAt, asOf } = counter;
+      expect(isOverdue(counter, Number.MAX_SAFE_INTEGER)).toBe(nextAt !== null);
+      expect(isOverdue(counter, asOf)).toBe(false);
+    }),
+  );
 });

@@ -1,59 +1,69 @@
 /**
  * Repairs what was lost: a polled counter whose next measurement never came, because a task was lost or failed for a day,
- * is measured again, and so polled again. Then the counters that are due are reconciled.
+ * is measured in its place. Counters that are due are reconciled at the same time, so that neither holds up the other.
  *
- * It queries those counters only that the last publish left unsettled. With none unsettled and none due, a sweep costs 2
- * reads.
+ * It queries the polled counters alone. With none, and none due, a sweep costs 2 reads, one for each query.
  */
-import type { QueryDocumentSnapshot } from "firebase-admin/firestore";
+import { randomInt } from "node:crypto";
+import { FieldPath, type QueryDocumentSnapshot, type QuerySnapshot } from "firebase-admin/firestore";
 import { logger } from "firebase-functions";
 import { aggregate } from "./aggregate.ts";
 import type { Backend } from "./backend.ts";
-import type { Config, Millis } from "./config.ts";
-import { type Published, seen } from "./counter.ts";
+import type { Millis } from "./config.ts";
+import { type Published, parseCounter } from "./counterDocument.ts";
 import { logError } from "./log.ts";
-import { isPolled, outlookOf } from "./outlook.ts";
+import { POLLED } from "./phase.ts";
 import { reconcileDue } from "./reconcile.ts";
 
-/** Counters attended to at the same time: few, because each may have 10,000 shards to hold in memory. */
-const PAGE = 8;
+/** Counters read, and measured, at the same time. */
+const PAGE = 20;
 
-/** Whether nobody is certain to measure a counter soon, so that the sweep should. */
-export function isOverdue(counter: Published, now: Millis, margin: Millis, config: Config): boolean {
-  const { coveredUntil, due } = outlookOf(counter, margin, config);
-  return now >= Math.max(coveredUntil, due);
+/** A poll that is later than this is lost: Cloud Tasks is rarely late by a second. */
+const LATE: Millis = 60_000;
+
+/** Whether the poll that the last publish has scheduled was lost. */
+export function isOverdue({ nextAt }: Published, now: Millis): boolean {
+  return nextAt !== null && now > nextAt + LATE;
 }
 
 export async function sweep(backend: Backend): Promise<void> {
-  await settleAll(backend);
-  await reconcileDue(backend);
+  const results = await Promise.allSettled([reconcileDue(backend), pollOverdue(backend)]);
+  for (const result of results) if (result.status === "rejected") throw result.reason;
 }
 
-/** Cost: 1 read per unsettled counter; if it is overdue, what an aggregation costs. */
-async function settleAll(backend: Backend): Promise<void> {
-  const unsettled = backend.counters.where("unsettled", "==", true).orderBy("__name__").limit(PAGE);
-  for (let page = await unsettled.get(); !page.empty; page = await unsettled.startAfter(page.docs.at(-1)).get()) {
-    await Promise.all(page.docs.map((counter) => settle(backend, counter)));
-    if (page.size < PAGE) return;
+/**
+ * Cost: 1 read per polled counter, at least 1; of each that is overdue, what an aggregation costs. Where there are many, it
+ * starts at a random letter and goes round, so that counters which take all of its time do not keep it from the same others
+ * for ever.
+ */
+async function pollOverdue(backend: Backend): Promise<void> {
+  const id = FieldPath.documentId();
+  const polled = backend.counters.where("phase", "in", POLLED).orderBy(id);
+  const some = await polled.limit(PAGE).get();
+  if (some.size < PAGE) return await pollPage(backend, some);
+  const start = String.fromCharCode(randomInt(33, 127));
+  for (const part of [polled.where(id, ">=", start), polled.where(id, "<", start)]) {
+    let page = await part.limit(PAGE).get();
+    for (; !page.empty; page = await part.startAfter(page.docs.at(-1)).limit(PAGE).get()) await pollPage(backend, page);
   }
 }
 
-async function settle(backend: Backend, snapshot: QueryDocumentSnapshot): Promise<void> {
-  const { config, margin, now } = backend;
-  const counter = seen(snapshot);
-  const before = counter.published;
-  if (before && !isOverdue(before, now(), margin, config)) return;
+async function pollPage(backend: Backend, { docs }: QuerySnapshot): Promise<void> {
+  await Promise.all(docs.map((counter) => poll(backend, counter)));
+}
+
+async function poll(backend: Backend, snapshot: QueryDocumentSnapshot): Promise<void> {
+  const state = parseCounter(snapshot);
+  const before = state.published;
+  if (!before || !isOverdue(before, backend.now())) return;
   try {
-    // Anything newer than the last publish will do: the sweep wants one measurement, not one of a certain write.
-    const { counter: after } = await aggregate(backend, counter, { committedAt: before ? before.asOf + 1 : 0 });
-    if (before && isPolled(before, config) && after.total !== before.total) {
-      logger.warn("repaired a counter whose aggregation was overdue", {
-        counter: snapshot.id,
-        from: before.total,
-        to: after.total,
-      });
-    }
+    const { published: after } = await aggregate(backend, state, { at: before.nextAt ?? 0, isPoll: true });
+    logger.warn("repaired a counter whose poll was lost", {
+      counter: snapshot.id,
+      from: before.total,
+      to: after?.total,
+    });
   } catch (error) {
-    logError("could not settle a counter; the next sweep tries again", { counter: snapshot.id, error });
+    logError("could not poll a counter; the next sweep tries again", { counter: snapshot.id, error });
   }
 }

@@ -1,0 +1,144 @@
+/**
+ * The counter document: what it holds, how it is read and how it is written. Parsed with suspicion, because a server may
+ * have made it ahead, or damaged it.
+ */
+import { type DocumentReference, type DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
+import { type CounterDocument, groupOf, type HistoryState, type Reservation } from "../../core/src/index.ts";
+import type { Millis } from "./config.ts";
+import { LONGEST_DELAY, PHASES, type Phase } from "./phase.ts";
+
+/** The last publish, in milliseconds. */
+export interface Published {
+  readonly total: number;
+  readonly shardCount: number;
+  /** Whether the shard count has grown with this publish, and may grow on. */
+  readonly growing: boolean;
+  readonly writes: number;
+  /** Writes per second, averaged over some seconds. */
+  readonly rate: number;
+  readonly publishes: number;
+  readonly asOf: Millis;
+  readonly phase: Phase;
+  /** When the next measurement is scheduled; `null` if the next write brings it about. */
+  readonly nextAt: Millis | null;
+  /** Since when the rate has been low enough to shrink, or nothing was written; `null` while neither is so. */
+  readonly calmSince: Millis | null;
+  /** How many documents `shards` has. */
+  readonly documents: number;
+  /** Whether a publish in the minute of `asOf` was of a busy counter: then the last state of that minute is kept. */
+  readonly busyMinute: boolean;
+  /** Shards whose `count` cannot be added and which are therefore left out. Each is reported once in the log. */
+  readonly malformed: readonly string[];
+  /** What counting the collection cost, in reads; 0 for a counter that sums its shards. */
+  readonly reads: number;
+  /** The path of the collection that the counter counts; `null` for a counter that sums its shards. */
+  readonly counts: string | null;
+}
+
+/** A counter document as it was read: what is published over it is published on that condition. */
+export interface CounterState {
+  readonly ref: DocumentReference;
+  /** `undefined` if there was no document. */
+  readonly updateTime: Timestamp | undefined;
+  /** `undefined` if it was never published. */
+  readonly published: Published | undefined;
+  /** How many shards a server wants the counter to have, and until when. */
+  readonly reserved: Reserved | undefined;
+}
+
+/** A {@link Reservation} in milliseconds. */
+export interface Reserved {
+  readonly shards: number;
+  readonly until: Millis;
+}
+
+/** Cost: 1 read. */
+export async function readCounter(ref: DocumentReference): Promise<CounterState> {
+  return parseCounter(await ref.get());
+}
+
+/** The state of a counter without a document. */
+export function missingCounter(ref: DocumentReference): CounterState {
+  return { ref, updateTime: undefined, published: undefined, reserved: undefined };
+}
+
+/** Reads a counter document. Without `asOf` it was never published, and nothing in it is known to be true. */
+export function parseCounter(snapshot: DocumentSnapshot): CounterState {
+  const { ref, updateTime } = snapshot;
+  const reserved = parseReservation(snapshot.get("reserved"));
+  const asOf = millis(snapshot.get("asOf"));
+  if (asOf === null) return { ref, updateTime, published: undefined, reserved };
+  const number = (field: keyof Published, least: number) => {
+    const value = snapshot.get(field);
+    return Number.isFinite(value) && value >= least ? value : Math.max(least, 0);
+  };
+  const malformed = snapshot.get("malformed");
+  const phase = snapshot.get("phase");
+  const nextAt = pollOf(millis(snapshot.get("nextAt")), asOf);
+  const counts = snapshot.get("counts");
+  const published: Published = {
+    total: number("total", Number.NEGATIVE_INFINITY),
+    shardCount: number("shardCount", 1),
+    growing: snapshot.get("growing") === true,
+    writes: number("writes", 0),
+    rate: number("rate", 0),
+    publishes: number("publishes", 0),
+    asOf,
+    ...(PHASES.includes(phase) && phase !== "idle" && nextAt !== null
+      ? { phase, nextAt }
+      : { phase: "idle", nextAt: null }),
+    calmSince: millis(snapshot.get("calmSince")),
+    documents: number("documents", 0),
+    busyMinute: snapshot.get("busyMinute") === true,
+    malformed: Array.isArray(malformed) ? malformed : [],
+    reads: number("reads", 0),
+    counts: typeof counts === "string" ? counts : null,
+  };
+  return { ref, updateTime, published, reserved };
+}
+
+/** A poll that no publish can have scheduled is none: writes would wait for it. */
+function pollOf(nextAt: Millis | null, asOf: Millis): Millis | null {
+  return nextAt !== null && nextAt > asOf && nextAt <= asOf + LONGEST_DELAY + 1 ? nextAt : null;
+}
+
+function parseReservation(value: unknown): Reserved | undefined {
+  const { shards, until } = (value ?? {}) as Partial<Reservation<Timestamp>>;
+  return Number.isFinite(shards) && until instanceof Timestamp
+    ? { shards: shards as number, until: toMillis(until) }
+    : undefined;
+}
+
+/** What is written for a publish. `asOf` is passed on as it was measured, to the last digit. */
+export function serializeCounter(counterId: string, published: Published, asOf: Timestamp) {
+  const { nextAt, calmSince } = published;
+  return {
+    ...published,
+    asOf,
+    group: groupOf(counterId),
+    nextAt: nextAt === null ? null : toTimestamp(nextAt),
+    calmSince: calmSince === null ? null : toTimestamp(calmSince),
+  } satisfies CounterDocument<Timestamp> & { [field in keyof Published]: unknown };
+}
+
+/** What the history keeps of a publish. */
+export function historyStateOf(published: Published): HistoryState<Timestamp> {
+  const { total, shardCount, writes, rate, publishes, asOf } = published;
+  return { total, shardCount, writes, rate, publishes, asOf: toTimestamp(asOf) };
+}
+
+function millis(value: unknown): Millis | null {
+  return value instanceof Timestamp ? toMillis(value) : null;
+}
+
+/** Milliseconds with a fraction: exact to a quarter of a microsecond, finer than Firestore's clock. */
+export function toMillis(timestamp: Timestamp): Millis {
+  return timestamp.seconds * 1_000 + timestamp.nanoseconds / 1e6;
+}
+
+/** The timestamp of an instant, to the microsecond. */
+export function toTimestamp(millis: Millis): Timestamp {
+  const micros = Math.round(millis * 1_000);
+  const seconds = Math.floor(micros / 1e6);
+  return new Timestamp(seconds, (micros - seconds * 1e6) * 1_000);
+}

@@ -1,0 +1,111 @@
+/**
+ * What to do about a counter. Pure: the counter document, what has happened, what was measured and the time in; one step
+ * out. `aggregate.ts` takes the steps, and asks again after each.
+ *
+ *        asOf                due = asOf + interval                      commit time of a write
+ *   ──────┼───────────────────┼────────────────────────────────────────▶
+ *    counted    schedule a measurement at `due`          measure now, publish
+ *               busy: one is scheduled already
+ *
+ * A total is exact for an instant at or after `due`, so no counter is published more than once in its interval (I4). In
+ * a polled phase the publish has scheduled the next measurement, before it was made (I2).
+ */
+import type { Config, Millis } from "./config.ts";
+import { type Published, toMillis } from "./counterDocument.ts";
+import { type Cause, dueOf } from "./due.ts";
+import { includes, type Measurement } from "./measure.ts";
+import { type Before, nextPublished, quietFor } from "./next.ts";
+import { hasCooledDown } from "./phase.ts";
+import type { AggregationTask } from "./queue.ts";
+import { shardsBeyond } from "./shards.ts";
+
+/** What is known when a step is decided. */
+export interface Knowledge extends Before {
+  /** What was measured after the counter document was read. */
+  readonly measurement?: Measurement | undefined;
+}
+
+/** One step. */
+export type Step =
+  /** The writes are counted, or certain to be. */
+  | { readonly do: "nothing" }
+  | { readonly do: "schedule"; readonly task: Instant }
+  | { readonly do: "measure" }
+  /** The clock is ahead of the database's: then measure again. */
+  | { readonly do: "wait"; readonly duration: Millis }
+  /** Move shards into `base` that have been quiet since then, from this index on; then measure again. */
+  | { readonly do: "fold"; readonly fromIndex: number; readonly quietSince: Millis }
+  /** Schedule first, then publish. */
+  | { readonly do: "publish"; readonly next: Published; readonly tasks: readonly Instant[] };
+
+/** A task of the counter in question. */
+export type Instant = Omit<AggregationTask, "counterId">;
+
+/** A counter document from the future is damaged: no clock is as far ahead as this. */
+const FUTURE: Millis = 5 * 60_000;
+
+/** @param margin  how far the database's snapshots may lag behind its commits */
+export function decide(cause: Cause, known: Knowledge, now: Millis, margin: Millis, config: Config): Step {
+  const { measurement, reserved, hasFolded } = known;
+  const previous = known.previous && known.previous.asOf > now + FUTURE ? undefined : known.previous;
+  if (previous && isCovered(cause, previous, margin)) return { do: "nothing" };
+  const due = previous ? dueOf(previous, config, cause) : 0;
+  if (!measurement) {
+    const overtakenUntil = overtaken(cause, previous, config);
+    if (now < overtakenUntil) return { do: "schedule", task: { due: overtakenUntil, isPoll: true } };
+    return now < due
+      ? { do: "schedule", task: { due: Math.max(due, cause.at), isPoll: cause.isPoll } }
+      : { do: "measure" };
+  }
+  const asOf = toMillis(measurement.asOf);
+  if (asOf < due) return { do: "wait", duration: due - asOf };
+
+  const next = nextPublished(cause, { previous, reserved, hasFolded }, measurement, config);
+  const fromIndex = previous && !hasFolded ? foldFrom(cause, previous, next, measurement, config) : undefined;
+  if (fromIndex !== undefined) return { do: "fold", fromIndex, quietSince: asOf - config.shrinkCooldown };
+
+  const isCertain = cause.at <= asOf - margin || includes(measurement, cause.shardId, cause.at);
+  const again = { due: Math.max(dueOf(next, config), cause.at), isPoll: false };
+  // Of a counter that does not exist, or was deleted, there is nothing to tell.
+  const isMissing = !previous && !measurement.counted && measurement.documents === 0;
+  if (isMissing) return isCertain ? { do: "nothing" } : { do: "schedule", task: again };
+  // All else is published even if it says nothing new: writes may cancel out, and an instance that has measured between
+  // them may be about to publish. Only another publish makes that one fail.
+  const poll = next.nextAt === null ? [] : [{ due: next.nextAt, isPoll: true }];
+  const isPromised = next.phase === "busy" && next.nextAt !== null && next.nextAt >= cause.at;
+  return { do: "publish", next, tasks: isCertain || isPromised ? poll : [...poll, again] };
+}
+
+/** Whether the writes are counted, or certain to be by a poll that is scheduled. */
+function isCovered({ at, isPoll }: Cause, { asOf, phase, nextAt }: Published, margin: Millis): boolean {
+  // Of several polls the last goes on, whatever was published since it was scheduled.
+  if (isPoll && nextAt !== null) return nextAt > at;
+  // A write waits for the poll of a busy counter, which is soon, and for no other.
+  return at <= asOf - margin || (phase === "busy" && nextAt !== null && nextAt >= at);
+}
+
+/**
+ * Until when a poll leaves the counter to an earlier one that the last publish has scheduled. Two chains of polls, each a
+ * moment behind the other, would else go on side by side: both have scheduled their next poll before one of them fails to
+ * publish.
+ */
+function overtaken({ at, isPoll }: Cause, previous: Published | undefined, { minInterval }: Config): Millis {
+  const nextAt = previous?.nextAt ?? at;
+  return isPoll && nextAt < at ? nextAt + minInterval : 0;
+}
+
+/**
+ * From which shard on shards are folded now, if any are: all silent ones of a counter that has cooled down; and once in a
+ * cool-down those beyond the shard count, which writers no longer use, because each further 1,000 cost another read.
+ */
+function foldFrom(
+  { isPoll }: Cause,
+  previous: Published,
+  next: Published,
+  measurement: Measurement,
+  config: Config,
+): number | undefined {
+  if (isPoll && hasCooledDown(next.phase, quietFor(previous, next.asOf), config)) return 1;
+  const isTime = Math.floor(next.asOf / config.shrinkCooldown) > Math.floor(previous.asOf / config.shrinkCooldown);
+  return isTime && shardsBeyond(measurement, next.shardCount) > 0 ? next.shardCount : undefined;
+}

@@ -1,0 +1,46 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { MEMORY, nextRate } from "./demand.ts";
+
+const rates = fc.oneof(fc.double({ min: 0, max: 5, noNaN: true }), fc.double({ min: 0, max: 1e6, noNaN: true }));
+const times = fc.double({ min: 1, max: 1e8, noNaN: true });
+
+describe("the rate", () => {
+  test("lies between what it was and what came, or is 0 once writing has stopped", () => {
+    fc.assert(
+      fc.property(rates, fc.nat(1e6), times, (before, writes, within) => {
+        const rate = nextRate(before, writes, within);
+        const seen = (writes * 1_000) / within;
+        const [low, high] = [Math.min(before, seen) * (1 - 1e-5), Math.max(before, seen) * (1 + 1e-5)];
+        return (rate >= low && rate <= high) || (rate === 0 && writes === 0);
+      }),
+    );
+  });
+
+  test("has six digits, so that every instance concludes the same from what is stored", () => {
+    fc.assert(
+      fc.property(rates, fc.nat(1e6), times, (before, writes, within) => {
+        const rate = nextRate(before, writes, within);
+        return rate === Number(rate.toPrecision(6)) && Number.isFinite(rate);
+      }),
+    );
+  });
+
+  test("does not depend on how often a steady counter is measured", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 10_000 }), fc.integer({ min: 1, max: 20 }), (perSecond, steps) => {
+        let rate = 0;
+        for (let n = 0; n < steps; n++) rate = nextRate(rate, (perSecond * 10) / steps, 10_000 / steps);
+        expect(rate).toBeCloseTo(perSecond * (1 - Math.exp(-10_000 / MEMORY)), perSecond > 100 ? 0 : 2);
+      }),
+    );
+  });
+
+  test("forgets: after 5 seconds of silence a third is left, unless so much silence is no chance", () => {
+    expect(nextRate(0.5, 0, 5_000)).toBeCloseTo(0.5 * Math.exp(-1), 5);
+    expect(nextRate(0.5, 0, 5_999)).toBeGreaterThan(0);
+    expect(nextRate(0.5, 0, 6_000)).toBe(0);
+    expect(nextRate(100, 0, 30)).toBe(0);
+    expect(nextRate(0, 0, 1e9)).toBe(0);
+  });
+});

@@ -1,0 +1,130 @@
+/**
+ * The phases of a counter: what brings the next measurement about, and when.
+ *
+ *                    a write            2 writes an interval
+ *     unpublished ────────────▶ idle ────────────────────────▶ busy
+ *                                ▲ ▲                           │  │
+ *                                │ └── fewer, all shards wake ─┘  │ far fewer, and there are silent shards
+ *                                │                                ▼
+ *                                │        ┌───── a write ────▶ scattered
+ *                                │        │ (of any phase below)  │ no write since the last poll
+ *                                │        │                       ▼
+ *                                │        ├──────────────────── quiet
+ *                                │        │                       │ none for a minute: the count shrinks
+ *                                │        │                       ▼
+ *                                │        ├──────────────────── shrunk
+ *                                │        │                       │ none by writers that went by the old count
+ *                                │        │                       ▼
+ *                                └── fold ┴──────────────────── cooling     after the cool-down
+ *
+ * `idle`: every shard there is wakes the functions when it is written, so nothing is scheduled. In the other phases the
+ * counter is polled: the publish has scheduled the next measurement, at `nextAt`. Either so many writes come that polling
+ * is cheaper than being woken by them, or by the few that wake (`busy`); or there are *silent* shards, whose creation wakes
+ * the functions but whose later writes do not (all but `0` and `base`). Once they are folded, the counter is idle again.
+ */
+import type { Config, Millis } from "./config.ts";
+
+/**
+ * How far ahead a task may be due.
+ *
+ * The tasks of a kit and of an extension carry an ID token that the Admin SDK fetches when it enqueues them
+ * (`updateTaskPayload` in `firebase-admin/lib/functions/functions-api-client-internal.js`). It is valid for an hour
+ * (https://cloud.google.com/docs/authentication/token-types#id), so a task dispatched later is refused, and so is each
+ * retry. A plain codebase names a service account instead, for which Cloud Tasks makes a token at each dispatch; it keeps
+ * to the same limit, so that all packagings behave alike.
+ */
+export const LONGEST_DELAY: Millis = 50 * 60_000;
+
+export const PHASES = ["idle", "busy", "scattered", "quiet", "shrunk", "cooling"] as const;
+export type Phase = (typeof PHASES)[number];
+
+/** The phases in which a counter is polled. */
+export const POLLED: readonly Phase[] = PHASES.filter((phase) => phase !== "idle");
+
+/** So many writes within an interval are looked for by one poll, which is cheaper than being woken by each. */
+const BUSY = 2;
+
+/** From so many on a counter is polled for {@link BUSY} of them if most of them wake nothing. */
+const BUSY_IF_SILENT = 0.5;
+
+/** How long a counter must have been quiet to shrink. */
+const QUIET: Millis = 60_000;
+
+/** Longer than any client goes by a shard count that it has read (`SHARD_COUNT_TTL_MS`), and waits for its write. */
+const STALE_WRITERS: Millis = 70_000;
+
+/** How long nothing must have been written for a phase; `undefined` for those of a counter that is written. */
+function quietTime(phase: Phase, { shrinkCooldown }: Pick<Config, "shrinkCooldown">): Millis | undefined {
+  const shrinksAfter = Math.min(QUIET, shrinkCooldown);
+  const times: Partial<Record<Phase, Millis>> = {
+    quiet: 0,
+    shrunk: shrinksAfter,
+    cooling: shrinksAfter + Math.min(STALE_WRITERS, shrinkCooldown),
+  };
+  return times[phase];
+}
+
+/** Whether nothing has been written lately. */
+export function isQuiet(phase: Phase | undefined): boolean {
+  return phase === "quiet" || phase === "shrunk" || phase === "cooling";
+}
+
+/** What a measurement has found, as far as the phase depends on it. */
+export interface Activity {
+  /** Whether anything was written since the last publish. */
+  readonly isWritten: boolean;
+  /** For how long nothing has been written, if the counter was quiet before. */
+  readonly quietFor: Millis;
+  /** Writes per second. */
+  readonly rate: number;
+  /** The least time between this publish and the next. */
+  readonly interval: Millis;
+  /** Whether there are shards whose writes wake nothing. */
+  readonly hasSilentShards: boolean;
+}
+
+/** The phase that follows. A counter that was never published has none before. */
+export function nextPhase(before: Phase | undefined, activity: Activity, config: Config): Phase {
+  const { isWritten, quietFor, rate, interval, hasSilentShards } = activity;
+  // Of a counter that slept, or was never published, the average is not yet the rate.
+  const isAwake = before === "busy" || before === "scattered";
+  if (rate * interval >= 1_000 * (hasSilentShards && isAwake ? BUSY_IF_SILENT : BUSY)) return "busy";
+  if (!hasSilentShards) return "idle";
+  if (isWritten || before === undefined || before === "idle") return "scattered";
+  const phases: Phase[] = ["cooling", "shrunk"];
+  return phases.find((phase) => quietFor >= (quietTime(phase, config) ?? 0)) ?? "quiet";
+}
+
+/**
+ * How long after a publish the counter is measured again; `undefined` if the next write sees to it. As long as writers are
+ * told to use silent shards, no longer than the longest interval.
+ */
+export function pollAfter(
+  phase: Phase,
+  { rate, interval, quietFor, shardCount }: Pick<Activity, "rate" | "interval" | "quietFor"> & { shardCount: number },
+  config: Config,
+): Millis | undefined {
+  const { maxInterval, shrinkCooldown } = config;
+  const until = (time: Millis | undefined) => Math.max((time ?? 0) - quietFor, maxInterval);
+  const delays: Record<Phase, Millis | undefined> = {
+    idle: undefined,
+    // The interval, or the time in which so many writes are expected.
+    busy: Math.min((1_000 * BUSY) / rate, maxInterval),
+    scattered: maxInterval,
+    quiet: until(quietTime("shrunk", config)),
+    shrunk: until(quietTime("cooling", config)),
+    cooling: until(shrinkCooldown),
+  };
+  const delay = delays[phase];
+  if (delay === undefined) return undefined;
+  return Math.min(Math.max(shardCount > 1 ? Math.min(delay, maxInterval) : delay, interval), LONGEST_DELAY);
+}
+
+/** Whether a counter has been quiet for long enough for its silent shards to be folded. */
+export function hasCooledDown(
+  phase: Phase,
+  quietFor: Millis,
+  { shrinkCooldown }: Pick<Config, "shrinkCooldown">,
+): boolean {
+  return phase === "cooling" && quietFor >= shrinkCooldown;
+}

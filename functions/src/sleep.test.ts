@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { sleep } from "./sleep.ts";
+
+test("waits on while the clock says that a timer went off early, and no longer", async () => {
+  // Of the start, and of each time a timer goes off.
+  const readings = [1_000, 1_002.5, 1_002.9, 1_003];
+  await sleep(3, () => readings.shift() as number);
+  expect(readings).toEqual([]);
+});
+
+test("does not wait for a duration that is over", async () => {
+  let waited = true;
+  const waiting = Promise.all([sleep(0), sleep(-5)]).then(() => {
+    waited = false;
+  });
+  for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+  expect(waited).toBe(false);
+  await waiting;
+});
