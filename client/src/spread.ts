@@ -1,67 +1,84 @@
 /**
  * Over how many shards this client spreads its writes.
  *
- * It knows the shard count from a watch on the counter, else from a read that is kept for a while. A write that is slow to
- * be acknowledged, or still is not, hints at contention: the next ones ask for the shard count first, and spread over twice
- * as many. Not to wait for the acknowledgement matters: of a shard with a long queue it may never come. Who asks while the
- * counter grows asks again, for what it heard then is too little a moment later. Spreading too wide or too narrow is
- * always safe, because the total is the sum of every shard there is.
+ * The client knows the shard count from a watch on the counter, else from a read that is trusted for a minute or for 20
+ * writes; for a second, if the count has just grown, there is none yet, or writes are contended. Signs of contention make
+ * it choose among more: no answer for a second, to a write or to the read of the count, and writes that were refused as
+ * contended. Too wide and too narrow are both safe, because the total is the sum of every shard.
  */
-import { MARK_SLOTS, MAX_SHARDS } from "../../core/src/index.ts";
-import { BUSY_WRITES, SHARD_COUNT_TTL_MS, SLOW_ACK_MS, WIDEST } from "./patience.ts";
+import { MAX_SHARDS } from "../../core/src/index.ts";
+import { BUSY_WRITES, SHARD_COUNT_TTL_MS, SLOW_ACK_MS } from "./timeouts.ts";
+
+/** How many times the shard count a client spreads over while the database is slow to answer; and over how many at least. */
+const WIDER_IF_SLOW = 4;
+const WIDTH_IF_SLOW = 64;
+
+/** How many times as many shards each refusal adds to the choice: it comes late, after seconds in a queue. */
+const WIDER_PER_REFUSAL = 8;
+
+/** How many times the shard count a client spreads over at most. */
+const WIDEST = 256;
 
 /** What one client knows of one counter. One per counter and Firestore instance; synchronous, no I/O. */
 export interface Spread {
-  /**
-   * What speaks against what is known.
-   *
-   * @returns 0: nothing; 1: this client has written much since, so it should be read again, some time; 2: it is old, or of a
-   *          counter that had just grown, or writes are slow, so it should be read before the next write
-   */
-  _doubt(): number;
+  /** Whether there has been no answer for longer than a second, or writes were refused as contended lately. */
+  _isContended(): boolean;
+  /** Whether the shard count should be read before the next write: it is unknown or old, or writes are contended. */
+  _isStale(): boolean;
   /**
    * The counter document was read.
    *
-   * @param shardCount - what it says; anything but a number from 1 on is taken for 1. Left out if the read failed: what is
-   *                    known stays, and is not asked for again at once
-   * @param growing - whether it says that the counter has just grown. Left out by who will be told when it grows on
+   * @param shardCount - what it says; anything but a number from 1 on is taken for 1. Left out if the read failed: what
+   *                    is known stays
+   * @param growing - whether it says that the count has just grown. Left out by who will be told when it grows on
    */
   _learn(shardCount?: unknown, growing?: unknown): void;
-  /** A write was sent. */
+  /** A write was sent, or the count asked for. */
   _sent(): void;
-  /** The oldest write under way was acknowledged, or has failed: writes of one client are answered in their order. */
-  _answered(): void;
+  /** That was answered. @param isRefused - whether it was refused as contended */
+  _answered(isRefused?: boolean): void;
   /** Over how many shards to spread the next write. */
   _width(): number;
-  /** The turn of the next write of this client, which decides the slot of its mark. */
-  _nextTurn(): number;
 }
 
 /** @param clock - the time in milliseconds since the epoch, such as `Date.now` */
-export function createSpread(random: () => number, clock: () => number): Spread {
+export function createSpread(clock: () => number): Spread {
   let shardCount = 1;
   let knownAt = 0;
-  let writesSince = 0;
-  const underWay: number[] = [];
-  // Of nothing under way the sum is no number, and nothing is slow.
-  const isSlow = () => (underWay[0] as number) + SLOW_ACK_MS < clock();
-  let turn = Math.floor(random() * MARK_SLOTS);
+  let ttl = 0;
+  let writes = 0;
+  let pending = 0;
+  let answeredAt = 0;
+  /** How many times the shard count a client spreads over after signs of contention: less with each quick answer. */
+  let wider = 1;
+  const factor = () =>
+    Math.max(
+      wider,
+      pending && clock() - answeredAt > SLOW_ACK_MS ? Math.max(WIDER_IF_SLOW, WIDTH_IF_SLOW / shardCount) : 1,
+    );
   return {
-    _doubt: () => (isSlow() || clock() - knownAt >= SHARD_COUNT_TTL_MS ? 2 : +(writesSince >= BUSY_WRITES)),
-    _learn(seen = shardCount, growing) {
-      shardCount = Math.max(Number(seen) || 1, 1);
-      knownAt = growing ? 0 : clock();
-      writesSince = 0;
+    _isContended: () => factor() > 1,
+    _isStale: () => writes >= BUSY_WRITES || clock() - knownAt >= (factor() > 1 ? SLOW_ACK_MS : ttl),
+    _learn(seen, growing) {
+      const known = Math.max((seen ?? shardCount) as number, 1) || 1;
+      // A count that has grown takes the refusals into account.
+      if (known > shardCount) wider = 1;
+      shardCount = known;
+      knownAt = clock();
+      ttl = seen && !growing ? SHARD_COUNT_TTL_MS : SLOW_ACK_MS;
+      writes = 0;
     },
-    _sent: () => underWay.push(clock()),
-    _answered() {
-      if (isSlow()) knownAt = 0;
-      underWay.shift();
+    _sent() {
+      writes++;
+      if (!pending++) answeredAt = clock();
     },
-    _width: () => Math.min(isSlow() ? WIDEST * shardCount : shardCount, MAX_SHARDS),
-    _nextTurn() {
-      writesSince++;
-      return turn++;
+    _answered(isRefused) {
+      const before = factor();
+      pending--;
+      answeredAt = clock();
+      if (isRefused) wider = Math.min(before * WIDER_PER_REFUSAL, WIDEST);
+      else wider = before > wider ? before : Math.max(wider / 2, 1);
     },
+    _width: () => Math.min(factor() * shardCount, MAX_SHARDS),
   };
 }

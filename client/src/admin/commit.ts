@@ -7,6 +7,7 @@
  * With a key that document is the entry, which stays (increment.ts); without one it is a receipt, which expires (receipt.ts).
  */
 import { FieldValue, type WriteBatch } from "firebase-admin/firestore";
+import { ABORTED, codeOf } from "../../../core/src/index.ts";
 import { type Counter, knowSpread, shardDoc, shardFor } from "./counter.ts";
 import { persist } from "./retry.ts";
 
@@ -17,17 +18,17 @@ export type Create = (writer: WriteBatch, shard: string) => void;
 export function put(writer: WriteBatch, counter: Counter, by: number, create?: Create): void {
   const shard = shardFor(counter, by);
   create?.(writer, shard);
-  writer.set(shardDoc(counter, shard), delta(by), { merge: true });
+  writer.set(shardDoc(counter, shard), delta(shard, by), { merge: true });
 }
 
 /** What an increment changes of a shard. */
-export function delta(by: number) {
-  return { count: FieldValue.increment(by), writes: FieldValue.increment(1), at: FieldValue.serverTimestamp() };
+export function delta(shard: string, by: number) {
+  return { shard, count: FieldValue.increment(by), writes: FieldValue.increment(1), at: FieldValue.serverTimestamp() };
 }
 
 /**
- * Commits an increment, and tries until its outcome is known, on another shard each time. A slow acknowledgement hints at
- * contention: the next increments spread wider.
+ * Commits an increment, and tries until its outcome is known, on another shard each time. A commit that is slow
+ * or refused as contended makes the next ones spread wider.
  *
  * @param create - called for each try
  * @throws ALREADY_EXISTS if it was committed, by this call or an earlier one; what else will not pass
@@ -38,6 +39,12 @@ export async function commitOnce(counter: Counter, by: number, create: Create): 
     const batch = counter.firestore.batch();
     put(batch, counter, by, create);
     counter._spread._sent();
-    await batch.commit().finally(() => counter._spread._answered());
+    await batch.commit().then(
+      () => counter._spread._answered(),
+      (error) => {
+        counter._spread._answered(codeOf(error) === ABORTED);
+        throw error;
+      },
+    );
   });
 }

@@ -9,9 +9,9 @@ import {
   shardsPath,
   validName,
 } from "../../../core/src/index.ts";
-import { SLOW_ACK_MS } from "../patience.ts";
 import type { CounterOptions, Reference } from "../reference.ts";
 import { createSpread, type Spread } from "../spread.ts";
+import { SLOW_ACK_MS } from "../timeouts.ts";
 
 /** Names one counter. The same object whenever the same counter is asked for. */
 export type CounterRef = Reference<Firestore>;
@@ -43,7 +43,7 @@ export function counter(firestore: Firestore, id: string, options: CounterOption
   const path = counterPath(validName("collection", collection), validName("id", id));
   const known = counters.get(firestore) ?? {};
   counters.set(firestore, known);
-  known[path] ??= { firestore, id, path, _spread: createSpread(Math.random, Date.now) };
+  known[path] ??= { firestore, id, path, _spread: createSpread(Date.now) };
   return known[path];
 }
 
@@ -57,8 +57,6 @@ export function counterDoc({ firestore, path }: CounterRef): DocumentReference {
  * what was there, and would refuse them on a shard that has a fraction.
  */
 export function shardFor({ _spread }: Counter, by: number): string {
-  // Counts the write: a busy writer looks sooner how wide to spread.
-  _spread._nextTurn();
   return Number.isSafeInteger(by) ? randomShard(_spread._width(), Math.random) : BASE_SHARD;
 }
 
@@ -68,20 +66,23 @@ export function shardDoc({ firestore, path }: CounterRef, shard: string): Docume
 }
 
 /**
- * Reads the shard count where there is doubt about what is known, once at a time. Waits for it if the doubt is strong, but no
- * longer than a write may take. Never rejects: not knowing is safe. Cost: 1 read, once a minute or in 20 writes, and for each
- * write while writes are slow.
+ * Reads the shard count if what is known is stale, once at a time, and waits for it, but no longer than a write may take.
+ * Never rejects: not knowing is safe. Cost: 1 read, once a minute or
+ * in 20 writes; once a second while writes are contended.
  */
 export async function knowSpread(counter: Counter): Promise<void> {
   const { _spread } = counter;
-  const doubt = _spread._doubt();
-  if (doubt === 0) return;
-  counter._reading ??= counterDoc(counter)
-    .get()
-    .catch(() => undefined)
-    .then((snapshot) => {
-      _spread._learn(snapshot?.get("shardCount"), snapshot?.get("growing"));
-      counter._reading = undefined;
-    });
-  if (doubt > 1) await Promise.race([counter._reading, sleep(SLOW_ACK_MS, undefined, { ref: false })]);
+  if (!_spread._isStale()) return;
+  counter._reading ??= read();
+  await Promise.race([counter._reading, sleep(SLOW_ACK_MS, undefined, { ref: false })]);
+
+  async function read(): Promise<void> {
+    _spread._sent();
+    const snapshot = await counterDoc(counter)
+      .get()
+      .catch(() => undefined);
+    _spread._answered();
+    _spread._learn(snapshot?.get("shardCount"), snapshot?.get("growing"));
+    counter._reading = undefined;
+  }
 }

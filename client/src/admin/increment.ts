@@ -128,6 +128,7 @@ async function incrementOnce(counter: Counter, by: number, key: string): Promise
 async function takeBack(counter: Counter, entry: QueryDocumentSnapshot): Promise<void> {
   const batch = counter.firestore.batch();
   batch.delete(entry.ref, { lastUpdateTime: entry.updateTime });
-  batch.set(shardDoc(counter, entry.get("shard")), delta(-entry.get("by")), { merge: true });
+  const shard: string = entry.get("shard");
+  batch.set(shardDoc(counter, shard), delta(shard, -entry.get("by")), { merge: true });
   await batch.commit();
 }

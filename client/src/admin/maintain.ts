@@ -1,14 +1,7 @@
 /** What only a server may do to a counter: start it at a number, set it, delete it. */
-import { type CollectionReference, FieldValue } from "firebase-admin/firestore";
-import {
-  ALREADY_EXISTS,
-  BASE_SHARD,
-  CounterError,
-  codeOf,
-  isPreconditionFailure,
-  shardsPath,
-} from "../../../core/src/index.ts";
-import { moveBase, sumOf } from "./base.ts";
+import { type CollectionReference, FieldValue, Timestamp } from "firebase-admin/firestore";
+import { ALREADY_EXISTS, BASE_SHARD, CounterError, codeOf, MAX_SHARDS, shardsPath } from "../../../core/src/index.ts";
+import { commitMove, moveBase, retryMove, sumOf } from "./base.ts";
 import { type CounterRef, counterDoc, shardDoc } from "./counter.ts";
 import { persist } from "./retry.ts";
 import { setSource } from "./source.ts";
@@ -17,45 +10,80 @@ import { setSource } from "./source.ts";
 export interface EnsureOptions {
   /** The total it starts with. Default 0. */
   initial?: number | undefined;
+  /** How many shards writers spread over at least, 1 to 10,000: for a crowd that is expected. Default: as few as there need be. */
+  shards?: number | undefined;
+  /** For how many milliseconds it has so many shards at least. Default an hour. */
+  holdFor?: number | undefined;
 }
 
+const HOUR_MS = 3_600_000;
+
 /**
- * Makes sure that a counter exists. If it does, nothing changes, however often this is called and by whom; if it does
- * not, it starts at `initial`. Increments may go on meanwhile, and count.
+ * Makes sure that a counter exists. If it does, its total does not change, however often this is called and by whom; if
+ * it does not, it starts at `initial`. Increments may go on meanwhile, and count.
  *
- * Call it before the first increment: a counter that somebody has incremented exists.
+ * Call it before the first increment: a counter that has been incremented exists.
  *
- * Cost: 2 reads, and 1 write if it does not exist.
+ * With `shards`, writers spread over at least so many from now on, for an hour or as long as `holdFor` says. Where a crowd
+ * comes all at once, none of its writes then waits for the counter to grow. The parameter
+ * `MAX_SHARDS` of the functions still holds.
  *
- * @throws CounterError `counter/invalid-amount`
+ * Cost: 2 reads, and 1 write if it does not exist; 1 read and 1 write more with `shards`.
+ *
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-option`
  *
  * @example
  * ```ts
  * await ensureCounter(counter(db, "stock:shoes"), { initial: 500 });
+ * await ensureCounter(counter(db, "votes:final"), { shards: 200 });
  * ```
  */
 export async function ensureCounter(ref: CounterRef, options: EnsureOptions = {}): Promise<void> {
-  const { initial = 0 } = options;
+  const { initial = 0, shards, holdFor = HOUR_MS } = options;
   validTotal(initial);
+  if (shards !== undefined) await reserveShards(ref, shards, holdFor);
   const base = shardDoc(ref, BASE_SHARD);
   await persist(async () => {
     // A counter document without a total is no counter yet: setSource may have come first.
     const [counter, known] = await ref.firestore.getAll(counterDoc(ref), base, { fieldMask: ["asOf"] });
     if (counter?.get("asOf") !== undefined || known?.exists) return;
-    await base.create({ count: initial, writes: 0, at: FieldValue.serverTimestamp() });
+    await base.create({ shard: BASE_SHARD, count: initial, writes: 0, at: FieldValue.serverTimestamp() });
   }).catch((error) => {
     if (codeOf(error) !== ALREADY_EXISTS) throw error;
   });
 }
 
+/** Clients read `shardCount` at once; the functions keep to the reservation with each publish. */
+async function reserveShards(ref: CounterRef, shards: number, holdFor: number): Promise<void> {
+  if (!(Number.isInteger(shards) && shards >= 1 && shards <= MAX_SHARDS)) {
+    throw new CounterError(
+      "counter/invalid-option",
+      `shards is ${shards}; pass a whole number from 1 to ${MAX_SHARDS}`,
+    );
+  }
+  if (!(holdFor > 0 && holdFor <= MAX_HOLD_MS)) {
+    throw new CounterError("counter/invalid-option", `holdFor is ${holdFor}; pass milliseconds, up to 30 days`);
+  }
+  await persist(() =>
+    ref.firestore.runTransaction(async (transaction) => {
+      const known = (await transaction.get(counterDoc(ref))).get("shardCount");
+      const reserved = { shards, until: Timestamp.fromMillis(Date.now() + holdFor) };
+      const shardCount = Math.max(Number(known) || 1, shards);
+      transaction.set(counterDoc(ref), { reserved, shardCount }, { mergeFields: ["reserved", "shardCount"] });
+    }),
+  );
+}
+
+const MAX_HOLD_MS = 30 * 24 * HOUR_MS;
+
 /**
  * Sets the total of a counter, at one instant between the call and its return: increments committed before it are gone,
  * those after it count in full. Nobody is kept from incrementing. Entries stay, so keys that count still do.
  *
- * Cost: 1 read per shard and 1 write; again if a fold or another reset came between.
+ * Cost: 1 read per shard and 1 write; again, after a pause, if a fold or another reset came between.
  *
  * @param to - the total from now on
- * @throws CounterError `counter/invalid-amount`
+ * @throws CounterError `counter/invalid-amount`; `counter/contention` if a server writes `shards/base` all the time
  *
  * @example
  * ```ts
@@ -64,18 +92,11 @@ export async function ensureCounter(ref: CounterRef, options: EnsureOptions = {}
  */
 export async function resetCounter(ref: CounterRef, to: number): Promise<void> {
   validTotal(to);
-  await persist(async () => {
-    for (;;) {
-      const shards = await ref.firestore.collection(shardsPath(ref.path)).select("count").get();
-      const batch = ref.firestore.batch();
-      moveBase(batch, ref, shards, to - sumOf(shards));
-      try {
-        await batch.commit();
-        return;
-      } catch (error) {
-        if (!isPreconditionFailure(error)) throw error;
-      }
-    }
+  await retryMove(ref, async () => {
+    const shards = await ref.firestore.collection(shardsPath(ref.path)).select("count").get();
+    const batch = ref.firestore.batch();
+    moveBase(batch, ref, shards, to - sumOf(shards));
+    await commitMove(batch);
   });
 }
 

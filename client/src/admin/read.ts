@@ -1,6 +1,14 @@
 /** Reading counters: the cached total, the exact sum, the past, a watch, and whether a key counts. */
-import { FieldPath, type Timestamp } from "firebase-admin/firestore";
-import { entryPath, HISTORY, shardsPath, sumOfCounts, validName } from "../../../core/src/index.ts";
+import { AggregateField, FieldPath, type Timestamp } from "firebase-admin/firestore";
+import {
+  codeOf,
+  entryPath,
+  FAILED_PRECONDITION,
+  HISTORY,
+  shardsPath,
+  sumOfCounts,
+  validName,
+} from "../../../core/src/index.ts";
 import { type HistoryOptions, type HistoryPoint, historyPoints, historyRange } from "../history.ts";
 import { type Snapshot, toSnapshot } from "../snapshot.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
@@ -21,7 +29,11 @@ export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
 }
 
 /**
- * Sums the shards at this instant, without waiting for the functions. Cost: 1 read per shard.
+ * The sum of the shards at this instant, without waiting for the functions.
+ *
+ * Cost: 3 reads, and 2 more for each further 1,000 shards; 1 read per shard if the index of `firestore.indexes.json` is
+ * missing, or a server has written shards that are not in it. Of a counter that counts a collection, 1 read per 1,000
+ * documents more.
  *
  * @example
  * ```ts
@@ -29,8 +41,34 @@ export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
  * ```
  */
 export async function getExactCounter(ref: CounterRef): Promise<number> {
-  const shards = await ref.firestore.collection(shardsPath(ref.path)).select("count").get();
-  return sumOfCounts(shards.docs.map((shard) => shard.get("count")));
+  const { firestore, path } = ref;
+  const shards = firestore.collection(shardsPath(path));
+  const list = async () => sumOfCounts((await shards.select("count").get()).docs.map((shard) => shard.get("count")));
+  const sums = shards.orderBy("shard").aggregate({
+    total: AggregateField.sum("count"),
+    // Summed, too, so that the one index serves.
+    writes: AggregateField.sum("writes"),
+    documents: AggregateField.count(),
+  });
+  const exact = firestore.runTransaction(
+    async (transaction) => {
+      const [summed, counted, document] = await Promise.all([
+        transaction.get(sums),
+        transaction.get(shards.count()),
+        transaction.get(counterDoc(ref)),
+      ]);
+      const counts: string | null | undefined = document.get("counts");
+      if (counts) return (await transaction.get(firestore.collection(counts).count())).data().count;
+      const { total, documents } = summed.data();
+      return documents === counted.data().count && Number.isFinite(total) ? total : undefined;
+    },
+    { readOnly: true },
+  );
+  return (await exact.catch(unlessNoIndex)) ?? (await list());
+}
+
+function unlessNoIndex(error: unknown): undefined {
+  if (codeOf(error) !== FAILED_PRECONDITION) throw error;
 }
 
 /**

@@ -11,7 +11,7 @@ import { incrementCounter } from "./increment.ts";
 const HOUR = 3_600_000;
 
 /** What becomes of one commit: done; done, but not heard of; not yet done, not heard of; not done, not heard of; refused. */
-type Fate = "done" | "lost answer" | "late" | "lost call" | "refused";
+type Fate = "done" | "lost answer" | "late" | "lost call" | "refused" | "contended";
 
 interface Write {
   readonly kind: "create" | "set";
@@ -59,6 +59,7 @@ class Database {
     this.onCommit();
     const fate = this.fates.shift() ?? "done";
     if (fate === "refused") throw { code: 7 };
+    if (fate === "contended") throw { code: 10 };
     if (fate === "late") this.late.push(() => this.#apply(writes));
     if (fate === "done" || fate === "lost answer") this.#apply(writes);
     if (fate !== "done") throw { code: 14 };
@@ -173,22 +174,26 @@ test("it is tried for half a day and no longer: never when its receipt may have 
   }
 });
 
-test("calls made one after the other cost a commit each and a read in 20 of them; 1,000 at once, one", async () => {
+test("calls made one after the other cost a commit each, and a read in twenty; 1,000 at once, one", async () => {
   const { database, ref } = start();
   for (let n = 0; n < 100; n++) await incrementCounter(ref);
   expect(database).toMatchObject({ commits: 100, reads: 5, total: 100 });
   await Promise.all(Array.from({ length: 1_000 }, () => incrementCounter(ref)));
-  expect(database).toMatchObject({ commits: 101, total: 1_100 });
+  expect(database).toMatchObject({ commits: 101, reads: 6, total: 1_100 });
+  now += 60_000;
+  await incrementCounter(ref);
+  expect(database).toMatchObject({ commits: 102, reads: 7 });
 });
 
-test("after a slow acknowledgement the process looks over how many shards to spread before it writes again", async () => {
+test("a commit that is refused as contended is tried on another shard, after a look at how many there are", async () => {
   const { database, ref } = start();
   await incrementCounter(ref);
-  expect(database.reads).toBe(1);
+  database.fates = ["contended", "done"];
   database.onCommit = () => {
     now += 1_500;
   };
   await incrementCounter(ref);
+  expect(database).toMatchObject({ commits: 3, total: 2 });
   expect(database.reads).toBe(1);
   await incrementCounter(ref);
   expect(database.reads).toBe(2);

@@ -28,16 +28,14 @@ import {
   CounterError,
   codeOf,
   DEADLINE_EXCEEDED,
-  isPreconditionFailure,
   parseSource,
   type Source,
   shardsPath,
   validSource,
 } from "../../../core/src/index.ts";
-import { magnitudeOf, moveBase, sumOf } from "./base.ts";
+import { commitMove, magnitudeOf, moveBase, retryMove, sumOf } from "./base.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { driftOf } from "./drift.ts";
-import { backoff, persist } from "./retry.ts";
 import { aggregationOf } from "./source.ts";
 
 /** How a counter is reconciled. */
@@ -92,46 +90,35 @@ export async function reconcileCounter(ref: CounterRef, options: ReconcileOption
   const correction = counterDoc(ref).collection(CORRECTIONS).doc();
   let sent = false;
   let timeouts = 0;
-  return await persist(async () => {
-    for (let tries = 0; ; tries++) {
-      const { source, expected, shards, asOf } = await look(ref, given).catch((error) => {
-        if (codeOf(error) === DEADLINE_EXCEEDED) timeouts++;
-        throw timeouts === TIMEOUTS ? tooLarge(ref, error) : error;
-      });
-      timeouts = 0;
-      // After the snapshot: a commit whose answer never came is either in it, and known by its correction, or will fail.
-      const earlier = sent ? await madeBy(correction) : undefined;
-      if (earlier) return earlier;
-      const found = sumOf(shards);
-      const drift = driftOf(expected, found, magnitudeOf(shards));
-      if (drift === 0 || dryRun) return { expected, found, drift, corrected: false, asOf };
+  return await retryMove(ref, async () => {
+    const { source, expected, shards, asOf } = await look(ref, given).catch((error) => {
+      if (codeOf(error) === DEADLINE_EXCEEDED) timeouts++;
+      throw timeouts === TIMEOUTS ? tooLarge(ref, error) : error;
+    });
+    timeouts = 0;
+    // After the snapshot: a commit whose answer never came is either in it, and known by its correction, or will fail.
+    const earlier = sent ? await madeBy(correction) : undefined;
+    if (earlier) return earlier;
+    const found = sumOf(shards);
+    const drift = driftOf(expected, found, magnitudeOf(shards));
+    if (drift === 0 || dryRun) return { expected, found, drift, corrected: false, asOf };
 
-      const batch = ref.firestore.batch();
-      moveBase(batch, ref, shards, drift);
-      const at = FieldValue.serverTimestamp() as unknown as Timestamp;
-      batch.create(correction, {
-        source,
-        expected,
-        found,
-        by: drift,
-        asOf,
-        at,
-      } satisfies CorrectionDocument<Timestamp>);
-      sent = true;
-      try {
-        await batch.commit();
-        return { expected, found, drift, corrected: true, asOf };
-      } catch (error) {
-        if (!isPreconditionFailure(error)) throw error;
-        if (tries === TRIES) throw contention(ref, error);
-        await backoff(tries, error);
-      }
-    }
+    const batch = ref.firestore.batch();
+    moveBase(batch, ref, shards, drift);
+    const at = FieldValue.serverTimestamp() as unknown as Timestamp;
+    batch.create(correction, {
+      source,
+      expected,
+      found,
+      by: drift,
+      asOf,
+      at,
+    } satisfies CorrectionDocument<Timestamp>);
+    sent = true;
+    await commitMove(batch);
+    return { expected, found, drift, corrected: true, asOf };
   });
 }
-
-/** How often `base` may move between a look and its correction. With the waits in between, some two minutes. */
-const TRIES = 20;
 
 function storedSource(counter: DocumentSnapshot): Source {
   const stored: unknown = counter.get("source");
@@ -192,14 +179,6 @@ function tooLarge({ id }: CounterRef, cause: unknown): CounterError {
   return new CounterError(
     "counter/source-too-large",
     `counting the source of "${id}" takes longer than the minute Firestore allows; choose a source with fewer documents`,
-    cause,
-  );
-}
-
-function contention({ id }: CounterRef, cause: unknown): CounterError {
-  return new CounterError(
-    "counter/contention",
-    `shards/base of "${id}" was written each time before it could be corrected; fractions are added there: count in whole units`,
     cause,
   );
 }

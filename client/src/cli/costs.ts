@@ -4,20 +4,21 @@
  * Intervals, polling and shard counts are decided by the functions' own rules, each counter being written evenly, with a
  * busy part of each day and a quiet rest. What follows per publish is how the functions work (docs/architecture.md):
  *
- *     polled      the publishers keep the clock: per interval 1 task, 1 publish, every shard read once, and the counter
- *                 document once by the task, and by a wake that wonders whether it is looked after. Only writes to one
- *                 shard wake
- *     not polled  a publish waits for a write: the interval, then the first write after it. If that came early, its wake
+ *     busy        polled: per interval 1 task, 1 measurement and 1 publish. The task reads the counter document, and so does
+ *                 a wake that came after the poll was due. Only writes to shard 0 wake
+ *     idle        a publish waits for a write: the interval, then the first write after it. If that came early, its wake
  *                 has read the counter document and put the publish off by a task
+ *     after it    five polls, the last of which folds: after the interval, the longest one, a minute, 70 s, the cool-down
  *     history     a write for each hour with a publish, and for each minute in which one of them was of a busy counter; of
  *                 each day of hours and each hour of minutes one document, which is deleted when it is too old
  */
 import { MAX_SHARDS, STEP_MILLIS } from "../../../core/src/index.ts";
 import { decideScaling } from "../../../functions/src/autoscale.ts";
 import type { Config } from "../../../functions/src/config.ts";
-import { isSparse, publishInterval } from "../../../functions/src/interval.ts";
-import { isPolled } from "../../../functions/src/outlook.ts";
-import { BUSY_WRITES } from "../patience.ts";
+import { publishInterval } from "../../../functions/src/interval.ts";
+import { nextPhase, pollAfter } from "../../../functions/src/phase.ts";
+import { FEW } from "../../../functions/src/shards.ts";
+import { TIDY_EVERY } from "../timeouts.ts";
 
 /** What deploys with every default; a test compares them. */
 export const DEFAULTS: Config = {
@@ -29,7 +30,6 @@ export const DEFAULTS: Config = {
   minInterval: 1_000,
   maxInterval: 10_000,
   precision: 0.001,
-  budget: 0.35,
   counted: undefined,
   mirrors: [],
   historyRetention: 30 * 86_400_000,
@@ -111,11 +111,14 @@ const DAY_SECONDS = 86_400;
 /** One every five minutes. */
 const SWEEPS = DAYS * 24 * 12;
 
+/** The fewest documents that one of them reads: one for each half of an empty query. */
+const SWEEP_READS = 2;
+
 /** Documents that the rules look up for a keyed increment, whatever is asked of them: its shard and its entry. */
 const LOOKUPS = 2;
 
-/** How long nobody has written when a counter shrinks. */
-const QUIET_MINUTE = 60_000;
+/** Polls of a counter whose peak is over: busy, scattered, quiet, shrunk, cooling (functions/src/phase.ts). */
+const LAST_POLLS = 5;
 
 /** Shards per batch of a fold. */
 const FOLD_BATCH = 200;
@@ -132,14 +135,11 @@ export function costsOf(traffic: Traffic, prices: Prices, config: Config = DEFAU
   const publishing = (phase: Phase) => publishingOf(phase, total, config, folded > 0 ? 1 : 0);
   const increments = monthly(({ rate }) => rate);
   const tasks = monthly((phase) => publishing(phase).tasks);
-  const publishes = monthly((phase) => publishing(phase).publishes);
+  const lastPolls = folded > 0 ? days * LAST_POLLS : 0;
+  const publishes = monthly((phase) => publishing(phase).publishes) + lastPolls;
   const keeping = (phase: Phase) => keepingOf(phase, publishing(phase).publishes, config);
   const folds = days * Math.ceil(folded / FOLD_BATCH);
-  const swept = counters * phases.reduce((sum, phase) => sum + sweptReads(phase, config) * (phase.hours / 24), 0);
-  // After the peak, nobody writing: one a longest interval for a quiet minute, then ever fewer until the cool-down is over.
-  const polls =
-    folded > 0 ? days * (QUIET_MINUTE / config.maxInterval + Math.log2(config.shrinkCooldown / config.maxInterval)) : 0;
-
+  const swept = counters * phases.reduce((sum, phase) => sum + (isBusy(phase) ? phase.hours / 24 : 0), 0);
   const item = (name: string, unit: keyof Prices, perMonth: number): Item => {
     return { name, unit, perMonth, dollars: perMonth * prices[unit] };
   };
@@ -147,13 +147,11 @@ export function costsOf(traffic: Traffic, prices: Prices, config: Config = DEFAU
     item("increments", "write", increments),
     item("entries of keyed increments", "write", increments * keyed),
     item("rules' lookups for keyed increments", "read", increments * keyed * LOOKUPS),
+    item("shard count, by who increments", "read", perClient > 0 ? increments / Math.max(perClient, 1) : 0),
+    item("old marks, once in 128 increments", "read", increments / TIDY_EVERY),
+    item("old marks, removed", "write", increments / TIDY_EVERY),
     item(
-      "shard count, by who increments",
-      "read",
-      perClient > 0 ? increments / Math.min(Math.max(perClient, 1), BUSY_WRITES) : 0,
-    ),
-    item(
-      "measuring: shards, counter document",
+      "measuring, counter document",
       "read",
       monthly((phase) => publishing(phase).reads),
     ),
@@ -170,17 +168,18 @@ export function costsOf(traffic: Traffic, prices: Prices, config: Config = DEFAU
     ),
     item("totals, by who watches", "read", publishes * watchers),
     item("totals, by who reads or begins to watch", "read", readsPerDay * DAYS),
-    item("polling after the peak", "read", polls * (folded + 2)),
+    item("polling after the peak", "read", lastPolls * (measuringReads((phases[0]?.shards ?? 0) + 1) + 1)),
+    item("folding shards after the peak: listing", "read", folded > 0 ? days * ((phases[0]?.shards ?? 0) + 1) : 0),
     item("folding shards after the peak: deletes", "delete", days * folded),
     item("folding shards after the peak: base", "write", folds),
-    item("sweeps", "read", SWEEPS * Math.max(swept, 1)),
+    item("sweeps", "read", SWEEPS * Math.max(swept, SWEEP_READS)),
     item(
       "function invocations",
       "invocation",
       // Those of shard 0, and those that create anew what was folded the night before.
-      monthly(({ rate, shards }) => rate / shards) + days * folded + tasks + polls + SWEEPS + folds,
+      monthly(({ rate, shards }) => rate / shards) + days * folded + tasks + lastPolls + SWEEPS + folds,
     ),
-    item("tasks", "task", tasks + polls),
+    item("tasks", "task", tasks + lastPolls),
   ];
   return { items, dollars: items.reduce((sum, { dollars }) => sum + dollars, 0), increments, phases };
 }
@@ -195,8 +194,7 @@ function phasesOf(traffic: Traffic, config: Config): Phase[] {
 
   const shardsAtPeak = shardsAt(peak / counters, config.minShards, config);
   const phase = (hours: number, rate: number, shards: number): Phase => {
-    const load = { total, rate, shardCount: shards, shardDocuments: shards, silentShards: shards - 1, growing: false };
-    return { hours, rate, shards, interval: publishInterval(load, config) };
+    return { hours, rate, shards, interval: publishInterval(total, rate, 0, config) };
   };
   const quiet = phase(24 - busy, rest / counters, shardsAt(rest / counters, shardsAtPeak, config));
   return busy > 0 ? [phase(busy, peak / counters, shardsAtPeak), quiet].filter(({ hours }) => hours > 0) : [quiet];
@@ -204,15 +202,11 @@ function phasesOf(traffic: Traffic, config: Config): Phase[] {
 
 /** The shard count that the functions come to, and stay at, from another one. */
 function shardsAt(rate: number, from: number, config: Config): number {
-  // Long enough for chance to play no part.
-  const demand = { writes: rate * 1e9, within: 1e12, quietFor: 0, isContended: false };
+  // In a month some clients meet contention, so the average is believed without a discount for chance.
+  const demand = { rate, writes: 0, within: 1, beyond: Number.POSITIVE_INFINITY };
   for (let shardCount = from; ; ) {
-    const { shardCount: next } = decideScaling(
-      demand,
-      { shardCount, calmSince: 0, growing: false },
-      config.shrinkCooldown,
-      config,
-    );
+    const scaling = { shardCount, calmSince: 0 };
+    const { shardCount: next } = decideScaling(demand, scaling, config.shrinkCooldown, config.minShards, config);
     if (next === shardCount) return shardCount;
     shardCount = next;
   }
@@ -223,19 +217,32 @@ function shardsAt(rate: number, from: number, config: Config): number {
  *
  * @param bases  documents in `shards` that are no client's: `base`, once something was folded
  */
-function publishingOf({ rate, shards }: Phase, total: number, config: Config, bases: number) {
+function publishingOf(phase: Phase, total: number, config: Config, bases: number) {
+  const { rate, shards, interval: most } = phase;
   if (rate === 0) return { publishes: 0, reads: 0, tasks: 0 };
-  const documents = shards + bases;
-  const load = { total, rate, shardCount: shards, shardDocuments: documents, silentShards: shards - 1, growing: false };
-  const interval = publishInterval(load, config) / 1_000;
-  if (isPolled(load, config)) {
-    const wondering = Math.min(1 / interval, rate / shards);
-    return { publishes: 1 / interval, reads: (documents + 1) / interval + wondering, tasks: 1 / interval };
+  const measuring = measuringReads(shards + bases);
+  if (isBusy(phase)) {
+    const polls =
+      1_000 / (pollAfter("busy", { rate, interval: most, quietFor: 0, shardCount: shards }, config) as number);
+    const wondering = Math.min(polls, rate / shards);
+    return { publishes: polls, reads: (measuring + 1) * polls + wondering, tasks: polls };
   }
+  const interval = publishInterval(total, rate, 0, config) / 1_000;
   // Writes come independently: none within the interval with this probability, the first one after it on average so late.
   const none = Math.exp(-rate * interval);
   const publishes = 1 / (interval + none / rate);
-  return { publishes, reads: publishes * (documents + 1 + (1 - none)), tasks: publishes * (1 - none) };
+  return { publishes, reads: publishes * (measuring + 1 + (1 - none)), tasks: publishes * (1 - none) };
+}
+
+/** What a measurement costs where the index of `shards` is deployed. */
+function measuringReads(documents: number): number {
+  return documents <= FEW ? documents : 2 * Math.ceil(documents / 1_000);
+}
+
+/** Whether the functions poll a counter that is written evenly. */
+function isBusy({ rate, shards, interval }: Phase): boolean {
+  const hasSilentShards = shards > 1;
+  return nextPhase("busy", { isWritten: true, quietFor: 0, rate, interval, hasSilentShards }, DEFAULTS) === "busy";
 }
 
 /** What one counter's history takes, per second: points that are kept, and documents that hold them. */
@@ -251,9 +258,4 @@ function keepingOf({ rate }: Phase, publishes: number, { historyRetention, maxIn
     points: spans(busy, "minute") + spans(publishes, "hour"),
     documents: spans(busy, "hour") + spans(publishes, "day"),
   };
-}
-
-/** What one sweep reads for one counter: nothing, unless it is scaled up or busy. */
-function sweptReads({ rate, shards }: Phase, config: Config): number {
-  return shards > config.minShards || !isSparse(rate, config) ? 1 : 0;
 }

@@ -1,6 +1,5 @@
 /** `estimate`: what a traffic costs in a month. No I/O, no credentials. */
 
-import { BUSY_WRITES } from "../patience.ts";
 import { type Costs, costsOf, PRICES, type Traffic } from "./costs.ts";
 import { type Contender, compare, peakOf } from "./rivals.ts";
 import { list, paint, print, printJson, table } from "./screen.ts";
@@ -73,9 +72,9 @@ function assumptions(
     ...(shortened ? [`The peak lasts no longer, since it would be more than the increments of a day.`] : []),
     `${inWords(keyed * 100)}% of the increments have a key; ${several(watchers, "client")} watch each counter.`,
     perClient > 0
-      ? `Clients read the shard count once per ${several(Math.min(perClient, BUSY_WRITES), "increment")}.`
+      ? `Clients read the shard count once per ${several(perClient, "increment")}.`
       : "Clients that increment a counter watch it, too.",
-    "The functions run with their default parameters.",
+    "The functions run with their default parameters, and the index of the shards is deployed.",
   ];
 }
 

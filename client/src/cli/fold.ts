@@ -6,9 +6,8 @@
  */
 
 import { SHARDS } from "../../../core/src/index.ts";
-import { parseCounter } from "../../../functions/src/counter.ts";
-import { fold as foldShards, isSurplus, quietSurplus } from "../../../functions/src/fold.ts";
-import { measure } from "../../../functions/src/measure.ts";
+import { readCounter } from "../../../functions/src/counterDocument.ts";
+import { fold as foldShards } from "../../../functions/src/fold.ts";
 import { type CounterRef, counterDoc } from "../admin/counter.ts";
 import { endRound, goRound, type SelectionOptions, selectionOf } from "./round.ts";
 import { print, printJson, shown, table, tell } from "./screen.ts";
@@ -52,16 +51,17 @@ export async function fold(session: Session, options: FoldOptions, ids: string[]
   endRound(round);
 }
 
-/** Cost: 1 read, 1 more per shard, and what folding costs. */
+/** Cost: 1 read, and what folding costs. */
 async function foldOne(ref: CounterRef, quiet: number): Promise<Folded> {
-  const document = counterDoc(ref);
-  const shards = document.collection(SHARDS);
-  const [counter, measurement] = await Promise.all([document.get().then(parseCounter), measure(shards)]);
-  // Without a published total nobody knows over how many shards its writers spread.
-  const shardCount = counter?.shardCount ?? Number.POSITIVE_INFINITY;
-  const surplus = measurement.shards.filter((shard) => isSurplus(shard, shardCount)).length;
-  const folded = await foldShards(ref.firestore, shards, quietSurplus(measurement, shardCount, quiet));
-  return { shards: measurement.shards.length + measurement.malformed.length, folded, busy: surplus - folded };
+  const { published } = await readCounter(counterDoc(ref));
+  // Without a published total it is not known over how many shards its writers spread.
+  const fromIndex = published?.shardCount ?? Number.POSITIVE_INFINITY;
+  const { documents, surplus, folded } = await foldShards(
+    counterDoc(ref).collection(SHARDS),
+    fromIndex,
+    Date.now() - quiet,
+  );
+  return { shards: documents, folded, busy: surplus - folded };
 }
 
 function report(done: readonly ({ id: string } & Folded)[], all: boolean): void {

@@ -1,6 +1,6 @@
 /** `inspect`: what there is to say about one counter, on one screen. Cost: 1 read per shard and a few; it says so. */
 import { CORRECTIONS, SHARDS } from "../../../core/src/index.ts";
-import { measure } from "../../../functions/src/measure.ts";
+import { summarize } from "../../../functions/src/measure.ts";
 import { type CounterRef, counterDoc } from "../admin/counter.ts";
 import { type Findings, type Inspection, inspectionOf, isoOf, type PublishedReport } from "./inspection.ts";
 import { type Cell, paint, print, printJson, shown, table } from "./screen.ts";
@@ -12,7 +12,7 @@ import { duration, inWords, several, signed } from "./words.ts";
 export async function inspect(session: Session, _: unknown, id: string): Promise<void> {
   const findings = await read(session.ref(id));
   const { measurement, published, source } = findings;
-  if (!published && !source && measurement.shards.length + measurement.malformed.length === 0) {
+  if (!published && !source && measurement.documents === 0) {
     throw new Stop(FAILED, `"${shown(id)}" was never counted: no total and no shards in the ${nameOf(session.target)}`);
   }
   const inspection = inspectionOf(findings);
@@ -26,7 +26,7 @@ async function read(ref: CounterRef): Promise<Findings> {
   // First, so that what it counts is in the measurement.
   const counter = await document.get();
   const [measurement, entries, corrections] = await Promise.all([
-    measure(part(SHARDS)),
+    part(SHARDS).select("count", "writes").get().then(summarize),
     part("entries").count().get(),
     part(CORRECTIONS).orderBy("at", "desc").limit(1).get(),
   ]);
@@ -46,7 +46,7 @@ async function read(ref: CounterRef): Promise<Findings> {
 }
 
 function publishedOf(counter: FirebaseFirestore.DocumentSnapshot): PublishedReport | null {
-  const { asOf, calmSince, total, rate, writes, shardCount, unsettled } = counter.data() ?? {};
+  const { asOf, calmSince, total, rate, writes, shardCount, phase, nextAt } = counter.data() ?? {};
   if (!asOf) return null;
   return {
     total,
@@ -54,7 +54,8 @@ function publishedOf(counter: FirebaseFirestore.DocumentSnapshot): PublishedRepo
     rate,
     writes,
     shardCount,
-    unsettled: unsettled ?? false,
+    phase: phase ?? "idle",
+    nextAt: nextAt ? isoOf(nextAt) : null,
     calmSince: calmSince ? isoOf(calmSince) : null,
   };
 }
@@ -94,7 +95,7 @@ function facts(inspection: Inspection): Cell[][] {
       paint("yellow", `shard ${shown(shards.malformed.slice(0, 5).join(", "))}`),
     );
   }
-  if (published) add("settled", published.unsettled ? "no" : "yes", settledRemark(published, now));
+  if (published) add("phase", published.phase, phaseRemark(published, now));
   if (inspection.source) add("source", "", sourceRemark(inspection));
   if (latestCorrection) {
     const { by, at } = latestCorrection;
@@ -104,15 +105,21 @@ function facts(inspection: Inspection): Cell[][] {
 }
 
 function shardRemark({ shards: { documents, surplus } }: Inspection): string {
-  const extra = surplus > 0 ? `, ${surplus} of them to be folded when quiet` : "";
+  const extra = surplus > 0 ? `, ${surplus} of them to be folded` : "";
   return `to spread over, ${several(documents, "document")}${extra}`;
 }
 
-function settledRemark({ unsettled, calmSince }: PublishedReport, now: number): string {
-  if (!unsettled) return "";
-  return calmSince
-    ? `calm for ${duration(now - Date.parse(calmSince))}; the sweep looks again`
-    : "the sweep looks again";
+function phaseRemark({ nextAt, calmSince }: PublishedReport, now: number): string {
+  const left = nextAt ? Date.parse(nextAt) - now : undefined;
+  const remarks = [
+    left === undefined
+      ? "the next write is measured at once"
+      : left >= 0
+        ? `measured again in ${duration(left)}`
+        : `to be measured ${duration(-left)} ago`,
+    ...(calmSince ? [`calm for ${duration(now - Date.parse(calmSince))}`] : []),
+  ];
+  return remarks.join(", ");
 }
 
 function sourceRemark({ source, reconcileAt }: Inspection): string {

@@ -1,6 +1,6 @@
 import { Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
-import type { Measurement } from "../../../functions/src/measure.ts";
+import type { MeasuredShard } from "../../../functions/src/measure.ts";
 import { type Findings, inspectionOf, type PublishedReport } from "./inspection.ts";
 
 const NOW = 1_700_000_000_000;
@@ -19,16 +19,24 @@ const published = (total: number, ageMillis: number): PublishedReport => ({
   rate: 1,
   writes: total,
   shardCount: 2,
-  unsettled: false,
+  phase: "idle",
+  nextAt: null,
   calmSince: null,
 });
 
-function inspection(shards: Measurement["shards"], findings: Partial<Findings> = {}, malformed: string[] = []) {
+function inspection(shards: MeasuredShard[], findings: Partial<Findings> = {}, malformed: string[] = []) {
   const sum = shards.reduce((all, { count }) => all + count, 0);
   return inspectionOf({
     id: "likes:post42",
     published: null,
-    measurement: { total: sum, writes: sum, asOf: before(0), shards, malformed },
+    measurement: {
+      total: sum,
+      writes: sum,
+      asOf: before(0),
+      documents: shards.length + malformed.length,
+      shards,
+      malformed,
+    },
     entries: 0,
     source: null,
     reconcileAt: null,

@@ -2,8 +2,8 @@
  * What there is to say about one counter, from what was read of it: whether its total is up to date, how its shards are,
  * and what somebody should look at. Pure; `inspect` reads, and prints it.
  */
-import { isSurplus } from "../../../functions/src/fold.ts";
-import type { MeasuredShard, Measurement } from "../../../functions/src/measure.ts";
+import type { MeasuredShard, summarize } from "../../../functions/src/measure.ts";
+import { shardsBeyond } from "../../../functions/src/shards.ts";
 
 /** The counter document, as far as it can be trusted. Times are ISO 8601. */
 export interface PublishedReport {
@@ -12,7 +12,8 @@ export interface PublishedReport {
   readonly rate: number;
   readonly writes: number;
   readonly shardCount: number;
-  readonly unsettled: boolean;
+  readonly phase: string;
+  readonly nextAt: string | null;
   readonly calmSince: string | null;
 }
 
@@ -62,7 +63,8 @@ export interface Correction {
 export interface Findings {
   readonly id: string;
   readonly published: PublishedReport | null;
-  readonly measurement: Measurement;
+  /** All shards, listed. */
+  readonly measurement: ReturnType<typeof summarize>;
   readonly entries: number;
   readonly source: unknown;
   readonly reconcileAt: string | null;
@@ -77,8 +79,7 @@ const LATE_MS = 60_000;
 
 export function inspectionOf(findings: Findings): Inspection {
   const { id, published, measurement, entries, source, reconcileAt, latestCorrection } = findings;
-  const { shards, malformed } = measurement;
-  const documents = shards.length + malformed.length;
+  const { shards, malformed = [], documents } = measurement;
   const now = measurement.asOf.toMillis();
   const difference = measurement.total - (published?.total ?? 0);
   const counted = published ? Date.parse(published.asOf) : Number.NEGATIVE_INFINITY;
@@ -90,7 +91,7 @@ export function inspectionOf(findings: Findings): Inspection {
     ageMillis: published ? Math.max(now - counted, 0) : null,
     shards: {
       documents,
-      surplus: shards.filter((shard) => isSurplus(shard, published?.shardCount ?? Number.POSITIVE_INFINITY)).length,
+      surplus: shardsBeyond(measurement, published?.shardCount ?? Number.POSITIVE_INFINITY),
       busiest: shards
         .toSorted((a, b) => b.writes - a.writes)
         .slice(0, BUSIEST)

@@ -76,10 +76,10 @@ function contender(name: string, dollarsOf: Readonly<Record<string, number>>): C
 function tally(kinds: readonly Kind[]): Contender {
   const tasks = sum(kinds, ({ costs }) => numberOf(costs, "tasks"));
   const wakes = sum(kinds, ({ costs }) => numberOf(costs, "function invocations")) - tasks;
-  const reads = sum(kinds, ({ costs }) => numberOf(costs, "measuring: shards, counter document"));
+  const reads = sum(kinds, ({ costs }) => numberOf(costs, "measuring, counter document"));
   return contender("Tally", {
     "Firestore, invocations, tasks": sum(kinds, ({ costs }) => costs.dollars),
-    // Those who wake mostly look into their memory; those who aggregate read all shards.
+    // Those who wake mostly look into their memory; those who aggregate read what they measure.
     "CPU and memory": cpu(wakes * CALL_SECONDS, wakes) + cpu(tasks * CALL_SECONDS + reads * READ_SECONDS, tasks),
   });
 }

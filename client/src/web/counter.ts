@@ -1,9 +1,17 @@
 /** A reference to one counter: where it is, and what this client knows of it. */
-import { type DocumentReference, doc, type Firestore, getDoc, type Timestamp } from "firebase/firestore";
+import {
+  type DocumentReference,
+  type DocumentSnapshot,
+  doc,
+  type Firestore,
+  runTransaction,
+  type Timestamp,
+  type Transaction,
+} from "firebase/firestore";
 import { counterPath, DEFAULT_COLLECTION, validName } from "../../../core/src/index.ts";
-import { SLOW_ACK_MS } from "../patience.ts";
 import type { CounterOptions, Reference } from "../reference.ts";
 import { createSpread, type Spread } from "../spread.ts";
+import { SLOW_ACK_MS } from "../timeouts.ts";
 
 /** Names one counter. The same object whenever the same counter is asked for. */
 export type CounterRef = Reference<Firestore>;
@@ -30,8 +38,6 @@ export interface Watcher {
 export interface Committed {
   /** The shard it is on. */
   readonly _path: string;
-  /** Milliseconds from sending it to its acknowledgement. */
-  readonly _took: number;
   /** The server's timestamp of it, or a later one, if it had to be looked up; `null` if its key had counted before. */
   readonly _at: Timestamp | null | undefined;
 }
@@ -53,7 +59,7 @@ export function counter(firestore: Firestore, id: string, options: CounterOption
   const path = counterPath(validName("collection", options.collection ?? DEFAULT_COLLECTION), validName("id", id));
   const known = counters.get(firestore) ?? {};
   counters.set(firestore, known);
-  known[path] ??= { firestore, id, path, _spread: createSpread(Math.random, Date.now) };
+  known[path] ??= { firestore, id, path, _spread: createSpread(Date.now) };
   return known[path];
 }
 
@@ -63,26 +69,58 @@ export function counterDoc({ firestore, path }: CounterRef): DocumentReference {
 }
 
 /**
- * Reads the shard count where there is doubt about what is known, once at a time. Never rejects: not knowing is safe. Cost: 1 read,
- * once a minute or in 20 writes, and for each write while writes are slow.
+ * Reads the shard count if what is known is stale, once at a time. Never rejects: not knowing is safe. Cost: 1 read, once a
+ * minute or in 20 writes; once a second while writes are contended, once a second while the counter grows or is new.
  *
- * @returns what to wait for before a write, if the doubt is strong: that read; but not when the device is offline, and no
- *          longer than a write may take
+ * @returns what to wait for before a write: that read, but no longer than a write may take; and not at all where the wait
+ *          could cost the write, on a page that is hidden and may be gone any moment, or on a device that is offline
  */
-export function knowSpread(counter: Counter): unknown {
+export function knowSpread(counter: Counter): Promise<void> | undefined {
   const { _spread } = counter;
-  const doubt = _spread._doubt();
-  if (doubt && !counter._reading) {
-    counter._reading = new Promise<void>((resolve) => {
-      setTimeout(resolve, globalThis.navigator?.onLine === false ? 0 : SLOW_ACK_MS);
-      getDoc(counterDoc(counter))
-        .catch(() => undefined)
-        .then((snapshot) => {
-          _spread._learn(snapshot?.get("shardCount"), snapshot?.get("growing"));
-          counter._reading = undefined;
-          resolve();
-        });
-    });
-  }
-  return doubt > 1 && counter._reading;
+  if (!_spread._isStale()) return;
+  counter._reading ??= new Promise<void>((resolve) => {
+    setTimeout(resolve, SLOW_ACK_MS);
+    _spread._sent();
+    readServer(counterDoc(counter), 1)
+      .catch(() => undefined)
+      .then((snapshot) => {
+        _spread._answered();
+        _spread._learn(snapshot?.get("shardCount"), snapshot?.get("growing"));
+        counter._reading = undefined;
+        resolve();
+      });
+  });
+  return isLeaving() ? undefined : counter._reading;
+}
+
+/** Whether what is not sent at once may never be, or cannot be sent now anyway. */
+export function isLeaving(): boolean | undefined {
+  const { document, navigator } = globalThis;
+  return document?.hidden || navigator?.onLine === false;
+}
+
+/**
+ * A document as the server has it: in a transaction with nothing to commit. Outside of one the SDK would open a stream to
+ * watch it, and overlay this client's unsent writes. Cost: 1 read.
+ *
+ * @returns `undefined` if this client may not read it
+ */
+export async function readServer(
+  document: DocumentReference,
+  maxAttempts: number,
+): Promise<DocumentSnapshot | undefined> {
+  let snapshot: DocumentSnapshot | undefined;
+  const denied = { code: "permission-denied" };
+  const read = async (transaction: Transaction) => {
+    snapshot = await transaction.get(document);
+    // Ends the transaction.
+    throw denied;
+  };
+  await runTransaction(document.firestore, read, { maxAttempts }).catch(unlessDenied);
+  return snapshot;
+}
+
+/** Throws an error again, unless it says that the rules refuse something. */
+export function unlessDenied(error: { readonly code: string }): void {
+  if (error.code !== "permission-denied") throw error;
 }

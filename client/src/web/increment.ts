@@ -2,20 +2,25 @@
  * Increments: one merge into one shard, replay-proof; with a key, also one entry in the same commit.
  *
  * When a connection is cut between the server's commit and its acknowledgement, the Firestore SDK sends the write
- * again. The rules refuse the replay because it changes no mark; the refusal reaches us as `permission-denied`, and
- * one look at the server tells a refused replay (our mark or our entry is there: it counted) from a refused increment.
+ * again. The rules refuse the replay because it adds no mark; the refusal arrives as `permission-denied`, and one read
+ * of the shard tells a refused replay (its mark or its entry is there: it counted) from a refused increment.
  */
 import {
+  arrayUnion,
+  Bytes,
   type DocumentReference,
   type DocumentSnapshot,
+  deleteField,
   doc,
+  type FieldValue,
   type FirestoreError,
   getDoc,
   increment,
   runTransaction,
   serverTimestamp,
   type Timestamp,
-  type Transaction,
+  Transaction,
+  updateDoc,
   type WriteBatch,
   writeBatch,
 } from "firebase/firestore";
@@ -23,12 +28,23 @@ import {
   CounterError,
   entryPath,
   type IncrementPlan,
+  MARK_LIFETIME_SECONDS,
   planIncrement,
   randomShard,
+  type ShardDocument,
   validIncrement,
   validName,
 } from "../../../core/src/index.ts";
-import { type Committed, type Counter, type CounterRef, knowSpread } from "./counter.ts";
+import { ANSWERED, TIDY_EVERY } from "../timeouts.ts";
+import {
+  type Committed,
+  type Counter,
+  type CounterRef,
+  isLeaving,
+  knowSpread,
+  readServer,
+  unlessDenied,
+} from "./counter.ts";
 
 /** How an increment counts. */
 export interface IncrementOptions {
@@ -46,9 +62,10 @@ export interface IncrementOptions {
  * With a `key`, the counter counts exactly once for that key: an entry named after it is created in the same commit.
  * If the key counts already, by this call or an earlier one with the same amount, that is success.
  *
- * Cost: 1 write; 2 and the 4 reads of the rules with a `key`. The first increment of a counter by this client also
- * reads the counter document before it writes (1 read, for a second at most), and so does one a minute after that, or
- * one in 20 of a busy writer, unless `onCounter` is watching it. A refused write costs 1 more read, 2 with a `key`.
+ * Cost: 1 write; 2 and the 2 reads of the rules with a `key`. The first increment of a counter by this client also
+ * reads the counter document before it writes (1 read, for a second at most), and so does the first in each minute
+ * after that, and one in 20, unless `onCounter` is watching it. One increment in 128 is followed by 1 read and 1 write
+ * that remove old marks. A refused write costs 1 more read, 2 with a `key`.
  *
  * @param by - a finite, non-zero number. The default rules accept 1 alone
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O, or
@@ -68,7 +85,7 @@ export async function incrementCounter(ref: CounterRef, by = 1, options?: Increm
 /**
  * Takes a keyed increment back: "unlike". Success, too, if the key does not count.
  *
- * Cost: 1 read; if the key counts, 1 write and 1 delete more, and the 4 reads of the rules.
+ * Cost: 1 read; if the key counts, 1 write and 1 delete more, and the 2 reads of the rules.
  *
  * @param key - the key it was made with
  * @throws CounterError `counter/invalid-key` before any I/O, or `counter/permission-denied` when the rules refuse it;
@@ -84,7 +101,7 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
   const entry = doc(ref.firestore, entryPath(ref.path, validName("key", key)));
   // So that an increment made just before is known to the cache.
   await knowSpread(counter);
-  const undo = (done: DocumentSnapshot) => perform(counter, -done.get("by"), undefined, done);
+  const undo = (done: DocumentSnapshot) => perform(counter, -done.get("by"), key, done.get("shard"));
   const cached = await getDoc(entry);
   if (cached.exists()) {
     try {
@@ -95,21 +112,59 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
     }
   }
   // The cache was behind: another device has undone it, or done it anew.
-  const actual = await readServer(entry, { code: "permission-denied" });
+  const actual = await readServer(entry, ANSWERED);
   if (actual?.exists()) await undo(actual);
 }
 
+/** An increment that was planned before the transaction that makes it. Counts once, in whatever run of it. */
+export interface PreparedIncrement {
+  /** The counter it is for. */
+  readonly ref: CounterRef;
+}
+
+interface Prepared extends PreparedIncrement {
+  readonly _plan: IncrementPlan;
+}
+
+/**
+ * Plans an increment for a transaction of yours: once, before the transaction, because the SDK runs a transaction again
+ * when it does not know how the last run ended. Each prepared increment counts once.
+ *
+ * Cost: 1 read of the shard count if it is not known, as for {@link incrementCounter}; the commit's are the transaction's.
+ *
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-key`
+ *
+ * @example
+ * ```ts
+ * const sale = prepareIncrement(counter(db, "sales:shoes"));
+ * await runTransaction(db, async (transaction) => {
+ *   transaction.set(doc(db, "orders", id), order);
+ *   incrementCounterIn(transaction, sale);
+ * });
+ * ```
+ */
+export function prepareIncrement(ref: CounterRef, by = 1, options: IncrementOptions = {}): PreparedIncrement {
+  validIncrement(by, options.key);
+  knowSpread(ref as Counter);
+  const prepared: Prepared = { ref, _plan: planFor(ref as Counter, by, options.key) };
+  return prepared;
+}
+
+type Writer = WriteBatch | Transaction;
+
 /**
  * Adds an increment to a batch or transaction of yours: the comment and its count are committed together or not at all.
- * No I/O of its own. One increment per counter and batch: add up what belongs together.
+ * No I/O of its own. One increment per counter and batch: add up what belongs together. For a transaction the increment is
+ * one that {@link prepareIncrement} has planned before.
  *
  * A watch shows it when it is published. If a cut connection makes the SDK send the batch again, the rules refuse all
  * of it, and `commit` rejects with `permission-denied` although the first attempt was committed: a document that your
  * batch creates under an id of its own tells.
  *
- * Cost: 1 write of the batch, 2 and the 4 reads of the rules with a `key`.
+ * Cost: 1 write of the batch, 2 and the 2 reads of the rules with a `key`.
  *
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-key`
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-key`; `counter/invalid-option` for a transaction with an
+ *         increment that was not prepared
  *
  * @example
  * ```ts
@@ -119,57 +174,116 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
  * await batch.commit();
  * ```
  */
+export function incrementCounterIn(writer: WriteBatch, ref: CounterRef, by?: number, options?: IncrementOptions): void;
+/**
+ * Adds an increment that was prepared before to a transaction or batch of yours. No I/O of its own.
+ *
+ * Cost: 1 write of the transaction, 2 and the 2 reads of the rules with a `key`.
+ *
+ * @example
+ * ```ts
+ * const sale = prepareIncrement(counter(db, "sales:shoes"));
+ * await runTransaction(db, async (transaction) => incrementCounterIn(transaction, sale));
+ * ```
+ */
+export function incrementCounterIn(writer: WriteBatch | Transaction, prepared: PreparedIncrement): void;
 export function incrementCounterIn(
-  writer: WriteBatch | Transaction,
-  ref: CounterRef,
-  by = 1,
-  options: IncrementOptions = {},
+  writer: Writer,
+  what: CounterRef | PreparedIncrement,
+  by?: number,
+  options?: IncrementOptions,
 ): void {
-  const { key } = options;
-  const counter = ref as Counter;
-  validIncrement(by, key);
-  knowSpread(counter);
-  write(writer as WriteBatch, counter, by, key);
+  const isPrepared = "ref" in what;
+  if (!isPrepared && writer instanceof Transaction)
+    throw new CounterError(
+      "counter/invalid-option",
+      "a transaction may run twice; call prepareIncrement before it, and pass what that returns",
+    );
+  const { ref, _plan } = (isPrepared ? what : prepareIncrement(what, by, options)) as Prepared;
+  put(writer as WriteBatch, ref as Counter, _plan);
 }
 
 /**
- * Commits an increment. Whoever watches the counter knows of it at once.
+ * Commits an increment. A watch of the counter shows it at once.
  *
- * @param undo - the entry of a keyed increment, which goes
+ * @param undone - of an undo, the shard that the entry names; the entry is deleted
  */
-function perform(counter: Counter, by: number, key?: string, undo?: DocumentSnapshot): Promise<unknown> {
-  const outcome = commit(counter, by, key, undo);
-  counter._watcher?._follow(by, outcome, key ?? undo?.id);
+function perform(counter: Counter, by: number, key?: string, undone?: string): Promise<unknown> {
+  const outcome = commit(counter, by, key, undone);
+  counter._watcher?._follow(by, outcome, key);
   return outcome;
 }
 
-async function commit(counter: Counter, by: number, key?: string, undo?: DocumentSnapshot): Promise<Committed> {
+async function commit(counter: Counter, by: number, key?: string, undone?: string): Promise<Committed> {
+  const { firestore, _spread } = counter;
   await knowSpread(counter);
-  const batch = writeBatch(counter.firestore);
-  const plan = write(batch, counter, by, key, undo);
-  const start = Date.now();
-  counter._spread._sent();
-  const _at = await batch
-    .commit()
-    .finally(() => counter._spread._answered())
-    .catch((error) => find(counter, plan, error));
-  return { _path: plan.path, _took: Date.now() - start, _at: _at as Committed["_at"] };
+  const plan = planFor(counter, by, key, undone);
+  _spread._sent();
+  try {
+    const _at = await send(counter, plan, undone).catch((error) => find(counter, plan, error, undone));
+    _spread._answered();
+    // What stands in the way of tidying, a later write removes.
+    if (Math.random() * TIDY_EVERY < 1) tidy(doc(firestore, plan.path)).catch(() => {});
+    return { _path: plan.path, _at: _at as Committed["_at"] };
+  } catch (error) {
+    const isRefused = (error as FirestoreError).code === "aborted";
+    _spread._answered(isRefused);
+    if (!isRefused) throw error;
+    // Certain not to be committed, and never to be: the next try is another increment, on another shard.
+    return commit(counter, by, key, undone);
+  }
 }
 
-/** Plans an increment and puts it into a batch. */
-function write(w: WriteBatch, counter: Counter, by: number, key?: string, undo?: DocumentSnapshot): IncrementPlan {
-  const { firestore, path, _spread } = counter;
-  const shard: string = undo ? undo.get("shard") : randomShard(_spread._width(), Math.random);
-  const plan = planIncrement(path, shard, by, _spread._nextTurn(), Math.random, key);
+/**
+ * Sends an increment. By a commit of its own, which contention refuses: then it can move to another shard, while the SDK's
+ * queue would send it to the same shard for ever. But the queue works offline and survives a reload, so it gets what
+ * has no answer; the same write twice counts once. The queue also tells this client's cache, so it gets at once what
+ * is watched there: entries, and the shards of a watched counter unless they are contended.
+ */
+async function send(counter: Counter, plan: IncrementPlan, undone?: string): Promise<unknown> {
+  const { firestore, _spread, _watcher } = counter;
+  const isWatched = plan.entry || (_watcher && !_spread._isContended());
+  if (!isWatched && !isLeaving()) {
+    try {
+      return await runTransaction(firestore, async (own) => put(own as unknown as WriteBatch, counter, plan), {
+        maxAttempts: 1,
+      });
+    } catch (error) {
+      if ((error as FirestoreError).code === "aborted") throw error;
+    }
+  }
+  const batch = writeBatch(firestore);
+  put(batch, counter, plan, undone);
+  return await batch.commit();
+}
+
+function planFor({ path, _spread }: Counter, by: number, key?: string, undone?: string): IncrementPlan {
+  const shard = undone ?? randomShard(_spread._width(), Math.random);
+  return planIncrement(path, shard, by, Date.now(), Math.random, key);
+}
+
+/** Puts a planned increment into a batch or transaction. */
+function put(w: WriteBatch, { firestore }: Counter, plan: IncrementPlan, undone?: string): void {
+  const { path, entry, shard, by, window, nonce } = plan;
   const at = serverTimestamp();
-  if (undo) w.delete(undo.ref);
-  if (plan.entry) w.set(doc(firestore, plan.entry), { by, shard, at });
+  const nonces = arrayUnion(Bytes.fromUint8Array(nonce));
+  if (entry && undone) w.delete(doc(firestore, entry));
+  else if (entry) w.set(doc(firestore, entry), { by, shard, at });
   w.set(
-    doc(firestore, plan.path),
-    { count: increment(by), writes: increment(1), at, marks: { [plan.slot]: plan.nonce } },
+    doc(firestore, path),
+    { shard, count: increment(by), writes: increment(1), at, marks: { [window]: { at, nonces } } },
     { merge: true },
   );
-  return plan;
+}
+
+/** Removes marks that are older than the replays they are for. Cost: 1 read, and 1 write if there are any. */
+async function tidy(ref: DocumentReference): Promise<void> {
+  const { at: last, marks } = (await getDoc(ref)).data() as ShardDocument<Timestamp>;
+  const old: Record<string, FieldValue> = {};
+  for (const [window, { at }] of Object.entries(marks)) {
+    if (at.seconds + MARK_LIFETIME_SECONDS < last.seconds - 1) old[`marks.${window}`] = deleteField();
+  }
+  if (Object.keys(old)[0]) await updateDoc(ref, old);
 }
 
 /**
@@ -179,39 +293,21 @@ function write(w: WriteBatch, counter: Counter, by: number, key?: string, undo?:
  * @returns the server's timestamp of the write, or of a later one; `null` if the key had counted before
  * @throws CounterError `counter/permission-denied` if it does not count
  */
-async function find({ firestore, id }: Counter, plan: IncrementPlan, cause: FirestoreError): Promise<Timestamp | null> {
-  const { path, by, slot, nonce, entry } = plan;
+async function find(
+  { firestore, id }: Counter,
+  plan: IncrementPlan,
+  cause: FirestoreError,
+  undone?: string,
+): Promise<Timestamp | null> {
+  const { path, by, window, nonce, entry } = plan;
   unlessDenied(cause);
-  const shard = await readServer(doc(firestore, path), cause);
-  if (shard?.get("marks")?.[slot] === nonce) return shard?.get("at");
-  if (entry && (await readServer(doc(firestore, entry), cause))?.get("by") === by) return null;
+  const shard = await readServer(doc(firestore, path), ANSWERED);
+  const mine = Bytes.fromUint8Array(nonce);
+  if (shard?.get(`marks.${window}.nonces`)?.some((one: Bytes) => mine.isEqual(one))) return shard.get("at");
+  if (entry && !undone && (await readServer(doc(firestore, entry), ANSWERED))?.get("by") === by) return null;
   throw new CounterError(
     "counter/permission-denied",
     `isAllowedAmount in firestore.rules denies ${by} for "${id}"`,
     cause,
   );
-}
-
-/**
- * A document as the server has it, if we may read it: in a transaction with nothing to commit, since outside of one the
- * SDK would overlay our own unsent writes. Cost: 1 read.
- *
- * @param denied - ends the transaction; not thrown
- */
-async function readServer(document: DocumentReference, denied: Denied): Promise<DocumentSnapshot | undefined> {
-  let snapshot: DocumentSnapshot | undefined;
-  const read = async (transaction: Transaction) => {
-    snapshot = await transaction.get(document);
-    throw denied;
-  };
-  // However long it takes: without an answer, nobody knows whether the increment counts.
-  await runTransaction(document.firestore, read, { maxAttempts: 1e9 }).catch(unlessDenied);
-  return snapshot;
-}
-
-/** An error whose code is `permission-denied`. */
-type Denied = { readonly code: string };
-
-function unlessDenied(error: Denied): void {
-  if (error.code !== "permission-denied") throw error;
 }

@@ -6,7 +6,14 @@ export type { Ranked, RankOptions, Snapshot, TopOptions } from "../snapshot.ts";
 export { bufferedCounter } from "./buffered.ts";
 export { type CounterRef, counter } from "./counter.ts";
 export { hasIncremented, onIncremented } from "./entries.ts";
-export { type IncrementOptions, incrementCounter, incrementCounterIn, undoIncrement } from "./increment.ts";
+export {
+  type IncrementOptions,
+  incrementCounter,
+  incrementCounterIn,
+  type PreparedIncrement,
+  prepareIncrement,
+  undoIncrement,
+} from "./increment.ts";
 export { type CounterSnapshot, counterHistory, getCounter, getExactCounter } from "./read.ts";
 export { type CounterState, type CounterStore, counterStore } from "./store.ts";
 export { counterRank, topCounters } from "./top.ts";

@@ -1,5 +1,20 @@
 /** Reading a counter once: the cached total, the exact sum, or the past. */
-import { collection, documentId, getDoc, getDocsFromServer, query, type Timestamp, where } from "firebase/firestore";
+import {
+  collection,
+  count,
+  documentId,
+  type FirestoreError,
+  getAggregateFromServer,
+  getCountFromServer,
+  getDoc,
+  getDocFromServer,
+  getDocsFromServer,
+  orderBy,
+  query,
+  sum,
+  type Timestamp,
+  where,
+} from "firebase/firestore";
 import { HISTORY, shardsPath, sumOfCounts } from "../../../core/src/index.ts";
 import { type HistoryOptions, type HistoryPoint, historyPoints, historyRange } from "../history.ts";
 import { type Snapshot, toSnapshot } from "../snapshot.ts";
@@ -25,9 +40,12 @@ export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
 }
 
 /**
- * Sums the shards at this instant, without waiting for the functions. Cost: 1 read per shard. For the rare place
- * where a second of age matters; show `onCounter` to people. Increments of this client that the server has not
- * acknowledged yet are included.
+ * The sum of the shards at this instant, without waiting for the functions. For the rare place where a second of age
+ * matters; show `onCounter` to people. Increments of this client that the server has not acknowledged yet are left out.
+ *
+ * Cost: 3 reads, and 2 more for each further 1,000 shards; 1 read per shard if the index of `firestore.indexes.json` is
+ * missing, or a server has written shards that are not in it. Of a counter that counts a collection, 1 read per 1,000
+ * documents more.
  *
  * @throws FirestoreError `unavailable` when offline
  *
@@ -37,8 +55,26 @@ export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
  * ```
  */
 export async function getExactCounter(ref: CounterRef): Promise<number> {
-  const shards = await getDocsFromServer(collection(ref.firestore, shardsPath(ref.path)));
-  return sumOfCounts(shards.docs.map((shard) => shard.get("count")));
+  const shards = collection(ref.firestore, shardsPath(ref.path));
+  const indexed = query(shards, orderBy("shard"));
+  const [sums, all, document] = await Promise.all([
+    // Both fields are summed, so that the one index serves.
+    getAggregateFromServer(indexed, { total: sum("count"), writes: sum("writes"), documents: count() }).catch(
+      unlessNoIndex,
+    ),
+    getCountFromServer(shards),
+    getDocFromServer(counterDoc(ref)),
+  ]);
+  const counts: string | null | undefined = document.get("counts");
+  if (counts) return (await getCountFromServer(collection(ref.firestore, counts))).data().count;
+  const summed = sums?.data();
+  if (summed?.documents === all.data().count && Number.isFinite(summed.total)) return summed.total;
+  const listed = await getDocsFromServer(shards);
+  return sumOfCounts(listed.docs.map((shard) => shard.get("count")));
+}
+
+function unlessNoIndex(error: FirestoreError): void {
+  if (error.code !== "failed-precondition") throw error;
 }
 
 /**

@@ -11,6 +11,7 @@ import {
 import { shardsPath } from "../../../core/src/index.ts";
 import { Compensation, type OwnIncrement } from "../compensation.ts";
 import { toSnapshot } from "../snapshot.ts";
+import { COMMIT_MS, SETTLED_MS } from "../timeouts.ts";
 import { type Committed, type Counter, type CounterRef, counterDoc, type Watcher } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
 
@@ -79,12 +80,6 @@ export function onCounter(
   };
 }
 
-/** A commit ends at most this long after its server timestamp was taken. */
-const COMMIT_MS = 10_000;
-
-/** Longer than the longest interval between two published totals, by default. */
-const SETTLED_MS = 15_000;
-
 /** Shows everybody who watches one counter the increments of this client. */
 class OwnIncrements extends Compensation implements Watcher {
   readonly #counter: Counter;
@@ -131,13 +126,14 @@ class OwnIncrements extends Compensation implements Watcher {
     const own = this._issued(by);
     if (key) this.#attempts.set(key, own);
     this.#tell();
+    const sentAt = Date.now();
     try {
-      const { _path, _took, _at } = await outcome;
+      const { _path, _at } = await outcome;
       // It had counted before; or nobody watches any more, so that it need not be told from what will be published.
       if (_at === null || !this.#unpin) throw _at;
       // The timestamp is of the start of a commit, whose end is within the round trip.
       const start = micros(_at ?? (await this.#timestamp(_path)));
-      this._committed(own, start + Math.min(Math.abs(_took), COMMIT_MS) * 1_000);
+      this._committed(own, start + Math.min(Math.abs(Date.now() - sentAt), COMMIT_MS) * 1_000);
       // Every write is followed by a total that holds it. If none has come by then, the last one does.
       setTimeout(() => {
         this._committed(own, start);

@@ -1,0 +1,79 @@
+/** What is decided before any write. That it counts once, whatever becomes of a connection, is for `test/`. */
+import { deleteApp, type FirebaseApp, initializeApp } from "firebase/app";
+import {
+  connectFirestoreEmulator,
+  type Firestore,
+  getFirestore,
+  setLogLevel,
+  Transaction,
+  terminate,
+  type WriteBatch,
+} from "firebase/firestore";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { CounterError } from "../../../core/src/index.ts";
+import { counter } from "./counter.ts";
+import { incrementCounterIn, prepareIncrement } from "./increment.ts";
+
+let app: FirebaseApp;
+let db: Firestore;
+
+beforeAll(() => {
+  setLogLevel("silent");
+  app = initializeApp({ projectId: "demo-tally-prepared" }, "prepared");
+  db = getFirestore(app);
+  connectFirestoreEmulator(db, "127.0.0.1", 9);
+});
+afterAll(async () => {
+  await terminate(db);
+  await deleteApp(app);
+  setLogLevel("error");
+});
+
+/** A transaction, or a batch, that only notes what is put into it. */
+function writer(prototype: object = {}) {
+  const written: { path: string; fields: Record<string, unknown> }[] = [];
+  const set = ({ path }: { path: string }, fields: Record<string, unknown>) => written.push({ path, fields });
+  return { written, writer: Object.assign(Object.create(prototype), { set }) };
+}
+const transaction = () => writer(Transaction.prototype) as { written: object[]; writer: Transaction };
+
+test("a transaction takes no increment that was not prepared: the error says what to do", () => {
+  const { writer, written } = transaction();
+  const bare = () => incrementCounterIn(writer as unknown as WriteBatch, counter(db, "sales:shoes"));
+  expect(bare).toThrow(CounterError);
+  expect(bare).toThrow(expect.objectContaining({ code: "counter/invalid-option" }));
+  expect(bare).toThrow(/a transaction may run twice; call prepareIncrement before it, and pass what that returns/);
+  expect(written).toEqual([]);
+});
+
+test("a prepared increment is the same write in each run of a transaction, so it counts once", () => {
+  const sale = prepareIncrement(counter(db, "sales:shoes"), 3);
+  const [first, second] = [transaction(), transaction()];
+  incrementCounterIn(first.writer, sale);
+  incrementCounterIn(second.writer, sale);
+  expect(first.written).toHaveLength(1);
+  expect(second.written).toEqual(first.written);
+  const other = transaction();
+  incrementCounterIn(other.writer, prepareIncrement(counter(db, "sales:shoes"), 3));
+  expect(other.written).not.toEqual(first.written);
+});
+
+test("a batch takes an increment as it is, and prepares it: the fields that the rules ask for", () => {
+  const { written, writer: batch } = writer();
+  incrementCounterIn(batch, counter(db, "views:home"));
+  const [{ path, fields }] = written as [(typeof written)[0]];
+  expect(path).toBe("counters/views:home/shards/0");
+  expect(Object.keys(fields).sort()).toEqual(["at", "count", "marks", "shard", "writes"]);
+  expect(fields.shard).toBe("0");
+  const [[window, mark]] = Object.entries(fields.marks as object) as [[string, object]];
+  expect(window).toMatch(/^[0-9a-f]$/);
+  expect(Object.keys(mark).sort()).toEqual(["at", "nonces"]);
+});
+
+test("what is no increment is refused when it is prepared, before the transaction", () => {
+  const ref = counter(db, "sales:shoes");
+  expect(() => prepareIncrement(ref, 0)).toThrow(expect.objectContaining({ code: "counter/invalid-amount" }));
+  expect(() => prepareIncrement(ref, 1, { key: "a/b" })).toThrow(
+    expect.objectContaining({ code: "counter/invalid-key" }),
+  );
+});
