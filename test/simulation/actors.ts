@@ -4,17 +4,23 @@ import type { Firestore as RealWebFirestore } from "firebase/firestore";
 import type { Firestore as RealAdminFirestore } from "firebase-admin/firestore";
 import { counter as adminCounter } from "../../client/src/admin/counter.ts";
 import * as admin from "../../client/src/admin/increment.ts";
-import { ensureCounter, resetCounter } from "../../client/src/admin/maintain.ts";
+import { deleteCounter, type EnsureOptions, ensureCounter, resetCounter } from "../../client/src/admin/maintain.ts";
 import { reconcileCounter } from "../../client/src/admin/reconcile.ts";
 import { setSource } from "../../client/src/admin/source.ts";
 import { counter as webCounter } from "../../client/src/web/counter.ts";
 import * as web from "../../client/src/web/increment.ts";
 import { Firestore as AdminFirestore, FieldValue } from "./model/adminSdk.ts";
+import { Code, type Refused } from "./model/database.ts";
 import { Connection, type Network } from "./model/network.ts";
 import { Firestore as WebFirestore } from "./model/webSdk.ts";
 import type { Oracle } from "./oracle/oracle.ts";
 import { type Action, ORDERS, POSTS } from "./scenario.ts";
 import { Process } from "./scheduler.ts";
+
+/** The connection's own failures. */
+function isTransient({ code }: Refused): boolean {
+  return code === Code.DEADLINE_EXCEEDED || code === Code.UNAVAILABLE || code === Code.ABORTED;
+}
 
 interface Actor<Firestore> {
   readonly process: Process;
@@ -108,14 +114,31 @@ export class Actors {
         );
         break;
       }
-      case "ensure": {
-        const { process, firestore } = this.#startServer("ensure");
-        this.#oracle.expect(process, { kind: "ensure", initial: action.initial });
+      case "ensure":
+        this.#ensure(action.counter, { initial: action.initial });
+        break;
+      case "prewarm":
+        this.#ensure(action.counter, { shards: action.shards });
+        break;
+      case "deleteCounter": {
+        const { process, firestore } = this.#startServer("delete");
+        this.#oracle.expect(process, { kind: "delete" });
         const ref = adminCounter(firestore, action.counter);
-        this.#operate(process, ensureCounter(ref, { initial: action.initial }), () => {
-          const exists = [ref.path, `${ref.path}/shards/base`].some((path) => this.#network.database.get(path).fields);
-          if (!exists) this.#oracle.fail("I5", `${process.name} is done, but ${action.counter} does not exist`);
-        });
+        this.#operate(
+          process,
+          this.#untilDone(process, () => deleteCounter(ref)),
+          () => {},
+        );
+        break;
+      }
+      case "clear": {
+        // An emulator is cleared of the counter: at one instant, and no trigger hears of it.
+        const { database } = this.#network;
+        const process = this.#start("clear");
+        this.#oracle.expect(process, { kind: "delete" });
+        const path = `counters/${action.counter}`;
+        const writes = [...database.below(path), path].map((path) => ({ path, kind: "delete" as const }));
+        this.#oracle.onCommit({ process, ...database.commit(writes, scheduler.now) });
         break;
       }
       case "order":
@@ -171,6 +194,8 @@ export class Actors {
     }
     for (const [name, { counts, askers, open, wasUndone }] of this.#beliefs) {
       const [counter = "", key = ""] = name.split("/");
+      // What counted is gone with the counter, whatever was told.
+      if (this.#oracle.deletedAt(counter) > 0) continue;
       const isAlive = [...askers].every((process) => !process.isDead);
       if (isAlive && open > 0) this.#oracle.fail("answers", `nobody heard what came of ${name}`);
       // A call that lands after its key was taken back counts it again; nothing in the database could tell.
@@ -192,6 +217,31 @@ export class Actors {
       else transaction.delete(document);
       admin.incrementCounterIn(transaction, ref, isNew ? 1 : -1);
     });
+  }
+
+  #ensure(counter: string, options: EnsureOptions): void {
+    const { process, firestore } = this.#startServer("ensure");
+    this.#oracle.expect(process, { kind: "ensure", initial: options.initial ?? 0 });
+    const { database, scheduler } = this.#network;
+    const start = scheduler.now;
+    const ref = adminCounter(firestore, counter);
+    this.#operate(process, ensureCounter(ref, options), () => {
+      const exists = [ref.path, `${ref.path}/shards/base`].some((path) => database.get(path).fields);
+      if (exists || this.#oracle.deletedAt(counter) >= start) return;
+      this.#oracle.fail("I5", `${process.name} is done, but ${counter} does not exist`);
+    });
+  }
+
+  /** An operator repeats a call that may be repeated, as long as it fails on the way. */
+  async #untilDone(process: Process, call: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await call();
+      } catch (error) {
+        if (!isTransient(error as Refused)) throw error;
+        await this.#network.scheduler.sleep(1_000_000, process);
+      }
+    }
   }
 
   /** An operator waits until it is told that its call is done. */
@@ -222,7 +272,8 @@ export class Actors {
       (error) => {
         belief.open--;
         // Of two devices that contradict each other, one may be refused.
-        if (belief.askers.size === 1) this.#oracle.fail("I8", `${actor.process.name} was refused ${name}: ${error}`);
+        if (belief.askers.size === 1 && this.#oracle.deletedAt(counter) === 0)
+          this.#oracle.fail("I8", `${actor.process.name} was refused ${name}: ${error}`);
       },
     );
   }

@@ -21,8 +21,8 @@ export function simulatedRandom(): number {
   return random.next();
 }
 
-export function simulatedTimeout(run: () => void, millis: number): void {
-  scheduler.in(millis * 1_000, run);
+export function simulatedTimeout<T extends unknown[]>(run: (...args: T) => void, millis: number, ...args: T): void {
+  scheduler.in(millis * 1_000, () => run(...args));
 }
 
 /** `node:timers/promises`. */

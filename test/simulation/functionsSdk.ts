@@ -1,4 +1,4 @@
-/** Stands for `firebase-functions`, of which the steps of the backend use the log, and for what an alarm would use. */
+/** Stands for `firebase-functions`, of which the steps of the backend use the log; and for what parameters and an alarm use. */
 
 type Line = (message: string, data?: unknown) => void;
 let sink: Line = () => {};
@@ -22,3 +22,7 @@ export const getApp = notSimulated;
 export const getApps = notSimulated;
 export const initializeApp = notSimulated;
 export const getEventarc = notSimulated;
+
+/** A world has its configuration from its scenario, not from parameters. */
+export const defineInt = (name: string) => ({ name, value: notSimulated });
+export const defineString = defineInt;

@@ -4,43 +4,54 @@
  */
 import type { Mutation } from "./bundle.ts";
 
-export const mutations: Record<string, Mutation & { readonly breaks: readonly string[] }> = {
+interface Mistake extends Mutation {
+  readonly breaks: readonly string[];
+  /** The seed that finds it, if the first few do not: from there on it is looked for. */
+  readonly seed?: number;
+  /** Whether it was not found in 4,000 seeds: then it is only for the command. */
+  readonly isRare?: true;
+}
+
+export const mutations: Record<string, Mistake> = {
   "publish without the guard": {
     file: "functions/src/publish.ts",
-    find: "batch.update(ref, { ...document }, { lastUpdateTime: updateTime });",
-    replace: "batch.update(ref, { ...document });",
+    find: "batch.update(ref, document, { lastUpdateTime: updateTime });",
+    replace: "batch.update(ref, document);",
     breaks: ["I3", "I4"],
   },
   "publish creates over whatever is there": {
     file: "functions/src/publish.ts",
     find: "else batch.create(ref, document);",
     replace: "else batch.set(ref, document);",
-    breaks: ["I3", "I4"],
+    breaks: ["I3", "I4", "history"],
   },
-  "a recount that finds nothing new is not published": {
-    file: "functions/src/publish.ts",
-    find: "if (recount) return true;",
+  "a measurement that finds nothing new is not published": {
+    file: "functions/src/decide.ts",
+    find: "const isMissing = !previous && !measurement.counted && measurement.documents === 0;",
     replace:
-      "if (recount) return previous ? saidBy(previous) !== saidBy(next) || recount.correction !== undefined : next.shardDocuments > 0;",
+      "const said = (one: Published) => JSON.stringify([one.total, one.writes, one.shardCount, one.nextAt, one.documents]);\n  const isMissing = previous ? said(previous) === said(next) : !measurement.counted && measurement.documents === 0;",
     breaks: ["I2"],
+    seed: 78,
   },
-  "count and shards are looked at one after the other": {
-    file: "functions/src/recount.ts",
-    find: "await transaction.get(firestore.collection(path).count()),",
-    replace: "await firestore.collection(path).count().get(),",
-    breaks: ["I1"],
+  "sum and count of documents at two read times": {
+    file: "functions/src/measure.ts",
+    find: "transaction.get(sums), transaction.get(shards.count())",
+    replace: "transaction.get(sums), shards.count().get()",
+    breaks: ["I1", "I2"],
+    seed: 2301,
   },
   "a deletion is dated by a clock that may be behind": {
     file: "functions/src/counted.ts",
     find: "Math.max(Date.parse(eventTime) + 1, now)",
     replace: "now",
     breaks: ["I2"],
+    seed: 1823,
   },
   "a mirror is written after the publish": {
     file: "functions/src/publish.ts",
     find: "  await batch.commit();\n",
     replace:
-      "  const rest = mirror ? (batch as any).writes.splice(recount?.correction ? 2 : 1, 1) : [];\n  await batch.commit();\n  if (rest.length > 0) await ref.firestore.doc(rest[0].path).update(rest[0].data);\n",
+      "  const rest = mirror ? (batch as any).writes.splice(1, 1) : [];\n  await batch.commit();\n  if (rest.length > 0) await ref.firestore.doc(rest[0].path).update(rest[0].data);\n",
     breaks: ["I1"],
   },
   "a mirror's document is created": {
@@ -52,8 +63,8 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
   },
   "the history has what is published instead of what that replaces": {
     file: "functions/src/publish.ts",
-    find: "const points = { [key]: stateOf(state) };",
-    replace: "const points = { [key]: stateOf({ ...next, asOf: state.asOf }) };",
+    find: "const points = { [key]: historyStateOf(state) };",
+    replace: "const points = { [key]: historyStateOf({ ...next, asOf: state.asOf }) };",
     breaks: ["history"],
   },
   "the history is written before the publish": {
@@ -79,18 +90,21 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
     find: "      batch.create(receipt, ",
     replace: "      void (",
     breaks: ["I5"],
+    seed: 74,
   },
   "a receipt is set instead of created": {
     file: "client/src/admin/receipt.ts",
     find: "batch.create(receipt, ",
     replace: "batch.set(receipt, ",
     breaks: ["I5"],
+    seed: 74,
   },
   "each try has a receipt of its own": {
     file: "client/src/admin/receipt.ts",
     find: "batch.create(receipt, ",
     replace: "batch.create(receipt.parent.doc(), ",
     breaks: ["I5"],
+    seed: 137,
   },
   "increments made while a commit is under way are forgotten": {
     file: "client/src/admin/combine.ts",
@@ -103,6 +117,7 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
     find: "next.sum += by;",
     replace: "next.sum ||= by;",
     breaks: ["I5"],
+    seed: 204,
   },
   "a server that has committed once never commits again": {
     file: "client/src/admin/combine.ts",
@@ -110,123 +125,117 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
     replace: "    last = new Promise(() => {});",
     breaks: ["answers"],
   },
-  "a refused reset counts as done": {
-    file: "client/src/admin/maintain.ts",
-    find: "if (!isPreconditionFailure(error)) throw error;",
-    replace: "if (!isPreconditionFailure(error)) throw error;\n        return;",
+  "a refused reset, or correction, counts as done": {
+    file: "client/src/admin/base.ts",
+    find: "throw isPreconditionFailure(error) ? new BaseChanged(undefined, { cause: error }) : error;",
+    replace: "if (!isPreconditionFailure(error)) throw error;",
     breaks: ["I5"],
   },
   "the interval is a millisecond": {
     file: "functions/src/interval.ts",
-    find: "  return Math.min(Math.max(1_000 * Math.max(untilVisible, untilAffordable), minInterval), maxInterval);",
+    find: "  return Math.min(Math.max(untilVisible, untilAffordable, minInterval), maxInterval);",
     replace: "  return Math.min(untilVisible, untilAffordable, minInterval, maxInterval, 1);",
     breaks: ["I4"],
   },
-  "a recount locks what it reads": {
-    file: "functions/src/recount.ts",
-    find: "{ readOnly: true },",
-    replace: "{},",
+  "a measurement locks what it reads": {
+    file: "functions/src/measure.ts",
+    find: "const READ_ONLY = { readOnly: true } as const;",
+    replace: "const READ_ONLY = {};",
     breaks: ["I6"],
   },
   "every counter is swept for ever": {
-    file: "functions/src/publish.ts",
-    find: "unsettled: shardCount > config.minShards",
-    replace: "unsettled: true || shardCount > config.minShards",
+    file: "functions/src/phase.ts",
+    find: 'PHASES.filter((phase) => phase !== "idle")',
+    replace: "PHASES",
     breaks: ["I7"],
   },
   "publish as of now instead of the snapshot's instant": {
     file: "functions/src/aggregate.ts",
-    find: "await publish(current, next, measurement, mirror, keptBy(previous, next, config))",
-    replace:
-      "await publish(current, next, { ...measurement, asOf: (measurement.asOf as any).constructor.fromMillis(now()) }, mirror, keptBy(previous, next, config))",
+    find: "await publish(current, step.next, measurement.asOf, config)",
+    replace: "await publish(current, step.next, (measurement.asOf as any).constructor.fromMillis(now()), config)",
     breaks: ["I1", "I2"],
   },
   "a refused publish counts as done": {
     file: "functions/src/aggregate.ts",
-    find: "if (await publish(current, next, measurement, mirror, keptBy(previous, next, config))) {",
-    replace: "if ((await publish(current, next, measurement, mirror, keptBy(previous, next, config))) || true) {",
+    find: "if (measurement && (await publish(current, step.next, measurement.asOf, config))) {",
+    replace: "if (measurement && ((await publish(current, step.next, measurement.asOf, config)) || true)) {",
     breaks: ["I2"],
   },
-  "wake trusts the published total without looking at when": {
-    file: "functions/src/outlook.ts",
-    find: 'if (committedAt <= outlook.coveredUntil) return "covered";',
-    replace: 'if (committedAt <= outlook.coveredUntil + 500) return "covered";',
+  "a write is covered half a second after a publish": {
+    file: "functions/src/decide.ts",
+    find: "return at <= asOf - margin ||",
+    replace: "return at <= asOf - margin + 500 ||",
     breaks: ["I2"],
   },
-  "a polled counter covers an interval too much": {
-    file: "functions/src/outlook.ts",
-    find: "coveredUntil: isPolled(counter, config) ? due + config.minInterval",
-    replace: "coveredUntil: isPolled(counter, config) ? due + 3 * config.minInterval",
+  "busy promises more than its poll": {
+    file: "functions/src/decide.ts",
+    find: "nextAt !== null && nextAt >= at);",
+    replace: "nextAt !== null && nextAt + 1_000 >= at);",
     breaks: ["I2"],
+    seed: 1623,
   },
-  "nobody waits until the follow-up is scheduled": {
+  "nobody waits until a measurement is scheduled": {
     file: "functions/src/aggregate.ts",
-    find: "      await schedule({ counterId, due: Math.max(due, wanted.committedAt) });",
-    replace: "      schedule({ counterId, due: Math.max(due, wanted.committedAt) }).catch(() => undefined);",
+    find: "        await schedule({ counterId, ...step.task });",
+    replace: "        schedule({ counterId, ...step.task }).catch(() => undefined);",
     breaks: ["I2"],
+    seed: 341,
   },
-  "no second measurement after a polled state": {
+  "schedule after the publish": {
     file: "functions/src/aggregate.ts",
-    find: "|| (previous && isPolled(previous, config))",
-    replace: "",
+    find: "        for (const task of step.tasks) await schedule({ counterId, ...task });\n        if (measurement && (await publish(current, step.next, measurement.asOf, config))) {",
+    replace:
+      "        if (measurement && (await publish(current, step.next, measurement.asOf, config))) {\n          for (const task of step.tasks) await schedule({ counterId, ...task });",
     breaks: ["I2"],
   },
   "a counter with silent shards is not polled": {
-    file: "functions/src/outlook.ts",
-    find: "counter.silentShards > 0 || ",
-    replace: "",
+    file: "functions/src/phase.ts",
+    find: 'if (!hasSilentShards) return "idle";',
+    replace: 'return "idle";',
     breaks: ["I2"],
   },
   "a poll that finds nothing new is the last": {
-    file: "functions/src/aggregate.ts",
-    find: "if (!certain || isPolled(next, config)",
+    file: "functions/src/decide.ts",
+    find: "const isMissing = !previous && !measurement.counted && measurement.documents === 0;",
     replace:
-      "if (!certain || !news || isPolled(next, config)) if (!news && certain) return { outlook: after, counter: next };\n    if (!certain || isPolled(next, config)",
+      "const isMissing = previous ? cause.isPoll && next.writes === previous.writes : measurement.documents === 0;",
+    breaks: ["I2", "I7"],
+  },
+  "a quiet phase does not schedule its poll": {
+    file: "functions/src/decide.ts",
+    find: "const poll = next.nextAt === null ? []",
+    replace: 'const poll = next.nextAt === null || next.phase === "quiet" ? []',
     breaks: ["I2"],
   },
-  "the poll after one that found nothing new is at a time that is past": {
-    file: "functions/src/aggregate.ts",
-    find: "const due = previous && certain && !news ? nextPoll(previous, next.asOf, config) : after.due;",
-    replace: "const due = previous && certain && !news ? previous.asOf : after.due;",
+  "a poll gives way to an earlier one": {
+    file: "functions/src/decide.ts",
+    find: "if (isPoll && nextAt !== null) return nextAt > at;",
+    replace: "if (isPoll && nextAt !== null) return nextAt !== at;",
     breaks: ["I2"],
   },
-  "a measurement that may lack the write it was made for is repeated late": {
-    file: "functions/src/aggregate.ts",
-    find: "previous && certain && !news",
-    replace: "previous && !news",
-    breaks: ["I2"],
-  },
-  "shards are folded, and the counter is measured no more": {
-    file: "functions/src/aggregate.ts",
-    find: "(await foldAway(surplus)) > 0) measurement = await measureCounter(backend, current.ref);",
-    replace:
-      "(await foldAway(surplus)) > 0) measurement = { ...measurement, shards: measurement.shards.filter((one) => !surplus.includes(one)), total: measurement.total - surplus.reduce((sum, { count }) => sum + count, 0) };",
+  "documents outside the index are left out": {
+    file: "functions/src/measure.ts",
+    find: "if (documents !== counted.data().count) {",
+    replace: "if (documents > counted.data().count) {",
     breaks: ["I1", "I2"],
+    seed: 74,
   },
   "a counter taken for new is not looked at when it is not": {
     file: "functions/src/publish.ts",
     find: "if (isPreconditionFailure(error)) return false;",
-    replace: "if (isPreconditionFailure(error)) return !seen.updateTime;",
+    replace: "if (isPreconditionFailure(error)) return !state.updateTime;",
     breaks: ["I1", "I2"],
   },
   "a measurement is published before it is due": {
-    file: "functions/src/aggregate.ts",
-    find: "if (before && toMillis(measurement.asOf) < before.due) {",
-    replace: "if (before && toMillis(measurement.asOf) < before.due && false) {",
+    file: "functions/src/decide.ts",
+    find: "if (asOf < due) return",
+    replace: "if (asOf < due - 100_000) return",
     breaks: ["I4"],
   },
   "nobody puts an early aggregation off": {
-    file: "functions/src/aggregate.ts",
-    find: "if (previous && before && now() < before.due) return await putOff(previous, before.due);",
-    replace:
-      "if (previous && before && now() < before.due) return { outlook: { due: before.due, coveredUntil: before.due }, counter: previous };",
-    breaks: ["I2"],
-  },
-  "wake remembers before it has scheduled": {
-    file: "functions/src/wake.ts",
-    find: "    await backend.schedule({ counterId, due: promised });\n    remember(counterId, { due, coveredUntil: promised });",
-    replace:
-      "    remember(counterId, { due, coveredUntil: promised });\n    await backend.schedule({ counterId, due: promised });",
+    file: "functions/src/decide.ts",
+    find: '? { do: "schedule", task: { due: Math.max(due, cause.at), isPoll: cause.isPoll } }',
+    replace: '? { do: "nothing" }',
     breaks: ["I2"],
   },
   "wake drops what comes while it is busy": {
@@ -235,23 +244,26 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
     replace: "return;",
     breaks: ["I2"],
   },
-  "the memo covers a second more than it may": {
+  "a scheduled measurement is remembered as a second later": {
     file: "functions/src/wake.ts",
-    find: "    memo.set(counterId, outlook);",
-    replace: "    memo.set(counterId, { ...outlook, coveredUntil: outlook.coveredUntil + 1_000 });",
+    find: "step.task.due <= scheduled)",
+    replace: "step.task.due <= scheduled + 1_000)",
     breaks: ["I2"],
+    isRare: true,
   },
-  "the memo leaves no margin": {
-    file: "functions/src/outlook.ts",
-    find: "counter.asOf - margin",
-    replace: "counter.asOf",
+  "a publish covers writes without a margin": {
+    file: "functions/src/decide.ts",
+    find: "return at <= asOf - margin ||",
+    replace: "return at <= asOf ||",
     breaks: ["I2"],
+    seed: 512,
   },
-  "wake trusts the event instead of finding its write": {
-    file: "functions/src/aggregate.ts",
-    find: "(wanted.shardId !== undefined && includes(measurement, wanted.shardId, wanted.committedAt))",
-    replace: "wanted.shardId !== undefined",
+  "a measurement is trusted without finding the write": {
+    file: "functions/src/decide.ts",
+    find: "includes(measurement, cause.shardId, cause.at)",
+    replace: "cause.shardId !== undefined",
     breaks: ["I1", "I2"],
+    seed: 97,
   },
   "fold without the precondition": {
     file: "functions/src/fold.ts",
@@ -261,22 +273,15 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
   },
   "fold deletes first and adds to the base later": {
     file: "functions/src/fold.ts",
-    find: "    batch.set(\n      shards.doc(BASE_SHARD),",
-    replace:
-      "    await batch.commit();\n    (batch as any).writes.length = 0;\n    batch.set(\n      shards.doc(BASE_SHARD),",
+    find: "  batch.set(\n    shards.doc(BASE_SHARD),",
+    replace: "  await batch.commit();\n  (batch as any).writes.length = 0;\n  batch.set(\n    shards.doc(BASE_SHARD),",
     breaks: ["I5", "I1"],
   },
   "measure goes by the shard count": {
     file: "functions/src/measure.ts",
-    find: "  for (const doc of snapshot.docs) {",
-    replace: "  for (const doc of snapshot.docs) {\n    if (Number(doc.id) >= 3) continue;",
+    find: "  for (const doc of docs) {",
+    replace: "  for (const doc of docs) {\n    if (Number(doc.id) >= 3) continue;",
     breaks: ["I1", "I2"],
-  },
-  "a task measures before it is due": {
-    file: "functions/src/aggregate.ts",
-    find: "if (previous && before && wanted.committedAt <= previous.asOf - margin)",
-    replace: "if (previous && before && wanted.committedAt <= previous.asOf + 2_000)",
-    breaks: ["I2"],
   },
   "reset without the guard": {
     file: "client/src/admin/base.ts",
@@ -289,6 +294,7 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
     find: "await transaction.get(aggregationOf(ref, source))",
     replace: "await aggregationOf(ref, source).get()",
     breaks: ["I5"],
+    seed: 100,
   },
   "a correction that was sent and not heard of is made again": {
     file: "client/src/admin/reconcile.ts",
@@ -296,11 +302,12 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
     replace:
       'batch.set(counterDoc(ref).collection("shards").doc("base"), { count: FieldValue.increment(drift) }, { merge: true });',
     breaks: ["I5"],
+    seed: 820,
   },
-  "a web client repeats the slot": {
+  "all increments have the same nonce": {
     file: "core/src/writePlan.ts",
-    find: "turn % MARK_SLOTS",
-    replace: "0",
+    find: "Uint8Array.from({ length: NONCE_BYTES }, () => random() * 256)",
+    replace: "new Uint8Array(NONCE_BYTES)",
     breaks: ["I5"],
   },
   "a server's keyed increment without its entry's precondition": {
@@ -308,11 +315,104 @@ export const mutations: Record<string, Mutation & { readonly breaks: readonly st
     find: "writer.create(document, { by, shard, at: FieldValue.serverTimestamp() });",
     replace: "writer.set(document, { by, shard, at: FieldValue.serverTimestamp() });",
     breaks: ["I8"],
+    seed: 72,
   },
   "an undo without its entry's precondition": {
     file: "client/src/admin/increment.ts",
     find: "batch.delete(entry.ref, { lastUpdateTime: entry.updateTime });",
     replace: "batch.delete(entry.ref);",
     breaks: ["I8"],
+    seed: 686,
+  },
+  "nonce not compared": {
+    file: "test/simulation/model/rules.ts",
+    find: "    nonces.length === known.length + 1 &&\n    isEqual(nonces.slice(0, -1), known) &&",
+    replace: "    isEqual(nonces.slice(0, known.length), known) &&",
+    breaks: ["I5"],
+  },
+  "a window is removed after 10 s": {
+    file: "core/src/layout.ts",
+    find: "MARK_LIFETIME_SECONDS = 120;",
+    replace: "MARK_LIFETIME_SECONDS = 10;",
+    breaks: ["I5"],
+    isRare: true,
+  },
+  "replan after an unknown outcome": {
+    file: "client/src/web/increment.ts",
+    find: 'if ((error as FirestoreError).code === "aborted") throw error;',
+    replace: 'throw (error as FirestoreError).code === "unavailable" ? { code: "aborted" } : error;',
+    breaks: ["I5"],
+  },
+  "the queue gets another plan than the commit before it": {
+    file: "client/src/web/increment.ts",
+    find: "  put(batch, counter, plan, undone);",
+    replace: "  put(batch, counter, isWatched ? plan : planFor(counter, plan.by), undone);",
+    breaks: ["I5"],
+  },
+  "fold before two minutes": {
+    file: "functions/src/decide.ts",
+    find: "quietSince: asOf - config.shrinkCooldown",
+    replace: "quietSince: asOf - 1_000",
+    breaks: ["I5"],
+    seed: 394,
+  },
+  "a task finds no counter document and gives up": {
+    file: "functions/src/aggregate.ts",
+    find: "  await aggregate(backend, await readCounter(backend.counters.doc(counterId)), { at: due, isPoll });",
+    replace:
+      "  const state = await readCounter(backend.counters.doc(counterId));\n  if (state.published) await aggregate(backend, state, { at: due, isPoll });",
+    breaks: ["I2"],
+    seed: 91,
+  },
+  "a poll is for another instant than the document says": {
+    file: "functions/src/next.ts",
+    find: "Math.ceil(asOf + delay)",
+    replace: "asOf + delay",
+    breaks: ["I2"],
+  },
+  "a publish that is no poll's ends the polls": {
+    file: "functions/src/decide.ts",
+    find: "if (isPoll && nextAt !== null) return nextAt > at;",
+    replace: "if (at <= asOf - margin) return true;\n  if (isPoll && nextAt !== null) return nextAt > at;",
+    breaks: ["I2", "I7"],
+    isRare: true,
+  },
+  "shards that were summed and not listed pass for none that are silent": {
+    file: "functions/src/shards.ts",
+    find: "if (!shards) return counted === undefined;",
+    replace: "if (!shards) return false;",
+    breaks: ["I2"],
+  },
+  "an idle counter stays idle if nothing was written to a new shard": {
+    file: "functions/src/next.ts",
+    find: "(previous.nextAt === null ? !isSilent : previous.nextAt > asOf)",
+    replace: "(previous.nextAt === null || previous.nextAt > asOf)",
+    breaks: ["I2"],
+    seed: 7834,
+  },
+  "a counted collection is due when a shard says so": {
+    file: "functions/src/due.ts",
+    find: "counts === null && cause?.isNew",
+    replace: "cause?.isNew",
+    breaks: ["I4"],
+    seed: 3778,
+  },
+  "nobody remembers for how long a counter has been quiet": {
+    file: "functions/src/next.ts",
+    find: "const quiet = hasFolded ? 0 : quietFor(previous, asOf);",
+    replace: "const quiet = 0;",
+    breaks: ["I7"],
+  },
+  "a quiet counter with many shards is polled as rarely as one with few": {
+    file: "functions/src/phase.ts",
+    find: "shardCount > 1 ? Math.min(delay, maxInterval) : delay",
+    replace: "delay",
+    breaks: ["I2"],
+  },
+  "a counter grows at every write": {
+    file: "functions/src/due.ts",
+    find: "isContended || growing ? config.minInterval :",
+    replace: "cause ? config.minInterval :",
+    breaks: ["I4"],
   },
 };

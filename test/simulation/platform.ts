@@ -10,7 +10,6 @@
 
 import type { Firestore as RealFirestore } from "firebase-admin/firestore";
 import type { Functions } from "firebase-admin/functions";
-import { BASE_SHARD } from "../../core/src/index.ts";
 import { runTask } from "../../functions/src/aggregate.ts";
 import type { Backend } from "../../functions/src/backend.ts";
 import type { Config } from "../../functions/src/config.ts";
@@ -27,6 +26,9 @@ import { Process } from "./scheduler.ts";
 const MS = 1_000;
 const SECOND = 1_000 * MS;
 const HOUR = 3_600 * SECOND;
+
+/** Shards whose updates have a trigger. */
+const TRIGGERS = ["0", "base"];
 
 /** After this long the platform gives an invocation up. Its code may go on all the same. */
 const TIMEOUT = 60 * SECOND;
@@ -69,8 +71,10 @@ export class Platform {
       const committedAt = after.updateTime / MS;
       if (collection === this.#config.collection && shards === "shards" && shardId && after.fields) {
         const isNew = !before.fields;
-        const isHeard = isNew || shardId === "0" || shardId === BASE_SHARD;
-        if (isHeard) this.#deliver(`event ${shardId}`, () => ({ counterId, shardId, isNew, committedAt }));
+        // Of an update that removes old marks, nothing is to be counted.
+        const hasCounted = ["count", "writes"].some((field) => before.fields?.[field] !== after.fields?.[field]);
+        if (isNew || (TRIGGERS.includes(shardId) && hasCounted))
+          this.#deliver(`event ${shardId}`, () => ({ counterId, shardId, isNew, committedAt }));
       }
       const counted = collection && counterOf(collection, this.#config.counted);
       if (!counted || !before.fields === !after.fields) continue;
@@ -170,7 +174,7 @@ export class Platform {
       const { there, back } = faults.ofCall(process);
       await scheduler.sleep(there);
       if (fails && !isTaken) log(process, () => "scheduling fails");
-      else log(process, () => `schedules ${task.counterId} for ${task.due}`);
+      else log(process, () => `schedules ${nameOf(task)}`);
       const error = fails ? { code: "functions/internal-error" } : this.#enqueue(task, options);
       if (fails && isTaken) this.#enqueue(task, options);
       await scheduler.sleep(back, process);
@@ -192,8 +196,13 @@ export class Platform {
     const copies = faults.strikes("duplicate events", this.#process) ? 2 : 1;
     const due = Math.max(scheduleTime.getTime() * MS - scheduler.now, 0);
     for (let copy = 0; copy < copies; copy++) {
-      scheduler.in(due + delay * (copy + 1), () => this.#run(`task ${task.counterId} ${task.due}`, 1, run));
+      scheduler.in(due + delay * (copy + 1), () => this.#run(nameOf(task), 1, run));
     }
     return undefined;
   }
+}
+
+/** For people who read a history. */
+function nameOf({ counterId, due, isPoll }: AggregationTask): string {
+  return `${isPoll ? "poll" : "task"} ${counterId} ${due}`;
 }

@@ -17,6 +17,8 @@ export type Action = { readonly at: number } & (
   | { readonly does: "bareWrite"; readonly counter: string; readonly shard: string; readonly by: number }
   | { readonly does: "reset"; readonly counter: string; readonly to: number }
   | { readonly does: "ensure"; readonly counter: string; readonly initial: number }
+  | { readonly does: "prewarm"; readonly counter: string; readonly shards: number }
+  | { readonly does: "deleteCounter" | "clear"; readonly counter: string }
   | { readonly does: "order" | "cancel"; readonly server: number; readonly order: string }
   | { readonly does: "drift"; readonly by: number }
   | { readonly does: "reconcile" | "reconcileBySchedule" }
@@ -41,6 +43,8 @@ export interface Scenario {
   readonly latency: Micros;
   /** Instances of the functions that run at the same time. */
   readonly instances: number;
+  /** Whether the composite indexes were deployed. */
+  readonly index: "ready" | "missing";
   readonly actions: readonly Action[];
 }
 
@@ -57,6 +61,116 @@ const VOTES = "votes:d";
 export const ORDERS = { counter: "orders:e", collection: "orders" };
 
 export function scenarioOf(seed: number): Scenario {
+  let scenario = trafficOf(seed);
+  // Each draws numbers of its own, so that a change of one leaves the others as they are.
+  for (const [name, add] of Object.entries({ deletions, maintenance, stragglers, lull, crowd })) {
+    scenario = { ...scenario, ...add(scenario, randomFor(seed, name)) };
+  }
+  return { ...scenario, actions: scenario.actions.toSorted((a, b) => a.at - b.at) };
+}
+
+/** Counters are deleted, and emulators cleared, while people write. */
+function deletions({ actions, config }: Scenario, random: Random): Partial<Scenario> {
+  const duration = actions.at(-1)?.at ?? 0;
+  const count = random.chance(0.4) ? random.integer(1, 3) : 0;
+  const more = Array.from({ length: count }, () => Math.round(random.next() * duration)).flatMap((at) => {
+    const counter = random.pick([...PLAIN, LIKES, VOTES]);
+    const deletion: Action = { at, does: random.chance(0.7) ? "deleteCounter" : "clear", counter };
+    // What an instance remembers was said of the counter that is gone: people write then.
+    const later = () => at + Math.round(random.next() * (config.maxInterval + 2_000) * MS);
+    const writes = Array.from({ length: random.integer(0, 3) }, () => aWriteOf(counter, random, later()));
+    return [deletion, ...writes];
+  });
+  return { actions: [...actions, ...more] };
+}
+
+/** More resets, starts and reservations. */
+function maintenance({ actions, config }: Scenario, random: Random): Partial<Scenario> {
+  const duration = actions.at(-1)?.at ?? 0;
+  const more = Array.from({ length: random.integer(0, 6) }, (): Action => {
+    const at = Math.round(random.next() ** 2 * duration);
+    const counter = random.pick(PLAIN);
+    const initial = random.integer(0, 100);
+    return random.pick<Action>([
+      { at, does: "reset", counter, to: initial },
+      { at, does: "ensure", counter, initial },
+      { at, does: "prewarm", counter, shards: random.integer(1, config.maxShards) },
+    ]);
+  });
+  return { actions: [...actions, ...more] };
+}
+
+/** Long after a burst over many shards, when these are about to be folded, somebody comes back to one of them. */
+function stragglers({ actions, config }: Scenario, random: Random): Partial<Scenario> {
+  if (!random.chance(0.3)) return {};
+  const counter = random.pick(PLAIN);
+  const start = Math.round(random.next() * (actions.at(-1)?.at ?? 0));
+  const shards = Array.from({ length: random.integer(1, 5) }, () => `${random.integer(1, 6)}`);
+  const burst = shards.map(
+    (shard): Action => ({ at: start + random.integer(0, 500) * MS, does: "bareWrite", counter, shard, by: 1 }),
+  );
+  const quiet = config.maxInterval + Math.min(60_000, config.shrinkCooldown) + Math.min(70_000, config.shrinkCooldown);
+  const folded = start + (quiet + config.shrinkCooldown) * MS;
+  const late = Array.from({ length: random.integer(1, 4) }, (): Action => {
+    const at = folded + Math.round(random.between(-1, 1) ** 3 * config.maxInterval * MS);
+    return { at, does: "bareWrite", counter, shard: random.pick(shards), by: random.integer(1, 3) };
+  });
+  return { actions: [...actions, ...burst, ...late] };
+}
+
+/** A counter is busy, nobody writes for a moment, and then somebody does. */
+function lull({ actions, config }: Scenario, random: Random): Partial<Scenario> {
+  if (!random.chance(0.15)) return {};
+  const counter = random.pick(PLAIN);
+  const start = Math.round(random.next() * (actions.at(-1)?.at ?? 0));
+  const write = (after: Micros): Action => {
+    return { at: start + Math.round(after), does: "increment", client: random.integer(0, 3), counter, by: 1 };
+  };
+  const busy = Array.from({ length: random.integer(10, 30) }, () => write(random.next() * 3 * SECOND));
+  const late = Array.from({ length: random.integer(1, 2) }, () => {
+    return write(3 * SECOND + random.between(0.5, 4) * config.minInterval * MS);
+  });
+  const isNarrow = random.chance(0.7);
+  return {
+    actions: [...actions, ...busy, ...late],
+    config: isNarrow ? { ...config, minShards: 1, maxShards: 1 } : config,
+  };
+}
+
+/** Hundreds of clients write one counter within a minute, over connections that are cut. */
+function crowd({ actions, config, faults, faultRate }: Scenario, random: Random): Partial<Scenario> {
+  if (!random.chance(1 / 20)) return {};
+  const counter = random.pick(PLAIN);
+  const start = Math.round(random.next() * (actions.at(-1)?.at ?? 0));
+  const duration = random.pick([1, 5, 10, 60]) * SECOND;
+  const people = Array.from({ length: random.integer(50, 300) }, (_, i): Action => {
+    const at = start + Math.round(random.next() * duration);
+    return { at, does: "increment", client: CROWD + i, counter, by: 1 };
+  });
+  // Mostly one shard for them all, and connections that break: then streams are sent again while others write.
+  const isNarrow = random.chance(0.7);
+  return {
+    actions: [...actions, ...people],
+    config: isNarrow ? { ...config, minShards: 1, maxShards: 1 } : config,
+    faults: faults.includes("cut connections") ? faults : [...faults, "cut connections"],
+    faultRate: Math.max(faultRate, 0.1),
+  };
+}
+
+/** Clients of a crowd are numbered from here on: each has a connection of its own. */
+const CROWD = 1_000;
+
+function aWriteOf(counter: string, random: Random, at: Micros): Action {
+  const client = random.integer(0, 3);
+  const key = `user${Math.max(client, 1)}`;
+  if (counter === LIKES) return { at, does: "like", client, counter, key };
+  if (counter === VOTES) return { at, does: "addOnce", server: 0, counter, key: `order${random.integer(0, 3)}` };
+  return random.chance(0.7)
+    ? { at, does: "increment", client, counter, by: random.integer(1, 5) }
+    : { at, does: "add", server: 1, counter, by: random.integer(1, 5) };
+}
+
+function trafficOf(seed: number): Scenario {
   const random = randomFor(seed, "scenario");
   const minShards = random.integer(1, 2);
   const minInterval = 1_000 * random.integer(1, 2);
@@ -65,11 +179,11 @@ export function scenarioOf(seed: number): Scenario {
     minShards,
     maxShards: minShards + random.integer(0, 8),
     writesPerShard: random.pick([0.2, 0.5, 1, 4]),
-    shrinkCooldown: 1_000 * random.pick([1, 3, 20]),
+    // With a shard go its marks, which must be there for two minutes.
+    shrinkCooldown: 1_000 * random.pick([120, 200, 600]),
     minInterval,
     maxInterval: minInterval + 1_000 * random.pick([0, 2, 10]),
     precision: random.pick([0, 0.001, 0.1]),
-    budget: random.pick([0.05, 0.25, 10]),
     counted: parseCounted(POSTS),
     historyRetention: 30 * 86_400_000,
     mirrors: parseMirrors("views=pages/{key}.stats.views, posts=pages/home.posts"),
@@ -78,7 +192,7 @@ export function scenarioOf(seed: number): Scenario {
   const calm = random.chance(1 / 8);
   const share = random.next();
   const faults = FAULTS.filter(() => random.chance(share) && !calm);
-  const duration = SECOND * random.pick([3, 10, 10, 30, 120, 600]);
+  const duration = SECOND * random.pick([3, 10, 10, 30, 120, 600, 1_800]);
   const count = random.integer(1, random.pick([5, 20, 60]));
   // What is rare must meet: some runs are full of sweeps and resets.
   const upkeep = random.pick([0.1, 0.1, 0.4]);
@@ -95,6 +209,7 @@ export function scenarioOf(seed: number): Scenario {
     latency: (faults.length === 0 ? 5 : random.pick([5, 20, 20, 500, 3_000])) * MS,
     instances: random.integer(1, 3),
     margin: random.chance(0.2) ? 50 * MS : 0,
+    index: random.chance(0.25) ? "missing" : "ready",
     actions: actions.sort((a, b) => a.at - b.at) as Action[],
   };
 }

@@ -1,6 +1,5 @@
 /** The simulation itself: nothing it tries breaks an invariant, and it would notice if something did. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Mutation } from "./bundle.ts";
 import type * as Entry from "./entry.ts";
 import { mutations } from "./mutations.ts";
 import { type Build, buildSimulation, runSeeds } from "./run.ts";
@@ -19,41 +18,43 @@ test(`I1 to I8 hold in ${SEEDS} simulated worlds, under every kind of fault`, { 
   expect(runs).toBe(SEEDS);
   const { FAULTS } = (await import(build.path)) as typeof Entry;
   for (const kind of FAULTS) expect(faults[kind], kind).toBeGreaterThan(100);
-  // What 32 marks cannot tell is rare, even where every tenth connection is cut.
-  expect(unrecognized).toBeLessThan(50);
+  // Counters that are deleted take their marks with them; of others, only what comes later than two minutes is not told.
+  expect(unrecognized).toBeLessThan(SEEDS / 20);
 });
 
-test("a seed replays exactly", async () => {
+test("a seed replays exactly", { timeout: 60_000 }, async () => {
   const { scenarioOf, simulate } = (await import(build.path)) as typeof Entry;
   for (let seed = 1; seed <= 100; seed++) {
-    const [once, again] = [1, 2].map(() => simulate.bind(undefined, scenarioOf(seed), { keepHistory: true }));
+    const scenario = scenarioOf(seed);
+    const [once, again] = [1, 2].map(() => simulate.bind(undefined, scenario, { keepHistory: true }));
     expect(await once?.()).toEqual(await again?.());
   }
 });
 
-test.each(Object.entries(mutations))("it notices: %s", { timeout: 120_000 }, async (_, { breaks, ...mutation }) => {
+const common = Object.entries(mutations).filter(([, { isRare }]) => !isRare);
+test.each(common)("it notices: %s", { timeout: 120_000 }, async (_, { breaks, seed = 1, ...mutation }) => {
   const mutant = await buildSimulation(mutation);
   try {
-    const { failed } = await runSeeds(mutant, { from: 1, count: SEEDS });
-    expect(breaks, failed?.message ?? `no violation in ${SEEDS} runs`).toContain(failed?.message.split(":")[0]);
+    const { failed } = await runSeeds(mutant, { from: seed, count: 1_000 });
+    expect(breaks, failed?.message ?? "no violation in 1,000 runs").toContain(failed?.message.split(":")[0]);
   } finally {
     mutant.remove();
   }
 });
 
-/** What the simulation has found, with seeds that show it if the fix is undone. */
-const FOUND: Record<string, { readonly seeds: readonly number[]; readonly undone: Mutation }> = {
-  "an instance that froze before its publish overwrote a count that a creation and a deletion had left as it was": {
-    seeds: [3941, 6553, 6923],
-    undone: mutations["a recount that finds nothing new is not published"] as Mutation,
-  },
+/** What the simulation has found: seeds that show it once a mutation undoes the fix. */
+const FOUND = {
+  "a measurement that finds nothing new is not published": [78],
+  "a poll is for another instant than the document says": [36],
+  "an idle counter stays idle if nothing was written to a new shard": [7834],
+  "a counted collection is due when a shard says so": [3778],
 };
 
-test.each(Object.entries(FOUND))("found and fixed: %s", { timeout: 60_000 }, async (_, { seeds, undone }) => {
-  const before = await buildSimulation(undone);
+test.each(Object.entries(FOUND))("found and fixed: %s", { timeout: 60_000 }, async (name, seeds) => {
+  const before = await buildSimulation(mutations[name]);
   try {
+    const [failed, passed] = [await import(before.path), await import(build.path)] as [typeof Entry, typeof Entry];
     for (const seed of seeds) {
-      const [failed, passed] = [await import(before.path), await import(build.path)] as [typeof Entry, typeof Entry];
       expect((await failed.simulate(failed.scenarioOf(seed))).violation, `seed ${seed}, undone`).toBeDefined();
       expect((await passed.simulate(passed.scenarioOf(seed))).violation, `seed ${seed}`).toBeUndefined();
     }

@@ -2,12 +2,21 @@
  * Stands for `firebase-admin/firestore`: the part of its surface that Tally uses, over a connection of the simulation.
  * What a call means is up to the database; when it arrives, whether it does and what one hears of it, to the connection.
  */
+import { BulkWriter } from "./bulkWriter.ts";
 import { Code, type Data, Refused, type Version, type Write } from "./database.ts";
 import type { Connection } from "./network.ts";
-import { AggregateField, DocumentSnapshot, Query, QuerySnapshot, type Readable } from "./reads.ts";
+import {
+  AggregateField,
+  AggregateQuerySnapshot,
+  DocumentSnapshot,
+  FieldPath,
+  Query,
+  QuerySnapshot,
+  type Readable,
+} from "./reads.ts";
 import { FieldValue, isMap, type Micros, Timestamp, type Value } from "./values.ts";
 
-export { AggregateField, FieldValue, Timestamp };
+export { AggregateField, FieldPath, FieldValue, Timestamp };
 
 /** How often the SDK itself tries a transaction that was aborted. */
 const ATTEMPTS = 5;
@@ -55,6 +64,14 @@ export class DocumentReference implements Readable<DocumentSnapshot> {
   collection(id: string): CollectionReference {
     return this.firestore.collection(`${this.path}/${id}`);
   }
+  listCollections(): Promise<CollectionReference[]> {
+    const { connection } = this.firestore;
+    return connection.call(`list the collections of ${this.path}`, () => {
+      const inner = connection.database.below(this.path).map((path) => path.slice(this.path.length + 1));
+      const ids = new Set(inner.map((path) => path.slice(0, path.indexOf("/"))));
+      return [...ids].sort().map((id) => this.collection(id));
+    });
+  }
   read(at: Micros): DocumentSnapshot {
     this.firestore.connection.bill(1);
     return new DocumentSnapshot(this, this.firestore.connection.database.get(this.path, at), at);
@@ -73,14 +90,6 @@ export class DocumentReference implements Readable<DocumentSnapshot> {
   }
   delete(precondition?: Precondition) {
     return this.firestore.batch().delete(this, precondition).commit();
-  }
-}
-
-/** The path of a field, name by name. */
-export class FieldPath {
-  readonly names: readonly string[];
-  constructor(...names: string[]) {
-    this.names = names;
   }
 }
 
@@ -140,6 +149,12 @@ export function describe(writes: readonly Write[]): string {
   return writes.map(({ kind, path }) => `${kind} ${path}`).join(", ") || "commit";
 }
 
+interface TransactionOptions {
+  readonly readOnly?: boolean;
+  /** Of a read-only one: the instant to read at, instead of that of its first read. */
+  readonly readTime?: Timestamp;
+}
+
 /**
  * A transaction. A read-only one reads at the instant of its first read and takes no lock. The server's read-write ones
  * lock what they read; here, a commit is aborted if something that was read has changed, which looks the same from outside.
@@ -150,10 +165,11 @@ export class Transaction extends Writes {
   #first: Promise<Micros> | undefined;
   readonly #read: Version[] = [];
 
-  constructor(firestore: Firestore, readOnly: boolean) {
+  constructor(firestore: Firestore, { readOnly = false, readTime }: TransactionOptions) {
     super();
     this.#firestore = firestore;
     this.#readOnly = readOnly;
+    if (readTime) this.#first = Promise.resolve(readTime.toMicros());
   }
 
   async get<Snapshot>(readable: Readable<Snapshot>): Promise<Snapshot> {
@@ -188,10 +204,15 @@ export class Transaction extends Writes {
   }
 
   #note(snapshot: unknown): void {
-    const docs =
-      snapshot instanceof DocumentSnapshot ? [snapshot] : snapshot instanceof QuerySnapshot ? snapshot.docs : [];
-    for (const { ref } of docs) this.#read.push(this.#firestore.connection.database.get(ref.path));
+    const { database } = this.#firestore.connection;
+    for (const path of pathsOf(snapshot)) this.#read.push(database.get(path));
   }
+}
+
+function pathsOf(snapshot: unknown): readonly string[] {
+  if (snapshot instanceof DocumentSnapshot) return [snapshot.ref.path];
+  if (snapshot instanceof QuerySnapshot) return snapshot.docs.map(({ ref }) => ref.path);
+  return snapshot instanceof AggregateQuerySnapshot ? snapshot.versions.map(({ path }) => path) : [];
 }
 
 export class Firestore {
@@ -213,6 +234,24 @@ export class Firestore {
   batch(): WriteBatch {
     return new WriteBatch(this);
   }
+  bulkWriter(): BulkWriter {
+    return new BulkWriter(this);
+  }
+  /** Deletes a document or a collection with all that is below it. Rejects if something could not be deleted. */
+  async recursiveDelete(
+    ref: DocumentReference | CollectionReference,
+    writer: BulkWriter = this.bulkWriter(),
+  ): Promise<void> {
+    const { connection } = this;
+    const paths = await connection.call(`list all below ${ref.path}`, () => {
+      const all = connection.database.below(ref.path);
+      connection.bill(Math.max(all.length, 1));
+      return ref instanceof DocumentReference ? [...all, ref.path] : all;
+    });
+    const deletions = paths.map((path) => writer.delete(this.doc(path)));
+    await writer.flush();
+    for (const deletion of deletions) await deletion;
+  }
   newId(): string {
     const { random } = this.connection.process;
     return Array.from({ length: 4 }, () =>
@@ -232,10 +271,10 @@ export class Firestore {
   }
   async runTransaction<T>(
     update: (transaction: Transaction) => Promise<T>,
-    { readOnly = false }: { readOnly?: boolean } = {},
+    options: TransactionOptions = {},
   ): Promise<T> {
     for (let attempt = 1; ; attempt++) {
-      const transaction = new Transaction(this, readOnly);
+      const transaction = new Transaction(this, options);
       const result = await update(transaction);
       try {
         await transaction.commit();

@@ -17,6 +17,7 @@ import {
 
 /** Status codes of gRPC (google.rpc.Code). */
 export const Code = {
+  INVALID_ARGUMENT: 3,
   DEADLINE_EXCEEDED: 4,
   NOT_FOUND: 5,
   ALREADY_EXISTS: 6,
@@ -62,9 +63,18 @@ export interface Change {
 }
 
 export interface Filter {
+  /** With {@link NAME}, `value` is a path. */
   readonly field: string;
-  readonly op: "==" | "<" | "<=" | ">" | ">=";
+  readonly op: "==" | "<" | "<=" | ">" | ">=" | "in";
   readonly value: Value;
+}
+
+/** Stands for a document's name, where a query wants a field. */
+export const NAME = "__name__";
+
+export interface Order {
+  readonly field: string;
+  readonly isDescending: boolean;
 }
 
 export interface QueryPlan {
@@ -72,9 +82,25 @@ export interface QueryPlan {
   readonly collection: string;
   readonly group?: boolean;
   readonly filters: readonly Filter[];
+  /** As asked for. Fields that are compared, and then names, follow by themselves. */
+  readonly orders?: readonly Order[];
+  /** Fields that a document must have to be seen, since they come from an index. */
+  readonly needs?: readonly string[];
+  readonly offset?: number;
   readonly limit?: number;
-  /** The path of the document after which to start, in the order of names. */
-  readonly after?: string;
+  /** After what to start: a value for each field that it is ordered by, or for the first of them. */
+  readonly after?: readonly Value[];
+}
+
+/** What a query is ordered by, names last. */
+export function ordersOf({ filters, orders = [] }: QueryPlan): readonly Order[] {
+  const all = [...orders];
+  const isDescending = orders.at(-1)?.isDescending ?? false;
+  const compared = filters.filter(({ op }) => op !== "==" && op !== "in").map(({ field }) => field);
+  for (const field of [...compared.sort(), NAME]) {
+    if (!all.some((order) => order.field === field || order.field === NAME)) all.push({ field, isDescending });
+  }
+  return all;
 }
 
 export class Database {
@@ -99,27 +125,32 @@ export class Database {
   }
 
   query(plan: QueryPlan, at?: Micros): Version[] {
-    const { collection, group, filters, limit, after } = plan;
+    const { collection, group, filters, needs = [], offset = 0, limit = Number.POSITIVE_INFINITY, after } = plan;
     const collections = group
       ? [...this.#collections.keys()].filter((path) => path === collection || path.endsWith(`/${collection}`))
       : [collection];
-    const ordered = filters.find(({ op }) => op !== "==")?.field;
+    const orders = ordersOf(plan);
+    const mustHave = [...orders.map(({ field }) => field), ...needs].filter((field) => field !== NAME);
     const found = collections
       .flatMap((path) => this.#collections.get(path) ?? [])
       .map((path) => this.get(path, at))
-      .filter(({ fields }) => fields && filters.every((filter) => matches(fields, filter)))
-      .sort((a, b) => {
-        const inOrder = ordered === undefined ? 0 : compare(fieldOf(a.fields, ordered), fieldOf(b.fields, ordered));
-        return inOrder || (a.path < b.path ? -1 : 1);
-      });
-    const start = after === undefined ? 0 : found.findIndex(({ path }) => path > after);
-    return start < 0 ? [] : found.slice(start, limit === undefined ? undefined : start + limit);
+      .filter(({ fields }) => fields && mustHave.every((field) => fieldOf(fields, field) !== undefined))
+      .filter((version) => filters.every((filter) => matches(version, filter)))
+      .sort((a, b) => inOrder(orders, a, (field) => fieldOrName(b, field)))
+      .filter((version) => !after || inOrder(orders.slice(0, after.length), version, (_, i) => after[i] as Value) > 0);
+    return found.slice(offset, offset + limit);
+  }
+
+  /** The documents below a path, however deep. */
+  below(path: string): string[] {
+    const documents = [...this.#collections].filter(([collection]) => `${collection}/`.startsWith(`${path}/`));
+    return documents.flatMap(([, paths]) => paths).filter((document) => this.get(document).fields);
   }
 
   /**
    * All of the writes, or none. A document that stays as it is keeps its update time.
    *
-   * @param authorize  the rules: throws if the changes are not allowed
+   * @param authorize  the rules: throws if what is written is not allowed, even if it changes nothing
    * @throws Refused
    */
   commit(
@@ -132,13 +163,16 @@ export class Database {
     for (const write of writes) {
       const before = this.get(write.path);
       const fields = staged.has(write.path) ? staged.get(write.path) : before.fields;
+      // The rules are asked first, and Tally's do not let clients update what is not there.
+      if (authorize && write.kind === "update" && !fields) throw new Refused(Code.PERMISSION_DENIED, write.path);
       check(write, fields, before.updateTime);
       staged.set(write.path, apply(write, fields, time));
     }
-    const changes = [...staged]
-      .map(([path, fields]) => ({ before: this.get(path), after: { path, fields, updateTime: time } }))
-      .filter(({ before, after }) => !isEqual(before.fields, after.fields));
-    authorize?.(changes);
+    const written = [...staged].map(([path, fields]) => {
+      return { before: this.get(path), after: { path, fields, updateTime: time } };
+    });
+    authorize?.(written);
+    const changes = written.filter(({ before, after }) => !isEqual(before.fields, after.fields));
     this.#lastCommit = time;
     for (const { after } of changes) this.#keep(after);
     return { time, changes, updateTimes: writes.map(({ path }) => this.get(path).updateTime || time) };
@@ -188,10 +222,28 @@ export function fieldOf(fields: Fields | undefined, path: string): Value | undef
   }, fields);
 }
 
-function matches(fields: Fields, { field, op, value }: Filter): boolean {
-  const actual = fieldOf(fields, field);
+/** What a query takes for the value of a field. */
+export function fieldOrName({ path, fields }: Version, field: string): Value | undefined {
+  return field === NAME ? path : fieldOf(fields, field);
+}
+
+function inOrder(
+  orders: readonly Order[],
+  version: Version,
+  other: (field: string, index: number) => Value | undefined,
+): number {
+  for (const [i, { field, isDescending }] of orders.entries()) {
+    const order = compare(fieldOrName(version, field), other(field, i));
+    if (order !== 0) return isDescending ? -order : order;
+  }
+  return 0;
+}
+
+function matches(version: Version, { field, op, value }: Filter): boolean {
+  const actual = fieldOrName(version, field);
   if (actual === undefined) return false;
   if (op === "==") return isEqual(actual, value);
+  if (op === "in") return (value as readonly Value[]).some((one) => isEqual(actual, one));
   if (rank(actual) !== rank(value)) return false;
   const order = compare(actual, value);
   if (op === "<") return order < 0;
@@ -199,12 +251,19 @@ function matches(fields: Fields, { field, op, value }: Filter): boolean {
   return op === ">" ? order > 0 : order >= 0;
 }
 
-/** Numbers, instants and strings, the kinds that Tally orders by. Kinds do not compare with each other. */
-function rank(value: Value | undefined): string {
-  return value instanceof Timestamp ? "instant" : typeof value;
+/** The kinds that Tally orders by, in Firestore's order. Kinds do not compare with each other. */
+const RANKS = ["number", "instant", "string", "array"];
+
+function rank(value: Value | undefined): number {
+  return RANKS.indexOf(value instanceof Timestamp ? "instant" : Array.isArray(value) ? "array" : typeof value);
 }
 
 function compare(a: Value | undefined, b: Value | undefined): number {
+  if (rank(a) !== rank(b)) return rank(a) - rank(b);
+  if (Array.isArray(a) && Array.isArray(b)) {
+    const orders = a.slice(0, b.length).map((one, i) => compare(one, b[i]));
+    return orders.find((order) => order !== 0) ?? a.length - b.length;
+  }
   const [left, right] = [a, b].map((value) => (value instanceof Timestamp ? value.toMicros() : value));
   if (left === right) return 0;
   return (left as number) < (right as number) ? -1 : 1;

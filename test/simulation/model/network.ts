@@ -21,6 +21,8 @@ export interface Network {
   readonly faults: Faults;
   /** By how much a query's snapshot may lag behind its read time. */
   readonly lag: Micros;
+  /** Whether the composite indexes are there: without them, an ordered aggregation that sums is refused. */
+  readonly index: "ready" | "missing";
   readonly onCommit: (commit: Commit) => void;
   /** Documents read, as billed. */
   readonly onRead: (process: Process, documents: number) => void;

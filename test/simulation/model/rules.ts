@@ -2,18 +2,34 @@
  * Of `firestore.rules`, what the web client's exactness rests on: a write of a shard leaves exactly one new mark, so that
  * a replay is refused; and an entry and its increment are one commit.
  */
+import { MARK_LIFETIME_SECONDS } from "../../../core/src/index.ts";
 import { type Change, Code, Refused } from "./database.ts";
-import { type Fields, isEqual, isMap, type Value } from "./values.ts";
+import { type Fields, isEqual, isMap, type Micros, microsOf, type Value } from "./values.ts";
+
+/** For this long after its latest write, a window may not be removed. */
+const MARK_LIFETIME: Micros = MARK_LIFETIME_SECONDS * 1_000_000;
+
+/** One version of a shard and the next, without the rest of it. */
+interface Step {
+  readonly before: Fields;
+  readonly after: Fields;
+}
 
 /** @throws Refused unless the rules allow these changes to a client */
 export function authorize(changes: readonly Change[]): void {
   for (const { before, after } of changes) {
     const [, counter = "", collection, id = ""] = after.path.split("/");
-    const allowed =
-      collection === "shards"
-        ? isOneWrite(before.fields, after.fields) && (!isKeyed(counter) || isOneEntry(changes, id))
-        : collection === "entries" && isKeyed(counter) && changes.length === 2;
-    if (!allowed) throw new Refused(Code.PERMISSION_DENIED, after.path);
+    const step = after.fields && { before: before.fields ?? {}, after: after.fields };
+    // The time of the commit is that of the request.
+    const time = after.updateTime;
+    const isAllowedOf = {
+      shards: () =>
+        step !== undefined &&
+        ((isOneWrite(step, time, id) && (!isKeyed(counter) || isOneEntry(changes, id))) || isTidy(step, time)),
+      entries: () => isKeyed(counter) && changes.length === 2,
+    };
+    const isAllowed = isAllowedOf[collection as keyof typeof isAllowedOf]?.() ?? false;
+    if (!isAllowed) throw new Refused(Code.PERMISSION_DENIED, after.path);
   }
 }
 
@@ -22,15 +38,59 @@ export function isKeyed(counter: string): boolean {
   return /^(likes|votes):/.test(counter);
 }
 
-function isOneWrite(before: Fields = {}, after: Fields | undefined): boolean {
-  if (after?.writes !== Number(before.writes ?? 0) + 1) return false;
-  const [old, marks] = [before.marks, after.marks].map((map) => (isMap(map) ? (map as Fields) : {})) as [
-    Fields,
-    Fields,
-  ];
-  const changed = Object.keys(marks).filter((slot) => !isEqual(marks[slot], old[slot]));
-  const [slot = ""] = changed;
-  return changed.length === 1 && !Object.values(old).includes(marks[slot] as Value);
+const SHARD_FIELDS = ["shard", "count", "writes", "at", "marks"];
+const WINDOW = /^[0-9a-f]$/;
+const NONCE_BYTES = 4;
+
+/** An increment: exactly one new nonce stands at the end of exactly one window, which has the time of the request. */
+function isOneWrite({ before, after }: Step, time: Micros, id: string): boolean {
+  if (Object.keys(after).some((field) => !SHARD_FIELDS.includes(field))) return false;
+  if (after.shard !== id || !Number.isFinite(after.count) || microsOf(after.at) !== time) return false;
+  if (after.writes !== Number(before.writes ?? 0) + 1) return false;
+  const [old, windows] = [mapOf(before.marks), mapOf(after.marks)];
+  const [name, ...others] = changedOf(old, windows);
+  if (name === undefined || others.length > 0 || !isMap(windows[name])) return false;
+  if (!Object.keys(windows).every((window) => WINDOW.test(window))) return false;
+  const { at, nonces, ...rest } = windows[name] as Fields;
+  const known = noncesOf(old[name]);
+  if (microsOf(at) !== time || !Array.isArray(nonces) || Object.keys(rest).length > 0) return false;
+  const nonce: unknown = nonces.at(-1);
+  return (
+    nonces.length === known.length + 1 &&
+    isEqual(nonces.slice(0, -1), known) &&
+    nonce instanceof Uint8Array &&
+    nonce.length === NONCE_BYTES
+  );
+}
+
+/** A tidy removes windows whose latest write is older than `MARK_LIFETIME`, or that no client has made, one at least, and nothing else. */
+function isTidy({ before, after }: Step, time: Micros): boolean {
+  const [old, windows] = [mapOf(before.marks), mapOf(after.marks)];
+  const { marks: _, ...others } = before;
+  const { marks: __, ...same } = after;
+  const removed = changedOf(old, windows);
+  return (
+    isEqual(others, same) &&
+    removed.length > 0 &&
+    removed.every(
+      (name) => !(name in windows) && (!WINDOW.test(name) || time - microsOf(mapOf(old[name]).at) > MARK_LIFETIME),
+    )
+  );
+}
+
+function changedOf(old: Fields, now: Fields): string[] {
+  const names = new Set([...Object.keys(old), ...Object.keys(now)]);
+  return [...names].filter((name) => !isEqual(old[name], now[name]));
+}
+
+/** The nonces of a window. */
+export function noncesOf(window: Value | undefined): readonly Value[] {
+  const { nonces } = mapOf(window);
+  return Array.isArray(nonces) ? nonces : [];
+}
+
+function mapOf(value: Value | undefined): Fields {
+  return isMap(value) ? (value as Fields) : {};
 }
 
 function isOneEntry(changes: readonly Change[], shard: string): boolean {

@@ -54,19 +54,46 @@ export function microsOf(value: unknown): Micros {
   return value instanceof Timestamp ? value.toMicros() : Number.NaN;
 }
 
-export type Value = null | boolean | number | string | Timestamp | readonly Value[] | Fields;
+/**
+ * Bytes, as a field holds them. Stands for the web SDK's `Bytes`; the server SDK reads a `Uint8Array`, which this is, too.
+ */
+export class Bytes extends Uint8Array {
+  static fromUint8Array(bytes: Uint8Array): Bytes {
+    return new Bytes(bytes);
+  }
+
+  toUint8Array(): Uint8Array {
+    return new Uint8Array(this);
+  }
+
+  isEqual(other: unknown): boolean {
+    return isEqual(this, other);
+  }
+
+  toJSON(): string {
+    return this.toHex();
+  }
+
+  toHex(): string {
+    return Array.from(this, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  }
+}
+
+export type Value = null | boolean | number | string | Timestamp | Uint8Array | readonly Value[] | Fields;
 export interface Fields {
   readonly [field: string]: Value;
 }
 
 /** What a write wants of a field instead of a value. Stands for the server SDK's `FieldValue`. */
 export class FieldValue {
-  readonly kind: "increment" | "serverTimestamp" | "delete";
+  readonly kind: "increment" | "serverTimestamp" | "delete" | "arrayUnion";
   readonly operand: number;
+  readonly elements: readonly Value[];
 
-  constructor(kind: FieldValue["kind"], operand = 0) {
+  constructor(kind: FieldValue["kind"], operand = 0, elements: readonly Value[] = []) {
     this.kind = kind;
     this.operand = operand;
+    this.elements = elements;
   }
 
   static increment(by: number) {
@@ -78,6 +105,9 @@ export class FieldValue {
   static delete() {
     return new FieldValue("delete");
   }
+  static arrayUnion(...elements: Value[]) {
+    return new FieldValue("arrayUnion", 0, elements);
+  }
 }
 
 export type Written = Value | FieldValue | { readonly [field: string]: Written };
@@ -85,11 +115,25 @@ export type Written = Value | FieldValue | { readonly [field: string]: Written }
 /** What a field becomes; `undefined` if it goes. A field that is not a number counts as missing. */
 export function resolve(written: Written, before: Value | undefined, at: Micros): Value | undefined {
   if (isMap(written)) return setFields({}, written, at);
-  if (!(written instanceof FieldValue)) return written as Value;
-  const { kind, operand } = written;
+  if (!(written instanceof FieldValue)) return stored(written as Value);
+  const { kind, operand, elements } = written;
   if (kind === "delete") return undefined;
   if (kind === "serverTimestamp") return Timestamp.fromMicros(at);
+  if (kind === "arrayUnion") return union(Array.isArray(before) ? before : [], elements);
   return typeof before === "number" ? before + operand : operand;
+}
+
+/** A field that is not an array counts as an empty one. */
+function union(before: readonly Value[], elements: readonly Value[]): readonly Value[] {
+  const after = [...before];
+  for (const element of elements.map(stored)) if (!after.some((one) => isEqual(one, element))) after.push(element);
+  return after;
+}
+
+/** As the web SDK reads it: bytes that a server wrote are `Bytes`. */
+function stored(value: Value): Value {
+  if (Array.isArray(value)) return value.map(stored);
+  return value instanceof Uint8Array && !(value instanceof Bytes) ? new Bytes(value) : value;
 }
 
 /** All of the fields, as a whole. */
@@ -138,6 +182,7 @@ export function isMap(value: unknown): value is { readonly [field: string]: Writ
     value !== null &&
     !Array.isArray(value) &&
     !(value instanceof Timestamp) &&
+    !(value instanceof Uint8Array) &&
     !(value instanceof FieldValue)
   );
 }
@@ -145,6 +190,9 @@ export function isMap(value: unknown): value is { readonly [field: string]: Writ
 export function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (a instanceof Timestamp && b instanceof Timestamp) return a.toMicros() === b.toMicros();
+  if (a instanceof Uint8Array && b instanceof Uint8Array) {
+    return a.length === b.length && a.every((byte, i) => byte === b[i]);
+  }
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((one, i) => isEqual(one, b[i]));
   if (!isMap(a) || !isMap(b)) return false;
   const fields = Object.keys(a);

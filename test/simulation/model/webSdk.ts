@@ -1,21 +1,34 @@
 /**
  * Stands for `firebase/firestore`, as far as increments need it: one stream of writes, in order, sent again from the first
- * unacknowledged one when its connection is cut; and reads that see this client's own unsent writes.
+ * unacknowledged one when its connection is cut; reads that see this client's own unsent writes; and transactions, which are
+ * single calls beside the stream.
  */
 import { apply, Code, type Data, fieldOf, Refused, type Version, type Write } from "./database.ts";
 import type { Connection } from "./network.ts";
 import { authorize } from "./rules.ts";
-import { type Fields, FieldValue, type Micros, Timestamp, type Value } from "./values.ts";
+import { Bytes, type Fields, FieldValue, type Micros, Timestamp, type Value } from "./values.ts";
 
-export { Timestamp };
+export { Bytes, Timestamp };
 export const increment = FieldValue.increment;
 export const serverTimestamp = FieldValue.serverTimestamp;
+export const deleteField = FieldValue.delete;
+export const arrayUnion = FieldValue.arrayUnion;
 
 /** How many writes the SDK sends ahead of their acknowledgements. */
 const PIPELINE = 10;
 
 const MS = 1_000;
-const CODES: Record<number, string> = { [Code.PERMISSION_DENIED]: "permission-denied", [Code.ABORTED]: "aborted" };
+/** Of what is not here, the outcome is unknown. */
+const CODES: Record<number, string> = {
+  [Code.PERMISSION_DENIED]: "permission-denied",
+  [Code.ABORTED]: "aborted",
+  [Code.FAILED_PRECONDITION]: "failed-precondition",
+  [Code.NOT_FOUND]: "not-found",
+};
+/** What a transaction is tried again after (https://github.com/firebase/firebase-js-sdk, `transaction_runner.ts`). */
+const RETRIED = ["aborted", "failed-precondition", "unavailable"];
+/** How often, if its caller does not say. */
+const ATTEMPTS = 5;
 
 class FirestoreError extends Error {
   readonly code: string;
@@ -34,6 +47,8 @@ interface Pending {
 export class Firestore {
   readonly connection: Connection;
   readonly pending: Pending[] = [];
+  /** Until when the device is offline: its stream was cut and is not back. */
+  offlineUntil: Micros = 0;
   #isSending = false;
 
   constructor(connection: Connection) {
@@ -74,6 +89,7 @@ export class Firestore {
           if (this.pending.length > 0) this.#send();
           else this.#isSending = false;
         };
+        if (isCut) this.offlineUntil = scheduler.now + again;
         scheduler.in(isCut ? again : 0, next, process);
       };
       scheduler.in(back, answer, process);
@@ -139,22 +155,32 @@ export async function getDoc(ref: DocumentReference): Promise<DocumentSnapshot> 
   );
 }
 
-export class WriteBatch {
-  readonly #firestore: Firestore;
-  readonly #writes: Write[] = [];
-  constructor(firestore: Firestore) {
-    this.#firestore = firestore;
-  }
+/** Collects writes, for a batch or a transaction. */
+class Writes {
+  readonly writes: Write[] = [];
+
   set({ path }: DocumentReference, data: Data, { merge = false }: { merge?: boolean } = {}): this {
-    this.#writes.push({ path, kind: merge ? "merge" : "set", data });
+    this.writes.push({ path, kind: merge ? "merge" : "set", data });
+    return this;
+  }
+  update({ path }: DocumentReference, data: Data): this {
+    this.writes.push({ path, kind: "update", data });
     return this;
   }
   delete({ path }: DocumentReference): this {
-    this.#writes.push({ path, kind: "delete" });
+    this.writes.push({ path, kind: "delete" });
     return this;
   }
+}
+
+export class WriteBatch extends Writes {
+  readonly #firestore: Firestore;
+  constructor(firestore: Firestore) {
+    super();
+    this.#firestore = firestore;
+  }
   commit(): Promise<void> {
-    return this.#firestore.enqueue(this.#writes);
+    return this.#firestore.enqueue(this.writes);
   }
 }
 
@@ -162,26 +188,97 @@ export function writeBatch(firestore: Firestore): WriteBatch {
   return new WriteBatch(firestore);
 }
 
-/** A transaction that only reads: Tally's web client has no other. */
-export async function runTransaction(
-  _firestore: Firestore,
-  update: (transaction: { get(ref: DocumentReference): Promise<DocumentSnapshot> }) => Promise<unknown>,
-): Promise<unknown> {
-  return await update({ get: async (ref) => new DocumentSnapshot(ref, (await read(ref)).fields) });
+export function setDoc(ref: DocumentReference, data: Data, options?: { merge?: boolean }): Promise<void> {
+  return writeBatch(ref.firestore).set(ref, data, options).commit();
+}
+
+/** Field paths such as `a.b` replace what they name and nothing beside it. */
+export function updateDoc(ref: DocumentReference, data: Data): Promise<void> {
+  return writeBatch(ref.firestore).update(ref, data).commit();
+}
+
+export function deleteDoc(ref: DocumentReference): Promise<void> {
+  return writeBatch(ref.firestore).delete(ref).commit();
+}
+
+/**
+ * A transaction of the web SDK takes no lock: its commit is refused if something that it read has changed. It is one call,
+ * which overtakes the stream of writes and is not kept when the device is offline. If it fails with `aborted`, nothing was
+ * committed; with `unavailable`, its outcome is unknown, and it may still arrive.
+ */
+export class Transaction extends Writes {
+  readonly #firestore: Firestore;
+  readonly #read: Version[] = [];
+
+  constructor(firestore: Firestore) {
+    super();
+    this.#firestore = firestore;
+  }
+
+  async get(ref: DocumentReference): Promise<DocumentSnapshot> {
+    const version = await readOnce(ref);
+    this.#read.push(version);
+    return new DocumentSnapshot(ref, version.fields);
+  }
+
+  async commit(): Promise<void> {
+    const { connection, offlineUntil } = this.#firestore;
+    const { scheduler } = connection.network;
+    if (this.writes.length === 0) return;
+    if (scheduler.now < offlineUntil) throw new Refused(Code.UNAVAILABLE, "offline");
+    await connection.call(describe(this.writes), () => {
+      for (const { path, updateTime, fields } of this.#read) {
+        const now = connection.database.get(path);
+        const isSame = !now.fields === !fields && (!fields || now.updateTime === updateTime);
+        if (!isSame) throw new Refused(Code.FAILED_PRECONDITION, path);
+      }
+      connection.commit(this.writes, authorize);
+    });
+  }
+}
+
+export async function runTransaction<T>(
+  firestore: Firestore,
+  update: (transaction: Transaction) => Promise<T>,
+  { maxAttempts = ATTEMPTS }: { readonly maxAttempts?: number } = {},
+): Promise<T> {
+  const { scheduler } = firestore.connection.network;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const transaction = new Transaction(firestore);
+      const result = await update(transaction);
+      await transaction.commit();
+      return result;
+    } catch (cause) {
+      const error = cause instanceof Refused ? new FirestoreError(cause) : cause;
+      const isRetried = error instanceof FirestoreError && RETRIED.includes(error.code);
+      if (!isRetried || attempt >= maxAttempts) throw error;
+      await scheduler.sleep(100 * MS, firestore.connection.process);
+    }
+  }
 }
 
 /** Waits as long as the server cannot be reached. */
-async function read({ firestore, path }: DocumentReference): Promise<Version> {
-  const { connection } = firestore;
+async function read(ref: DocumentReference): Promise<Version> {
+  const { network, process } = ref.firestore.connection;
   for (;;) {
     try {
-      return await connection.call(`get ${path}`, () => {
-        connection.bill(1);
-        return connection.database.get(path);
-      });
+      return await readOnce(ref);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      await connection.network.scheduler.sleep(100 * MS, connection.process);
+      await network.scheduler.sleep(100 * MS, process);
     }
   }
+}
+
+function readOnce({ firestore, path }: DocumentReference): Promise<Version> {
+  const { connection } = firestore;
+  return connection.call(`get ${path}`, () => {
+    connection.bill(1);
+    return connection.database.get(path);
+  });
+}
+
+function describe(writes: readonly Write[]): string {
+  return writes.map(({ kind, path }) => `${kind} ${path}`).join(", ");
 }

@@ -22,6 +22,11 @@ export class Histories {
     this.#fail = fail;
   }
 
+  /** A counter was deleted, and its history with it. */
+  forget(counter: string): void {
+    this.#busy.delete(counter);
+  }
+
   onCommit(changes: readonly Change[]): void {
     const due = new Map<string, Fields>();
     for (const change of changes) this.#follow(change, due);

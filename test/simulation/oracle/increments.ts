@@ -1,7 +1,12 @@
 /** Increments, one by one: each is in the sum as often as whoever made it was told. */
-import type { Fields } from "../model/values.ts";
+import type { Change } from "../model/database.ts";
+import { noncesOf } from "../model/rules.ts";
+import { type Fields, isMap, type Micros } from "../model/values.ts";
 import type { Process } from "../scheduler.ts";
 import type { Fail } from "./violation.ts";
+
+/** For so long a replay must be told from an increment. */
+const MARK_LIFETIME: Micros = 120_000_000;
 
 /** What a process was asked to add to a counter, and what has come of it. */
 class Ledger {
@@ -10,19 +15,30 @@ class Ledger {
   readonly unknown = new Set<{ by: number }>();
 }
 
-/** The mark of a client's write. */
-interface Mark {
+/** A client's write of a shard. */
+interface MarkedWrite {
   readonly process: Process;
   readonly counter: string;
   readonly by: number;
-  isGone: boolean;
+  readonly time: Micros;
+}
+
+interface Mark extends MarkedWrite {
+  /** Since when it is gone, if it is. */
+  goneAt: Micros | undefined;
+  /** Whether it went because an operator deleted the counter: then nobody can tell any more. */
+  isDeleted: boolean;
 }
 
 export class Increments {
   readonly #fail: Fail;
   readonly #ledgers = new Map<string, Map<Process, Ledger>>();
   readonly #marks = new Map<string, Mark>();
-  /** Replays that counted again, or were reported as refused, because their mark had gone: what 32 marks cannot tell. */
+  /** Receipts of servers that were deleted with their counter. */
+  readonly #deletedReceipts = new Set<string>();
+  /** Whether the commit under way repeats one whose receipt was deleted. */
+  #isRepeated = false;
+  /** Replays that counted again, or were reported as refused, because their mark had gone: it was older than marks have to be. */
   unrecognized = 0;
 
   constructor(fail: Fail) {
@@ -42,12 +58,26 @@ export class Increments {
 
   /** A commit of a process added something to the shards of a counter. */
   landed(process: Process, counter: string, by: number): void {
-    this.#ledger(counter, process).landed += by;
+    if (this.#isRepeated) this.unrecognized++;
+    else this.#ledger(counter, process).landed += by;
+    this.#isRepeated = false;
+  }
+
+  /** A receipt came or went. What it stands for is known once, until it is deleted. */
+  receipt({ before, after }: Change, isDeletion: boolean): void {
+    if (isDeletion && before.fields) this.#deletedReceipts.add(after.path);
+    if (after.fields && this.#deletedReceipts.has(after.path)) this.#isRepeated = true;
   }
 
   /** A process wrote a shard. A replay that could not be told from an increment is nobody's fault. */
-  wrote(before: Fields | undefined, after: Fields | undefined, write: Omit<Mark, "isGone">): void {
-    if (!this.#followMarks(before, after, write)) return;
+  wrote(change: Change, write: MarkedWrite, isDeletion: boolean): void {
+    const replayed = this.#followMarks(change, write, isDeletion);
+    if (!replayed) return;
+    const age = write.time - replayed.time;
+    if (this.#mustKnow(replayed, age)) {
+      const { path } = change.after;
+      this.#fail("I5", `${write.process.name} counted twice on ${path}, ${age / 1_000} ms after the first time`);
+    }
     this.unrecognized++;
     this.#ledger(write.counter, write.process).landed -= write.by;
   }
@@ -59,10 +89,12 @@ export class Increments {
   refused(process: Process, counter: string, by: number): void {
     const marks = [...this.#marks.values()];
     const own = marks.find(
-      (mark) => mark.process === process && mark.counter === counter && mark.by === by && mark.isGone,
+      (mark) => mark.process === process && mark.counter === counter && mark.by === by && mark.goneAt !== undefined,
     );
-    if (!own) this.#fail("I5", `${process.name} was refused ${by} for ${counter}`);
-    else own.isGone = false;
+    if (!own?.goneAt) this.#fail("I5", `${process.name} was refused ${by} for ${counter}`);
+    else if (this.#mustKnow(own, own.goneAt - own.time)) {
+      this.#fail("I5", `${process.name} was refused ${by} for ${counter}: its mark went too early`);
+    } else own.goneAt = undefined;
     this.unrecognized++;
   }
 
@@ -85,21 +117,28 @@ export class Increments {
     }
   }
 
-  /** @returns whether this is a replay whose mark was overwritten, or folded with its shard, since it was first sent */
-  #followMarks(before: Fields | undefined, after: Fields | undefined, write: Omit<Mark, "isGone">): boolean {
-    const [old, marks] = [before?.marks ?? {}, after?.marks ?? {}] as [Fields, Fields];
-    for (const slot in old) {
-      const mark = this.#marks.get(old[slot] as string);
-      // A client takes its slots in turn: it does not overwrite its own.
-      if (mark && mark.process !== write.process) mark.isGone ||= marks[slot] !== old[slot];
+  /** Whether a mark of this age must still be there. */
+  #mustKnow({ isDeleted }: Mark, age: Micros): boolean {
+    return !isDeleted && age <= MARK_LIFETIME;
+  }
+
+  /** @returns the mark that this write left before, if it is a replay that was not refused */
+  #followMarks({ before, after }: Change, write: MarkedWrite, isDeletion: boolean): Mark | undefined {
+    const [old, marks] = [before, after].map(({ path, fields }) => marksOf(path, fields)) as [Set<string>, Set<string>];
+    for (const name of old) {
+      const mark = this.#marks.get(name);
+      if (!mark || marks.has(name)) continue;
+      mark.isDeleted ||= isDeletion;
+      mark.goneAt ??= write.time;
     }
-    for (const slot in marks) {
-      const nonce = marks[slot] as string;
-      if (nonce === old[slot]) continue;
-      if (this.#marks.has(nonce)) return true;
-      this.#marks.set(nonce, { ...write, isGone: false });
+    let replayed: Mark | undefined;
+    for (const name of marks) {
+      if (old.has(name)) continue;
+      const known = this.#marks.get(name);
+      if (known?.process === write.process) replayed = known;
+      else this.#marks.set(name, { ...write, goneAt: undefined, isDeleted: false });
     }
-    return false;
+    return replayed;
   }
 
   #ledger(counter: string, process: Process): Ledger {
@@ -112,6 +151,15 @@ export class Increments {
     }
     return ledger;
   }
+}
+
+/** The marks of a shard. Nonces are short: they are told apart within their window. */
+function marksOf(path: string, fields: Fields | undefined): Set<string> {
+  const marks = isMap(fields?.marks) ? (fields.marks as Fields) : {};
+  const names = Object.entries(marks).flatMap(([name, mark]) => {
+    return noncesOf(mark).map((nonce) => `${path} ${name} ${JSON.stringify(nonce)}`);
+  });
+  return new Set(names);
 }
 
 function subsetSums(amounts: readonly number[]): Set<number> {

@@ -3,6 +3,7 @@
  * are those of the invariants in `docs/architecture.md`.
  */
 import type { Config } from "../../../functions/src/config.ts";
+import type { Published } from "../../../functions/src/counterDocument.ts";
 import { publishInterval } from "../../../functions/src/interval.ts";
 import type { Change } from "../model/database.ts";
 import type { Commit } from "../model/network.ts";
@@ -27,20 +28,34 @@ export type Intent =
   /** Sets the sum as of an instant since it was asked to. */
   | { readonly kind: "reset"; readonly to: number; readonly since: Micros }
   /** Starts the counter. */
-  | { readonly kind: "ensure"; readonly initial: number };
+  | { readonly kind: "ensure"; readonly initial: number }
+  /** Deletes the counter and all that belongs to it, in one commit or many. */
+  | { readonly kind: "delete" };
 
 interface Track {
   /** The sum of the shards after each commit, oldest first; of a counted collection, how many documents there are. */
-  readonly sums: { readonly time: Micros; readonly sum: number; readonly isPrompt: boolean }[];
+  readonly sums: { readonly time: Micros; readonly sum: number }[];
   entries: number;
-  /** The oldest write since the last publish that must be seen soon, and the newest at all. */
-  oldestUncovered: Micros | undefined;
+  /** The writes that are not published yet, and until when they must be if nothing goes wrong; the newest of all. */
+  uncovered: { readonly time: Micros; readonly until: Micros; readonly wakes: boolean }[];
   newest: Micros;
-  /** The total as published, and over how many shards writers should spread. */
-  says: unknown;
-  shardCount: number;
+  /** Whether the last publish told writers of more than one shard. */
+  isWide: boolean;
+  /** When the next measurement is scheduled, by the last publish; 0 if none is. */
+  nextAt: Micros;
   lastReset: Micros;
+  /** The creation of each shard. One beyond the shard count is a sign of contention. */
+  readonly newShards: { readonly time: Micros; readonly index: number }[];
+  /** When each shard that is there was last written, and by how much keyed shards differ from entries. */
+  readonly written: Map<string, Micros>;
+  skew: number;
+  /** The last commit of a deletion, and the newest write that wakes the functions by itself. */
+  deletedAt: Micros;
+  lastWake: Micros;
 }
+
+/** Every write of these shards wakes the functions; of others, the first. */
+const WAKING = ["0", "base"];
 
 export class Oracle {
   readonly #config: Config;
@@ -52,8 +67,6 @@ export class Oracle {
   readonly #tracks = new Map<string, Track>();
   /** The operators whose reset was committed. */
   readonly #resets = new Set<Process>();
-  /** The sum of the shards of the counter of a collection. */
-  #held = 0;
   readonly increments: Increments;
   readonly drifts: Drifts;
   readonly #mirrors: Mirrors;
@@ -76,43 +89,60 @@ export class Oracle {
     this.#intents.set(process, intent);
   }
 
+  /** When the last commit of a deletion of a counter was made; 0 if there was none. */
+  deletedAt(counter: string): Micros {
+    return this.#track(counter).deletedAt;
+  }
+
   /** An operator was told that a reset is done. */
   resetDone(process: Process): void {
     if (!this.#resets.has(process)) this.fail("I5", `${process.name} is done, but nothing was reset`);
   }
 
   onCommit({ process, time, changes }: Commit): void {
-    const added = new Map<string, { by: number; isPrompt: boolean }>();
+    const added = new Map<string, number>();
     const kind = this.#intents.get(process)?.kind;
     let orders = 0;
     for (const { before, after } of changes) {
       if (after.path.startsWith(`${ORDERS.collection}/`)) orders += Number(!!after.fields) - Number(!!before.fields);
       if (after.path.startsWith(`${POSTS}/`)) this.#followPost(Number(!!after.fields) - Number(!!before.fields), time);
       if (after.path.startsWith("pages/")) this.#mirrors.wrote(process, { before, after }, changes, kind === "none");
-      const [root, counter = "", collection] = after.path.split("/");
-      if (counter === POSTS && collection === "shards") this.#held += countOf(after.fields) - countOf(before.fields);
-      if (root !== this.#config.collection || counter === POSTS) continue;
+      const [root, counter = "", collection, id = ""] = after.path.split("/");
+      if (root !== this.#config.collection) continue;
+      if (counter === POSTS) {
+        // Its total is the number of documents, whatever its shards hold.
+        if (collection === "shards" && kind === "none") this.fail("I1", `${process.name} writes ${after.path}`);
+        continue;
+      }
       const track = this.#track(counter);
       if (collection === "shards") {
         const by = countOf(after.fields) - countOf(before.fields);
-        // A straggler's write to a shard that is there, beyond those in use, wakes nobody: it may take longer to be seen.
-        const isPrompt = !before.fields || !(Number(after.path.split("/")[3]) >= track.shardCount);
-        const { by: sofar, isPrompt: was } = added.get(counter) ?? { by: 0, isPrompt: false };
-        added.set(counter, { by: sofar + by, isPrompt: was || isPrompt });
-        if (!isKeyed(counter)) this.increments.wrote(before.fields, after.fields, { process, counter, by });
-        if (after.fields) {
-          track.newest = time;
-          if (isPrompt) track.oldestUncovered ??= time;
+        added.set(counter, (added.get(counter) ?? 0) + by);
+        const write = { process, counter, by, time };
+        if (!isKeyed(counter)) this.increments.wrote({ before, after }, write, kind === "delete");
+        const hasCounted = ["count", "writes"].some((field) => before.fields?.[field] !== after.fields?.[field]);
+        if (!after.fields) track.written.delete(id);
+        else if (!before.fields || hasCounted) {
+          track.written.set(id, time);
+          if (!before.fields) track.newShards.push({ time, index: /^\d+$/.test(id) ? Number(id) : 0 });
+          const wakes = !before.fields || WAKING.includes(id);
+          if (wakes) track.lastWake = time;
+          this.#demand(track, time, wakes);
         }
       }
+      if (collection === "receipts") this.increments.receipt({ before, after }, kind === "delete");
       if (collection === "entries") track.entries += amountOf(after.fields) - amountOf(before.fields);
     }
-    for (const [counter, { by, isPrompt }] of added) {
+    for (const [counter, by] of added) {
       const track = this.#track(counter);
-      track.sums.push({ time, sum: (track.sums.at(-1)?.sum ?? 0) + by, isPrompt });
+      track.sums.push({ time, sum: (track.sums.at(-1)?.sum ?? 0) + by });
       this.#judgeShards(process, counter, by, time);
     }
-    const drift = orders - (added.get(ORDERS.counter)?.by ?? 0);
+    if (kind === "delete") {
+      this.#followDeletion(changes, time);
+      return;
+    }
+    const drift = orders - (added.get(ORDERS.counter) ?? 0);
     this.drifts.onCommit(process, drift, time, changes, kind === "anything");
     for (const change of changes) {
       if (isCounter(change.after.path, this.#config)) this.#judgePublish(change, time);
@@ -126,20 +156,40 @@ export class Oracle {
     }
   }
 
-  /** Every event and task has been delivered: all that was written is published (I2). */
+  /**
+   * Every event and task has been delivered: all that was written is published (I2). Of a deleted
+   * counter, this is demanded once a write that wakes the functions was committed after the deletion.
+   */
   atRest(published: (counter: string) => Fields | undefined): void {
-    for (const [counter, { newest, sums }] of this.#tracks) {
-      if (newest === 0) continue;
+    for (const [counter, track] of this.#tracks) {
+      const { sums, deletedAt, lastWake } = track;
+      const newest = counter === POSTS ? track.newest : Math.max(0, ...track.written.values());
+      if (newest === 0 || (deletedAt > 0 && lastWake <= deletedAt)) continue;
       const fields = published(counter);
       const sum = sums.at(-1)?.sum ?? 0;
-      // Of a collection that was empty again before anybody looked, there is nothing to tell.
-      if (!fields?.asOf && counter === POSTS && sum === 0) continue;
       const asOf = microsOf(fields?.asOf);
-      // A creation and a deletion may cancel out; then what is published stays true.
-      if (asOf < newest && counter !== POSTS)
-        this.fail("I2", `${counter} was written at ${newest} but published as of ${asOf}`);
+      if (!(asOf >= newest)) this.fail("I2", `${counter} was written at ${newest} but published as of ${asOf}`);
       if (fields?.total !== sum) this.fail("I2", `${counter} says ${fields?.total}, its shards ${sum}`);
-      if (counter === POSTS && sum !== this.#held) this.fail("I1", `${counter} says ${sum}, its shards ${this.#held}`);
+      if (counter === POSTS && fields?.counts !== POSTS) this.fail("I1", `${counter} counts ${fields?.counts}`);
+    }
+  }
+
+  #followDeletion(changes: readonly Change[], time: Micros): void {
+    const counters = new Set(changes.map(({ after }) => after.path.split("/")[1] ?? ""));
+    for (const counter of counters) {
+      const track = this.#track(counter);
+      track.deletedAt = time;
+      track.skew = (track.sums.at(-1)?.sum ?? 0) - track.entries;
+      track.uncovered = [];
+      track.nextAt = 0;
+      track.isWide = false;
+      // A reset under way may take the next `base` for the one it has not found: both are new.
+      track.lastReset = 0;
+    }
+    for (const { after } of changes) {
+      if (!isCounter(after.path, this.#config)) continue;
+      const counter = after.path.slice(this.#config.collection.length + 1);
+      this.#histories.forget(counter);
     }
   }
 
@@ -166,7 +216,8 @@ export class Oracle {
       this.#resets.add(process);
     }
     if (intent.kind === "increments" && !isKeyed(counter)) this.increments.landed(process, counter, by);
-    if (isKeyed(counter) && sum !== track.entries) {
+    if (intent.kind === "delete") return;
+    if (isKeyed(counter) && sum !== track.entries + track.skew) {
       this.fail("I8", `${counter} has ${track.entries} in entries, but ${sum} in shards`);
     }
   }
@@ -175,9 +226,21 @@ export class Oracle {
     if (by === 0) return;
     const track = this.#track(POSTS);
     const sum = (track.sums.at(-1)?.sum ?? 0) + by;
-    track.sums.push({ time, sum, isPrompt: true });
+    track.sums.push({ time, sum });
+    this.#demand(track, time, true);
+  }
+
+  /**
+   * A write that wakes the functions is published soon, and so is any other while writers are told of more than one shard;
+   * else it is when the next measurement is due.
+   */
+  #demand(track: Track, time: Micros, wakes: boolean): void {
     track.newest = time;
-    track.oldestUncovered = sum === track.says ? undefined : (track.oldestUncovered ?? time);
+    if (!this.#isCalm) return;
+    const { minInterval, maxInterval } = this.#config;
+    const soon = time + (maxInterval + minInterval) * 1_000;
+    const until = wakes || track.isWide ? soon : Math.max(track.nextAt, soon);
+    track.uncovered.push({ time, until: until + 1_000_000, wakes });
   }
 
   #judgePublish({ before, after }: Change, time: Micros): void {
@@ -200,22 +263,28 @@ export class Oracle {
     if (fields.total !== previous?.total) this.#mirrors.published(counter, fields.total, time);
     if (previous?.asOf) {
       const gap = (asOf - microsOf(previous.asOf)) / 1_000;
-      if (gap < 0 || Number(fields.writes) < Number(previous.writes)) {
+      // What is being deleted takes its writes with it.
+      const isBack = track.deletedAt < microsOf(previous.asOf) && Number(fields.writes) < Number(previous.writes);
+      if (gap < 0 || isBack) {
         this.fail("I3", `${counter} goes back: asOf by ${-gap} ms, writes from ${previous.writes} to ${fields.writes}`);
       }
-      const interval = Math.max(publishInterval(previous as never, this.#config), this.#config.minInterval);
+      const isContended = track.newShards.some(({ time: at, index }) => {
+        return at > microsOf(previous.asOf) - this.#margin && index >= Number(previous.shardCount);
+      });
+      const { total, rate, reads, growing } = previous as unknown as Published;
+      const usual = publishInterval(total, rate, reads, this.#config);
+      const interval = isContended || growing ? this.#config.minInterval : Math.max(usual, this.#config.minInterval);
       if (gap < interval - 0.001) this.fail("I4", `${counter} published ${gap} ms after the last, not ${interval}`);
     }
-    track.says = fields.total;
-    track.shardCount = shards;
-    const since = track.oldestUncovered;
-    if (since !== undefined && since <= asOf) {
-      const age = (time - since) / 1_000;
-      const oldest = this.#config.maxInterval + this.#config.minInterval + 1_000;
-      if (this.#isCalm && age > oldest) this.fail("I2", `a write to ${counter} was published only after ${age} ms`);
-      track.oldestUncovered =
-        asOf < track.newest ? track.sums.find(({ time: at, isPrompt }) => isPrompt && at > asOf)?.time : undefined;
-    }
+    track.nextAt = microsOf(fields.nextAt) || 0;
+    const late = track.uncovered.find((write) => write.time <= asOf && write.until < time);
+    if (late) this.fail("I2", `a write to ${counter} was published only after ${(time - late.time) / 1_000} ms`);
+    track.isWide = shards > 1;
+    // What was written while this publish was made is found by the poll that it says.
+    const least = track.isWide ? 0 : track.nextAt + 1_000_000;
+    track.uncovered = track.uncovered
+      .filter((write) => write.time > asOf)
+      .map((write) => (write.wakes ? write : { ...write, until: Math.max(write.until, least) }));
   }
 
   readonly fail: Fail = (invariant, message) => {
@@ -230,11 +299,16 @@ export class Oracle {
       track = {
         sums: [],
         entries: 0,
-        oldestUncovered: undefined,
+        uncovered: [],
         newest: 0,
-        says: undefined,
-        shardCount: Number.POSITIVE_INFINITY,
+        nextAt: 0,
+        isWide: false,
         lastReset: 0,
+        newShards: [],
+        written: new Map(),
+        skew: 0,
+        deletedAt: 0,
+        lastWake: 0,
       };
       this.#tracks.set(counter, track);
     }

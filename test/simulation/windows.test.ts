@@ -1,0 +1,109 @@
+/**
+ * Marks in windows, in a crowd: hundreds of clients write one shard over connections that break, and nothing counts twice.
+ * The client here is the least that keeps the contract; that of the package is run by the simulation itself.
+ */
+import { expect, test } from "vitest";
+import { Faults } from "./faults.ts";
+import * as adminSdk from "./model/adminSdk.ts";
+import { Database } from "./model/database.ts";
+import { Connection, type Network } from "./model/network.ts";
+import { type Fields, type Micros, microsOf } from "./model/values.ts";
+import * as webSdk from "./model/webSdk.ts";
+import { Increments } from "./oracle/increments.ts";
+import { randomFor } from "./random.ts";
+import { Process, Scheduler } from "./scheduler.ts";
+
+const SECOND: Micros = 1_000_000;
+const SHARD = "counters/views:a/shards/0";
+
+async function increment(firestore: webSdk.Firestore): Promise<void> {
+  const { process, network } = firestore.connection;
+  const name = (Math.floor(network.scheduler.now / (10 * SECOND)) % 16).toString(16);
+  const nonce = webSdk.Bytes.fromUint8Array(Uint8Array.from({ length: 4 }, () => process.random.integer(0, 255)));
+  const at = webSdk.serverTimestamp();
+  const data = {
+    shard: "0",
+    count: webSdk.increment(1),
+    writes: webSdk.increment(1),
+    at,
+    marks: { [name]: { at, nonces: webSdk.arrayUnion(nonce) } },
+  };
+  const ref = webSdk.doc(firestore, SHARD);
+  try {
+    await webSdk.setDoc(ref, data, { merge: true });
+  } catch (error) {
+    const snapshot = await webSdk.runTransaction(firestore, (transaction) => transaction.get(ref), {
+      maxAttempts: 1e9,
+    });
+    const nonces = (snapshot.get(`marks.${name}.nonces`) ?? []) as webSdk.Bytes[];
+    if (!nonces.some((one) => nonce.isEqual(one))) throw error;
+  }
+}
+
+/** @param tidyAfter  the age at which a server, which no rule holds, removes windows */
+async function crowd(
+  seed: number,
+  tidyAfter: Micros,
+): Promise<{ violation?: string | undefined; cuts: number; count: unknown }> {
+  let violation: string | undefined;
+  const scheduler = new Scheduler(1e15);
+  const faults = new Faults(["cut connections"], 0.3, 100_000);
+  const increments = new Increments((invariant, message) => {
+    violation ??= `${invariant}: ${message}`;
+  });
+  const database = new Database();
+  const ignore = () => {};
+  const network: Network = {
+    scheduler,
+    database,
+    faults,
+    lag: 0,
+    index: "ready",
+    onCommit({ process, time, changes }) {
+      for (const change of changes) {
+        const by = Number(change.after.fields?.count) - Number(change.before.fields?.count ?? 0);
+        increments.wrote(change, { process, counter: "views:a", by, time }, false);
+        if (by !== 0) increments.landed(process, "views:a", by);
+      }
+    },
+    onRead: ignore,
+    onTransaction: ignore,
+    log: ignore,
+  };
+  const random = randomFor(seed, "crowd");
+  for (let i = 0; i < 200; i++) {
+    const firestore = new webSdk.Firestore(new Connection(network, new Process(`client ${i}`, seed)));
+    const { process } = firestore.connection;
+    for (let j = 0; j < 3; j++) {
+      scheduler.in(random.next() * 5 * SECOND, () => {
+        const told = increments.ask(process, "views:a", 1);
+        increment(firestore).then(told, () => increments.refused(process, "views:a", 1));
+      });
+    }
+  }
+  const server = new adminSdk.Firestore(new Connection(network, new Process("server", seed)));
+  const tidy = () => {
+    const marks = (database.get(SHARD).fields?.marks ?? {}) as Fields;
+    const old = Object.keys(marks).filter((name) => scheduler.now - microsOf((marks[name] as Fields).at) > tidyAfter);
+    const gone = Object.fromEntries(old.map((name) => [`marks.${name}`, adminSdk.FieldValue.delete()]));
+    if (old.length > 0) server.doc(SHARD).update(gone);
+  };
+  for (let second = 1; second < 300; second++) scheduler.in(second * SECOND, tidy);
+  await scheduler.runUntil(scheduler.now + 600 * SECOND);
+  increments.atEnd();
+  return { violation, cuts: faults.injected["cut connections"] ?? 0, count: database.get(SHARD).fields?.count };
+}
+
+test("I5: in a crowd, no replay counts twice while its window must be there", { timeout: 60_000 }, async () => {
+  for (let seed = 1; seed <= 5; seed++) {
+    const { violation, cuts, count } = await crowd(seed, 120 * SECOND);
+    expect(violation, `seed ${seed}`).toBeUndefined();
+    expect(count).toBe(600);
+    expect(cuts).toBeGreaterThan(50);
+  }
+});
+
+test("it notices windows that go too early", { timeout: 60_000 }, async () => {
+  const { violation } = await crowd(1, 2 * SECOND);
+  expect(violation).toMatch(/^I5: client \d+ (counted twice on|was refused)/);
+});
