@@ -5,7 +5,7 @@
  *
  * https://firebase.google.com/docs/firestore/solutions/counters
  */
-import { collection, doc, type Firestore, getDocs, increment, onSnapshot, updateDoc } from "firebase/firestore";
+import { collection, doc, type Firestore, getDocs, increment, onSnapshot, setDoc, updateDoc } from "firebase/firestore";
 import { counter, incrementCounter, onCounter } from "firestore-tally";
 
 /** What the recipe's readers see is what they sum themselves. Somebody who watches a counter does so each second. */
@@ -67,6 +67,14 @@ const tally: Contender = {
 
 export const CONTENDERS = { single, recipe, tally } as const;
 export type ContenderName = keyof typeof CONTENDERS;
+
+/** A bare write of each client to a document of its own: no write waits for another. */
+const floor: Pick<Contender, "increment"> = {
+  increment: (db) => setDoc(doc(db, `floor/${db.app.name}`), { count: increment(1) }, { merge: true }),
+};
+
+/** What clients can be told to do. */
+export const WRITES = { ...CONTENDERS, floor } as const;
 
 /** Rules of the project of those who are not Tally. */
 export const RIVALS_RULES = `

@@ -50,7 +50,7 @@ export function loads(seconds?: number, slow = false): Load[] {
 }
 
 /** Milliseconds from the start of the load, of each increment. */
-export function arrivals({ before, measured }: Load): number[] {
+export function arrivals({ before, measured }: Pick<Load, "before" | "measured">): number[] {
   return [...every(before, 0), ...every(measured, before.seconds * 1_000)];
 }
 

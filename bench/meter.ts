@@ -52,6 +52,11 @@ interface Request {
   readonly transaction?: Uint8Array;
   readonly newTransaction?: { readonly readWrite?: unknown };
   readonly options?: { readonly readOnly?: unknown };
+  readonly structuredAggregationQuery?: { readonly aggregations: readonly Aggregation[] };
+}
+interface Aggregation {
+  readonly alias: string;
+  readonly count?: unknown;
 }
 interface Response {
   readonly writeResults: readonly unknown[];
@@ -69,6 +74,7 @@ const MAY_BEGIN_TRANSACTION: readonly Method[] = ["BatchGetDocuments", "RunAggre
 /** Counts the messages of one call. */
 function inspector(method: Method, usage: Usage, onTransaction: () => void): Inspector {
   const unconfirmed: (readonly WireWrite[])[] = [];
+  const counts = new Set<string>();
   let isCharged = false;
   /** A query costs a read even if it finds nothing. */
   const chargeOnce = () => {
@@ -90,6 +96,10 @@ function inspector(method: Method, usage: Usage, onTransaction: () => void): Ins
         if (writes.length > 0) unconfirmed.push(writes);
       }
       if (method === "BeginTransaction" && !message.as<Request>().options?.readOnly) onTransaction();
+      if (method === "RunAggregationQuery") {
+        const { aggregations = [] } = message.as<Request>().structuredAggregationQuery ?? {};
+        for (const { alias, count } of aggregations) if (count) counts.add(alias);
+      }
       if (MAY_BEGIN_TRANSACTION.includes(method) && message.as<Request>().newTransaction?.readWrite) onTransaction();
     },
     response(message: Message) {
@@ -106,10 +116,8 @@ function inspector(method: Method, usage: Usage, onTransaction: () => void): Ins
         else if (document || done) chargeOnce();
       }
       if (method === "RunAggregationQuery") {
-        // A count is all that is ever asked for.
-        for (const { integerValue } of Object.values(message.as<Response>().result?.aggregateFields ?? {})) {
-          usage.reads += Math.max(Math.ceil(Number(integerValue) / 1_000), 1);
-        }
+        const { result } = message.as<Response>();
+        if (result) usage.reads += aggregationReads(result.aggregateFields ?? {}, counts);
       }
       if (method === "Listen") {
         const { documentChange, documentDelete } = message.as<Response>();
@@ -120,4 +128,19 @@ function inspector(method: Method, usage: Usage, onTransaction: () => void): Ins
       if (method === "RunQuery") chargeOnce();
     },
   };
+}
+
+/** Index entries matched for the price of one read (https://firebase.google.com/docs/firestore/pricing#aggregation_queries). */
+const ENTRIES_PER_READ = 1_000;
+
+/**
+ * What an aggregation query costs, sums included. Only a count tells how many entries it matched: one without is charged as
+ * if it matched few.
+ */
+function aggregationReads(
+  fields: Readonly<Record<string, { readonly integerValue: number }>>,
+  counts: ReadonlySet<string>,
+): number {
+  const matched = [...counts].map((alias) => Number(fields[alias]?.integerValue ?? 0));
+  return Math.max(Math.ceil(Math.max(...matched, 0) / ENTRIES_PER_READ), 1);
 }

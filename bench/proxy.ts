@@ -1,6 +1,6 @@
 /**
- * A gRPC proxy in front of the Firestore emulator. It passes every message on as it came, in order, and lets others look
- * at it, hold it back or refuse it: a meter counts, a governor slows down. It sees the wire, so it works for any SDK, and
+ * A gRPC proxy in front of the Firestore emulator. It passes every message on, in order, and lets others look at it, hold it
+ * back, refuse it or rewrite it: a meter counts, a governor slows down. It sees the wire, so it works for any SDK, and
  * nothing in the code under test knows of it.
  */
 import {
@@ -121,7 +121,7 @@ function passOn(
     forward.on("data", (bytes: Buffer) => {
       const message = new Message(bytes, method, "Response");
       for (const inspector of inspectors) inspector.response?.(message);
-      toClient(() => call.write(bytes));
+      toClient(() => call.write(message.raw));
     });
     forward.on("error", () => undefined);
     forward.on("status", (status: StatusObject) => {
@@ -151,7 +151,7 @@ function passOn(
         const held = inspector.request?.(message);
         if (held) await held;
       }
-      if (!gone) server().write(bytes);
+      if (!gone) server().write(message.raw);
     }),
   );
   call.on("end", () => inTurn(() => void server().end()));

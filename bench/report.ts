@@ -6,7 +6,10 @@ import { fileURLToPath } from "node:url";
 import Table from "cli-table3";
 import type { AggregationSpeed } from "./aggregation.ts";
 import { CONTENDERS } from "./contenders.ts";
+import type { CrowdTrial } from "./crowd.ts";
+import type { Freshness } from "./freshness.ts";
 import type { WriteLimits } from "./hotDocuments.ts";
+import { crowdTable, freshnessTable } from "./markdown.ts";
 import type { Overhead } from "./overhead.ts";
 import type { Latencies } from "./rig.ts";
 import type { Millis, Percentiles } from "./statistics.ts";
@@ -18,6 +21,8 @@ export interface Results {
   readonly trials: readonly Trial[];
   readonly overhead: readonly Overhead[];
   readonly aggregation: readonly AggregationSpeed[];
+  readonly freshness: readonly Freshness[];
+  readonly crowds: readonly CrowdTrial[];
 }
 
 /** Where the results of a whole run are kept. */
@@ -38,7 +43,7 @@ export function record(file: string, results: Results): void {
   );
 }
 
-export function print({ limits, latencies, trials, overhead, aggregation }: Results): void {
+export function print({ limits, latencies, trials, overhead, aggregation, freshness, crowds }: Results): void {
   if (trials.length > 0) {
     console.log(
       `\nA document takes ${limits.perSecond} write(s) per second, ${limits.burst} at once after a rest; a write that would ` +
@@ -62,6 +67,14 @@ export function print({ limits, latencies, trials, overhead, aggregation }: Resu
   if (aggregation.length > 0) {
     console.log("\nAggregation: counters measured and published, by the functions' code in one process");
     console.log(aggregations(aggregation));
+  }
+  if (freshness.length > 0) {
+    console.log("\nFreshness: milliseconds from an increment's acknowledgement to a watched total that holds it\n");
+    console.log(freshnessTable(freshness));
+  }
+  if (crowds.length > 0) {
+    console.log("\nA cold crowd: seconds; shards as published / shard documents\n");
+    console.log(crowdTable(crowds));
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { initializeTestEnvironment } from "@firebase/rules-unit-testing";
+import type { Packaging } from "../emulators/project.ts";
 import { startSuite } from "../emulators/suite.ts";
 import { RIVALS_RULES } from "./contenders.ts";
 import { type Governed, governor } from "./governor.ts";
@@ -44,7 +45,30 @@ const CONNECTIONS = 100;
 
 const FUNCTIONS = ["wake", "wakezero", "wakebase", "created", "deleted", "aggregate", "sweep"];
 
-export async function startRig(limits: WriteLimits, latencies: Latencies, signal: AbortSignal): Promise<Rig> {
+/** A suite with nothing in front of it. */
+export interface Plain {
+  readonly emulator: string;
+  stop(): Promise<void>;
+}
+
+export async function startPlain(signal: AbortSignal, packaging: Packaging = "plain"): Promise<Plain> {
+  const { env, stop } = await startSuite({ packaging, params: {}, signal });
+  find(env);
+  return { emulator: env.FIRESTORE_EMULATOR_HOST as string, stop };
+}
+
+/** Whatever is loaded from here on, and every process started from here on, finds the suite. */
+function find(env: Record<string, string>): void {
+  // Otherwise the Admin SDK first looks for the machine's credentials over the network, for a second.
+  Object.assign(process.env, env, { METADATA_SERVER_DETECTION: "none" });
+}
+
+export async function startRig(
+  limits: WriteLimits,
+  latencies: Latencies,
+  signal: AbortSignal,
+  packaging: Packaging = "plain",
+): Promise<Rig> {
   const { governed, inspection } = governor(limits);
   const proxies: GrpcProxy[] = [];
   const way = async (firestore: string, latency: Millis, doors: number): Promise<Way> => {
@@ -55,7 +79,7 @@ export async function startRig(limits: WriteLimits, latencies: Latencies, signal
   };
   let functions: Way | undefined;
   const suite = await startSuite({
-    packaging: "plain",
+    packaging,
     params: {},
     signal,
     functionsFirestore: async (firestore) => {
@@ -63,8 +87,7 @@ export async function startRig(limits: WriteLimits, latencies: Latencies, signal
       return functions.addresses[0] as string;
     },
   });
-  // Whatever is loaded from here on finds the suite.
-  Object.assign(process.env, suite.env);
+  find(suite.env);
   const emulator = suite.env.FIRESTORE_EMULATOR_HOST as string;
   const [host = "", port] = emulator.split(":");
   const rivals = await initializeTestEnvironment({

@@ -2,29 +2,26 @@
  * Load that no emulator takes: the real decisions of functions and clients against a model of hot documents, on a virtual
  * clock. How it is modelled, and what is not, is in bench/simulation/README.md.
  *
- *     npm run simulate                                            # every trace, before and after
- *     npm run simulate -- --trace "flash crowd 1,000/s" --set growthFactor=3 --set watching=1
- *     npm run simulate -- --tune flash                            # what was tried, in a table
+ *     npm run simulate                                            # every trace, with the index and without
+ *     npm run simulate -- --trace "flash crowd 1,000/s" --set precision=0 --set watching=1
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import cliProgress from "cli-progress";
-import type { Design } from "./simulation/design.ts";
 import { costs, figures, popularity } from "./simulation/report.ts";
 import { SETTINGS, type Settings, withSettings } from "./simulation/settings.ts";
 import { type Outcome, simulate } from "./simulation/simulate.ts";
-import { averaged, byPopularity, summarize, timeline } from "./simulation/summary.ts";
+import { byPopularity, type Summary, summarize, timeline } from "./simulation/summary.ts";
 import { AUDIENCES, onceEach, steady, TRACES, type Trace } from "./simulation/traces.ts";
-import { EXPERIMENTS, nameOf, STAGES } from "./simulation/tuning.ts";
 
 const RESULTS = new URL("./results/", import.meta.url);
 
 /** Rates whose cost is of interest. */
-const RATES = [1, 10, 50, 100, 1_000];
+const RATES = [0.5, 1, 10, 100, 1_000];
 const STEADY: (() => Trace)[] = AUDIENCES.flatMap((audience) => RATES.map((rate) => () => steady(rate, audience)));
 
-/** What was tried was tried on what is deployed. */
-const { design: DEPLOYED } = STAGES.at(-1) as (typeof STAGES)[number];
+/** With the index of `shards`, and where it is not deployed. */
+const INDEXED = { "with the index": "index=1", "without it": "index=0" } as const;
 
 const names = (all: readonly (() => Trace)[]) => all.map((make) => `"${make().name}"`).join(", ");
 const USAGE = `Usage: npm run simulate -- [options]
@@ -32,12 +29,11 @@ const USAGE = `Usage: npm run simulate -- [options]
   --trace NAME       one trace alone, several with several of them: ${names(TRACES)}, "steady", "once each"
   --seed S           another run of the same (default: 1)
   --set NAME=VALUE   another value of a setting; several with several of them: ${Object.keys(SETTINGS).join(", ")}
-  --tune NAME        instead, what was tried for the defaults: ${EXPERIMENTS.map(({ name }) => name).join(", ")}, or all of it: all
   --help             prints this
 
 Durations are in milliseconds. A run with every default is recorded in bench/results/.`;
 
-const { trace: wanted, seed: seedText, set, tune, help } = readOptions();
+const { trace: wanted, seed: seedText, set, help } = readOptions();
 if (help) {
   console.log(USAGE);
   process.exit();
@@ -45,8 +41,7 @@ if (help) {
 const seed = Number(seedText ?? 1);
 if (!Number.isSafeInteger(seed)) refuse("A seed is a whole number.");
 const settings = chosenSettings();
-if (tune === undefined) runTraces();
-else runExperiments(tune);
+runTraces();
 
 function readOptions() {
   try {
@@ -55,7 +50,6 @@ function readOptions() {
         trace: { type: "string", multiple: true },
         seed: { type: "string" },
         set: { type: "string", multiple: true, default: [] },
-        tune: { type: "string" },
         help: { type: "boolean" },
       },
     }).values;
@@ -78,14 +72,13 @@ function refuse(problem: string): never {
 }
 
 interface Run {
-  readonly label: readonly string[];
+  readonly label: readonly [traffic: string, index: string];
   readonly make: () => Trace;
-  readonly design: Design;
   readonly settings: Settings;
 }
 
 /** Runs one after the other, showing how far it is. What is not kept of an outcome is forgotten: some are large. */
-function perform<T>(runs: readonly Run[], keep: (outcome: Outcome, run: Run) => T, repeats = 1): T[][] {
+function perform<T>(runs: readonly Run[], keep: (outcome: Outcome, run: Run) => T): T[] {
   const format = "{bar} {value}/{total}  {doing}";
   const bar = process.stderr.isTTY ? new cliProgress.SingleBar({ format, hideCursor: true }) : undefined;
   bar?.start(runs.length, 0, { doing: "" });
@@ -95,26 +88,19 @@ function perform<T>(runs: readonly Run[], keep: (outcome: Outcome, run: Run) => 
     // Its timer does not come to it while a simulation runs.
     bar?.render();
     const began = performance.now();
-    const results = Array.from({ length: repeats }, (_, i) =>
-      keep(simulate(run.make(), run.design, run.settings, seed + i), run),
-    );
+    const result = keep(simulate(run.make(), run.settings, seed), run);
     bar?.increment();
     if (!bar) process.stderr.write(`${doing}: ${((performance.now() - began) / 1_000).toFixed(1)} s\n`);
-    return results;
+    return result;
   });
   bar?.stop();
   return kept;
 }
 
-function performOnce<T>(runs: readonly Run[], keep: (outcome: Outcome, run: Run) => T): T[] {
-  return perform(runs, keep).flat();
-}
-
-/** Before, between and now. */
-function inEveryStage(makes: readonly (() => Trace)[]): Run[] {
+function withAndWithoutIndex(makes: readonly (() => Trace)[]): Run[] {
   return makes.flatMap((make) =>
-    STAGES.map(({ name, design, settings: changed }): Run => {
-      return { label: [make().name, name], make, design, settings: withSettings([...changed, ...set]) };
+    Object.entries(INDEXED).map(([name, setting]): Run => {
+      return { label: [make().name, name], make, settings: withSettings([setting], settings) };
     }),
   );
 }
@@ -126,17 +112,17 @@ function runTraces(): void {
   );
   if (unknown !== undefined) refuse(`There is no trace "${unknown}".`);
 
-  const traces = performOnce(inEveryStage(TRACES.filter((make) => isWanted(make().name))), (outcome, { label }) => {
+  const traces = perform(withAndWithoutIndex(TRACES.filter((make) => isWanted(make().name))), (outcome, { label }) => {
     const classes = outcome.trace.name.startsWith("Zipf") ? byPopularity(outcome) : undefined;
     return { label, of: summarize(outcome), timeline: timeline(outcome), classes };
   });
   const others = [...(isWanted("steady") ? STEADY : []), ...(isWanted("once each") ? [() => onceEach()] : [])];
-  const rates = performOnce(inEveryStage(others), (outcome, { label: [, design = ""] }) => {
+  const rates = perform(withAndWithoutIndex(others), (outcome, { label: [, index] }) => {
     const { about, name } = outcome.trace;
-    return { label: [name === "once each" ? name : about, design], of: summarize(outcome) };
+    return { label: [name === "once each" ? name : about, index], of: summarize(outcome) };
   });
 
-  const head = ["traffic", "design"];
+  const head = ["traffic", "index"];
   if (traces.length > 0) {
     console.log(`\nTraces\n\n${figures(traces, head)}`);
     console.log(`\nDollars per million increments, settling included\n\n${costs(traces, head)}`);
@@ -149,32 +135,19 @@ function runTraces(): void {
     if (classes) console.log(`\n${label.join(", ")}: dollars per million, by popularity\n\n${popularity(classes)}`);
 
   if (wanted || set.length > 0) return;
-  const recorded = traces.map(({ label, of, ...more }) => ({ ...of, design: label[1], ...more }));
+  const indexed = <T extends { readonly label: readonly string[] }>(runs: readonly T[]) =>
+    runs.filter(({ label }) => label[1] === "with the index");
+  const without = (runs: readonly { readonly of: Summary }[], n: number) => runs[2 * n + 1]?.of.dollars;
   record("simulate.json", {
     seed,
     settings,
-    traces: recorded,
-    rates: rates.map(({ of, label }) => ({ ...of, trace: label[0], design: label[1] })),
+    traces: indexed(traces).map(({ of, timeline: drawn }, n) => {
+      return { ...of, dollarsWithoutIndex: without(traces, n), timeline: drawn };
+    }),
+    rates: indexed(rates).map(({ label, of }, n) => {
+      return { ...of, trace: label[0], dollarsWithoutIndex: without(rates, n) };
+    }),
   });
-}
-
-function runExperiments(name: string): void {
-  const some = EXPERIMENTS.filter((one) => name === "all" || one.name === name);
-  if (some.length === 0) refuse(`There is no experiment "${name}".`);
-  const results = some.map(({ name: experiment, question, traces, variants, repeats }) => {
-    const runs = traces.flatMap((make) =>
-      variants.map((variant): Run => {
-        const changed = withSettings(variant.split(" ").filter(Boolean), settings);
-        return { label: [make().name, nameOf(variant)], make, design: DEPLOYED, settings: changed };
-      }),
-    );
-    const rows = perform(runs, (outcome) => summarize(outcome), repeats).map((summaries, i) => {
-      return { label: (runs[i] as Run).label, of: averaged(summaries) };
-    });
-    console.log(`\n${question}\n\n${figures(rows, ["traffic", "settings"])}`);
-    return { name: experiment, question, rows: rows.map(({ label, of }) => ({ variant: label[1], ...of })) };
-  });
-  if (name === "all" && set.length === 0) record("tuning.json", { seed, settings, experiments: results });
 }
 
 function record(file: string, results: unknown): void {

@@ -41,7 +41,7 @@ export interface WireWrite {
 
 /** One message in one direction. */
 export class Message {
-  readonly raw: Buffer;
+  raw: Buffer;
   readonly #type: string;
   #content: unknown;
 
@@ -54,5 +54,11 @@ export class Message {
   as<Content>(): Content {
     this.#content ??= v1[this.#type].decode(this.raw);
     return this.#content as Content;
+  }
+
+  /** Makes it say something else: from here on it passes as that. */
+  rewrite(content: object): void {
+    this.#content = content;
+    this.raw = Buffer.from(v1[this.#type].encode(content).finish());
   }
 }

@@ -5,12 +5,12 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { ContenderName } from "./contenders.ts";
+import type { WRITES } from "./contenders.ts";
 import type { Millis, Sample } from "./statistics.ts";
 
 /** What a process of writers is to do. */
 export interface Assignment {
-  readonly contender: ContenderName;
+  readonly contender: keyof typeof WRITES;
   /** Of the counters, which take turns. */
   readonly ids: readonly string[];
   /** Where Firestore is, in turns; and the project. */
@@ -19,6 +19,8 @@ export interface Assignment {
   /** How many clients there are at first, and how many there may be when many are waiting. */
   readonly clients: number;
   readonly mostClients: number;
+  /** Whether the clients only connect when they increment, and do so strictly in turns. */
+  readonly areCold?: boolean;
   /** When each increment is to be made, after the beginning. */
   readonly arrivals: readonly Millis[];
 }

@@ -7,14 +7,13 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { doc, getDoc } from "firebase/firestore";
 import { type Client, client } from "../test/support/app.ts";
-import { CONTENDERS } from "./contenders.ts";
+import { WRITES } from "./contenders.ts";
 import { Population } from "./population.ts";
 import type { Millis } from "./statistics.ts";
 import { type Assignment, epochNow, type Order, type Outcome } from "./writers.ts";
 
-const [{ contender, ids, addresses, project, arrivals, clients, mostClients }] = (await once(process, "message")) as [
-  Assignment,
-];
+const [assignment] = (await once(process, "message")) as [Assignment];
+const { contender, ids, addresses, project, arrivals, clients, mostClients, areCold = false } = assignment;
 const SET_UP_AT_ONCE = 50;
 
 let made = 0;
@@ -37,7 +36,8 @@ async function offer(): Promise<void> {
 
 async function increment(n: number): Promise<void> {
   try {
-    await population.act(({ db }) => CONTENDERS[contender].increment(db, ids[n % ids.length] as string));
+    const write = ({ db }: Client) => WRITES[contender].increment(db, ids[n % ids.length] as string);
+    await (areCold ? write(population.all[n % clients] as Client) : population.act(write));
     acknowledged[n] = epochNow();
   } catch (error) {
     const { code = "unknown" } = error as { code?: string };
@@ -62,7 +62,7 @@ process.on("message", (order: Order) => {
   }
 });
 // Users have the page open when they increment: their clients have been set up and have connected.
-const waiting = [...population.all];
+const waiting = areCold ? [] : [...population.all];
 while (waiting.length > 0) {
   await Promise.all(waiting.splice(0, SET_UP_AT_ONCE).map(({ db }) => getDoc(doc(db, "counters/none"))));
 }

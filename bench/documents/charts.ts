@@ -10,8 +10,8 @@ export const CHARTS = ["viral", "slow", "acknowledgement", "dollars", "crowd", "
 
 /** @param slow  recorded in slow motion */
 export function charts({ trials }: Recorded, slow: Recorded, runs: readonly Simulated[]): Chart[] {
-  const deployed = (trace: string) => runs.find((run) => run.trace === trace && run.design === "as deployed");
-  const [rush, oneDay] = [deployed("flash crowd 1,000/s"), deployed("day")];
+  const of = (trace: string) => runs.find((run) => run.trace === trace);
+  const [rush, oneDay] = [of("flash crowd 1,000/s"), of("day")];
   return [
     viral("viral", trials, "1 to 100/s"),
     viral("slow", slow.trials, "1 to 1000/s"),

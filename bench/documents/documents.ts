@@ -5,8 +5,8 @@ import { CHARTS, charts } from "./charts.ts";
 import { costParts } from "./costs.ts";
 import { fill, type Parts } from "./fill.ts";
 import { performanceParts } from "./performance.ts";
-import { readBench, readSimulated, readSlow, readTuning } from "./results.ts";
-import { tuningParts } from "./tuning.ts";
+import { readBench, readSimulated, readSlow } from "./results.ts";
+import { simulatedParts } from "./simulated.ts";
 
 /** @returns the content of each file, by its path from the repository's root */
 export function documents(): Record<string, string> {
@@ -29,7 +29,7 @@ export function documents(): Record<string, string> {
     "docs/costs.md": filled("docs/costs.md", costParts()),
     "docs/performance.md": filled("docs/performance.md", {
       ...performanceParts(bench, slow),
-      ...tuningParts(readTuning(), runs, rates),
+      ...simulatedParts(runs, rates),
       ...pictures("charts", CHARTS),
     }),
     ...Object.fromEntries(files),

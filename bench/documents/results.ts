@@ -2,8 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { ContenderName } from "../contenders.ts";
 import type { Results } from "../report.ts";
-import type { Summary } from "../simulation/summary.ts";
-import type { Experiment, Stage } from "./tuning.ts";
+import type { Run } from "./simulated.ts";
 
 export interface Recorded extends Results {
   readonly measuredAt: string;
@@ -12,7 +11,7 @@ export interface Recorded extends Results {
 }
 
 /** A simulated run. */
-export interface Simulated extends Summary {
+export interface Simulated extends Run {
   readonly timeline: readonly {
     readonly at: number;
     readonly offered: number;
@@ -45,14 +44,10 @@ export function readSlow(): Recorded {
   return readBench(new URL("slow.json", RESULTS));
 }
 
-/** Every trace before, between and now; and steady rates. */
+/** Every trace, and steady rates. */
 export function readSimulated(file = new URL("simulate.json", RESULTS)): {
-  readonly traces: readonly (Simulated & Stage)[];
-  readonly rates: readonly Stage[];
+  readonly traces: readonly Simulated[];
+  readonly rates: readonly Run[];
 } {
   return JSON.parse(readFileSync(file, "utf8"));
-}
-
-export function readTuning(file = new URL("tuning.json", RESULTS)): readonly Experiment[] {
-  return JSON.parse(readFileSync(file, "utf8")).experiments;
 }

@@ -1,168 +1,144 @@
 /**
- * An aggregation on the virtual clock: measure, fold, decide, publish, and the task that does it later, step by step as in
- * `functions/src/aggregate.ts`, with what each step costs and how long it takes. Every decision is the design's or the
- * functions' own; here is only the order.
+ * An aggregation on the virtual clock: the steps that `decide` says, one after the other as in
+ * `functions/src/aggregate.ts`, with what each costs and how long it takes.
  */
+import type { Outcome } from "../../functions/src/aggregate.ts";
 import type { Config, Millis } from "../../functions/src/config.ts";
-import { type Published, toMillis } from "../../functions/src/counter.ts";
-import { type Wanted, wakes } from "../../functions/src/demand.ts";
-import type { MeasuredShard, Measurement } from "../../functions/src/measure.ts";
-import { isPolled, nextPoll, type Outlook, outlookOf } from "../../functions/src/outlook.ts";
-import { isNews } from "../../functions/src/publish.ts";
+import type { Published } from "../../functions/src/counterDocument.ts";
+import { decide, type Instant } from "../../functions/src/decide.ts";
+import type { Cause } from "../../functions/src/due.ts";
+import { keptBy } from "../../functions/src/history.ts";
+import type { Measurement } from "../../functions/src/measure.ts";
 import type { Clock } from "./clock.ts";
 import type { Counter } from "./counter.ts";
-import type { Design } from "./design.ts";
 import { foldInto } from "./folding.ts";
-import { unhurried } from "./policy.ts";
 import { configOf, type Settings } from "./settings.ts";
 
-/** The counter document as somebody saw it; what is published over it is published on that condition. */
-export interface Seen {
-  readonly document: Published | undefined;
+/** The counter document as it was read; what is published over it is published on that condition. */
+export interface State {
+  readonly published: Published | undefined;
   readonly version: number;
 }
 
-/** What follows an aggregation; told what is then known of the counter. */
-export type Done = (outlook: Outlook, now: Millis) => void;
+/** The state of a counter without a document. */
+export const MISSING: State = { published: undefined, version: 0 };
 
-/** Whom an aggregation tells. */
+/** What an aggregation tells of. */
 export interface Listener {
   /** Of a publish, before the counter has it. */
   published(counter: Counter, next: Published, now: Millis): void;
-  /** Of a fold: `base` was written so many times. */
-  folded(counter: Counter, isCreation: boolean, deleted: number, batches: number, now: Millis): void;
+  /** Of a write of `base`. */
+  folded(counter: Counter, isCreation: boolean, now: Millis): void;
+}
+
+/** An aggregation under way. */
+interface Aggregation {
+  readonly counter: Counter;
+  readonly cause: Cause;
+  readonly done: (outcome: Outcome) => void;
+  current: State;
+  measurement: Measurement | undefined;
+  hasFolded: boolean;
 }
 
 export class Aggregations {
   readonly #clock: Clock;
-  readonly #design: Design;
   readonly #settings: Settings;
   readonly #config: Config;
   readonly #listener: Listener;
 
-  constructor(clock: Clock, design: Design, settings: Settings, listener: Listener) {
+  constructor(clock: Clock, settings: Settings, listener: Listener) {
     this.#clock = clock;
-    this.#design = design;
     this.#settings = settings;
     this.#config = configOf(settings);
     this.#listener = listener;
   }
 
-  see(counter: Counter): Seen {
+  /** Reads the counter document, then goes on. */
+  read(counter: Counter, then: (state: State) => void): void {
     counter.bill["counter document"]++;
-    const { document, version } = counter;
-    return { document, version };
+    this.#after(() => then({ published: counter.published, version: counter.version }));
   }
 
-  measure(counter: Counter, now: Millis): Measurement {
-    const measurement = counter.snapshot(now);
-    counter.bill.measuring += Math.max(measurement.shards.length, 1);
-    return measurement;
+  aggregate(counter: Counter, current: State, cause: Cause, done: (outcome: Outcome) => void): void {
+    this.#step({ counter, cause, done, current, measurement: undefined, hasFolded: false });
   }
 
-  outlookOf(document: Published): Outlook {
-    return outlookOf(unhurried(document, this.#settings), 0, this.#config);
+  #step(aggregation: Aggregation): void {
+    const { counter, cause, done, current, measurement, hasFolded } = aggregation;
+    const previous = current.published;
+    const step = decide(cause, { previous, measurement, hasFolded }, this.#clock.now, 0, this.#config);
+    switch (step.do) {
+      case "nothing":
+        done({ published: previous });
+        break;
+      case "schedule":
+        this.#schedule(counter, step.task);
+        done({ published: previous, scheduled: step.task.due });
+        break;
+      case "wait":
+        this.#clock.at(this.#clock.now + step.duration, { run: () => this.#measure(aggregation) });
+        break;
+      case "measure":
+        this.#measure(aggregation);
+        break;
+      case "fold":
+        this.#after((now) => {
+          const { batches, isCreation } = foldInto(counter, step.fromIndex, step.quietSince, now);
+          for (let batch = 0; batch < batches; batch++) this.#listener.folded(counter, isCreation && batch === 0, now);
+          aggregation.hasFolded = true;
+          this.#measure(aggregation);
+        });
+        break;
+      case "publish":
+        for (const task of step.tasks) this.#schedule(counter, task);
+        this.#after((now) => this.#publish(aggregation, step.next, now));
+    }
   }
 
-  #isPolled(document: Published | undefined): boolean {
-    return document !== undefined && isPolled(unhurried(document, this.#settings), this.#config);
-  }
-
-  /** Brings a counter up to date with what was wanted, or puts it off. */
-  aggregate(
-    counter: Counter,
-    seen: Seen,
-    wanted: Wanted,
-    now: Millis,
-    measured: Measurement | undefined,
-    done: Done,
-  ): void {
-    const { document: previous } = seen;
-    const before = previous && this.outlookOf(previous);
-    if (previous && before && wanted.committedAt <= previous.asOf) {
-      done(before, now);
-      return;
-    }
-    if (before && now < before.due) {
-      const promised = Math.max(before.due, wanted.committedAt);
-      this.schedule(counter, promised);
-      done({ due: before.due, coveredUntil: promised }, now);
-      return;
-    }
-    if (!measured) {
-      this.after((then) => this.aggregate(counter, seen, wanted, then, this.measure(counter, then), done));
-      return;
-    }
-
-    const next = this.#design.next(previous, measured, this.#settings, undefined);
-    // Of a counter that was never published, nobody knows yet whether its shards are in use.
-    const surplus = previous ? this.#design.surplus(next, measured, this.#settings) : [];
-    if (surplus.length === 0) this.#decide(counter, seen, wanted, measured, done);
-    else
-      this.fold(counter, surplus, () =>
-        this.after((then) => this.#decide(counter, seen, wanted, this.measure(counter, then), done)),
-      );
-  }
-
-  /** Publishes what was measured, if it is news, and sees to it that it is measured again. */
-  #decide(counter: Counter, seen: Seen, wanted: Wanted, measured: Measurement, done: Done): void {
-    const { document: previous, version } = seen;
-    const slept = previous && unhurried(previous, this.#settings);
-    const wokenAt = wakes(slept, wanted, toMillis(measured.asOf), this.#config) ? wanted.committedAt : undefined;
-    const next = this.#design.next(previous, measured, this.#settings, wokenAt);
-    const after = this.outlookOf(next);
-    const news = isNews(previous, next, measured);
-    if (this.#isPolled(next) || this.#isPolled(previous)) {
-      const due = previous && !news ? nextPoll(previous, next.asOf, this.#config) : after.due;
-      this.schedule(counter, Math.max(due, wanted.committedAt));
-    }
-    if (!news) {
-      const due = previous ? this.outlookOf(previous).due : after.due;
-      done({ due, coveredUntil: next.asOf }, next.asOf);
-      return;
-    }
-    this.after((now) => {
-      if (counter.version !== version) {
-        this.after((then) => this.aggregate(counter, this.see(counter), wanted, then, undefined, done));
-        return;
-      }
-      this.#listener.published(counter, next, now);
-      counter.document = next;
-      counter.version++;
-      counter.bill.publishing++;
-      done(after, now);
+  #measure(aggregation: Aggregation): void {
+    const { counter, current } = aggregation;
+    this.#after((now) => {
+      aggregation.measurement = counter.measure(now, current.published?.documents ?? 0, this.#settings.index > 0);
+      this.#step(aggregation);
     });
   }
 
-  schedule(counter: Counter, due: Millis): void {
+  #publish(aggregation: Aggregation, next: Published, now: Millis): void {
+    const { counter, current, done } = aggregation;
+    if (counter.version !== current.version) {
+      this.read(counter, (state) => {
+        aggregation.current = state;
+        aggregation.measurement = undefined;
+        this.#step(aggregation);
+      });
+      return;
+    }
+    this.#listener.published(counter, next, now);
+    counter.bill.publishing++;
+    counter.bill.history += keptBy(counter.published, next, this.#config).length;
+    counter.published = next;
+    counter.version++;
+    done({ published: next });
+  }
+
+  #schedule(counter: Counter, { due, isPoll }: Instant): void {
     counter.bill.tasks++;
     counter.tasks ??= new Set();
-    if (counter.tasks.has(due)) return;
-    counter.tasks.add(due);
+    const name = `${due} ${isPoll}`;
+    if (counter.tasks.has(name)) return;
+    counter.tasks.add(name);
     this.#clock.at(due + this.#settings.taskLatency, {
       run: () => {
-        counter.tasks?.delete(due);
+        counter.tasks?.delete(name);
         counter.bill.invocations++;
-        // A task's instance has no memory.
-        this.after((now) =>
-          this.aggregate(counter, this.see(counter), { committedAt: due }, now, undefined, () => undefined),
-        );
+        this.read(counter, (state) => this.aggregate(counter, state, { at: due, isPoll }, () => undefined));
       },
     });
   }
 
-  /** Folds, then goes on. */
-  fold(counter: Counter, some: readonly MeasuredShard[], done: () => void): void {
-    this.after((now) => {
-      const isCreation = counter.base.writes === undefined;
-      const { deleted, batches } = foldInto(counter, some, now);
-      this.#listener.folded(counter, isCreation, deleted, batches, now);
-      done();
-    });
-  }
-
   /** Goes on after a call to the database. */
-  after(step: (now: Millis) => void): void {
+  #after(step: (now: Millis) => void): void {
     this.#clock.at(this.#clock.now + this.#settings.backendLatency, { run: step });
   }
 }

@@ -5,9 +5,12 @@ import { PRICES, type Prices } from "../../client/src/cli/costs.ts";
 export const UNITS = {
   increments: "write",
   "shard count, by clients": "read",
+  "tidying: reads": "read",
+  "tidying: writes": "write",
   "counter document": "read",
   measuring: "read",
   publishing: "write",
+  history: "write",
   "folding: deletes": "delete",
   "folding: base": "write",
   sweeps: "read",
@@ -23,18 +26,7 @@ export const ITEMS = Object.keys(UNITS) as ItemName[];
 export type Bill = Record<ItemName, number>;
 
 export function emptyBill(): Bill {
-  return {
-    increments: 0,
-    "shard count, by clients": 0,
-    "counter document": 0,
-    measuring: 0,
-    publishing: 0,
-    "folding: deletes": 0,
-    "folding: base": 0,
-    sweeps: 0,
-    invocations: 0,
-    tasks: 0,
-  };
+  return Object.fromEntries(ITEMS.map((item) => [item, 0])) as Bill;
 }
 
 /** Adds `factor` times the other to a bill. */

@@ -1,12 +1,12 @@
 /** One counter of the model: its shards, its counter document, and what is known and owed of it. */
 
 import { BASE_SHARD } from "../../core/src/index.ts";
+import type { Outcome } from "../../functions/src/aggregate.ts";
 import type { Millis } from "../../functions/src/config.ts";
-import type { Published } from "../../functions/src/counter.ts";
-import { toTimestamp } from "../../functions/src/counter.ts";
-import type { Wanted } from "../../functions/src/demand.ts";
+import { type Published, toTimestamp } from "../../functions/src/counterDocument.ts";
+import type { Cause } from "../../functions/src/due.ts";
 import type { MeasuredShard, Measurement } from "../../functions/src/measure.ts";
-import type { Outlook } from "../../functions/src/outlook.ts";
+import { FEW } from "../../functions/src/shards.ts";
 import { type Bill, emptyBill } from "./bill.ts";
 import { Shard } from "./shard.ts";
 
@@ -18,16 +18,19 @@ export class Counter {
   readonly shards: Shard[] = [];
   readonly base = new Shard();
   readonly bill: Bill = emptyBill();
-  document: Published | undefined;
+  /** Increments that were committed. */
+  total = 0;
+  /** Documents in `shards`. */
+  documents = 0;
+  published: Published | undefined;
   /** Counts the publishes. */
   version = 0;
   /** What the instance of `wake` remembers. */
-  memo: Outlook | undefined;
-  isAttended = false;
-  /** The latest write whose event waits until the counter is attended to no more. */
-  waiting: Wanted | undefined;
-  /** Due times of tasks that exist. Most counters have none, and there are many counters. */
-  tasks: Set<Millis> | undefined;
+  known: Outcome | undefined;
+  /** Events that wait while another one is handled; `undefined` if none is. */
+  waiting: Cause[] | undefined;
+  /** Names of tasks that exist. Most counters have none, and there are many counters. */
+  tasks: Set<string> | undefined;
   /** Commits not yet published: how many at which time. */
   uncounted: { at: Millis; writes: number }[] = [];
   /** The last change of the shard count: up or down. */
@@ -46,6 +49,11 @@ export class Counter {
   commit(index: number, now: Millis): boolean {
     const shard = this.shard(index);
     const isNew = shard.writes === undefined;
+    if (isNew) {
+      this.documents++;
+      shard.markedAt = now;
+    }
+    this.total++;
     shard.writes = (shard.writes ?? 0) + 1;
     shard.updatedAt = now;
     const latest = this.uncounted.at(-1);
@@ -54,17 +62,31 @@ export class Counter {
     return isNew;
   }
 
-  /** What a query of the shards gives. */
-  snapshot(now: Millis): Measurement {
-    const shards: MeasuredShard[] = [];
-    let total = 0;
+  /** All shards there are, one by one. */
+  list(): MeasuredShard[] {
+    const listed: MeasuredShard[] = [];
     const add = (id: string, { writes, updatedAt }: Shard) => {
-      if (writes === undefined) return;
-      shards.push({ id, count: writes, writes, updatedAt: toTimestamp(updatedAt) });
-      total += writes;
+      if (writes !== undefined) listed.push({ id, count: writes, writes, updatedAt: toTimestamp(updatedAt) });
     };
     for (let index = 0; index < this.shards.length; index++) add(IDS[index] as string, this.shards[index] as Shard);
     add(BASE_SHARD, this.base);
-    return { total, writes: total, asOf: toTimestamp(now), shards, malformed: [] };
+    return listed;
+  }
+
+  /**
+   * What `measureShards` finds, and bills for.
+   *
+   * @param documents  how many there were when the counter was measured last
+   */
+  measure(now: Millis, documents: number, hasIndex: boolean): Measurement {
+    const measurement = { total: this.total, writes: this.total, asOf: toTimestamp(now), documents: this.documents };
+    if (documents <= FEW) {
+      this.bill.measuring += Math.min(Math.max(this.documents, 1), FEW + 1);
+      if (this.documents <= FEW) return { ...measurement, shards: this.list(), malformed: [] };
+    }
+    // Without the index the number of documents is billed all the same.
+    const aggregation = Math.ceil(this.documents / 1_000);
+    this.bill.measuring += aggregation + (hasIndex ? aggregation : this.documents);
+    return measurement;
   }
 }

@@ -1,33 +1,35 @@
 /**
- * A fold of the model: shards go into `base`, in batches. As in `functions/src/fold.ts`, a batch in which a shard was written
- * since it was measured fails whole, and is left for the next time.
+ * A fold of the model: quiet shards go into `base`, page by page, as in `functions/src/fold.ts`. Nothing is written between
+ * listing a page and folding it, so no batch fails.
  */
 import type { Millis } from "../../functions/src/config.ts";
-import { toMillis } from "../../functions/src/counter.ts";
-import { type MeasuredShard, shardIndex } from "../../functions/src/measure.ts";
+import { foldable } from "../../functions/src/fold.ts";
+import { shardIndex } from "../../functions/src/shards.ts";
 import type { Counter } from "./counter.ts";
 
-/** Shards per batch. */
-const BATCH = 200;
+/** Documents per page and batch. */
+const PAGE = 200;
 
-/** @returns how many shards were deleted, in how many batches */
-export function foldInto(counter: Counter, some: readonly MeasuredShard[], now: Millis) {
-  let deleted = 0;
+/** @returns how many times `base` was written, and whether that created it */
+export function foldInto(counter: Counter, fromIndex: number, quietSince: Millis, now: Millis) {
+  const { base, bill } = counter;
+  const isCreation = base.writes === undefined;
+  const listed = counter.list();
   let batches = 0;
-  for (let start = 0; start < some.length; start += BATCH) {
-    const batch = some.slice(start, start + BATCH).map(({ id, updatedAt }) => {
-      return { shard: counter.shard(shardIndex(id) as number), seen: toMillis(updatedAt) };
-    });
-    if (batch.some(({ shard, seen }) => shard.writes === undefined || shard.updatedAt !== seen)) continue;
-    for (const { shard } of batch) {
-      counter.base.writes = (counter.base.writes ?? 0) + (shard.writes as number);
-      shard.writes = undefined;
+  for (let start = 0; start < listed.length; start += PAGE) {
+    const quiet = foldable(listed.slice(start, start + PAGE), fromIndex, quietSince);
+    if (quiet.length === 0) continue;
+    for (const { id, writes } of quiet) {
+      base.writes = (base.writes ?? 0) + writes;
+      counter.shard(shardIndex(id) as number).writes = undefined;
     }
-    counter.base.updatedAt = now;
-    deleted += batch.length;
+    base.updatedAt = now;
+    counter.documents -= quiet.length;
+    bill["folding: deletes"] += quiet.length;
     batches++;
   }
-  counter.bill["folding: deletes"] += deleted;
-  counter.bill["folding: base"] += batches;
-  return { deleted, batches };
+  if (isCreation && batches > 0) counter.documents++;
+  bill.measuring += Math.max(listed.length, 1);
+  bill["folding: base"] += batches;
+  return { batches, isCreation };
 }

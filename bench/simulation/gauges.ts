@@ -6,15 +6,21 @@
  * which people waited, and a jam that dissolves slowly does not look like a fast service.
  */
 
+import { SLOW_ACK_MS } from "../../client/src/timeouts.ts";
 import type { Millis } from "../../functions/src/config.ts";
-import type { Published } from "../../functions/src/counter.ts";
+import type { Published } from "../../functions/src/counterDocument.ts";
 import type { Counter } from "./counter.ts";
 import { Histogram } from "./histogram.ts";
+
+/** Increments of which 95 of 100 are not a matter of luck. */
+const ENOUGH = 500;
 
 /** What happened from `at` until the next window. */
 export interface Window {
   readonly at: Millis;
   readonly acks: Histogram;
+  /** How many were acknowledged within a second. */
+  quick: number;
   offered: number;
   committed: number;
   publishes: number;
@@ -32,12 +38,15 @@ export class Gauges {
   /** The least time between two totals of a counter. */
   closest: Millis = Number.POSITIVE_INFINITY;
   sweeps = 0;
+  /** Polls that never came, as a sweep sees it. */
+  overdue = 0;
   grown = 0;
   shrunk = 0;
   /** Changes of direction: a shrink after a growth or the reverse. */
   turns = 0;
   /** Of the first counter, over seconds in which there was traffic: shards there are to spread over, and shards needed. */
   provided = 0;
+  mostShards = 0;
   needed = 0;
   refused = 0;
   lost = 0;
@@ -56,7 +65,7 @@ export class Gauges {
     const index = Math.floor(now / this.#window);
     while (this.windows.length <= index) {
       const at = this.windows.length * this.#window;
-      this.windows.push({ at, acks: new Histogram(), offered: 0, committed: 0, publishes: 0, shardCount: 0 });
+      this.windows.push({ at, acks: new Histogram(), quick: 0, offered: 0, committed: 0, publishes: 0, shardCount: 0 });
     }
     return this.windows[index] as Window;
   }
@@ -64,7 +73,9 @@ export class Gauges {
   acknowledged(issuedAt: Millis, took: Millis): void {
     if (issuedAt < this.#since) return;
     this.acks.add(took);
-    this.window(issuedAt).acks.add(took);
+    const window = this.window(issuedAt);
+    window.acks.add(took);
+    if (took <= SLOW_ACK_MS) window.quick++;
   }
 
   /** Somebody left after so long. The increment counts as one that took no less. */
@@ -76,17 +87,21 @@ export class Gauges {
 
   /** Told of a publish before the counter is. */
   published(counter: Counter, next: Published, now: Millis): void {
-    const previous = counter.document;
+    const previous = counter.published;
     this.publishes++;
     if (previous) this.closest = Math.min(this.closest, next.asOf - previous.asOf);
     this.window(now).publishes++;
-    let counted = 0;
-    for (const { at, writes } of counter.uncounted) {
-      if (at > next.asOf) break;
-      if (at < this.#until) this.staleness.add(now - at, writes);
-      counted++;
+    // The total says how many of the commits it has: some of a tick may be measured, and others not.
+    let counted = next.total - (previous?.total ?? 0);
+    while (counted > 0) {
+      const [oldest] = counter.uncounted;
+      if (!oldest) break;
+      const writes = Math.min(oldest.writes, counted);
+      if (oldest.at < this.#until) this.staleness.add(Math.max(now - oldest.at, 0), writes);
+      counted -= writes;
+      oldest.writes -= writes;
+      if (oldest.writes === 0) counter.uncounted.shift();
     }
-    counter.uncounted.splice(0, counted);
     const direction = Math.sign(next.shardCount - (previous?.shardCount ?? next.shardCount));
     if (direction === 0) return;
     if (direction > 0) this.grown++;
@@ -95,27 +110,34 @@ export class Gauges {
     counter.direction = direction;
   }
 
-  swept(): void {
-    this.sweeps++;
-  }
-
   /** A second of the first counter. */
   provision(now: Millis, shardCount: number, needed: number): void {
     this.window(now).shardCount = shardCount;
+    this.mostShards = Math.max(this.mostShards, shardCount);
     if (needed === 0) return;
     this.provided += shardCount;
     this.needed += Math.max(Math.ceil(needed), 1);
   }
 
   /**
-   * How long after a step in the traffic acknowledgements are quick again and stay so.
+   * How long after a step in the traffic acknowledgements are quick again and stay so: from then on, 95 of each
+   * {@link ENOUGH} are, one after the other.
    *
    * @param until  the end of what the step began
    * @returns      `undefined` if they never are
    */
-  absorbed(step: Millis, until: Millis, quick: Millis): Millis | undefined {
+  absorbed(step: Millis, until: Millis): Millis | undefined {
     const after = this.windows.filter(({ at, acks }) => at >= step && at < until && acks.count > 0);
-    const slow = after.findLastIndex(({ acks }) => acks.quantile(0.95) > quick);
+    const isSlow = (from: number) => {
+      let [all, quick] = [0, 0];
+      for (let i = from; i < after.length && all < ENOUGH; i++) {
+        const window = after[i] as Window;
+        all += window.acks.count;
+        quick += window.quick;
+      }
+      return quick < 0.95 * all && all >= ENOUGH;
+    };
+    const slow = after.findLastIndex((_, from) => isSlow(from));
     const first = after[slow + 1];
     return first && first.at - step;
   }

@@ -2,15 +2,18 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { idle } from "../../functions/src/config.fixture.ts";
 import { randomFor } from "../../test/simulation/random.ts";
+import { Backend } from "./backend.ts";
 import { Clock } from "./clock.ts";
 import { Counter } from "./counter.ts";
 import { poisson, zipf } from "./draw.ts";
+import { Gauges } from "./gauges.ts";
 import { Histogram } from "./histogram.ts";
 import { Population } from "./population.ts";
 import { withSettings } from "./settings.ts";
 import { Shard } from "./shard.ts";
+import { Write } from "./write.ts";
 
-const documents = { sustained: 1, burst: 3, longestQueue: 2 };
+const documents = { sustained: 1, burst: 3, longestQueue: 2, refusedAfter: 2_000 };
 
 test("a document takes a burst at once, then makes writes wait for each other, then refuses them", () => {
   const shard = new Shard();
@@ -82,22 +85,44 @@ test("by Zipf's law the second is half as popular as the first, the tenth a tent
   expect(tenth / first).toBeCloseTo(0.1, 1);
 });
 
-test.each([
-  ["doubts, and asks first, and then knows", 1, [20, 200, 200]],
-  ["believes", 0, [20, 20, 20]],
-])("a client that saw a counter grow %s", (_, doubtsGrowth, widths) => {
+test("a client reads the shard count of an unpublished counter before each write, and once a minute when it is published", () => {
   const clock = new Clock();
-  const settings = withSettings([`doubtsGrowth=${doubtsGrowth}`]);
-  const population = new Population({ clients: 1, perClient: Infinity }, clock, settings, () => 0.5);
+  const population = new Population({ clients: 1, perClient: Infinity }, clock, withSettings([]), () => 0.5);
   const counter = new Counter(0);
-  counter.document = { ...idle, shardCount: 20, growing: true };
-  const sent = [];
-  for (let increment = 0; increment < 3; increment++) {
-    const { client, readyAt } = population.next(counter, clock.now);
+  const client = population.next();
+  const widths = [0, 5_000, 10_000, 69_000, 71_000].map((time) => {
+    while (clock.now < time) clock.advance();
+    if (time === 10_000) counter.published = { ...idle, shardCount: 20 };
+    if (time === 69_000) counter.published = { ...idle, shardCount: 200 };
+    const readyAt = population.knowSpread(client, counter, clock.now);
     while (clock.now < readyAt) clock.advance();
-    sent.push(client.spread._width());
-    counter.document = { ...counter.document, shardCount: 200, growing: false };
-  }
-  expect(sent).toEqual(widths);
-  expect(counter.bill["shard count, by clients"]).toBe(1 + doubtsGrowth);
+    return client.spread._width();
+  });
+  expect(widths).toEqual([1, 1, 20, 20, 200]);
+  expect(counter.bill["shard count, by clients"]).toBe(4);
+});
+
+test("a refused write moves to another shard, one that the SDK's queue has is sent to the same again", () => {
+  const tried = (watching: number) => {
+    const clock = new Clock();
+    const settings = withSettings([`watching=${watching}`, "burst=1", "longestQueue=0", "patience=30000"]);
+    const gauges = new Gauges(1_000, 0, 60_000);
+    const backend = new Backend(clock, settings, () => gauges);
+    const random = randomFor(1, "shards");
+    const world = {
+      clock,
+      settings,
+      backend,
+      gauges: () => gauges,
+      random: () => random.next(),
+      waiting: new Set<Write>(),
+    };
+    const counter = new Counter(0);
+    const population = new Population({ clients: 2, perClient: 1 }, clock, settings, () => 0.5);
+    for (let write = 0; write < 3; write++) new Write(world, counter, population, clock.now);
+    while (clock.now < 30_000) clock.advance();
+    return counter.list().filter(({ id }) => id !== "0").length;
+  };
+  expect(tried(0)).toBeGreaterThan(0);
+  expect(tried(1)).toBe(0);
 });

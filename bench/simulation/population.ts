@@ -1,19 +1,17 @@
 /**
  * The clients of one counter: the real `createSpread`, one for each, with what the client around it does. A client reads the
- * shard count where there is doubt about what it knows; one that watches is told of each publish.
+ * shard count before a write where what it knows is stale; one that watches is told of each publish.
  *
  * So many are there at a time; one that has made its increments leaves, and a new one takes its place.
  */
-
-import type { Spread } from "../../client/src/spread.ts";
+import { createSpread, type Spread } from "../../client/src/spread.ts";
 import type { Random } from "../../core/src/shardSelection.ts";
 import type { Millis } from "../../functions/src/config.ts";
 import type { Clock } from "./clock.ts";
 import type { Counter } from "./counter.ts";
 import type { Settings } from "./settings.ts";
-import { spreadFor } from "./spreading.ts";
 
-/** When virtual time begins, for those who take 0 for long ago. */
+/** When virtual time begins for clients, which take 0 for long ago. */
 const EPOCH: Millis = 1_700_000_000_000;
 
 export interface Audience {
@@ -33,12 +31,6 @@ export interface Client {
   seen: number;
 }
 
-/** A client that makes an increment, and when. */
-export interface Turn {
-  readonly client: Client;
-  readonly readyAt: Millis;
-}
-
 export class Population {
   readonly #audience: Audience;
   readonly #clock: Clock;
@@ -54,46 +46,46 @@ export class Population {
   }
 
   /** Who makes the next increment. */
-  next(counter: Counter, now: Millis): Turn {
+  next(): Client {
     const { clients, perClient } = this.#audience;
-    if (perClient === 1) return this.#prepare(this.#arrive(), counter, now);
+    if (perClient === 1) return this.#arrive();
     const place = Math.floor(this.#random() * clients);
     const client = this.#there.get(place) ?? this.#arrive();
     if (--client.left <= 0) this.#there.delete(place);
     else this.#there.set(place, client);
-    return this.#prepare(client, counter, now);
+    return client;
   }
 
-  /** Reads the shard count, once at a time. */
-  refresh(client: Client, counter: Counter, now: Millis): void {
-    if (client.readUntil > now) return;
-    client.readUntil = now + this.#settings.ackLatency;
-    counter.bill["shard count, by clients"]++;
-    this.#clock.at(client.readUntil, {
-      run: () => client.spread._learn(counter.document?.shardCount, counter.document?.growing),
-    });
+  /** Reads the shard count if what the client knows is stale. @returns when the client may write */
+  knowSpread(client: Client, counter: Counter, now: Millis): Millis {
+    const { spread, isWatching } = client;
+    if (isWatching) {
+      if (client.seen !== counter.version || spread._isStale()) spread._learn(counter.published?.shardCount);
+      client.seen = counter.version;
+      return now;
+    }
+    if (!spread._isStale()) return now;
+    if (client.readUntil <= now) {
+      client.readUntil = now + this.#settings.ackLatency;
+      counter.bill["shard count, by clients"]++;
+      spread._sent();
+      this.#clock.at(client.readUntil, {
+        run: () => {
+          spread._answered();
+          spread._learn(counter.published?.shardCount, counter.published?.growing);
+        },
+      });
+    }
+    return client.readUntil;
   }
 
   #arrive(): Client {
     return {
-      spread: spreadFor(this.#settings, this.#random, () => EPOCH + this.#clock.now),
+      spread: createSpread(() => EPOCH + this.#clock.now),
       isWatching: this.#random() < this.#settings.watching,
       left: this.#audience.perClient,
       readUntil: 0,
       seen: -1,
     };
-  }
-
-  #prepare(client: Client, counter: Counter, now: Millis): Turn {
-    const { spread } = client;
-    if (client.isWatching) {
-      if (client.seen !== counter.version || spread._doubt() > 0) spread._learn(counter.document?.shardCount);
-      client.seen = counter.version;
-      return { client, readyAt: now };
-    }
-    const doubt = spread._doubt();
-    if (doubt > 0) this.refresh(client, counter, now);
-    // What is sent then has learned.
-    return { client, readyAt: doubt > 1 ? client.readUntil : now };
   }
 }

@@ -11,14 +11,10 @@ function time(duration: Millis | undefined): string {
   return `${Math.round(duration / 60_000)} min`;
 }
 
-/** Median, and the slowest but for 5 of 100, if there are so many. */
+/** The slowest step. */
 function absorbed({ absorbedMs }: Summary): string {
-  const sorted = absorbedMs.map((took) => took ?? Infinity).sort((a, b) => a - b);
-  const quantile = (share: number) => {
-    const took = sorted[Math.ceil(share * sorted.length) - 1];
-    return took === Infinity ? "never" : time(took);
-  };
-  return sorted.length > 1 ? `${quantile(0.5)}, ${quantile(0.95)}` : quantile(0.5);
+  if (absorbedMs.length === 0) return "–";
+  return absorbedMs.includes(null) ? "never" : time(Math.max(...(absorbedMs as number[])));
 }
 
 const dollars = (amount: number) => amount.toFixed(2);
@@ -39,6 +35,7 @@ export function figures(rows: readonly Row[], head: string[]): string {
     time(of.ackMs.p99),
     absorbed(of),
     of.provisioned > 0 ? of.provisioned.toFixed(2) : "–",
+    of.mostShards > 0 ? of.mostShards : "–",
     time(of.staleMs.p50),
     time(of.staleMs.p95),
     time(of.staleMs.max),
@@ -47,9 +44,21 @@ export function figures(rows: readonly Row[], head: string[]): string {
     of.turnsPerHour.toFixed(1),
     dollars(of.dollars),
   ]);
-  const columns = ["offered/s", "acked", "p50", "p95", "p99", "absorbed in", "shards/need", "stale p50", "p95", "max"];
+  const columns = [
+    "offered/s",
+    "acked",
+    "p50",
+    "p95",
+    "p99",
+    "absorbed in",
+    "shards/need",
+    "most",
+    "stale p50",
+    "p95",
+    "max",
+  ];
   const titles = [...head, ...columns, "publishes/s", "grew/shrank", "turns/h", "$/million"];
-  return table(cells, [...head.map(() => "left" as const), ...Array(14).fill("right")], titles);
+  return table(cells, [...head.map(() => "left" as const), ...Array(15).fill("right")], titles);
 }
 
 /** Dollars per million increments, item by item. */
@@ -59,7 +68,11 @@ export function costs(rows: readonly Row[], head: string[]): string {
     ...ITEMS.map((item) => dollars(of.cost[item])),
     dollars(of.dollars),
   ]);
-  return table(cells, [...head.map(() => "left" as const), ...Array(11).fill("right")], [...head, ...ITEMS, "all"]);
+  return table(
+    cells,
+    [...head.map(() => "left" as const), ...[...ITEMS, "all"].map(() => "right" as const)],
+    [...head, ...ITEMS, "all"],
+  );
 }
 
 /** Where the money goes, by how often counters are incremented. */
@@ -84,5 +97,5 @@ export function popularity(classes: readonly Popularity[]): string {
     ];
   });
   const head = ["increments each", "counters", "increments", ...ITEMS, "all", "of the bill"];
-  return table(cells, ["left", ...Array(14).fill("right")], head);
+  return table(cells, ["left", ...head.slice(1).map(() => "right" as const)], head);
 }

@@ -15,12 +15,16 @@ export interface HotDocuments {
   readonly burst: number;
   /** Writes that wait for a document at most. Any more are refused. */
   readonly longestQueue: number;
+  /** How long a write waits before it is refused. */
+  readonly refusedAfter: Millis;
 }
 
 export class Shard {
   /** What the document holds; `undefined` while there is none. */
   writes: number | undefined;
   updatedAt: Millis = 0;
+  /** The time of the oldest mark. */
+  markedAt: Millis = 0;
   #full: Millis = 0;
 
   /** @returns for how long a write that arrives now waits; `undefined` if it is refused */

@@ -1,14 +1,12 @@
 /**
- * Runs one trace through one design. Deterministic: the same trace, design, settings and seed give the same outcome.
+ * Runs one trace. Deterministic: the same trace, settings and seed give the same outcome.
  */
-import { SLOW_ACK_MS } from "../../client/src/patience.ts";
 import type { Millis } from "../../functions/src/config.ts";
 import { randomFor } from "../../test/simulation/random.ts";
 import { Backend } from "./backend.ts";
 import { addTo, type Bill, emptyBill } from "./bill.ts";
 import { Clock, TICK } from "./clock.ts";
 import { Counter } from "./counter.ts";
-import type { Design } from "./design.ts";
 import { poisson } from "./draw.ts";
 import { Gauges } from "./gauges.ts";
 import { Population } from "./population.ts";
@@ -18,7 +16,6 @@ import { Write } from "./write.ts";
 
 export interface Outcome {
   readonly trace: Trace;
-  readonly design: string;
   readonly settings: Settings;
   readonly gauges: Gauges;
   /** From the end of the warm-up to the end of the silence. */
@@ -30,7 +27,7 @@ export interface Outcome {
   readonly absorbed: readonly (Millis | undefined)[];
 }
 
-export function simulate(trace: Trace, design: Design, chosen: Settings, seed: number): Outcome {
+export function simulate(trace: Trace, chosen: Settings, seed: number): Outcome {
   const settings = { ...chosen, ...trace.settings };
   const stream = (name: string) => {
     const random = randomFor(seed, name);
@@ -38,7 +35,7 @@ export function simulate(trace: Trace, design: Design, chosen: Settings, seed: n
   };
   const clock = new Clock();
   let gauges = new Gauges(trace.window, 0, trace.lasts);
-  const backend = new Backend(clock, design, settings, () => gauges);
+  const backend = new Backend(clock, settings, () => gauges);
   const waiting = new Set<Write>();
   const world = { clock, settings, backend, gauges: () => gauges, random: stream("shards"), waiting };
   const arrivals = stream("arrivals");
@@ -80,7 +77,7 @@ export function simulate(trace: Trace, design: Design, chosen: Settings, seed: n
       gauges.window(now).offered += count;
     }
     if (now % 1_000 === 0 && trace.share > 0) {
-      const shardCount = counters.get(0)?.counter.document?.shardCount ?? settings.minShards;
+      const shardCount = counters.get(0)?.counter.published?.shardCount ?? settings.minShards;
       gauges.provision(now, shardCount, (rate * trace.share) / settings.writesPerShard);
     }
   }
@@ -90,13 +87,12 @@ export function simulate(trace: Trace, design: Design, chosen: Settings, seed: n
   const bill = addTo(billed(), before, -1);
   return {
     trace,
-    design: design.name,
     settings,
     gauges,
     bill,
     counters: [...counters.values()].map(({ counter }) => counter),
     offered,
     acknowledged: offered - gauges.lost - waiting.size,
-    absorbed: trace.steps.map(({ at, until }) => gauges.absorbed(at, until, SLOW_ACK_MS)),
+    absorbed: trace.steps.map(({ at, until }) => gauges.absorbed(at, until)),
   };
 }

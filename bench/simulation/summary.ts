@@ -5,7 +5,6 @@ import type { Outcome } from "./simulate.ts";
 
 export interface Summary {
   readonly trace: string;
-  readonly design: string;
   readonly increments: number;
   readonly perSecond: number;
   /** The share of increments that were acknowledged before the end. */
@@ -17,6 +16,8 @@ export interface Summary {
   readonly staleMs: { readonly p50: Millis; readonly p95: Millis; readonly max: Millis };
   /** Shards of the first counter for each that its rate needs. */
   readonly provisioned: number;
+  /** The most shards it had. */
+  readonly mostShards: number;
   readonly publishesPerSecond: number;
   readonly grown: number;
   readonly shrunk: number;
@@ -26,7 +27,7 @@ export interface Summary {
   readonly dollars: number;
 }
 
-export function summarize({ trace, design, gauges, bill, offered, acknowledged, absorbed }: Outcome): Summary {
+export function summarize({ trace, gauges, bill, offered, acknowledged, absorbed }: Outcome): Summary {
   const seconds = (trace.lasts - trace.warmUp) / 1_000;
   // The sweeps' own cost, beside what they read: one run, and one read if there is nothing to do.
   const withSweeps = { ...bill, invocations: bill.invocations + gauges.sweeps };
@@ -34,7 +35,6 @@ export function summarize({ trace, design, gauges, bill, offered, acknowledged, 
   const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => gauges.acks.quantile(share)) as [number, number, number];
   return {
     trace: trace.name,
-    design,
     increments: bill.increments,
     perSecond: offered / seconds,
     acknowledged: offered > 0 ? acknowledged / offered : 1,
@@ -46,34 +46,13 @@ export function summarize({ trace, design, gauges, bill, offered, acknowledged, 
       max: gauges.staleness.max,
     },
     provisioned: gauges.provided / gauges.needed,
+    mostShards: gauges.mostShards,
     publishesPerSecond: gauges.publishes / seconds,
     grown: gauges.grown,
     shrunk: gauges.shrunk,
     turnsPerHour: (gauges.turns * 3_600) / (seconds + trace.settles / 1_000),
     cost,
     dollars: sumOf(cost),
-  };
-}
-
-/** Several runs of the same, with different seeds: means, the oldest of all totals, and every step. */
-export function averaged(runs: readonly Summary[]): Summary {
-  const [first] = runs as readonly [Summary];
-  const mean = (of: (run: Summary) => number) => runs.reduce((sum, run) => sum + of(run), 0) / runs.length;
-  const means = <T extends object>(of: (run: Summary) => T): T => {
-    const keys = Object.keys(of(first)) as (keyof T)[];
-    return Object.fromEntries(keys.map((key) => [key, mean((run) => of(run)[key] as number)])) as T;
-  };
-  const { trace, design, ackMs: _, absorbedMs: __, staleMs: ___, cost: ____, ...numbers } = first;
-  return {
-    trace,
-    design,
-    ...(means((run) =>
-      Object.fromEntries(Object.keys(numbers).map((key) => [key, run[key as keyof Summary]])),
-    ) as typeof numbers),
-    ackMs: means((run) => run.ackMs),
-    staleMs: { ...means((run) => run.staleMs), max: Math.max(...runs.map(({ staleMs: { max } }) => max)) },
-    cost: means((run) => run.cost),
-    absorbedMs: runs.flatMap(({ absorbedMs }) => absorbedMs),
   };
 }
 

@@ -18,7 +18,7 @@ export interface Trace {
   readonly settles: Millis;
   /** What the bill and the staleness leave out at the beginning. */
   readonly warmUp: Millis;
-  /** What is printed of time: acknowledgements are judged by windows of this length. */
+  /** What is recorded of time is of windows of this length. */
   readonly window: Millis;
   /** Where the traffic steps up, and until when it stays there. */
   readonly steps: readonly { readonly at: Millis; readonly until: Millis }[];
@@ -37,9 +37,6 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 const ONE = { counterOf: () => 0, share: 1, settings: {}, warmUp: 0, steps: [] } as const;
-
-/** Long enough for 500 increments, so that 95 of 100 are not a matter of luck. */
-const windowFor = (perSecond: number): Millis => (500 / perSecond) * SECOND;
 
 /** From one increment a second to a crowd, in one step. */
 export function flashCrowd(perSecond: number, lasts: Millis = 90 * SECOND): Trace {
@@ -70,7 +67,7 @@ export function fresh(perSecond: number, audience: Audience): Trace {
     about: `${perSecond}/s at once from ${many} clients`,
     lasts,
     settles: 0,
-    window: windowFor(perSecond),
+    window: 500,
     steps: [{ at: 0, until: lasts }],
     rate: () => perSecond,
     audience,
@@ -102,7 +99,7 @@ export function sawtooth(rush: Millis, silence: Millis, teeth: number, perSecond
     about: `${teeth} times ${rush / SECOND} s at ${perSecond}/s and ${silence / SECOND} s of silence`,
     lasts: teeth * period,
     settles: 20 * MINUTE,
-    window: windowFor(perSecond),
+    window: 500,
     steps: Array.from({ length: teeth }, (_, tooth) => ({ at: tooth * period, until: tooth * period + rush })),
     rate: (now) => (now % period < rush ? perSecond : 0),
     audience: { clients: 10 * perSecond, perClient: 5 },
@@ -154,15 +151,18 @@ export const AUDIENCES: readonly Audience[] = [
   { clients: 1_000, perClient: 5 },
 ];
 
+/** Increments that show what a rate costs. */
+const ENOUGH = 20_000;
+
 /** A counter at a rate that does not change, from the second minute on. Young, so that each change of its total is worth a publish. */
-export function steady(perSecond: number, audience: Audience, increments = 20_000): Trace {
-  const lasts = Math.min(Math.max((increments / perSecond) * SECOND, 3 * MINUTE), 2 * HOUR);
+export function steady(perSecond: number, audience: Audience, lasts?: Millis): Trace {
+  const measured = lasts ?? Math.min(Math.max((ENOUGH / perSecond) * SECOND, 3 * MINUTE), HOUR);
   return {
     ...ONE,
     name: `${perSecond}/s`,
     about: `${perSecond}/s from ${audience.clients} clients`,
     warmUp: 2 * MINUTE,
-    lasts: lasts + 2 * MINUTE,
+    lasts: measured + 2 * MINUTE,
     settles: 0,
     window: 10 * SECOND,
     rate: () => perSecond,
@@ -190,6 +190,7 @@ export function onceEach(counters = 100_000): Trace {
 }
 
 export const TRACES: readonly (() => Trace)[] = [
+  () => flashCrowd(100),
   () => flashCrowd(1_000),
   () => flashCrowd(100_000, 30 * SECOND),
   ...AUDIENCES.map((audience) => () => fresh(100, audience)),

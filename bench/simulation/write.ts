@@ -1,12 +1,13 @@
 /**
- * One increment on its way: sent to a shard, waiting there or refused and tried again, committed, acknowledged.
+ * One increment on its way, as in `client/src/web/increment.ts`: sent to a shard by a commit of its own, refused there and
+ * sent to another one, or queued, committed, acknowledged. Now and then an acknowledged one removes old marks.
  *
- * A refused write is tried again on the same shard, because the SDK sends the write it has: at once, then with delays that
- * grow by half from a second to a minute, give or take a half. When people have no patience left, they close the page, and
- * what was refused last is never tried again.
+ * Who watches the counter writes through the SDK's queue unless writes are contended. The queue sends a refused write to the
+ * same shard again: at once, then with delays that grow by half from a second to a minute, give or take a half. People who
+ * have no patience left close the page, and what was refused last is never tried again.
  */
-
-import { SLOW_ACK_MS } from "../../client/src/patience.ts";
+import { SLOW_ACK_MS, TIDY_EVERY } from "../../client/src/timeouts.ts";
+import { MARK_LIFETIME_SECONDS } from "../../core/src/index.ts";
 import { type Random, randomShard } from "../../core/src/shardSelection.ts";
 import type { Millis } from "../../functions/src/config.ts";
 import type { Backend } from "./backend.ts";
@@ -38,34 +39,42 @@ export class Write implements Step {
   readonly #client: Client;
   readonly issuedAt: Millis;
   #sentAt: Millis = 0;
-  #shard = 0;
+  #shard = "0";
   #attempts = 0;
-  #state: "ready" | "refused" | "queued" | "committed" = "ready";
+  #isQueued = false;
+  #state: "ready" | "retried" | "refused" | "queued" | "committed" = "ready";
 
   constructor(world: World, counter: Counter, population: Population, issuedAt: Millis) {
     this.#world = world;
     this.#counter = counter;
     this.#population = population;
-    const { client, readyAt } = population.next(counter, issuedAt);
-    this.#client = client;
+    this.#client = population.next();
     this.issuedAt = issuedAt;
-    if (readyAt <= issuedAt) this.run(issuedAt);
-    else world.clock.at(readyAt, this);
+    this.#prepare(issuedAt);
   }
 
   run(now: Millis): void {
     if (this.#state === "ready") this.#send(now);
-    else if (this.#state === "refused") this.#attempt(now);
+    else if (this.#state === "retried") this.#attempt(now);
+    else if (this.#state === "refused") this.#move(now);
     else if (this.#state === "queued") this.#commit(now);
     else this.#acknowledge(now);
   }
 
+  /** Sends once the shard count is known. */
+  #prepare(now: Millis): void {
+    this.#state = "ready";
+    const readyAt = this.#population.knowSpread(this.#client, this.#counter, now);
+    if (readyAt <= now) this.#send(now);
+    else this.#world.clock.at(readyAt, this);
+  }
+
   #send(now: Millis): void {
-    const { spread } = this.#client;
+    const { spread, isWatching } = this.#client;
     this.#sentAt = now;
-    this.#shard = Number(randomShard(spread._width(), this.#world.random));
-    spread._nextTurn();
+    this.#shard = randomShard(spread._width(), this.#world.random);
     spread._sent();
+    this.#isQueued = isWatching && !spread._isContended();
     this.#attempt(now);
   }
 
@@ -77,30 +86,40 @@ export class Write implements Step {
       this.#world.gauges().abandoned(this.issuedAt, now - this.issuedAt);
       return;
     }
-    const wait = this.#counter.shard(this.#shard).offer(now, settings);
+    const wait = this.#counter.shard(Number(this.#shard)).offer(now, settings);
     if (wait === 0) {
       this.#commit(now);
       return;
     }
-    if (this.#attempts === 0) waiting.add(this);
-    this.#state = wait === undefined ? "refused" : "queued";
-    clock.at(now + (wait ?? settings.ackLatency + this.#backoff()), this);
-    if (wait !== undefined) return;
+    waiting.add(this);
+    if (wait !== undefined) {
+      this.#state = "queued";
+      clock.at(now + wait, this);
+      return;
+    }
     this.#world.gauges().refused++;
-    this.#attempts++;
+    this.#state = this.#isQueued ? "retried" : "refused";
+    clock.at(now + settings.refusedAfter + settings.ackLatency + (this.#isQueued ? this.#backoff() : 0), this);
   }
 
   #backoff(): Millis {
-    if (this.#attempts === 0) return 0;
-    const base = Math.min(FIRST_BACKOFF * BACKOFF_FACTOR ** (this.#attempts - 1), LONGEST_BACKOFF);
+    const attempts = this.#attempts++;
+    if (attempts === 0) return 0;
+    const base = Math.min(FIRST_BACKOFF * BACKOFF_FACTOR ** (attempts - 1), LONGEST_BACKOFF);
     return base * (0.5 + this.#world.random());
+  }
+
+  /** Goes on with another shard. */
+  #move(now: Millis): void {
+    this.#client.spread._answered(true);
+    this.#prepare(now);
   }
 
   #commit(now: Millis): void {
     const { backend, clock, settings } = this.#world;
     // Later than whatever was measured in this tick, for it may not have been seen.
     const at = now + 1;
-    const isCreation = this.#counter.commit(this.#shard, at);
+    const isCreation = this.#counter.commit(Number(this.#shard), at);
     this.#counter.bill.increments++;
     this.#world.gauges().window(now).committed++;
     backend.committed(this.#counter, this.#shard, isCreation, at);
@@ -114,11 +133,23 @@ export class Write implements Step {
   }
 
   #acknowledge(at: Millis): void {
-    const { settings, waiting, gauges } = this.#world;
+    const { random, waiting, gauges } = this.#world;
     this.#client.spread._answered();
-    if (at - this.#sentAt > SLOW_ACK_MS && settings.noticesWaiting === 0)
-      this.#population.refresh(this.#client, this.#counter, at);
     waiting.delete(this);
     gauges().acknowledged(this.issuedAt, at - this.issuedAt);
+    if (random() * TIDY_EVERY < 1) this.#tidy(at);
+  }
+
+  #tidy(now: Millis): void {
+    const { bill } = this.#counter;
+    const shard = this.#counter.shard(Number(this.#shard));
+    const old = now - MARK_LIFETIME_SECONDS * 1_000;
+    bill["tidying: reads"]++;
+    if (shard.writes === undefined || shard.markedAt > old) return;
+    bill["tidying: writes"]++;
+    shard.markedAt = old;
+    // Takes the document's time as any write does. Of a trigger shard it invokes a function, which sees that nothing changed.
+    shard.offer(now, this.#world.settings);
+    if (this.#shard === "0") bill.invocations++;
   }
 }
