@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    // Unit tests stand beside their source and need nothing, nor does the simulation; those in test/ need the emulators.
+    // Unit tests stand beside their source and need nothing, nor does the simulation; the others need the emulators.
     projects: [
       {
         test: {
@@ -12,7 +12,6 @@ export default defineConfig({
           include: [
             "{core,client,functions,web}/src/**/*.test.ts",
             "{bench,client,emulators}/*.test.ts",
-            "test/simulation/*.test.ts",
             "bench/**/*.test.ts",
           ],
         },
@@ -21,7 +20,7 @@ export default defineConfig({
         test: {
           name: "emulators",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/simulation/**", "test/faults/**"],
+          exclude: ["test/simulation/**", "test/faults/**", "test/fuzz.test.ts"],
           // They measure time and share one suite.
           fileParallelism: false,
           // What is marked as concurrent mostly waits.
@@ -31,6 +30,8 @@ export default defineConfig({
           teardownTimeout: 20_000,
         },
       },
+      { test: { name: "fuzz", include: ["test/fuzz.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 } },
+      { test: { name: "simulation", isolate: false, include: ["test/simulation/*.test.ts"] } },
       // Breaks the suite, so it starts one of its own.
       { test: { name: "faults", include: ["test/faults/*.test.ts"], testTimeout: 400_000, hookTimeout: 60_000 } },
     ],

@@ -6,9 +6,9 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { delayingProxy } from "../test/proxy.ts";
+import { parametersOf } from "./parameters.ts";
 import { PACKAGINGS, type Packaging } from "./project.ts";
 import { MissingRequirement } from "./requirements.ts";
 import { type Suite, type SuiteOptions, startSuite } from "./suite.ts";
@@ -42,9 +42,9 @@ function readArguments(): { options: SuiteOptions; latency: number; command: str
   if (positionals.length === 0) refuse("No command to run.");
   if (!isPackaging(values.as)) return refuse(`--as ${values.as}: it is one of ${PACKAGINGS.join(", ")}.`);
   if (!(latency >= 0)) refuse(`--latency ${values.latency}: it is a number of milliseconds.`);
-  const manifest = readFileSync(new URL("../extension.yaml", import.meta.url), "utf8");
+  const { names, declaredIn } = parametersOf(values.as);
   for (const [name = "", value] of params) {
-    if (!manifest.includes(`- param: ${name}\n`)) refuse(`--param ${name}: extension.yaml has no such parameter.`);
+    if (!names.includes(name)) refuse(`--param ${name}: ${declaredIn} has no such parameter.`);
     if (!value) refuse(`--param ${name}: give it a value, ${name}=VALUE.`);
   }
   return {

@@ -10,6 +10,7 @@ import {
   incrementCounter,
   incrementCounterIn,
   onIncremented,
+  prepareIncrement,
   undoIncrement,
 } from "firestore-tally";
 import { afterAll, expect, test } from "vitest";
@@ -51,6 +52,7 @@ test.each([0, -0, Number.NaN, Number.POSITIVE_INFINITY, -Number.POSITIVE_INFINIT
     const ref = counter(db, "views:home");
     await expectRefused(() => incrementCounter(ref, by as number), "counter/invalid-amount");
     await expectRefused(() => incrementCounterIn(writeBatch(db), ref, by as number), "counter/invalid-amount");
+    await expectRefused(() => prepareIncrement(ref, by as number), "counter/invalid-amount");
   },
 );
 
@@ -59,6 +61,7 @@ test.each(["", "a/b", ".", 5, null, {}])("the key %j is refused, by whatever tak
   const key = bad as string;
   await expectRefused(() => incrementCounter(ref, 1, { key }), "counter/invalid-key");
   await expectRefused(() => incrementCounterIn(writeBatch(db), ref, 1, { key }), "counter/invalid-key");
+  await expectRefused(() => prepareIncrement(ref, 1, { key }), "counter/invalid-key");
   await expectRefused(() => undoIncrement(ref, key), "counter/invalid-key");
   await expectRefused(() => hasIncremented(ref, key), "counter/invalid-key");
   await expectRefused(() => onIncremented(ref, key, () => {}), "counter/invalid-key");

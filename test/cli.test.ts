@@ -34,7 +34,7 @@ describe("inspect", () => {
       project: PROJECT,
       emulator: host,
       id: "likes:post42",
-      published: { total: 16, shardCount: 2, rate: 1.5, unsettled: true },
+      published: { total: 16, shardCount: 2, rate: 1.5, phase: "scattered" },
       exact: { total: 23 },
       difference: 7,
       shards: {

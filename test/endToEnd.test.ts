@@ -3,7 +3,7 @@
  * same tests run for each packaging, and once more with latency on every connection to Firestore.
  */
 import { setTimeout } from "node:timers/promises";
-import { doc, increment, serverTimestamp, setDoc } from "firebase/firestore";
+import { arrayUnion, Bytes, doc, increment, serverTimestamp, setDoc } from "firebase/firestore";
 import { Timestamp } from "firebase-admin/firestore";
 import { CounterError, counter, getCounter, getExactCounter, incrementCounter } from "firestore-tally";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -191,10 +191,12 @@ test("the functions raised no error of their own", () => {
 });
 
 async function incrementOnShard({ db }: Client, id: string, shard: number): Promise<void> {
-  const plan = planIncrement(counterPath("counters", id), `${shard}`, 1, shard, Math.random);
+  const plan = planIncrement(counterPath("counters", id), `${shard}`, 1, Date.now(), Math.random);
+  const at = serverTimestamp();
+  const nonces = arrayUnion(Bytes.fromUint8Array(plan.nonce));
   await setDoc(
     doc(db, plan.path),
-    { count: increment(1), writes: increment(1), at: serverTimestamp(), marks: { [plan.slot]: plan.nonce } },
+    { shard: plan.shard, count: increment(1), writes: increment(1), at, marks: { [plan.window]: { at, nonces } } },
     { merge: true },
   );
 }

@@ -25,7 +25,6 @@ test("the extension's aggregate function works in an instance that hosts nothing
     MIN_INTERVAL_SECONDS: "1",
     MAX_INTERVAL_SECONDS: "10",
     PRECISION: "0.001",
-    BUDGET: "0.25",
     HISTORY_DAYS: "30",
   };
   const collections = { COUNTED_COLLECTION: "unwatchedPosts", MIRRORS: "unwatchedPosts=unwatchedPosts/one.posts" };

@@ -24,10 +24,16 @@ import { startMeter } from "../bench/meter.ts";
 import { HISTORY } from "../core/src/index.ts";
 import { aggregate } from "../functions/src/aggregate.ts";
 import { defaults } from "../functions/src/config.fixture.ts";
-import { type Published, type Seen, see, toMillis, toTimestamp } from "../functions/src/counter.ts";
-import { keptBy } from "../functions/src/history.ts";
+import {
+  type CounterState,
+  type Published,
+  readCounter,
+  toMillis,
+  toTimestamp,
+} from "../functions/src/counterDocument.ts";
 import { parseMirrors } from "../functions/src/mirror.ts";
-import { nextPublished, publish } from "../functions/src/publish.ts";
+import { nextPublished } from "../functions/src/next.ts";
+import { publish } from "../functions/src/publish.ts";
 import { admin, adminAt, type Client, client } from "./support/app.ts";
 import { lab } from "./support/lab.ts";
 import { published, until } from "./support/suite.ts";
@@ -87,10 +93,11 @@ test("the deployed functions keep the state they replace once its hour is over, 
 // ── At instants that the test chooses ─────────────────────────────────────────────────────────────────────────────
 
 /** Publishes what would be measured at an instant, as an aggregation does. @returns whether nobody else had */
-async function publishAt(seen: Seen, at: number, total: number, writes: number): Promise<boolean> {
-  const measurement = { total, writes, asOf: toTimestamp(at), shards: [], malformed: [] };
-  const next = nextPublished(seen.published, measurement, defaults);
-  return await publish(seen, next, measurement, undefined, keptBy(seen.published, next, defaults));
+async function publishAt(state: CounterState, at: number, total: number, writes: number): Promise<boolean> {
+  const asOf = toTimestamp(at);
+  const measurement = { total, writes, asOf, documents: 0, shards: [] };
+  const next = nextPublished({ at, isPoll: true }, { previous: state.published }, measurement, defaults);
+  return await publish(state, next, asOf, defaults);
 }
 
 /** Two days in the life of a counter: busy for some minutes each noon, one write at each midnight, and a reset. */
@@ -108,7 +115,7 @@ const life: readonly (readonly [at: number, total: number, writes: number])[] = 
 
 async function live(id: string): Promise<ServerRef> {
   const ref = admin.doc(`counters/${id}`);
-  for (const [at, total, writes] of life) expect(await publishAt(await see(ref), at, total, writes)).toBe(true);
+  for (const [at, total, writes] of life) expect(await publishAt(await readCounter(ref), at, total, writes)).toBe(true);
   return serverCounter(admin, id);
 }
 
@@ -174,12 +181,12 @@ describe("the series of a counter", () => {
 test("I3: a late publish is refused, and keeps nothing", async () => {
   const id = "history:late";
   const ref = admin.doc(`counters/${id}`);
-  await publishAt(await see(ref), BEGIN, 1, 1);
-  const before = await see(ref);
-  expect(await publishAt(await see(ref), BEGIN + 10_000, 2, 2)).toBe(true);
+  await publishAt(await readCounter(ref), BEGIN, 1, 1);
+  const before = await readCounter(ref);
+  expect(await publishAt(await readCounter(ref), BEGIN + 10_000, 2, 2)).toBe(true);
   expect(await publishAt(before, BEGIN + HOUR, 3, 3)).toBe(false);
   expect(await kept(id)).toEqual({});
-  expect(await publishAt(await see(ref), BEGIN + HOUR, 3, 3)).toBe(true);
+  expect(await publishAt(await readCounter(ref), BEGIN + HOUR, 3, 3)).toBe(true);
   const [hours] = Object.values(await kept(id));
   expect(hours?.points["12"]).toMatchObject({ total: 2, publishes: 2 });
 });
@@ -191,7 +198,7 @@ test("a counter that is deleted has no history, and one that begins again starts
   await deleteCounter(ref);
   expect(await kept(id)).toEqual({});
   expect(await serverHistory(ref, { from: new Date(0), to: new Date(), step: "hour" })).toEqual([]);
-  expect(await publishAt(await see(admin.doc(ref.path)), Date.now(), 1, 1)).toBe(true);
+  expect(await publishAt(await readCounter(admin.doc(ref.path)), Date.now(), 1, 1)).toBe(true);
   expect(await kept(id)).toEqual({});
 });
 
@@ -212,9 +219,9 @@ test("costs: 1 write for each minute and hour that is over, none otherwise, with
       .set({ count: FieldValue.increment(1), writes: FieldValue.increment(1) }, { merge: true });
     const asOf = Timestamp.fromMillis(Date.now() - ago);
     await past.set({ ...changes, asOf }, { merge: true });
-    const seen = await see(past);
+    const state = await readCounter(past);
     const { writes } = meter.usage;
-    await aggregate(backend, { ...seen, ref }, { committedAt: toMillis(writeTime), shardId: "0" });
+    await aggregate(backend, { ...state, ref }, { at: toMillis(writeTime), shardId: "0", isPoll: false });
     const hours = [asOf, (await past.get()).get("asOf")].map((at) => Math.floor(at.toMillis() / HOUR));
     return { writes: meter.usage.writes - writes, isHourOver: hours[0] !== hours[1] };
   };

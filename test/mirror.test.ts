@@ -10,10 +10,12 @@ import { counter as serverCounter, incrementCounter as serverIncrement } from "f
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startMeter } from "../bench/meter.ts";
 import { aggregate } from "../functions/src/aggregate.ts";
-import { see, toMillis } from "../functions/src/counter.ts";
+import { readCounter, toMillis } from "../functions/src/counterDocument.ts";
+import type { Cause } from "../functions/src/due.ts";
+import { measureShards } from "../functions/src/measure.ts";
 import { parseMirrors } from "../functions/src/mirror.ts";
-import { nextPublished, publish } from "../functions/src/publish.ts";
-import { measureCounter } from "../functions/src/recount.ts";
+import { nextPublished } from "../functions/src/next.ts";
+import { publish } from "../functions/src/publish.ts";
 import { admin, adminAt, type Client, client } from "./support/app.ts";
 import { lab } from "./support/lab.ts";
 import { increments } from "./support/load.ts";
@@ -140,13 +142,13 @@ function mirroringLab(firestore = admin) {
   const document = `mirrorLab${process.pid}x${made++}/key`;
   const { backend } = lab({ mirrors: parseMirrors(`lab=${document.replace("key", "{key}")}.total`) }, firestore);
   const ref = backend.counters.doc("lab:key");
-  const write = async (by: number) => {
+  const write = async (by: number): Promise<Cause> => {
     const { writeTime } = await ref
       .collection("shards")
       .doc("0")
       .set({ count: FieldValue.increment(by), writes: FieldValue.increment(1) }, { merge: true });
     await sleep(backend.config.minInterval);
-    return { committedAt: toMillis(writeTime), shardId: "0" };
+    return { at: toMillis(writeTime), shardId: "0", isPoll: false };
   };
   return { backend, ref, target: admin.doc(document), write };
 }
@@ -156,10 +158,10 @@ test.concurrent("costs: 1 write with each publish of another total, none with th
   const { firestore, close } = adminAt(meter.address);
   const { backend, ref, target, write } = mirroringLab(firestore);
   const usedBy = async (by: number) => {
-    const wanted = await write(by);
-    const seen = await see(ref);
+    const cause = await write(by);
+    const state = await readCounter(ref);
     const { reads, writes } = meter.usage;
-    await aggregate(backend, seen, wanted);
+    await aggregate(backend, state, cause);
     return { reads: meter.usage.reads - reads, writes: meter.usage.writes - writes };
   };
   expect(await usedBy(1)).toEqual({ reads: 1, writes: 1 });
@@ -178,19 +180,19 @@ test.concurrent("costs: 1 write with each publish of another total, none with th
 
 test.concurrent("I3: neither a late publish nor one of a deleted counter touches the mirror, whether its document is there or not", async () => {
   const { backend, ref, target, write } = mirroringLab();
-  const mirror = { document: target.path, field: ["total"] };
+  const { config } = backend;
   for (const there of [false, true]) {
     if (there) await target.set({ total: "untouched" });
-    await write(1);
-    const before = await see(ref);
-    const late = await measureCounter(backend, ref);
-    const next = nextPublished(before.published, late, backend.config);
+    const cause = await write(1);
+    const before = await readCounter(ref);
+    const late = await measureShards(ref.collection("shards"), 0);
+    const next = nextPublished(cause, { previous: before.published }, late, config);
     // Somebody else publishes, or publishes and then deletes.
     await ref.set({ total: 100 });
-    expect(await publish(before, next, late, mirror)).toBe(false);
-    const current = await see(ref);
+    expect(await publish(before, next, late.asOf, config)).toBe(false);
+    const current = await readCounter(ref);
     await ref.delete();
-    expect(await publish(current, next, late, mirror)).toBe(false);
+    expect(await publish(current, next, late.asOf, config)).toBe(false);
     expect((await ref.get()).exists).toBe(false);
     expect((await target.get()).data()).toEqual(there ? { total: "untouched" } : undefined);
   }

@@ -3,13 +3,14 @@
  * `TALLY_SEED=…` repeats the random choices, though not their timing.
  */
 import { connectAuthEmulator, getAuth, signInWithCustomToken } from "firebase/auth";
-import { disableNetwork, enableNetwork } from "firebase/firestore";
+import { disableNetwork, enableNetwork, writeBatch } from "firebase/firestore";
 import { Timestamp } from "firebase-admin/firestore";
 import {
   type CounterRef,
   counter,
   hasIncremented,
   incrementCounter,
+  incrementCounterIn,
   onIncremented,
   undoIncrement,
 } from "firestore-tally";
@@ -73,8 +74,9 @@ const newPost = () => `likes:post-${process.pid}-${made++}`;
 async function newBusyPost(shardCount = 8): Promise<string> {
   const id = newPost();
   const asOf = Timestamp.now();
-  const idle = { total: 0, writes: 0, rate: 0, calmSince: null, unsettled: false, malformed: [], shardDocuments: 0 };
-  await admin.doc(`counters/${id}`).set({ ...idle, group: "likes", shardCount, asOf });
+  // Reserved, so that no publish takes the shards back.
+  const reserved = { shards: shardCount, until: Timestamp.fromMillis(asOf.toMillis() + 3_600_000) };
+  await admin.doc(`counters/${id}`).set({ total: 0, writes: 0, group: "likes", shardCount, asOf, reserved });
   return id;
 }
 
@@ -142,9 +144,11 @@ async function happensSoon(condition: () => Promise<boolean>): Promise<boolean> 
   );
 }
 
-/** Any write that is accepted. */
+/** Any write that is accepted, and goes through the SDK's queue, as those of keys do. */
 async function openStream({ client: { db }, uid }: Device): Promise<void> {
-  await incrementCounter(counter(db, `opened:${uid}`));
+  const batch = writeBatch(db);
+  incrementCounterIn(batch, counter(db, `opened:${uid}`));
+  await batch.commit();
 }
 
 async function showHeart(device: Device, id: string) {

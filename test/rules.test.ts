@@ -7,9 +7,12 @@ import {
   type RulesTestEnvironment,
 } from "@firebase/rules-unit-testing";
 import {
+  arrayUnion,
+  Bytes,
   collection,
   collectionGroup,
   deleteDoc,
+  deleteField,
   doc,
   documentId,
   type Firestore,
@@ -55,14 +58,19 @@ const shard = (db: Firestore, id = "0", counter = "views:home") => doc(db, `coun
 const entry = (db: Firestore, key: string, counter = "likes:post") => doc(db, `counters/${counter}/entries/${key}`);
 
 let marks = 0;
-const mark = () => ({ [marks++ % 32]: `nonce-${marks.toString().padStart(8, "0")}` });
+/** Four bytes that no other has. */
+const nonce = () => bytes(marks >> 24, marks >> 16, marks >> 8, marks++);
+const bytes = (...values: number[]) => Bytes.fromUint8Array(Uint8Array.from(values));
+const window = (...nonces: unknown[]) => ({ at: serverTimestamp(), nonces: arrayUnion(...nonces) });
+const NOW = "7";
 
-/** The write of one good increment, with some fields replaced. */
+/** The write of one good increment on shard 0, with some fields replaced. */
 const good = (changes: object = {}) => ({
+  shard: "0",
   count: increment(1),
   writes: increment(1),
   at: serverTimestamp(),
-  marks: mark(),
+  marks: { [NOW]: window(nonce()) },
   ...changes,
 });
 const merge = { merge: true };
@@ -86,7 +94,7 @@ describe("an open counter", () => {
   test("is incremented by anyone, on a new shard and on one that exists", async () => {
     await assertSucceeds(setDoc(shard(anyone), good(), merge));
     await assertSucceeds(setDoc(shard(alice), good(), merge));
-    await assertSucceeds(setDoc(shard(anyone, "9999"), good(), merge));
+    await assertSucceeds(setDoc(shard(anyone, "9999"), good({ shard: "9999" }), merge));
     expect(await counted("views:home")).toBe(3);
   });
 
@@ -96,9 +104,21 @@ describe("an open counter", () => {
     expect(await counted("views:home")).toBe(6);
   });
 
-  test("takes 40 increments on one shard, which fill and reuse every slot", async () => {
-    for (let i = 0; i < 40; i++) await assertSucceeds(setDoc(shard(anyone), good(), merge));
+  test("takes 40 increments on one shard, in any window, and keeps every mark", async () => {
+    for (let i = 0; i < 40; i++) {
+      await assertSucceeds(setDoc(shard(anyone), good({ marks: { [(i % 16).toString(16)]: window(nonce()) } }), merge));
+    }
     expect(await counted("views:home")).toBe(40);
+    const stored = (await getDoc(shard(anyone))).get("marks");
+    expect(Object.values<{ nonces: unknown[] }>(stored).reduce((sum, { nonces }) => sum + nonces.length, 0)).toBe(40);
+  });
+
+  test("takes integers as long as a shard has them: a double would close it to those who may add 1 alone", async () => {
+    await asAdmin("counters/views:home/shards/0", { count: 5 });
+    await assertFails(writeDouble("views:home", "0", 6));
+    await assertFails(writeDouble("views:home", "1", 1));
+    await asAdmin("counters/views:home/shards/0", { count: 5.5 });
+    await assertSucceeds(setDoc(shard(anyone), good(), merge));
   });
 
   const refused: Record<string, object> = {
@@ -110,28 +130,39 @@ describe("an open counter", () => {
     "to Infinity": good({ count: Number.POSITIVE_INFINITY }),
     "to a string": good({ count: "1" }),
     "to null": good({ count: null }),
-    "without a count": { writes: increment(1), at: serverTimestamp(), marks: { 0: "abcdefgh" } },
-    "without counting the write": { count: increment(1), at: serverTimestamp(), marks: { 0: "abcdefgh" } },
+    "without a count": good({ count: deleteField() }),
+    "without counting the write": good({ writes: deleteField() }),
     "counting two writes": good({ writes: increment(2) }),
     "counting writes as a string": good({ writes: "1" }),
-    "without a time": { count: increment(1), writes: increment(1), marks: { 0: "abcdefgh" } },
+    "without a time": good({ at: deleteField() }),
     "with a time of its own": good({ at: Timestamp.fromMillis(0) }),
     "with a foreign field": good({ extra: 1 }),
-    "without a mark": { count: increment(1), writes: increment(1), at: serverTimestamp() },
-    "with no mark in the map": good({ marks: {} }),
-    "with two marks": good({ marks: { 0: "abcdefgh", 1: "abcdefgh" } }),
-    "with a mark that is a string": good({ marks: "abcdefgh" }),
-    "with a mark in slot 32": good({ marks: { 32: "abcdefgh" } }),
-    "with a mark in slot 01": good({ marks: { "01": "abcdefgh" } }),
-    "with a mark in a named slot": good({ marks: { slot: "abcdefgh" } }),
-    "with a short mark": good({ marks: { 0: "abcdefg" } }),
-    "with a long mark": good({ marks: { 0: "a".repeat(25) } }),
-    "with a megabyte of a mark": good({ marks: { 0: "a".repeat(900_000) } }),
-    "with a mark of other letters": good({ marks: { 0: "abcdefg!" } }),
-    "with two marks in one slot": good({ marks: { 0: "abcdefgh abcdefgh" } }),
-    "with a mark that is a number": good({ marks: { 0: 12345678 } }),
-    "with a mark that is a list": good({ marks: { 0: ["abcdefgh"] } }),
-    "with a mark that is null": good({ marks: { 0: null } }),
+    "without its shard": good({ shard: deleteField() }),
+    "as another shard": good({ shard: "1" }),
+    "as a shard that is a number": good({ shard: 0 }),
+    "without a mark": good({ marks: deleteField() }),
+    "with no window in the map": good({ marks: {} }),
+    "with marks that are a string": good({ marks: "abcd" }),
+    "with marks that are a list": good({ marks: [bytes(1, 2, 3, 4)] }),
+    "with two windows": good({ marks: { 0: window(nonce()), 1: window(nonce()) } }),
+    "with a window g": good({ marks: { g: window(nonce()) } }),
+    "with a window 10": good({ marks: { 10: window(nonce()) } }),
+    "with a window 07": good({ marks: { "07": window(nonce()) } }),
+    "with a window that is a string": good({ marks: { 0: "abcd" } }),
+    "with a window that is null": good({ marks: { 0: null } }),
+    "with a window without a time": good({ marks: { 0: { nonces: arrayUnion(bytes(1, 2, 3, 4)) } } }),
+    "with a window with a time of its own": good({ marks: { 0: { ...window(nonce()), at: Timestamp.fromMillis(0) } } }),
+    "with a window without a nonce": good({ marks: { 0: { at: serverTimestamp() } } }),
+    "with a window with a foreign field": good({ marks: { 0: { ...window(nonce()), by: 1 } } }),
+    "with two nonces": good({ marks: { [NOW]: window(nonce(), nonce()) } }),
+    "with no nonce in the list": good({ marks: { 0: { at: serverTimestamp(), nonces: [] } } }),
+    "with a nonce of 3 bytes": good({ marks: { [NOW]: window(bytes(1, 2, 3)) } }),
+    "with a nonce of 5 bytes": good({ marks: { [NOW]: window(bytes(1, 2, 3, 4, 5)) } }),
+    "with a megabyte of a nonce": good({ marks: { 0: window(Bytes.fromUint8Array(new Uint8Array(900_000))) } }),
+    "with a nonce that is a string": good({ marks: { [NOW]: window("abcd") } }),
+    "with a nonce that is a number": good({ marks: { [NOW]: window(12_345_678) } }),
+    "with a nonce that is null": good({ marks: { 0: window(null) } }),
+    "with nonces that are a map": good({ marks: { 0: { at: serverTimestamp(), nonces: { 0: bytes(1, 2, 3, 4) } } } }),
   };
   test.each(Object.entries(refused))("is not incremented %s, on a new shard or an old one", async (_, write) => {
     await assertFails(setDoc(shard(anyone), write, merge));
@@ -139,28 +170,44 @@ describe("an open counter", () => {
       count: 1,
       writes: 1,
       at: Timestamp.now(),
-      marks: { 5: "firstmark" },
+      shard: "0",
+      marks: { 7: { at: Timestamp.now(), nonces: [bytes(9, 9, 9, 9)] } },
     });
     await assertFails(setDoc(shard(anyone), write, merge));
     expect(await counted("views:home")).toBe(1);
   });
 
   test.each(["10000", "00", "01", "-1", "1.5", "base", "x", "1e3", " 1"])("has no shard %j", async (id) => {
-    await assertFails(setDoc(shard(anyone, id), good(), merge));
+    await assertFails(setDoc(shard(anyone, id), good({ shard: id }), merge));
   });
 
-  test("refuses the replay of a write", async () => {
+  test("refuses the replay of a write, however many others came between", async () => {
     const write = good();
     await assertSucceeds(setDoc(shard(anyone), write, merge));
     await assertFails(setDoc(shard(anyone), write, merge));
-    expect(await counted("views:home")).toBe(1);
+    for (let n = 0; n < 20; n++) await assertSucceeds(setDoc(shard(alice), good(), merge));
+    await assertFails(setDoc(shard(anyone), write, merge));
+    expect(await counted("views:home")).toBe(21);
   });
 
-  test("refuses to drop the marks of others, or to replace the whole shard", async () => {
-    await assertSucceeds(setDoc(shard(anyone), good(), merge));
-    await assertSucceeds(setDoc(shard(anyone), good(), merge));
-    await assertFails(setDoc(shard(anyone), { ...good(), count: 3, writes: 3 }));
+  test("refuses to drop, move or replace the marks of others, or to replace the whole shard", async () => {
+    const [one, other, third] = [nonce(), nonce(), nonce()];
+    const old = { at: Timestamp.fromMillis(Date.now() - 600_000), nonces: [one, other] };
+    await asAdmin("counters/views:home/shards/0", {
+      count: 1,
+      writes: 1,
+      marks: { [NOW]: old, 8: { ...old, nonces: [one] } },
+    });
+    const write = (nonces: unknown) => good({ marks: { [NOW]: { at: serverTimestamp(), nonces } } });
+    await assertFails(setDoc(shard(anyone), write([third]), merge));
+    await assertFails(setDoc(shard(anyone), write([one, third]), merge));
+    await assertFails(setDoc(shard(anyone), write([other, one, third]), merge));
+    await assertFails(setDoc(shard(anyone), write([third, one, other]), merge));
+    await assertFails(setDoc(shard(anyone), { ...good(), count: 2, writes: 2 }));
     await assertFails(updateDoc(shard(anyone), good()));
+    await assertFails(setDoc(shard(anyone), good({ marks: { [NOW]: window(third), 8: deleteField() } }), merge));
+    await assertSucceeds(setDoc(shard(anyone), write([one, other, third]), merge));
+    expect(await counted("views:home")).toBe(2);
   });
 
   test("takes two increments of one shard in one commit for two, or not at all", async () => {
@@ -174,9 +221,84 @@ describe("an open counter", () => {
     expect(await counted("views:home")).toBe(accepted);
   });
 
-  test("refuses a mark that another slot holds already", async () => {
-    await assertSucceeds(setDoc(shard(anyone), good({ marks: { 0: "abcdefgh" } }), merge));
-    await assertFails(setDoc(shard(anyone), good({ marks: { 1: "abcdefgh" } }), merge));
+  test("refuses a copy of another window, and keeps the marks of windows that are alike", async () => {
+    const old = { at: Timestamp.fromMillis(Date.now() - 1_000), nonces: [nonce()] };
+    await asAdmin("counters/views:home/shards/0", { count: 1, writes: 1, marks: { 0: old } });
+    await assertFails(setDoc(shard(anyone), good({ marks: { 1: old } }), merge));
+    await asAdmin("counters/views:home/shards/0", { count: 1, writes: 1, marks: { 0: old, 1: old } });
+    const only = { at: serverTimestamp(), nonces: [nonce()] };
+    await assertFails(setDoc(shard(anyone), good({ marks: { 1: only } }), merge));
+    await assertSucceeds(setDoc(shard(anyone), good({ marks: { 2: only } }), merge));
+  });
+
+  test("is counted up to 2^53, where numbers are exact, and no further in either direction", async () => {
+    for (const count of [2 ** 53 - 1, -(2 ** 53) - 2]) {
+      await asAdmin("counters/views:home/shards/0", { count, writes: 1 });
+      await assertFails(setDoc(shard(anyone), good(), merge));
+    }
+    await asAdmin("counters/views:home/shards/0", { count: 2 ** 53 - 2, writes: 1 });
+    await assertSucceeds(setDoc(shard(anyone), good(), merge));
+  });
+
+  describe("is tidied by anyone", () => {
+    const ago = (seconds: number, ...nonces: Bytes[]) => ({
+      at: Timestamp.fromMillis(Date.now() - seconds * 1_000),
+      nonces,
+    });
+    const names = Array.from({ length: 16 }, (_, n) => n.toString(16));
+    const tidied = { count: 3, writes: 3, shard: "0", at: Timestamp.fromMillis(0) };
+    const marked = (marks: object) => asAdmin("counters/views:home/shards/0", { ...tidied, marks });
+    const remove = (windows: string[], more: object = {}) =>
+      updateDoc(shard(anyone), {
+        ...Object.fromEntries(windows.map((name) => [`marks.${name}`, deleteField()])),
+        ...more,
+      });
+
+    test.each(names)("of window %s, two minutes after its last write and not before", async (name) => {
+      await marked({ [name]: ago(110, nonce()) });
+      await assertFails(remove([name]));
+      await marked({ [name]: ago(121, nonce()) });
+      await assertSucceeds(remove([name]));
+      expect((await getDoc(shard(anyone))).data()).toEqual({ ...tidied, marks: {} });
+    });
+
+    test("of all windows at once, or of some", async () => {
+      await marked(Object.fromEntries(names.map((name) => [name, ago(121, nonce())])));
+      await assertSucceeds(remove(["0", "f"]));
+      await assertSucceeds(updateDoc(shard(anyone), { marks: deleteField() }));
+      await assertSucceeds(setDoc(shard(anyone), good(), merge));
+    });
+
+    const old = () => ({
+      0: ago(600, bytes(1, 2, 3, 4)),
+      1: ago(600, bytes(5, 6, 7, 8)),
+      2: ago(5, bytes(9, 9, 9, 9)),
+    });
+    const wrong: Record<string, () => Promise<void>> = {
+      "removes a young window, too": () => remove(["0", "2"]),
+      counts: () => remove(["0"], { count: increment(1) }),
+      "counts a write": () => remove(["0"], { writes: increment(1) }),
+      "has a time": () => remove(["0"], { at: serverTimestamp() }),
+      "has a foreign field": () => remove(["0"], { extra: 1 }),
+      "renames the shard": () => remove(["0"], { shard: "1" }),
+      "adds a window": () => remove(["0"], { "marks.3": ago(0, nonce()) }),
+      "adds a window for two": () => remove(["0", "1"], { "marks.3": ago(0, nonce()) }),
+      "makes another window young": () => remove(["0"], { "marks.1.at": serverTimestamp() }),
+      "makes a young window old": () => remove(["0"], { "marks.2.at": Timestamp.fromMillis(0) }),
+      "drops a nonce of another window": () => remove(["0"], { "marks.1.nonces": [] }),
+      "removes nothing": () => remove([], { count: 3 }),
+      "removes what is no window": () => remove(["0"], { "marks.g": deleteField(), "marks.2": deleteField() }),
+    };
+    test.each(Object.entries(wrong))("but not if the write %s", async (_, write) => {
+      await marked(old());
+      await assertFails(write());
+      expect(await counted("views:home")).toBe(3);
+    });
+
+    test("and a window without a time stays", async () => {
+      await marked({ 0: { nonces: [nonce()] } });
+      await assertFails(remove(["0"]));
+    });
   });
 
   test("has no entries: none is made, and a server's is not deleted", async () => {
@@ -195,6 +317,33 @@ describe("an open counter", () => {
     await assertFails(deleteDoc(shard(alice)));
   });
 });
+
+/** An increment to a double, which no SDK sends for a whole number. */
+async function writeDouble(counter: string, id: string, count: number): Promise<void> {
+  const { host, port } = environment.emulators.firestore ?? { host: "", port: 0 };
+  const documents = `projects/${PROJECT}/databases/(default)/documents`;
+  const { status } = await fetch(`http://${host}:${port}/v1/${documents}:commit`, {
+    method: "POST",
+    body: JSON.stringify({
+      writes: [
+        {
+          update: {
+            name: `${documents}/counters/${counter}/shards/${id}`,
+            fields: { shard: { stringValue: id }, count: { doubleValue: count } },
+          },
+          updateMask: { fieldPaths: ["shard", "count"] },
+          updateTransforms: [
+            { fieldPath: "writes", increment: { integerValue: "1" } },
+            { fieldPath: "at", setToServerValue: "REQUEST_TIME" },
+            { fieldPath: "marks.`7`.at", setToServerValue: "REQUEST_TIME" },
+            { fieldPath: "marks.`7`.nonces", appendMissingElements: { values: [{ bytesValue: nonce().toBase64() }] } },
+          ],
+        },
+      ],
+    }),
+  });
+  if (status !== 200) throw Object.assign(new Error(`status ${status}`), { code: "permission-denied" });
+}
 
 describe("the counter document", () => {
   test("is read by everyone and written by nobody", async () => {
@@ -217,13 +366,13 @@ describe.each(["likes:post", "votes:post"])("the keyed counter %s", (counter) =>
   function like(db: Firestore, user: string, shardId = "0", spoil: { entry?: object; shard?: object } = {}) {
     const batch = writeBatch(db);
     batch.set(entry(db, user, counter), { by: 1, shard: shardId, at: serverTimestamp(), ...spoil.entry });
-    batch.set(shard(db, shardId, counter), good(spoil.shard), merge);
+    batch.set(shard(db, shardId, counter), good({ shard: shardId, ...spoil.shard }), merge);
     return batch;
   }
   function unlike(db: Firestore, user: string, shardId = "0", by = -1) {
     const batch = writeBatch(db);
     batch.delete(entry(db, user, counter));
-    batch.set(shard(db, shardId, counter), good({ count: increment(by) }), merge);
+    batch.set(shard(db, shardId, counter), good({ shard: shardId, count: increment(by) }), merge);
     return batch;
   }
 
@@ -273,7 +422,7 @@ describe.each(["likes:post", "votes:post"])("the keyed counter %s", (counter) =>
 
   test("refuses a second increment beside the one of the entry, on the same shard or another", async () => {
     const elsewhere = like(alice, "alice");
-    elsewhere.set(shard(alice, "1", counter), good(), merge);
+    elsewhere.set(shard(alice, "1", counter), good({ shard: "1" }), merge);
     await assertFails(elsewhere.commit());
     const same = like(alice, "alice");
     same.set(shard(alice, "0", counter), good(), merge);
@@ -285,7 +434,7 @@ describe.each(["likes:post", "votes:post"])("the keyed counter %s", (counter) =>
     await assertSucceeds(like(alice, "alice").commit());
     await assertSucceeds(like(bob, "bob").commit());
     const twice = unlike(alice, "alice");
-    twice.set(shard(alice, "1", counter), good({ count: increment(-1) }), merge);
+    twice.set(shard(alice, "1", counter), good({ shard: "1", count: increment(-1) }), merge);
     await assertFails(twice.commit());
     const sameTwice = unlike(alice, "alice");
     sameTwice.set(shard(alice, "0", counter), good({ count: increment(-1) }), merge);
@@ -316,6 +465,7 @@ describe.each(["likes:post", "votes:post"])("the keyed counter %s", (counter) =>
     "an entry with a time of its own": { entry: { at: Timestamp.fromMillis(0) } },
     "an entry with a foreign field": { entry: { note: "x" } },
     "no mark": { shard: { marks: {} } },
+    "a shard of another name": { shard: { shard: "1" } },
   };
   test.each(Object.entries(spoiled))("refuses %s", async (_, spoil) => {
     await assertFails(like(alice, "alice", "0", spoil).commit());

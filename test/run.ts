@@ -1,4 +1,7 @@
-/** Every test: units, the emulators in each packaging, with latency, with faults, then the README's demonstration. */
+/**
+ * The tests: units and the emulators. With `--deep` what takes longer: simulation, fuzzing, each packaging, latency, faults,
+ * and the README's demonstration.
+ */
 import { spawnSync } from "node:child_process";
 
 const params = [
@@ -12,19 +15,33 @@ const vitest = ["--", "vitest", "run", "--project", "emulators"];
 // The packagings differ in how functions are wired up, not in what they can take.
 const withoutLoad = ["-t", "^(?!100 increments|a counter grows)"];
 
-const runs: Record<string, string[]> = {
-  "unit tests": ["vitest", "run", "--project", "unit"],
-  "on the emulators": [...suite, ...vitest],
-  "end to end, as an extension": [...suite, "--as", "extension", ...vitest, "test/endToEnd", ...withoutLoad],
-  "end to end, as a function kit": [...suite, "--as", "kit", ...vitest, "test/endToEnd", ...withoutLoad],
-  "end to end, 30 ms of latency each way": [...suite, "--latency", "30", ...vitest, "test/endToEnd", "-t", "100 incr"],
-  "faults on a suite of their own": ["vitest", "run", "--project", "faults"],
-  // The first 300 of 20,000: the same code in a fraction of the time.
-  "npm start -- --once --flights 300": [
-    ...["node", "emulators/run.ts", "--", "node", "demo/flights.ts"],
-    ...["--once", "--flights", "300"],
-  ],
-};
+const isDeep = process.argv.includes("--deep");
+const runs: Record<string, string[]> = isDeep
+  ? {
+      "simulation of faults": ["vitest", "run", "--project", "simulation"],
+      "fuzzing the rules": [...suite, "--", "vitest", "run", "--project", "fuzz"],
+      "end to end, as an extension": [...suite, "--as", "extension", ...vitest, "test/endToEnd", ...withoutLoad],
+      "end to end, as a function kit": [...suite, "--as", "kit", ...vitest, "test/endToEnd", ...withoutLoad],
+      "end to end, 30 ms of latency each way": [
+        ...suite,
+        "--latency",
+        "30",
+        ...vitest,
+        "test/endToEnd",
+        "-t",
+        "100 incr",
+      ],
+      "faults on a suite of their own": ["vitest", "run", "--project", "faults"],
+      // The first 300 of 20,000: the same code in a fraction of the time.
+      "npm start -- --once --flights 300": [
+        ...["node", "emulators/run.ts", "--", "node", "demo/flights.ts"],
+        ...["--once", "--flights", "300"],
+      ],
+    }
+  : {
+      "unit tests": ["vitest", "run", "--project", "unit"],
+      "on the emulators": [...suite, ...vitest],
+    };
 
 const failed: string[] = [];
 for (const [name, [program = "", ...args]] of Object.entries(runs)) {

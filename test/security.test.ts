@@ -4,8 +4,8 @@
  */
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
-import { integer, numberOf } from "./fuzz/oracle.ts";
-import { ADMIN, type Database, database, type Fields, type User, type Value, type Write } from "./fuzz/rest.ts";
+import { integer, nonceOf, numberOf } from "./fuzz/oracle.ts";
+import { ADMIN, type Database, database, type User, type Value, type Write } from "./fuzz/rest.ts";
 
 const RULES = readFileSync("firestore.rules", "utf8");
 /** New with each run, so that no user has counted yet. */
@@ -22,17 +22,19 @@ let made = 0;
 const anew = (group = "views") => `counters/${group}:${made++}`;
 
 let turn = 0;
+const WINDOW = "7";
 /** A good increment; `changes` spoil it. */
 function increment(shard: string, by: Value = integer(1), changes: Partial<Write> = {}): Write {
-  const slot = String(turn % 32);
   return {
     path: shard,
-    set: { marks: { mapValue: { fields: { [slot]: { stringValue: `nonce-${String(turn++).padStart(6, "0")}` } } } } },
-    mask: [`marks.\`${slot}\``],
+    set: { shard: { stringValue: shard.slice(shard.lastIndexOf("/") + 1) } },
+    mask: ["shard"],
     transforms: [
       { fieldPath: "count", increment: by },
       { fieldPath: "writes", increment: integer(1) },
       { fieldPath: "at", setToServerValue: "REQUEST_TIME" },
+      { fieldPath: `marks.\`${WINDOW}\`.at`, setToServerValue: "REQUEST_TIME" },
+      { fieldPath: `marks.\`${WINDOW}\`.nonces`, appendMissingElements: { values: [nonceOf(turn++)] } },
     ],
     ...changes,
   };
@@ -170,10 +172,11 @@ describe("whatever REST can say", () => {
 });
 
 describe("one commit moves a shard by 1 or not at all", () => {
-  const nonce = { stringValue: "abcdefgh" };
-  const marks = (slot: Value): Fields => ({ marks: { mapValue: { fields: { 0: slot } } } });
+  const nonce = nonceOf(-1);
   const tricks: Record<string, (good: Write) => Partial<Write>> = {
-    "a mark inside a mark": () => ({ set: marks({ mapValue: { fields: { x: nonce } } }), mask: ["marks.`0`.x"] }),
+    "a mark inside a mark": ({ transforms = [] }) => ({
+      transforms: [...transforms, { fieldPath: "marks.`7`.x", setToServerValue: "REQUEST_TIME" }],
+    }),
     "a mask that deletes the count": ({ mask = [], transforms = [] }) => ({
       mask: [...mask, "count"],
       transforms: transforms.slice(1),
@@ -187,19 +190,24 @@ describe("one commit moves a shard by 1 or not at all", () => {
       transforms: [{ fieldPath: "count", maximum: integer(1e9) }, ...transforms.slice(1)],
     }),
     "a list of marks": ({ transforms = [] }) => ({
-      set: {},
-      mask: [],
-      transforms: [...transforms, { fieldPath: "marks", appendMissingElements: { values: [nonce] } }],
+      transforms: [...transforms.slice(0, 3), { fieldPath: "marks", appendMissingElements: { values: [nonce] } }],
     }),
     "a time for a mark": ({ transforms = [] }) => ({
-      set: {},
-      mask: [],
-      transforms: [...transforms, { fieldPath: "marks.`3`", setToServerValue: "REQUEST_TIME" }],
+      transforms: [...transforms.slice(0, 3), { fieldPath: "marks.`3`", setToServerValue: "REQUEST_TIME" }],
+    }),
+    "a nonce that the shard has, among the new": ({ transforms = [] }) => ({
+      transforms: [...transforms, { fieldPath: "marks.`8`.nonces", appendMissingElements: { values: [nonce] } }],
+    }),
+    "a nonce added, and others removed": ({ transforms = [] }) => ({
+      transforms: [
+        ...transforms,
+        { fieldPath: "marks.`7`.nonces", removeAllFromArray: { values: [nonceOf(turn - 1)] } },
+      ],
     }),
     "a time that the client says is now": ({ set, mask = [], transforms = [] }) => ({
       set: { ...set, at: { timestampValue: new Date().toISOString() } },
       mask: [...mask, "at"],
-      transforms: transforms.slice(0, 2),
+      transforms: [...transforms.slice(0, 2), ...transforms.slice(3)],
     }),
   };
   test.each(Object.entries(tricks))("not by %s", async (_, trick) => {
@@ -221,14 +229,21 @@ describe("one commit moves a shard by 1 or not at all", () => {
     const { mask: slot = [], ...good } = increment(shard);
     expect(await db.commit(null, [{ ...good, mask: [...slot, "extra"] }])).toBe(ACCEPTED);
     const after = (await db.read([shard]))[shard] ?? {};
-    expect(Object.keys(after).sort()).toEqual(["at", "count", "marks", "writes"]);
+    expect(Object.keys(after).sort()).toEqual(["at", "count", "marks", "shard", "writes"]);
     expect(numberOf(after.count)).toBe(2);
   });
 
   const two53 = 2 ** 53;
   test.each<[what: string, before: Value, write: (shard: string) => Write, status: number]>([
-    ["a double 1 is 1", integer(5), (shard) => increment(shard, double(1)), ACCEPTED],
-    ["-0 is 0", integer(-1), (shard) => absolute(shard, double("-0.0"), integer(2)), ACCEPTED],
+    [
+      "no double 1 on integers: others could add theirs no more",
+      integer(5),
+      (shard) => increment(shard, double(1)),
+      REFUSED,
+    ],
+    ["no -0 for 0", integer(-1), (shard) => absolute(shard, double("-0.0"), integer(2)), REFUSED],
+    ["a double 1 on what is a double", double(0.5), (shard) => increment(shard, double(1)), ACCEPTED],
+    ["an integer in its place", double(4), (shard) => absolute(shard, integer(5), integer(2)), ACCEPTED],
     ["below 2^53", integer(two53 - 2), (shard) => increment(shard), ACCEPTED],
     ["not to 2^53", integer(two53 - 1), (shard) => increment(shard), REFUSED],
     ["nor as a double", double(two53 - 1), (shard) => increment(shard), REFUSED],
@@ -346,16 +361,28 @@ describe("by design, without an account", () => {
     expect(body.documents).toHaveLength(100);
   });
 
-  test("who overwrites the mark of another's increment, at the price of counting, lets its replay count", async () => {
+  test("who knows the nonce of another's increment, before it arrives, has it refused, at the price of counting", async () => {
+    const shard = `${anew()}/shards/0`;
+    const victims = increment(shard);
+    turn--;
+    expect(await db.commit("mallory", [increment(shard)])).toBe(ACCEPTED);
+    expect(await db.commit(null, [victims])).toBe(REFUSED);
+    expect(await countOf(shard)).toBe(1);
+  });
+
+  test("nobody makes another's replay count: not with a thousand writes, nor by tidying", async () => {
     const shard = `${anew()}/shards/0`;
     const victims = increment(shard);
     expect(await db.commit(null, [victims])).toBe(ACCEPTED);
+    for (let n = 0; n < 10; n++) {
+      await Promise.all(Array.from({ length: 100 }, () => db.commit("mallory", [increment(shard)])));
+    }
+    const remove: Write = { path: shard, set: {}, mask: [`marks.\`${WINDOW}\``] };
+    expect(await db.commit("mallory", [remove])).toBe(REFUSED);
+    const counted = await countOf(shard);
+    expect(counted).toBeGreaterThan(100);
     expect(await db.commit(null, [victims])).toBe(REFUSED);
-    // The same slot comes up again.
-    turn += 32 - 1;
-    expect(await db.commit(null, [increment(shard)])).toBe(ACCEPTED);
-    expect(await db.commit(null, [victims])).toBe(ACCEPTED);
-    expect(await countOf(shard)).toBe(3);
+    expect(await countOf(shard)).toBe(counted);
   });
 
   test("who reads a shard in a transaction of REST keeps others from writing it; the emulator takes the lock", async () => {
@@ -403,10 +430,11 @@ describe("a careless edit of the rules", () => {
     expect(await any.commit(null, [increment("counters/x/shards/1", double("Infinity"))])).toBe(REFUSED);
   });
 
-  test("that allows fractions lets one of them close a shard to increments by 1", async () => {
+  test("that allows fractions lets nobody close a shard to increments by 1", async () => {
     const any = await withRules(edited("function isAllowedAmount(counter, by) { return by == 1 || by == 31.99; }"));
-    expect(await any.commit(null, [increment("counters/x/shards/0", double(31.99))])).toBe(ACCEPTED);
-    expect(await any.commit(null, [increment("counters/x/shards/0")])).toBe(REFUSED);
+    // A shard of integers takes no double; only a server makes one of doubles.
+    expect(await any.commit(null, [increment("counters/x/shards/0", double(31.99))])).toBe(REFUSED);
+    expect(await any.commit(null, [increment("counters/x/shards/0")])).toBe(ACCEPTED);
   });
 
   test("that allows no key makes an open counter of likes", async () => {

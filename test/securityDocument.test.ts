@@ -34,27 +34,29 @@ test("every file it cites is cited in that form", () => {
 });
 
 describe("its figures", () => {
-  const PRICE = [0.6, 1.8, 0.2, 0.4];
+  const PRICE = [0.6, 1.8, 0.2, 0.4, 0.4];
 
-  test("are its counts of documents and invocations at its prices", () => {
-    const rows = [...document.matchAll(/^\| [^|]+? \|((?: +\d+ +\|){4}) +([\d.]+) +\|$/gm)];
+  test("are its counts of documents, invocations and tasks at its prices", () => {
+    const rows = [...document.matchAll(/^\| [^|]+? \|((?: +\d+ +\|){5}) +([\d.]+) +\|$/gm)];
     expect(rows).toHaveLength(4);
     for (const [row, counts = "", dollars] of rows) {
       const sum = counts
         .split("|")
-        .slice(0, 4)
+        .slice(0, 5)
         .reduce((all, count, n) => all + Number(count) * (PRICE[n] as number), 0);
       expect(sum.toFixed(2), row).toBe(dollars);
     }
   });
 
-  test("of many shards are what four measurements in the longest interval read in a day", () => {
-    const rows = [...document.matchAll(/^\| ([\d,]+) +\| \$([\d.]+) +\| \$([\d.]+) +\|$/gm)];
+  test("of many shards are what a measurement by the index reads, and one a second in a day", () => {
+    const rows = [...document.matchAll(/^\| ([\d,]+) +\| (\d+) +\| \$([\d.]+) +\| \$([\d.]+) +\|$/gm)];
     expect(rows).toHaveLength(3);
-    for (const [row, shards = "", one, day] of rows) {
-      const measurement = Number(shards.replace(",", "")) * 0.6e-6;
-      expect(Number(one), row).toBeCloseTo(measurement, 8);
-      expect(Number(day), row).toBeCloseTo(measurement * 4 * (86_400 / 10), 2);
+    for (const [row, shards = "", reads, one, day] of rows) {
+      // Both aggregations; the counter document, and the task's look at it.
+      expect(Number(reads), row).toBe(2 * Math.ceil(Number(shards.replace(",", "")) / 1_000) + 2);
+      const measurement = Number(reads) * 0.6e-6;
+      expect(Number(one), row).toBeCloseTo(measurement, 9);
+      expect(Number(day), row).toBeCloseTo(measurement * 86_400, 2);
     }
   });
 });

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { initializeTestEnvironment } from "@firebase/rules-unit-testing";
-import { Firestore } from "firebase-admin/firestore";
+import { Firestore, Timestamp } from "firebase-admin/firestore";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { counterPath, planIncrement } from "../core/src/index.ts";
 
@@ -12,6 +12,7 @@ interface Vector {
   name: string;
   /** The uid of who writes; `null` if signed out. */
   auth: string | null;
+  /** Documents that are there: `{ "secondsAgo": n }` is a time before now, `{ "bytes": "…" }` bytes in base64. */
   before: { path: string; [field: string]: unknown }[];
   /** The body of `documents:commit`, with `{project}` to be filled in. */
   commit: { writes: { update?: { name: string } }[] };
@@ -35,7 +36,7 @@ beforeEach(async () => {
 afterAll(() => admin.terminate());
 
 test.each(vectors)("$name", async ({ auth, before, commit, expect: expected }) => {
-  for (const { path, ...fields } of before) await admin.doc(path).set(fields);
+  for (const { path, ...fields } of before) await admin.doc(path).set(stored(fields) as object);
   const response = await fetch(`http://${host}/v1/projects/${PROJECT}/databases/(default)/documents:commit`, {
     method: "POST",
     headers: { "content-type": "application/json", ...(auth && { authorization: `Bearer ${unsignedToken(auth)}` }) },
@@ -49,15 +50,27 @@ test.each(vectors)("$name", async ({ auth, before, commit, expect: expected }) =
 
 test("the first vector is what the web client plans", () => {
   const [first] = vectors as [Vector];
-  const plan = planIncrement(counterPath("counters", "views:home"), "0", 1, 7, () => 0);
   const write = first.commit.writes[0] as Record<string, unknown> & { update: { name: string; fields: object } };
+  const bytes = [...Buffer.from(NONCE, "base64")];
+  const plan = planIncrement(
+    counterPath("counters", "views:home"),
+    "0",
+    1,
+    7 * 15_000,
+    () => (bytes.shift() ?? 0) / 256,
+  );
   expect(write.update.name.endsWith(`/documents/${plan.path}`)).toBe(true);
-  expect(write.updateMask).toEqual({ fieldPaths: [`marks.\`${plan.slot}\``] });
-  expect(Object.keys(write.update.fields)).toEqual(["marks"]);
+  expect(write.updateMask).toEqual({ fieldPaths: ["shard"] });
+  expect(write.update.fields).toEqual({ shard: { stringValue: plan.shard } });
   expect(write.updateTransforms).toEqual([
     { fieldPath: "count", increment: { integerValue: String(plan.by) } },
     { fieldPath: "writes", increment: { integerValue: "1" } },
     { fieldPath: "at", setToServerValue: "REQUEST_TIME" },
+    { fieldPath: `marks.\`${plan.window}\`.at`, setToServerValue: "REQUEST_TIME" },
+    {
+      fieldPath: `marks.\`${plan.window}\`.nonces`,
+      appendMissingElements: { values: [{ bytesValue: Buffer.from(plan.nonce).toString("base64") }] },
+    },
   ]);
 });
 
@@ -75,6 +88,19 @@ test("I5: a server's commit with a receipt, as docs/data-model.md shows it, coun
   const shards = await admin.collection("counters/downloads:setup/shards").get();
   expect(shards.docs.map((shard) => [shard.id, shard.get("count"), shard.get("writes")])).toEqual([["3", 1, 1]]);
 });
+
+/** The nonce of every good increment in the vectors. */
+const NONCE = "cbNt/g==";
+
+/** Fields as the Admin SDK stores them. */
+function stored(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(stored);
+  if (typeof value !== "object" || value === null) return value;
+  const { secondsAgo, bytes } = value as { secondsAgo?: number; bytes?: string };
+  if (secondsAgo !== undefined) return Timestamp.fromMillis(Date.now() - secondsAgo * 1_000);
+  if (bytes !== undefined) return Buffer.from(bytes, "base64");
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, stored(field)]));
+}
 
 /** A token as the emulator takes it: signed by nobody. */
 function unsignedToken(uid: string): string {

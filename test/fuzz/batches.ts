@@ -3,7 +3,18 @@
  * made when its turn comes, from the documents as they are then, so that likes, undos and replays find what they need.
  */
 import fc from "fast-check";
-import { FOREIGN_SHARD_IDS, integer, KEYS, marksOf, numberOf, type Place, SHARD_IDS, textOf } from "./oracle.ts";
+import {
+  FOREIGN_SHARD_IDS,
+  integer,
+  KEYS,
+  marksOf,
+  nonceOf,
+  noncesOf,
+  numberOf,
+  type Place,
+  SHARD_IDS,
+  textOf,
+} from "./oracle.ts";
 import type { Fields, User, Value, World, Write } from "./rest.ts";
 
 export const GESTURES = [
@@ -22,6 +33,8 @@ export const GESTURES = [
   "leave",
   "incrementKeyed",
   "decrementKeyed",
+  "tidy",
+  "tidyAnd",
   "vandalize",
 ] as const;
 
@@ -48,7 +61,7 @@ export interface Step {
 /** What a batch is made from. */
 export interface Scene extends Place {
   world: World;
-  /** The turn of the next mark; grows with each. */
+  /** The number of the next nonce; grows with each. */
   turn: number;
 }
 
@@ -109,6 +122,26 @@ function perform({ do: action, shard, pick }: Gesture, user: User, scene: Scene)
       return [addition(scene, keyed, shard)];
     case "decrementKeyed":
       return [addition(scene, keyed, own ?? shard, integer(-1))];
+    case "tidy": {
+      const path = `${pick % 2 ? open : keyed}/shards/${shard}`;
+      const windows = Object.keys(marksOf(world[path]));
+      const some = windows.filter((_, n) => pick & (2 << n));
+      return [{ path, set: {}, mask: (some.length > 0 ? some : windows).map(maskOf) }];
+    }
+    case "tidyAnd": {
+      // Every window that may go but one, and a change that must not be.
+      const path = `${open}/shards/0`;
+      const marks = Object.entries(marksOf(world[path]));
+      const old = marks.filter(([, window]) => JSON.stringify(window).includes("2020-")).map(([name]) => name);
+      const tidied = { path, set: {}, mask: old.slice(1).map(maskOf) };
+      const window = { mapValue: { fields: { at: TIMES[0] as Value, nonces: list(fresh(scene)) } } };
+      const changes = [
+        setField(tidied, "count", integer(pick)),
+        setField(tidied, maskOf("c"), window),
+        setField(tidied, maskOf("3"), window),
+      ];
+      return [choose(changes, pick)];
+    }
     case "vandalize": {
       const path = choose(scene.paths, pick);
       return pick % 3 === 0 ? [{ path, delete: true }] : [{ path, set: { count: integer(100), total: integer(100) } }];
@@ -121,17 +154,20 @@ export function like(scene: Scene, key: string, shard: string, by = integer(1)):
 }
 
 function addition(scene: Scene, counter: string, shard: string, by = integer(1)): Write {
-  const slot = String(scene.turn % 32);
-  return {
-    path: `${counter}/shards/${shard}`,
-    set: marks({ [slot]: { stringValue: nonce(scene) } }),
-    mask: [`marks.\`${slot}\``],
-    transforms: [
-      { fieldPath: "count", increment: by },
-      { fieldPath: "writes", increment: integer(1) },
-      { fieldPath: "at", setToServerValue: "REQUEST_TIME" },
-    ],
-  };
+  return mark(
+    {
+      path: `${counter}/shards/${shard}`,
+      set: { shard: text(shard) },
+      mask: ["shard"],
+      transforms: [
+        { fieldPath: "count", increment: by },
+        { fieldPath: "writes", increment: integer(1) },
+        { fieldPath: "at", setToServerValue: "REQUEST_TIME" },
+      ],
+    },
+    choose(WINDOWS, scene.turn >> 2),
+    [fresh(scene)],
+  );
 }
 
 export function entry(counter: string, key: string, shard: string, by = integer(1)): Write {
@@ -160,8 +196,10 @@ const AMOUNTS = [
   ...[2, 100, -1, -2, 0, 2 ** 53].map(integer),
   ...[1, -1, 0.5, 1e300, "NaN", "Infinity", "-Infinity"].map(double),
 ];
-const NONCES = ["a".repeat(25), "a".repeat(5_000), "short", "", "with space", "umlautäöü", "newline\nx"].map(text);
-const BAD_NONCES: Value[] = [...NONCES, integer(12_345_678), { nullValue: null }, { arrayValue: {} }, { mapValue: {} }];
+const SIZES = [0, 1, 3, 5, 24, 5_000].map((size) => ({ bytesValue: Buffer.alloc(size, 1).toString("base64") }));
+const BAD_NONCES: Value[] = [...SIZES, text("abcd"), integer(12_345_678), { nullValue: null }, { mapValue: {} }];
+const WINDOWS = [..."0123456789abcdef"];
+const BAD_WINDOWS = ["g", "10", "-1", "00", "A", "x.y"];
 
 export const SPOILS: Record<string, Spoiler> = {
   amount: (write, pick) => [transform(write, "count", { increment: choose(AMOUNTS, pick) })],
@@ -177,30 +215,73 @@ export const SPOILS: Record<string, Spoiler> = {
   "no writes": (write) => [transform(write, "writes")],
   time: (write, pick) => [setField(write, "at", choose([...TIMES, ...WRONG], pick))],
   "no time": (write) => [transform(write, "at")],
-  nonce: (write, pick) => [setMarks(write, { [pick % 32]: choose(BAD_NONCES, pick) })],
-  slot: (write, pick, scene) => [
-    setMarks(write, { [choose(["32", "01", "-1", "x", "1e1", "100"], pick)]: text(nonce(scene)) }),
-  ],
-  "no mark": (write) => [setMarks(write, {})],
-  "two marks": (write, pick, scene) => [
-    setMarks(write, { [pick % 32]: text(nonce(scene)), [(pick + 1) % 32]: text(nonce(scene)) }),
-  ],
-  "every mark": (write, _, scene) => [
-    setMarks(write, Object.fromEntries(Array.from({ length: 32 }, (_, slot) => [slot, text(nonce(scene))]))),
-  ],
-  "mark of another slot": (write, pick, { world }) => {
-    const held = Object.values(marksOf(world[write.path]));
-    return [setMarks(write, { [pick % 32]: held.length > 0 ? choose(held, pick) : text("some-mark") })];
+  nonce: (write, pick) => [mark(write, choose(WINDOWS, pick), [choose(BAD_NONCES, pick)])],
+  "several nonces": (write, pick, scene) => [mark(write, choose(WINDOWS, pick), [fresh(scene), fresh(scene)])],
+  "no nonce": (write) => [unmark(write, "nonces")],
+  "no time of the window": (write) => [unmark(write, "at")],
+  "time of the window": (write, pick) => {
+    const [path = "marks.`0`.at"] = markPaths(write, "at");
+    return [setField(unmark(write, "at"), path, choose([...TIMES, ...WRONG], pick))];
   },
-  "a mark, and another in place of a third": (write, pick, scene) => {
-    const held = Object.values(marksOf(scene.world[write.path]));
-    return [setMarks(write, { [pick % 32]: text(nonce(scene)), [(pick + 7) % 32]: choose(held, pick) ?? text("x") })];
+  window: (write, pick, scene) => [mark(write, choose(BAD_WINDOWS, pick), [fresh(scene)])],
+  "another window": (write, pick, scene) => [mark(write, choose(WINDOWS, pick), [fresh(scene)])],
+  "no mark": (write) => [unmark(write)],
+  "two windows": (write, pick, scene) => {
+    const second = mark(write, choose(WINDOWS, pick), [fresh(scene)]).transforms ?? [];
+    return [isEntry(write) ? write : { ...write, transforms: [...(write.transforms ?? []), ...second.slice(3)] }];
   },
-  "mark removed": (write, pick, { world }) => {
+  "every window": (write, _, scene) => {
+    const all = WINDOWS.flatMap((name) => mark(write, name, [fresh(scene)]).transforms?.slice(3) ?? []);
+    return [isEntry(write) ? write : { ...unmark(write), transforms: [...(unmark(write).transforms ?? []), ...all] }];
+  },
+  "nonce of another": (write, pick, { world }) => {
+    const marks = Object.entries(marksOf(world[write.path]));
+    const held = marks.flatMap(([name, window]) => noncesOf(window).map((nonce) => [name, nonce] as const));
+    if (held.length === 0) return [write];
+    const [name, nonce] = choose(held, pick);
+    return [mark(write, pick % 2 ? name : choose(WINDOWS, pick), [nonce])];
+  },
+  "nonces replaced": (write, pick, scene) => {
+    const held = Object.keys(marksOf(scene.world[write.path]));
+    const window = { at: { timestampValue: new Date().toISOString() }, nonces: list(fresh(scene)) };
+    const name = held.length > 0 ? choose(held, pick) : "0";
+    return [setField(unmark(write), maskOf(name), { mapValue: { fields: window } })];
+  },
+  "nonces replaced, with the server's time": (write, pick, scene) => {
+    const held = Object.keys(marksOf(scene.world[write.path]));
+    const name = held.length > 0 ? choose(held, pick) : "0";
+    const marked = setField(unmark(write), `${maskOf(name)}.nonces`, list(fresh(scene)));
+    return [transform(marked, `${maskOf(name)}.at`, { setToServerValue: "REQUEST_TIME" })];
+  },
+  "nonces moved, with a new one": (write, pick, scene) => {
+    const held = Object.entries(marksOf(scene.world[write.path]));
+    if (held.length === 0) return [write];
+    const [name, window] = choose(held, pick);
+    const nonces =
+      pick % 2 ? [fresh(scene), ...noncesOf(window)] : [...noncesOf(window).slice(1), fresh(scene), fresh(scene)];
+    const marked = setField(unmark(write), `${maskOf(name)}.nonces`, list(...nonces));
+    return [transform(marked, `${maskOf(name)}.at`, { setToServerValue: "REQUEST_TIME" })];
+  },
+  "window with a foreign field": (write, pick) => {
+    const [path = "marks.`0`.at"] = markPaths(write, "at");
+    return [setField(write, path.replace(/at$/, "extra"), integer(pick))];
+  },
+  "window removed": (write, pick, { world }) => {
     const held = Object.keys(marksOf(world[write.path]));
-    return [{ ...write, mask: [...(write.mask ?? []), `marks.\`${held.length > 0 ? choose(held, pick) : "0"}\``] }];
+    return [{ ...write, mask: [...(write.mask ?? []), maskOf(held.length > 0 ? choose(held, pick) : "0")] }];
   },
-  "marks replaced": (write) => [{ ...write, mask: ["marks"] }],
+  "all windows removed": (write, _, { world }) => [
+    { ...write, mask: [...(write.mask ?? []), ...Object.keys(marksOf(world[write.path])).map(maskOf)] },
+  ],
+  "marks replaced": (write) => [{ ...write, mask: [...(write.mask ?? []), "marks"] }],
+  "shard named otherwise": (write, pick) => [
+    setField(write, "shard", choose([text("1"), text("0"), integer(0), ...WRONG], pick)),
+  ],
+  "shard not named": (write) => [
+    isEntry(write) || !write.set
+      ? write
+      : { ...write, set: {}, mask: (write.mask ?? []).filter((it) => it !== "shard") },
+  ],
   "marks that are none": (write, pick) => [setField(write, "marks", choose(WRONG, pick))],
   "foreign field": (write, pick) => [setField(write, choose(["extra", "total", "by", "count.x"], pick), integer(1))],
   "whole document": ({ mask: _, ...write }) => [write],
@@ -251,38 +332,67 @@ function transform(write: Write, field: string, by?: object): Write {
   return write.delete ? write : { ...write, transforms: [...others, ...(by ? [{ fieldPath: field, ...by }] : [])] };
 }
 
-/** Sets a field to a value, where it may have been transformed. */
+/** Sets a field, which may be one of a map, to a value, where it may have been transformed. */
 function setField(write: Write, field: string, value: Value): Write {
   if (write.delete || !write.set) return write;
   const { mask, ...rest } = transform(write, field);
-  const kept = mask?.filter((path) => path.split(".")[0] !== field);
-  return { ...rest, set: { ...write.set, [field]: value }, ...(kept && { mask: [...kept, `\`${field}\``] }) };
+  const segments = field.split(".").map((segment) => segment.replaceAll("`", ""));
+  const kept = mask?.filter((path) => path.replaceAll("`", "") !== segments.join("."));
+  const path = field.includes("`") || segments.length > 1 ? field : `\`${field}\``;
+  return { ...rest, set: nested(write.set, segments, value), ...(kept && { mask: [...kept, path] }) };
+}
+
+function nested(fields: Fields, [first = "", ...others]: string[], value: Value): Fields {
+  if (others.length === 0) return { ...fields, [first]: value };
+  const inner = (fields[first]?.mapValue as { fields?: Fields } | undefined)?.fields ?? {};
+  return { ...fields, [first]: { mapValue: { fields: nested(inner, others, value) } } };
 }
 
 function setEntry(write: Write, field: string, value: Value): Write {
   return isEntry(write) ? setField(write, field, value) : write;
 }
 
-function setMarks(write: Write, slots: Fields): Write {
+/** Leaves a mark in a window, and no other. */
+function mark(write: Write, window: string, nonces: Value[]): Write {
   if (write.delete || isEntry(write)) return write;
+  const { transforms = [], ...rest } = unmark(write);
   return {
-    ...write,
-    set: { ...write.set, ...marks(slots) },
-    mask: Object.keys(slots).map((slot) => `marks.\`${slot}\``),
+    ...rest,
+    transforms: [
+      ...transforms,
+      { fieldPath: `${maskOf(window)}.at`, setToServerValue: "REQUEST_TIME" },
+      { fieldPath: `${maskOf(window)}.nonces`, appendMissingElements: { values: nonces } },
+    ],
   };
 }
 
-/** The same increment once more, with the next mark. */
+/** Leaves no mark, or a part of one. */
+function unmark(write: Write, part = ""): Write {
+  if (write.delete || isEntry(write) || !write.transforms) return write;
+  const paths = markPaths(write, part);
+  return { ...write, transforms: write.transforms.filter(({ fieldPath }) => !paths.includes(fieldPath)) };
+}
+
+function markPaths({ transforms = [] }: Write, part: string): string[] {
+  const paths = transforms.map(({ fieldPath }) => fieldPath);
+  return paths.filter((path) => path.startsWith("marks.") && path.endsWith(part));
+}
+
+function maskOf(window: string): string {
+  return `marks.\`${window}\``;
+}
+
+/** The same increment once more, with the next nonce. */
 function remark(write: Write, scene: Scene): Write {
-  return setMarks(write, { [scene.turn % 32]: text(nonce(scene)) });
+  return mark(write, choose(WINDOWS, scene.turn), [fresh(scene)]);
 }
 
-function marks(fields: Fields): Fields {
-  return { marks: { mapValue: { fields } } };
+function fresh(scene: Scene): Value {
+  return nonceOf(scene.turn++);
 }
 
-function nonce(scene: Scene): string {
-  return `nonce-${String(scene.turn++).padStart(6, "0")}`;
+function list(...values: Value[]): Value {
+  return { arrayValue: { values } };
 }
 
 function choose<T>(from: readonly T[], pick: number): T {

@@ -40,12 +40,25 @@ export function genesis({ open, keyed }: Place): Write[] {
     // What was folded or imported, and a shard that a server wrote by its count alone.
     document(`${open}/shards/base`, { count: integer(5), writes: integer(2) }),
     document(`${open}/shards/1`, { count: integer(7) }),
+    document(`${open}/shards/0`, {
+      shard: { stringValue: "0" },
+      count: integer(2),
+      writes: integer(2),
+      at: { timestampValue: "2020-01-01T00:00:00Z" },
+      marks: markWindows({
+        1: ["2020-01-01T00:00:00Z", nonceOf(-6)],
+        2: ["2020-01-01T00:00:00Z", nonceOf(-4)],
+        4: ["2020-01-01T00:00:00Z", nonceOf(-7)],
+        3: [new Date().toISOString(), nonceOf(-5)],
+      }),
+    }),
     document(`${keyed}/shards/base`, { count: integer(5), writes: integer(2) }),
     document(`${keyed}/shards/1`, {
       count: integer(1),
       writes: integer(1),
       at: { timestampValue: "2020-01-01T00:00:00Z" },
-      marks: { mapValue: { fields: { 7: { stringValue: "carols-mark" } } } },
+      shard: { stringValue: "1" },
+      marks: markWindows({ 6: ["2020-01-01T00:00:00Z", nonceOf(-3)], 7: [new Date().toISOString(), nonceOf(-2)] }),
     }),
     document(`${keyed}/entries/carol`, {
       by: integer(1),
@@ -85,7 +98,8 @@ export function judge(
   }
   for (const path of shards) {
     const hits = writes.filter((write) => write.path === path).length;
-    const fault = faultOfShard(before[path], after[path], hits, span);
+    const id = path.slice(path.lastIndexOf("/") + 1);
+    const fault = faultOfShard(id, before[path], after[path], hits, span);
     if (fault) return `${path}: ${fault}`;
   }
   for (const id of SHARD_IDS) {
@@ -110,34 +124,81 @@ function faultOfEntry(entry: Fields, span: Span): string | undefined {
 }
 
 /** Of one shard that clients may write, hit by some writes of the batch. */
-function faultOfShard(before: Fields | undefined, after: Fields | undefined, hits: number, span: Span) {
+function faultOfShard(id: string, before: Fields | undefined, after: Fields | undefined, hits: number, span: Span) {
   if (hits === 0) return same(before, after) ? undefined : "was changed by no write";
+  if (before && written(before, after) === 0 && after) return faultOfTidying(before, after, span);
   if (!after) return "is gone";
-  const foreign = Object.keys(after).filter((field) => !["count", "writes", "at", "marks"].includes(field));
+  const foreign = Object.keys(after).filter((field) => !["shard", "count", "writes", "at", "marks"].includes(field));
   if (foreign.length > 0) return `has the fields ${foreign}`;
+  if (textOf(after.shard) !== id) return `calls itself ${JSON.stringify(after.shard)}`;
   if (!Number.isFinite(numberOf(after.count))) return `counts ${JSON.stringify(after.count)}`;
+  if (!before?.count?.doubleValue && !after.count?.integerValue) return `counts ${JSON.stringify(after.count)}`;
   // The emulator judges the writes of one document as one; elsewhere they may count one by one. Never as more.
   const counted = written(before, after);
   if (counted < 1 || counted > hits) return `${hits} writes count themselves as ${counted}`;
   if (!after.writes?.integerValue) return `has counted ${JSON.stringify(after.writes)} writes`;
   if (!isWithin(after.at, span)) return `was written at ${JSON.stringify(after.at)}`;
-  return faultOfMarks(marksOf(before), marksOf(after), hits);
+  return faultOfMarks(marksOf(before), marksOf(after), hits, span);
 }
 
-/** One new mark for each write, and every other where it was: else replays of others would count. */
-function faultOfMarks(before: Fields, after: Fields, hits: number): string | undefined {
-  const lost = Object.keys(before).filter((slot) => !(slot in after));
-  if (lost.length > 0) return `lost the marks in ${lost}`;
-  const changed = Object.keys(after).filter((slot) => !same(before[slot], after[slot]));
-  if (changed.length < 1 || changed.length > hits) return `${hits} writes changed ${changed.length} marks`;
-  for (const slot of changed) {
-    const nonce = textOf(after[slot]) ?? "";
-    if (!(String(Number(slot)) === slot && Number(slot) >= 0 && Number(slot) < 32)) return `has a slot ${slot}`;
-    if (!/^[\w-]{8,24}$/.test(nonce)) return `has the mark ${JSON.stringify(after[slot])}`;
-    const twins = Object.keys(after).filter((other) => textOf(after[other]) === nonce);
-    if (twins.length > 1) return `has the same mark in the slots ${twins}`;
+/** Nothing but windows goes, and none whose marks a replay may still meet. */
+function faultOfTidying(before: Fields, after: Fields, { to }: Span): string | undefined {
+  const [{ marks: _, ...rest }, { marks: __, ...left }] = [before, after];
+  if (!same(rest, left)) return "was changed by a write that does not count";
+  const [old, kept] = [marksOf(before), marksOf(after)];
+  const changed = Object.keys(kept).filter((name) => !same(old[name], kept[name]));
+  if (changed.length > 0) return `has other marks in ${changed}, and counts no write`;
+  const gone = Object.keys(old).filter((name) => !(name in kept));
+  if (gone.length === 0) return "was written, and nothing changed";
+  const young = gone.filter((name) => to - Date.parse(String(windowOf(old[name]).at?.timestampValue)) < 120_000);
+  return young.length > 0 ? `lost the young windows ${young}` : undefined;
+}
+
+/** One new nonce for each write, and every other where it was: else replays of others would count. */
+function faultOfMarks(before: Fields, after: Fields, hits: number, span: Span): string | undefined {
+  const lost = Object.keys(before).filter((name) => !(name in after));
+  if (lost.length > 0) return `lost the windows ${lost}`;
+  const changed = Object.keys(after).filter((name) => !same(before[name], after[name]));
+  if (changed.length < 1 || changed.length > hits) return `${hits} writes changed ${changed.length} windows`;
+  for (const name of changed) {
+    if (!/^[0-9a-f]$/.test(name)) return `has a window ${name}`;
+    const window = windowOf(after[name]);
+    const foreign = Object.keys(window).filter((field) => !["at", "nonces"].includes(field));
+    if (foreign.length > 0) return `has a window with the fields ${foreign}`;
+    if (!isWithin(window.at, span)) return `has a window of ${JSON.stringify(window.at)}`;
+    const [old, nonces] = [noncesOf(before[name]), noncesOf(after[name])];
+    if (!same(nonces.slice(0, old.length), old)) return `lost nonces of the window ${name}`;
+    const added = nonces.slice(old.length);
+    if (added.length < 1 || added.length > hits) return `${hits} writes added ${added.length} nonces`;
+    const odd = added.filter((nonce) => Buffer.from(String(nonce.bytesValue ?? ""), "base64").length !== 4);
+    if (odd.length > 0) return `has the nonces ${JSON.stringify(odd)}`;
+    if (new Set(nonces.map(canonical)).size < nonces.length) return `has a nonce twice in the window ${name}`;
   }
   return undefined;
+}
+
+/** A nonce of four bytes, another for each number. */
+export function nonceOf(n: number): Value {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32BE(n);
+  return { bytesValue: bytes.toString("base64") };
+}
+
+/** The marks of a shard, from the time and the nonces of each window. */
+export function markWindows(windows: Record<string, [at: string, ...nonces: Value[]]>): Value {
+  const fields = Object.entries(windows).map(([name, [timestampValue, ...values]]) => [
+    name,
+    { mapValue: { fields: { at: { timestampValue }, nonces: { arrayValue: { values } } } } },
+  ]);
+  return { mapValue: { fields: Object.fromEntries(fields) } };
+}
+
+export function windowOf(window: Value | undefined): Fields {
+  return (window?.mapValue as { fields?: Fields } | undefined)?.fields ?? {};
+}
+
+export function noncesOf(window: Value | undefined): Value[] {
+  return (windowOf(window).nonces?.arrayValue as { values?: Value[] } | undefined)?.values ?? [];
 }
 
 export function integer(value: number): Value {

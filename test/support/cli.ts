@@ -59,7 +59,7 @@ export function shop(projectId: string) {
       const writer = db.bulkWriter();
       const at = Timestamp.now();
       counts.forEach((count, n) => {
-        void writer.set(counter.collection("shards").doc(`${n}`), { count, writes: count, at });
+        void writer.set(counter.collection("shards").doc(`${n}`), { shard: `${n}`, count, writes: count, at });
       });
       for (let n = 0; n < entries; n++) {
         void writer.set(counter.collection("entries").doc(`user${n}`), { by: 1, shard: "0", at });
@@ -73,9 +73,11 @@ export function shop(projectId: string) {
         rate,
         asOf: Timestamp.now(),
         group: id.slice(0, Math.max(id.indexOf(":"), 0)),
+        phase: shardCount > 1 ? "scattered" : "idle",
+        nextAt: shardCount > 1 ? Timestamp.fromMillis(Date.now() + 10_000) : null,
         calmSince: null,
-        unsettled: shardCount > 1,
-        shardDocuments: counts.length,
+        documents: counts.length,
+        counts: null,
         malformed: [],
       });
     },

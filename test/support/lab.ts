@@ -28,7 +28,7 @@ interface Lab {
 export function lab(changes: Partial<Backend["config"]> = {}, firestore: Firestore = admin): Lab {
   const collection = unwatched();
   const tasks: AggregationTask[] = [];
-  const names = new Set<number>();
+  const names = new Set<string>();
   const backend: Backend = {
     firestore,
     counters: firestore.collection(collection),
@@ -41,7 +41,6 @@ export function lab(changes: Partial<Backend["config"]> = {}, firestore: Firesto
       minInterval: 200,
       maxInterval: 1_000,
       precision: 0.001,
-      budget: 0.25,
       counted: undefined,
       mirrors: [],
       historyRetention: 0,
@@ -52,8 +51,9 @@ export function lab(changes: Partial<Backend["config"]> = {}, firestore: Firesto
     sleep: (duration) => (duration > 0 ? sleep(duration) : Promise.resolve()),
     // As Cloud Tasks: a name that was ever used is refused, whether its task still waits, runs or has run.
     schedule: async (task) => {
-      if (names.has(task.due)) return;
-      names.add(task.due);
+      const name = JSON.stringify(task);
+      if (names.has(name)) return;
+      names.add(name);
       tasks.push(task);
     },
   };

@@ -30,7 +30,7 @@ export function toPublished(document: DocumentSnapshot): Published | undefined {
     writes: document.get("writes") ?? 0,
     publishes: document.get("publishes") ?? 0,
     asOf: asOf.toMillis(),
-    documents: document.get("shardDocuments") ?? 1,
+    documents: document.get("documents") ?? 1,
     malformed: document.get("malformed") ?? [],
   };
 }
