@@ -42,15 +42,18 @@ export function nextPublished(
   const isWritten = writes !== (previous?.writes ?? 0) || total !== (previous?.total ?? 0);
   const isSilent = hasSilentShards(measurement);
   // Shards that could not be folded wait for another cool-down.
-  const quiet = hasFolded ? 0 : quietFor(previous, asOf);
+  const wasQuiet = quietFor(previous, asOf);
+  // What is left after a cool-down and its fold could not be folded.
+  const isLeft = hasFolded && isSilent && wasQuiet >= config.shrinkCooldown;
+  const quiet = isLeft ? 0 : wasQuiet;
   // That nothing was written is only said by a poll, or in place of one that is due: an event may come late, or twice.
   const isUnmoved =
     previous !== undefined &&
     !isWritten &&
     !cause.isPoll &&
     (previous.nextAt === null ? !isSilent : previous.nextAt > asOf);
-  // What is left after a fold cannot be folded, such as a malformed shard. It is looked at as rarely as a task may be late.
-  const isStuck = hasFolded && isSilent && !isWritten && least === 1;
+  // It may be a malformed shard, and is looked at as rarely as a task may be late, unless writers are told to write there.
+  const isStuck = isLeft && !isWritten && least === 1;
   const activity = { isWritten, quietFor: quiet, rate, interval, hasSilentShards: isSilent };
   const phase = isUnmoved ? previous.phase : isStuck ? "cooling" : nextPhase(previous?.phase, activity, config);
   // A quiet counter is polled as long as it has many shards, so it shrinks without cooling down.
