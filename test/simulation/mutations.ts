@@ -399,7 +399,7 @@ export const mutations: Record<string, Mistake> = {
   },
   "nobody remembers for how long a counter has been quiet": {
     file: "functions/src/next.ts",
-    find: "const quiet = hasFolded ? 0 : quietFor(previous, asOf);",
+    find: "const quiet = isLeft ? 0 : wasQuiet;",
     replace: "const quiet = 0;",
     breaks: ["I7"],
   },
