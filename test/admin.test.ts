@@ -188,8 +188,9 @@ describe("I5: folding what a process has added is invisible", () => {
   /** As the functions would, at once: whatever there is but `base`. */
   async function foldEverything(id: string): Promise<void> {
     const shards = admin.collection(`counters/${id}/shards`);
-    do await fold(shards, 0, Date.now());
-    while ((await shardsOf(id)).size > 1);
+    // The emulator's clock is finer than ours.
+    do await fold(shards, 0, Date.now() + 1);
+    while ([...(await shardsOf(id)).keys()].some((shard) => shard !== "base"));
   }
 
   test("a process that comes back adds to what was folded", async () => {

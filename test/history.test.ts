@@ -23,7 +23,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startMeter } from "../bench/meter.ts";
 import { HISTORY } from "../core/src/index.ts";
 import { aggregate } from "../functions/src/aggregate.ts";
-import { defaults } from "../functions/src/config.fixture.ts";
 import {
   type CounterState,
   type Published,
@@ -35,6 +34,7 @@ import { parseMirrors } from "../functions/src/mirror.ts";
 import { nextPublished } from "../functions/src/next.ts";
 import { publish } from "../functions/src/publish.ts";
 import { admin, adminAt, type Client, client } from "./support/app.ts";
+import { defaults } from "./support/arbitraries.ts";
 import { lab } from "./support/lab.ts";
 import { published, until } from "./support/suite.ts";
 

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startMeter } from "../bench/meter.ts";
 import { aggregate } from "../functions/src/aggregate.ts";
 import { readCounter, toMillis } from "../functions/src/counterDocument.ts";
-import type { Cause } from "../functions/src/due.ts";
+import type { Cause } from "../functions/src/interval.ts";
 import { measureShards } from "../functions/src/measure.ts";
 import { parseMirrors } from "../functions/src/mirror.ts";
 import { nextPublished } from "../functions/src/next.ts";

@@ -9,7 +9,7 @@ import { BASE_SHARD } from "../../core/src/index.ts";
 import type { Config, Millis } from "../../functions/src/config.ts";
 import type { Published } from "../../functions/src/counterDocument.ts";
 import { decide } from "../../functions/src/decide.ts";
-import type { Cause } from "../../functions/src/due.ts";
+import type { Cause } from "../../functions/src/interval.ts";
 import { TRIGGER_SHARDS } from "../../functions/src/shards.ts";
 import { isOverdue } from "../../functions/src/sweep.ts";
 import { Aggregations, type Listener, MISSING } from "./aggregations.ts";

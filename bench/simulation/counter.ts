@@ -1,11 +1,12 @@
 /** One counter of the model: its shards, its counter document, and what is known and owed of it. */
 
+import type { ListedShard } from "../../client/src/admin/sum.ts";
 import { BASE_SHARD } from "../../core/src/index.ts";
 import type { Outcome } from "../../functions/src/aggregate.ts";
 import type { Millis } from "../../functions/src/config.ts";
 import { type Published, toTimestamp } from "../../functions/src/counterDocument.ts";
-import type { Cause } from "../../functions/src/due.ts";
-import type { MeasuredShard, Measurement } from "../../functions/src/measure.ts";
+import type { Cause } from "../../functions/src/interval.ts";
+import type { Measurement } from "../../functions/src/measure.ts";
 import { FEW } from "../../functions/src/shards.ts";
 import { type Bill, emptyBill } from "./bill.ts";
 import { Shard } from "./shard.ts";
@@ -63,8 +64,8 @@ export class Counter {
   }
 
   /** All shards there are, one by one. */
-  list(): MeasuredShard[] {
-    const listed: MeasuredShard[] = [];
+  list(): ListedShard[] {
+    const listed: ListedShard[] = [];
     const add = (id: string, { writes, updatedAt }: Shard) => {
       if (writes !== undefined) listed.push({ id, count: writes, writes, updatedAt: toTimestamp(updatedAt) });
     };

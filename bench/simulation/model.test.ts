@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { idle } from "../../functions/src/config.fixture.ts";
 import { randomFor } from "../../test/simulation/random.ts";
+import { idle } from "../../test/support/arbitraries.ts";
 import { Backend } from "./backend.ts";
 import { Clock } from "./clock.ts";
 import { Counter } from "./counter.ts";
@@ -85,15 +85,15 @@ test("by Zipf's law the second is half as popular as the first, the tenth a tent
   expect(tenth / first).toBeCloseTo(0.1, 1);
 });
 
-test("a client reads the shard count of an unpublished counter before each write, and once a minute when it is published", () => {
+test("a client reads the shard count of an unpublished counter before each write, and every two minutes when it is published", () => {
   const clock = new Clock();
   const population = new Population({ clients: 1, perClient: Infinity }, clock, withSettings([]), () => 0.5);
   const counter = new Counter(0);
   const client = population.next();
-  const widths = [0, 5_000, 10_000, 69_000, 71_000].map((time) => {
+  const widths = [0, 5_000, 10_000, 129_000, 131_000].map((time) => {
     while (clock.now < time) clock.advance();
     if (time === 10_000) counter.published = { ...idle, shardCount: 20 };
-    if (time === 69_000) counter.published = { ...idle, shardCount: 200 };
+    if (time === 129_000) counter.published = { ...idle, shardCount: 200 };
     const readyAt = population.knowSpread(client, counter, clock.now);
     while (clock.now < readyAt) clock.advance();
     return client.spread._width();

@@ -1,7 +1,7 @@
 /**
  * Over how many shards this client spreads its writes.
  *
- * The client knows the shard count from a watch on the counter, else from a read that is trusted for a minute or for 20
+ * The client knows the shard count from a watch on the counter, else from a read that is trusted for two minutes or for 20
  * writes; for a second, if the count has just grown, there is none yet, or writes are contended. Signs of contention make
  * it choose among more: no answer for a second, to a write or to the read of the count, and writes that were refused as
  * contended. Too wide and too narrow are both safe, because the total is the sum of every shard.

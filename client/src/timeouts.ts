@@ -1,7 +1,7 @@
 /** How long a client trusts what it knows, and how long it waits. In a file of their own the build puts them where they are used. */
 
 /** How long a shard count that was read, not watched, is used before it is read again. */
-export const SHARD_COUNT_TTL_MS = 60_000;
+export const SHARD_COUNT_TTL_MS = 120_000;
 
 /**
  * A busy writer looks again sooner, because it is part of what makes the counter grow: after this many writes of its

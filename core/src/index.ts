@@ -1,3 +1,4 @@
+export { type CountedCollection, collectionOf, counterOf, NO_COLLECTION, parseCounted } from "./countedCollection.ts";
 export { CounterError, type CounterErrorCode } from "./errors.ts";
 export {
   HISTORY,

@@ -1,8 +1,6 @@
 /**
- * Tells people that a counter had drifted: an error in the log, and an event to which their own functions can subscribe.
- *
- * By then the counter is correct again. So an event that cannot be published is logged and given up: nothing is undone,
- * and nothing tried again.
+ * Reports that a counter had drifted: an error in the log, and an event to which other functions can subscribe. By then the
+ * counter is correct again, so an event that cannot be published is logged and given up.
  */
 import { type App, getApp, getApps, initializeApp } from "firebase-admin/app";
 import { getEventarc } from "firebase-admin/eventarc";
@@ -26,7 +24,7 @@ export async function raiseAlarm(drift: Drift): Promise<void> {
   logError("a counter had drifted from its source, and was corrected", { ...drift });
   const { EVENTARC_CHANNEL, EVENTARC_CLOUD_EVENT_SOURCE, EXT_SELECTED_EVENTS } = process.env;
   if (!EVENTARC_CHANNEL) return;
-  // Whoever installed the extension has chosen its events, maybe none.
+  // The events that were chosen when the extension was installed, maybe none.
   const allowed = EXT_SELECTED_EVENTS === undefined ? {} : { allowedEventTypes: EXT_SELECTED_EVENTS };
   try {
     await getEventarc(eventarcApp())

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { anyConfig, defaults } from "../../test/support/arbitraries.ts";
 import { decideScaling, type Scaling } from "./autoscale.ts";
-import { anyConfig, defaults } from "./config.fixture.ts";
 import { type Demand, nextRate } from "./demand.ts";
 
 const now = 1_700_000_000_000;

@@ -1,8 +1,8 @@
 /**
  * How many shards writers should spread over, given what was just measured.
  *
- * A saturated shard hides demand: it shows what it could take, not what was asked of it. So a counter grows before its
- * shards are saturated, at once, and beyond what is needed. Only shrinking waits for evidence:
+ * A saturated shard hides demand, so a counter grows before its shards are saturated, at once, and beyond what is needed.
+ * Shrinking waits for evidence:
  *
  *        shrink after the cool-down │      hold       │ grow at once
  *     0 ───────────────────────── 0.35 ───────────── 0.8 ───────────→  rate / (shardCount × writesPerShard)
@@ -10,9 +10,8 @@
  * Either way the count becomes one and a half times what is needed, which is in between.
  *
  * Counts of independent writers vary by their square root, so `n` writes are evidence of `n − 2.5 √n`: two and a half
- * standard deviations. That is asked of the average rate, and of what came at once. Writers that meet contention spread over
- * more shards than they were told of. Where those appear, the average is believed as it is: chance does not make writers
- * wait. How many shards appeared says nothing of the demand; the writes that they took do.
+ * standard deviations. That is asked of the average rate, and of what came at once. Where writers that met contention have
+ * created shards beyond the count, the average is taken as it is.
  */
 import type { Config, Millis } from "./config.ts";
 import { type Demand, MEMORY } from "./demand.ts";

@@ -8,9 +8,8 @@ import { type AggregationTask, cloudTasks, type Schedule, timers } from "./queue
 import { sleep } from "./sleep.ts";
 
 /**
- * How far a snapshot may lag behind commits that came before it. Production's reads are externally consistent
- * (https://cloud.google.com/firestore/docs/understand-reads-writes-scale). The emulator's were seen to miss commits
- * of the last 17 ms.
+ * How far a snapshot may lag behind commits before it. Production's reads are externally consistent
+ * (https://cloud.google.com/firestore/docs/understand-reads-writes-scale); the emulator's missed commits of the last 17 ms.
  */
 const EMULATOR_MARGIN: Millis = 50;
 
@@ -24,8 +23,8 @@ export interface Backend {
   readonly sleep: (duration: Millis) => Promise<void>;
   readonly schedule: Schedule;
   /**
-   * Where tasks are dispatched at once, whatever their time: takes an early one over. The emulator gives each invocation a
-   * process of its own, 50 at most, and those that wait would leave none for others.
+   * In the emulator, which dispatches tasks at once: takes an early one over. Each invocation has one of 50 processes, and
+   * those that wait would leave none for others.
    */
   readonly takeOver?: Schedule;
 }

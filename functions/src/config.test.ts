@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
-import { CounterError, MARK_LIFETIME_SECONDS } from "../../core/src/index.ts";
+import { CounterError, MARK_LIFETIME_SECONDS, parseCounted } from "../../core/src/index.ts";
+import { defaults } from "../../test/support/arbitraries.ts";
 import { DRIFT_EVENT } from "./alarm.ts";
-import { defaults } from "./config.fixture.ts";
 import { type Config, config, NOT_OF_EXTENSION, params, validConfig } from "./config.ts";
-import { parseCounted } from "./counted.ts";
 import { parseMirrors } from "./mirror.ts";
 import { LONGEST_DELAY } from "./phase.ts";
 
@@ -84,14 +83,9 @@ describe("the extension and the function kit are the same", () => {
   const declared: Param[] = manifest.params.filter(({ param }: Param) => param !== "DATABASE_REGION");
   const shared = Object.values(params).filter(({ name }) => !NOT_OF_EXTENSION.includes(name));
 
-  test("the same parameters, in name, label, description and default", () => {
-    const told = declared.map(({ param, label, description, default: value }) => [param, label, description, value]);
-    const defined = shared.map(({ name, options }) => [
-      name,
-      options.label,
-      options.description,
-      String(options.default),
-    ]);
+  test("the same parameters, in name, description and default", () => {
+    const told = declared.map(({ param, description, default: value }) => [param, description, value]);
+    const defined = shared.map(({ name, options }) => [name, options.description, String(options.default)]);
     expect(defined).toEqual(told);
     expect(manifest.params).toHaveLength(declared.length + 1);
   });

@@ -1,17 +1,18 @@
 /**
- * The parameters of a deployment: declared once for the Firebase CLI, validated once when an instance starts.
- * `extension.yaml` declares the same names with the same defaults, but for {@link NOT_OF_EXTENSION}; a test compares the
- * two.
+ * The parameters of a deployment: declared for the Firebase CLI, validated when an instance starts. A test compares them with
+ * `extension.yaml`, which declares all but {@link NOT_OF_EXTENSION}.
  */
 import { defineInt, defineString } from "firebase-functions/params";
 import {
+  type CountedCollection,
   CounterError,
   DEFAULT_COLLECTION,
   isDocumentId,
   MARK_LIFETIME_SECONDS,
   MAX_SHARDS,
+  NO_COLLECTION,
+  parseCounted,
 } from "../../core/src/index.ts";
-import { type CountedCollection, NO_COLLECTION, parseCounted } from "./counted.ts";
 import { type Mirror, parseMirrors } from "./mirror.ts";
 import { LONGEST_DELAY } from "./phase.ts";
 
@@ -55,94 +56,76 @@ const decimal = {
 export const params = {
   collection: defineString("COLLECTION", {
     default: DEFAULT_COLLECTION,
-    label: "Collection of the counters",
     description: "The top-level collection that holds the counters. Clients and rules must name the same.",
   }),
   database: defineString("DATABASE_ID", {
     default: "(default)",
-    label: "Firestore database",
     description: "The id of the Firestore database that holds the counters.",
   }),
   location: defineString("LOCATION", {
     default: "us-central1",
-    label: "Location of the functions",
     description: "The region the functions run in: choose the one nearest to the database.",
   }),
   minShards: defineInt("MIN_SHARDS", {
     default: 1,
-    label: "Fewest shards",
     description: "How many shards a counter starts with and shrinks back to.",
   }),
   maxShards: defineInt("MAX_SHARDS", {
     default: MAX_SHARDS,
-    label: "Most shards",
     description: `How many shards a counter may grow to, ${MAX_SHARDS} at most.`,
   }),
   writesPerShard: defineString("WRITES_PER_SHARD", {
     default: "1",
     input: decimal,
-    label: "Writes per second and shard",
     description: "How many writes per second one shard may take before the counter grows.",
   }),
   shrinkCooldownSeconds: defineInt("SHRINK_COOLDOWN_SECONDS", {
     default: 600,
-    label: "Shrink cool-down (seconds)",
     description:
       "How long a counter must have been calm before it shrinks and its surplus shards are folded: at least " +
       `${MARK_LIFETIME_SECONDS}, the time in which a write may be sent again.`,
   }),
   minIntervalSeconds: defineInt("MIN_INTERVAL_SECONDS", {
     default: 1,
-    label: "Shortest publish interval (seconds)",
     description: "A total is never published more often than this.",
   }),
   maxIntervalSeconds: defineInt("MAX_INTERVAL_SECONDS", {
     default: 10,
-    label: "Longest publish interval (seconds)",
     description: "A counter that was written to is never published later than this.",
   }),
   precision: defineString("PRECISION", {
     default: "0.001",
     input: decimal,
-    label: "Precision",
     description: "The relative change of a total that is worth publishing: 0.001 is a tenth of a percent.",
   }),
   countedCollection: defineString("COUNTED_COLLECTION", {
     default: NO_COLLECTION,
-    label: "Counted collection",
     description:
       "The path of a collection whose documents are counted, such as posts or posts/{post}/comments. " +
       `${NO_COLLECTION}, a collection that nobody has, counts nothing.`,
   }),
   mirrors: defineString("MIRRORS", {
     default: "",
-    label: "Mirrors",
     description:
       "Fields of your own documents that totals also land in, by group: likes=posts/{key}.likes puts the total of " +
       "likes:42 into the field likes of posts/42. Put commas between several.",
   }),
   historyDays: defineInt("HISTORY_DAYS", {
     default: 30,
-    label: "History (days)",
     description: "How many days the past totals of each minute and hour are kept, for charts. 0 keeps none.",
   }),
   serviceAccount: defineString("SERVICE_ACCOUNT", {
     default: "",
-    label: "Service account",
     description:
       "The account the functions run as: an email, or name@ for one of this project. Empty: the project's default one.",
   }),
   maxInstances: defineInt("MAX_INSTANCES", {
     default: 0,
-    label: "Most instances",
     description: "How many instances each function may have at a time. 0: what the platform allows by default.",
   }),
 };
 
-/**
- * The parameters that an extension does not have. The Extensions service makes a service account for each instance of an
- * extension, with the roles in `extension.yaml`, and asks for the most instances itself, as an advanced parameter.
- */
+/** The Extensions service sets these itself: a service account with the roles in `extension.yaml`, and the most instances. */
 export const NOT_OF_EXTENSION: readonly string[] = [params.serviceAccount.name, params.maxInstances.name];
 
 const DAY: Millis = 86_400_000;

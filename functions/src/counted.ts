@@ -1,87 +1,14 @@
-/**
- * Which collections are counted, and as which counters.
- *
- * The counter's id follows from the collection's path and the path from the id, with nothing to look up: whoever wakes a
- * counter, an event, a task or the sweep, knows from its id alone what is to be measured.
- *
- *     posts                             posts/{post}/comments
- *     posts ⇄ counter posts             posts/42/comments ⇄ counter comments:42
- */
-import { CounterError, isDocumentId } from "../../core/src/index.ts";
+/** Counts the documents of a collection, for a counter that counts one. */
+import { collectionOf } from "../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
 import type { Millis } from "./config.ts";
 import type { Measurement } from "./measure.ts";
 
-/** The path of the counted collections, segment by segment; `{name}` stands for any document. */
-export type CountedCollection = readonly string[];
-
-/** `COUNTED_COLLECTION` if nothing is counted: the trigger's pattern must be a valid one all the same. */
-export const NO_COLLECTION = "_none";
-
-/** The wildcard that follows the path in the pattern of the triggers. */
-const LAST = "{document}";
-
 /**
- * Reads the parameter `COUNTED_COLLECTION`.
+ * An instant that is not before a document's deletion. The event's own time may be cut (the emulator's is, to the second),
+ * but the document was deleted before the event arrived. Too late an instant costs another measurement at worst.
  *
- * @throws CounterError `counter/invalid-config`
- */
-export function parseCounted(parameter: string): CountedCollection | undefined {
-  if (parameter === NO_COLLECTION) return undefined;
-  const segments = parameter.split("/");
-  const wildcards = segments.filter(isWildcard);
-  const isValid = (segment: string, index: number) =>
-    // In a trigger's pattern these have a meaning of their own.
-    (isDocumentId(segment) && !/[{}*]/.test(segment)) || (index % 2 === 1 && isWildcard(segment));
-  if (segments.length % 2 === 0 || !segments.every(isValid)) {
-    throw invalid(parameter, "set it to the path of a collection, such as posts or posts/{post}/comments");
-  }
-  if (new Set([...wildcards, LAST]).size <= wildcards.length) {
-    throw invalid(parameter, `give each wildcard a name of its own, other than ${LAST}`);
-  }
-  return segments;
-}
-
-function invalid(parameter: string, advice: string): CounterError {
-  return new CounterError("counter/invalid-config", `COUNTED_COLLECTION is ${JSON.stringify(parameter)}; ${advice}`);
-}
-
-function isWildcard(segment: string): boolean {
-  return /^\{[A-Za-z_]\w*\}$/.test(segment);
-}
-
-/**
- * The counter of a collection: its id, then what the wildcards stand for, joined by colons.
- *
- * @returns `undefined` for a collection that cannot be counted: its counter's id would be none, or another's. Of several
- *          wildcards, only the last may stand for an id with a colon.
- */
-export function counterOf(collection: string, counted: CountedCollection | undefined): string | undefined {
-  if (!counted) return undefined;
-  const segments = collection.split("/");
-  const counterId = [segments.at(-1), ...segments.filter((_, i) => isWildcard(counted[i] ?? ""))].join(":");
-  return isDocumentId(counterId) && collectionOf(counterId, counted) === collection ? counterId : undefined;
-}
-
-/** The path of the collection that a counter counts; `undefined` for a counter that sums its shards. */
-export function collectionOf(counterId: string, counted: CountedCollection | undefined): string | undefined {
-  if (!counted) return undefined;
-  const name = counted.at(-1) as string;
-  const wildcards = counted.filter(isWildcard).length;
-  if (wildcards === 0) return counterId === name ? counted.join("/") : undefined;
-  if (!counterId.startsWith(`${name}:`)) return undefined;
-  const parts = counterId.slice(name.length + 1).split(":");
-  const values = [...parts.slice(0, wildcards - 1), parts.slice(wildcards - 1).join(":")];
-  if (parts.length < wildcards || !values.every(isDocumentId)) return undefined;
-  return counted.map((segment) => (isWildcard(segment) ? (values.shift() as string) : segment)).join("/");
-}
-
-/**
- * An instant that is not before a document's deletion. The event has no update time of the deletion; its own time may be
- * cut (the emulator's is, to the second), and that it is the commit's nobody promises. But the document was deleted
- * before the event arrived. Too late an instant costs another measurement at worst.
- *
- * @param eventTime  the event's own time, RFC 3339
+ * @param eventTime  RFC 3339
  */
 export function deletedBy(eventTime: string, now: Millis): Millis {
   return Math.max(Date.parse(eventTime) + 1, now);
@@ -91,7 +18,7 @@ export function deletedBy(eventTime: string, now: Millis): Millis {
 const COUNTED_PER_READ = 1_000;
 
 /**
- * Counts the collection that a counter counts. Its shards play no part. Cost: 1 read per 1,000 documents, at least 1.
+ * Counts the documents of the collection that a counter counts. Cost: 1 read per 1,000 documents, at least 1.
  *
  * @returns `undefined` for a counter that sums its shards
  */

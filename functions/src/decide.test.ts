@@ -1,17 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anyConfig, anyCounter, defaults, idle } from "./config.fixture.ts";
+import type { ListedShard } from "../../client/src/admin/sum.ts";
+import { anyConfig, anyCounter, defaults, idle } from "../../test/support/arbitraries.ts";
 import { type Published, toMillis, toTimestamp } from "./counterDocument.ts";
 import { decide, type Knowledge, type Step } from "./decide.ts";
-import type { Cause } from "./due.ts";
+import type { Cause } from "./interval.ts";
 import { publishInterval } from "./interval.ts";
-import { includes, type MeasuredShard, type Measurement } from "./measure.ts";
+import { includes, type Measurement } from "./measure.ts";
 import { LONGEST_DELAY } from "./phase.ts";
 import { FEW } from "./shards.ts";
 
 const T = idle.asOf;
 
-function shard(id: string, updatedAt = T - 1_000_000): MeasuredShard {
+function shard(id: string, updatedAt = T - 1_000_000): ListedShard {
   return { id, count: 1, writes: 1, updatedAt: toTimestamp(updatedAt) };
 }
 
@@ -49,8 +50,8 @@ const situations: Record<Situation, Published | undefined> = {
   busy: polled("busy", 5_000, { total: 500_000, rate: 100, shardCount: 150, documents: 150 }),
   scattered: polled("scattered", 10_000, { shardCount: 3 }),
   quiet: polled("quiet", 10_000, { shardCount: 3, calmSince: T - 50_000 }),
-  shrunk: polled("shrunk", 70_000, { calmSince: T - 60_000 }),
-  cooling: polled("cooling", 470_000, { calmSince: T - 130_000 }),
+  shrunk: polled("shrunk", 130_000, { calmSince: T - 60_000 }),
+  cooling: polled("cooling", 410_000, { calmSince: T - 190_000 }),
   "from the future": { ...idle, asOf: T + 3_600_000 },
 };
 
@@ -262,7 +263,7 @@ describe("of a measurement", () => {
       "no shard at all": "publish idle of 3",
     },
     quiet: {
-      "nothing new, by a poll": "publish shrunk of 1, poll 80",
+      "nothing new, by a poll": "publish shrunk of 1, poll 140",
       "nothing new, by an event in between": "publish quiet of 3, poll 10",
       "a write, by a poll": "publish scattered of 3, poll 20",
       "a write, by an event": "publish scattered of 3, poll 15",
@@ -273,8 +274,8 @@ describe("of a measurement", () => {
     },
     shrunk: {
       "nothing new, by a poll": "publish cooling of 1, poll 540",
-      "nothing new, by an event in between": "publish shrunk of 1, poll 70",
-      "a write, by a poll": "publish scattered of 1, poll 80",
+      "nothing new, by an event in between": "publish shrunk of 1, poll 130",
+      "a write, by a poll": "publish scattered of 1, poll 140",
       "a write, by an event": "publish scattered of 1, poll 15",
       "a write that the clock puts later": "publish scattered of 1, poll 15, task 6",
       "a thousand writes": "publish busy of 6000, poll 6",
@@ -283,7 +284,7 @@ describe("of a measurement", () => {
     },
     cooling: {
       "nothing new, by a poll": "fold from 1",
-      "nothing new, by an event in between": "publish cooling of 1, poll 470",
+      "nothing new, by an event in between": "publish cooling of 1, poll 410",
       // Not because it has cooled down, but because a cool-down has gone by with shards beyond the count.
       "a write, by a poll": "fold from 1",
       "a write, by an event": "publish scattered of 1, poll 15",

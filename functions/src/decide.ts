@@ -12,10 +12,10 @@
  */
 import type { Config, Millis } from "./config.ts";
 import { type Published, toMillis } from "./counterDocument.ts";
-import { type Cause, dueOf } from "./due.ts";
+import { type Cause, dueOf } from "./interval.ts";
 import { includes, type Measurement } from "./measure.ts";
-import { type Before, nextPublished, quietFor } from "./next.ts";
-import { hasCooledDown } from "./phase.ts";
+import { type Before, nextPublished } from "./next.ts";
+import { isQuiet } from "./phase.ts";
 import type { AggregationTask } from "./queue.ts";
 import { shardsBeyond } from "./shards.ts";
 
@@ -23,6 +23,8 @@ import { shardsBeyond } from "./shards.ts";
 export interface Knowledge extends Before {
   /** What was measured after the counter document was read. */
   readonly measurement?: Measurement | undefined;
+  /** Whether shards were folded before that. */
+  readonly hasFolded?: boolean | undefined;
 }
 
 /** One step. */
@@ -60,8 +62,8 @@ export function decide(cause: Cause, known: Knowledge, now: Millis, margin: Mill
   const asOf = toMillis(measurement.asOf);
   if (asOf < due) return { do: "wait", duration: due - asOf };
 
-  const next = nextPublished(cause, { previous, reserved, hasFolded }, measurement, config);
-  const fromIndex = previous && !hasFolded ? foldFrom(cause, previous, next, measurement, config) : undefined;
+  const next = nextPublished(cause, { previous, reserved }, measurement, config);
+  const fromIndex = previous && !hasFolded ? foldFrom(previous, next, measurement, config) : undefined;
   if (fromIndex !== undefined) return { do: "fold", fromIndex, quietSince: asOf - config.shrinkCooldown };
 
   const isCertain = cause.at <= asOf - margin || includes(measurement, cause.shardId, cause.at);
@@ -85,9 +87,8 @@ function isCovered({ at, isPoll }: Cause, { asOf, phase, nextAt }: Published, ma
 }
 
 /**
- * Until when a poll leaves the counter to an earlier one that the last publish has scheduled. Two chains of polls, each a
- * moment behind the other, would else go on side by side: both have scheduled their next poll before one of them fails to
- * publish.
+ * Until when a poll leaves the counter to an earlier one that the last publish has scheduled. Otherwise two chains of polls
+ * would go on side by side: both schedule their next poll before one of them fails to publish.
  */
 function overtaken({ at, isPoll }: Cause, previous: Published | undefined, { minInterval }: Config): Millis {
   const nextAt = previous?.nextAt ?? at;
@@ -95,17 +96,14 @@ function overtaken({ at, isPoll }: Cause, previous: Published | undefined, { min
 }
 
 /**
- * From which shard on shards are folded now, if any are: all silent ones of a counter that has cooled down; and once in a
- * cool-down those beyond the shard count, which writers no longer use, because each further 1,000 cost another read.
+ * From which shard on shards are folded now, if any are. Of a quiet counter all silent ones, at the end of each cool-down
+ * since its last write. Of any other, once in a cool-down, those beyond the shard count: writers no longer use them, and each
+ * further 1,000 cost another read.
  */
-function foldFrom(
-  { isPoll }: Cause,
-  previous: Published,
-  next: Published,
-  measurement: Measurement,
-  config: Config,
-): number | undefined {
-  if (isPoll && hasCooledDown(next.phase, quietFor(previous, next.asOf), config)) return 1;
-  const isTime = Math.floor(next.asOf / config.shrinkCooldown) > Math.floor(previous.asOf / config.shrinkCooldown);
-  return isTime && shardsBeyond(measurement, next.shardCount) > 0 ? next.shardCount : undefined;
+function foldFrom(previous: Published, next: Published, measurement: Measurement, config: Config): number | undefined {
+  const since = isQuiet(next.phase) ? (next.calmSince ?? 0) : 0;
+  const cooldowns = (at: Millis) => Math.floor(Math.max(at - since, 0) / config.shrinkCooldown);
+  if (cooldowns(next.asOf) <= cooldowns(previous.asOf)) return undefined;
+  if (next.phase === "cooling") return 1;
+  return shardsBeyond(measurement, next.shardCount) > 0 ? next.shardCount : undefined;
 }

@@ -1,8 +1,6 @@
 /**
- * What is asked of a counter, as far as a measurement shows it: by this it grows and shrinks.
- *
- * The rate is an average that forgets within seconds, so that neither one quiet second nor one busy one decides. What comes
- * at once is seen apart from it: ten writes after an hour of silence are not ten an hour, they are ten at once.
+ * The demand that a measurement shows: by this a counter grows and shrinks. The rate is an average over some seconds, and
+ * what comes at once is told beside it: ten writes after an hour of silence are ten at once, not ten an hour.
  */
 import type { Millis } from "./config.ts";
 

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { ListedShard } from "../../client/src/admin/sum.ts";
 import { toTimestamp } from "./counterDocument.ts";
 import { foldable } from "./fold.ts";
-import type { MeasuredShard } from "./measure.ts";
 
 const quietSince = 1_700_000_000_000;
-const shard = (id: string, quietFor = 0): MeasuredShard => ({
+const shard = (id: string, quietFor = 0): ListedShard => ({
   id,
   count: 1,
   writes: 1,

@@ -1,25 +1,22 @@
 /**
- * Folds shards into `shards/base`, so that a counter that was once hot need not be polled, and costs little to measure.
+ * Folds shards into `shards/base`, so that the counter needs no polls and costs little to measure.
  *
- * One atomic batch deletes shards and adds to `base` what they held. Each delete carries the precondition that its
- * shard is still as it was listed: a straggler's write in between makes the whole batch fail, and nothing was folded.
- * So a fold takes no lock that a writer could wait on, and repeating it is harmless.
- *
- * Only shards that have been quiet for the cool-down are folded, because with a shard go its marks: a client that lost
- * its connection may come back and look for its own.
+ * One atomic batch deletes shards and adds what they held to `base`. Each delete carries the precondition that its shard is
+ * as it was listed, so a write in between makes the whole batch fail. No writer waits for a lock, and a repetition is
+ * harmless. Only shards that have been quiet for the cool-down are folded, because a shard's marks go with it.
  */
 import { type CollectionReference, FieldPath, FieldValue } from "firebase-admin/firestore";
+import { type ListedShard, sumOfListed } from "../../client/src/admin/sum.ts";
 import { BASE_SHARD, isPreconditionFailure } from "../../core/src/index.ts";
 import type { Millis } from "./config.ts";
 import { toMillis } from "./counterDocument.ts";
-import { type MeasuredShard, summarize } from "./measure.ts";
 import { shardIndex } from "./shards.ts";
 
 /** Documents per page and batch: a straggler fails one batch, not the fold. */
 const PAGE = 200;
 
 /** The shards from an index on that have not been written since an instant. */
-export function foldable(shards: readonly MeasuredShard[], fromIndex: number, quietSince: Millis): MeasuredShard[] {
+export function foldable(shards: readonly ListedShard[], fromIndex: number, quietSince: Millis): ListedShard[] {
   return shards.filter(({ id, updatedAt }) => (shardIndex(id) ?? -1) >= fromIndex && toMillis(updatedAt) <= quietSince);
 }
 
@@ -37,7 +34,7 @@ export async function fold(shards: CollectionReference, fromIndex: number, quiet
   const pages = shards.select("count", "writes").orderBy(FieldPath.documentId()).limit(PAGE);
   let [documents, surplus, folded] = [0, 0, 0];
   for (let page = await pages.get(); ; page = await pages.startAfter(page.docs.at(-1)).get()) {
-    const listed = summarize(page).shards;
+    const listed = sumOfListed(page).shards;
     documents += page.size;
     surplus += foldable(listed, fromIndex, Number.POSITIVE_INFINITY).length;
     folded += await foldBatch(shards, foldable(listed, fromIndex, quietSince));
@@ -46,7 +43,7 @@ export async function fold(shards: CollectionReference, fromIndex: number, quiet
 }
 
 /** @returns how many shards were folded; a batch that met a straggler is left for the next time */
-async function foldBatch(shards: CollectionReference, quiet: readonly MeasuredShard[]): Promise<number> {
+async function foldBatch(shards: CollectionReference, quiet: readonly ListedShard[]): Promise<number> {
   if (quiet.length === 0) return 0;
   const batch = shards.firestore.batch();
   for (const { id, updatedAt } of quiet) batch.delete(shards.doc(id), { lastUpdateTime: updatedAt });

@@ -1,9 +1,8 @@
 /**
  * Which states of a counter are kept for charts: the last of each hour, and of each minute in which it was busy.
  *
- * A minute or an hour is over once a publish is of a later one. Then what the publish replaces is the last state of it, and
- * goes into the history in the same commit: under the same guard, so it is the last for certain, and absolute, so doing it
- * twice changes nothing. What is open is not kept: it is what the counter document says.
+ * A publish in a later minute or hour replaces the last state of the one before. That state goes into the history in the
+ * same commit, so the same guard holds for it.
  */
 import { historyPlace, type KeptStep, STEP_MILLIS } from "../../core/src/index.ts";
 import type { Config, Millis } from "./config.ts";

@@ -1,9 +1,6 @@
 /**
- * What is deployed: `wake` when a shard is created, `wakezero` and `wakebase` when shard 0 or `base` is written again,
- * `created` and `deleted` for documents that are counted, `aggregate` as a task queue, `sweep` on a schedule.
- *
- * An extension's manifest knows task queues and schedules of the 1st generation only, so there the same handlers are
- * wrapped for it.
+ * The deployed functions. An extension's manifest knows task queues and schedules of the 1st generation only, so there the
+ * same handlers are wrapped for it.
  */
 import type { DocumentReference, DocumentSnapshot } from "firebase-admin/firestore";
 import { expr } from "firebase-functions/params";
@@ -11,10 +8,11 @@ import * as v1 from "firebase-functions/v1";
 import { onDocumentCreated, onDocumentDeleted, onDocumentUpdated } from "firebase-functions/v2/firestore";
 import { onSchedule } from "firebase-functions/v2/scheduler";
 import { onTaskDispatched } from "firebase-functions/v2/tasks";
+import { counterOf } from "../../core/src/index.ts";
 import { runTask } from "./aggregate.ts";
 import { type Backend, createBackend } from "./backend.ts";
 import { type Millis, params } from "./config.ts";
-import { counterOf, deletedBy } from "./counted.ts";
+import { deletedBy } from "./counted.ts";
 import { toMillis } from "./counterDocument.ts";
 import { logError } from "./log.ts";
 import type { AggregationTask } from "./queue.ts";
@@ -35,10 +33,8 @@ function running() {
 const isExtension = process.env.EXT_INSTANCE_ID !== undefined;
 
 /**
- * How many events, or tasks, an instance handles at a time. Each may measure a counter, and where a measurement lists
- * 10,000 shards it takes some 10 MB: 20 at once took 200 MB, which fits the memory beside Node.js and the SDK. The
- * platform's default, 80, does not. An extension's instances handle one each: that is the 1st generation's only choice, and
- * the 2nd generation's default where no manifest sets another.
+ * Events, or tasks, that an instance handles at a time. One that lists 10,000 shards takes some 10 MB, and 20 of them fit
+ * the memory beside Node.js and the SDK; the platform's default of 80 would not. An extension's instances handle one each.
  */
 const concurrency = 20;
 
@@ -104,12 +100,9 @@ function dispatched(task: AggregationTask): Promise<void> {
   return backend.takeOver && backend.now() < task.due ? backend.takeOver(task) : runTask(backend, task);
 }
 
-/** As stubborn as a write's own retries: about a day. */
+/** About a day, as the retries of an event. */
 const retryConfig = { maxAttempts: 100, minBackoffSeconds: 1, maxBackoffSeconds: 900 };
-/**
- * 500 tasks per second are the most Cloud Tasks dispatches from a queue. So many at once, of a second each, keep that up on
- * 25 instances; more would only be refused by instances that are full, and wait for their backoff.
- */
+/** The most that Cloud Tasks dispatches from a queue: 500 a second, of some second each. 25 instances handle them. */
 const rateLimits = { maxConcurrentDispatches: 500, maxDispatchesPerSecond: 500 };
 const schedule = "every 5 minutes";
 

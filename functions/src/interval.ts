@@ -1,11 +1,13 @@
 /**
  * How long a published total may age before the next one: until the change can be seen, within bounds that are set.
  *
- * A counter that is written less than once in the longest interval gets the shortest: there is nothing to coalesce, so
- * waiting would save nothing. A collection that is counted costs a read per 1,000 documents, so it is not counted so
- * often that this exceeds {@link READS_PER_SECOND}.
+ * A counter that is written less than once in the longest interval gets the shortest, since there is nothing to coalesce. A
+ * counted collection costs a read per 1,000 documents, and is not counted so often that this exceeds
+ * {@link READS_PER_SECOND}.
  */
 import type { Config, Millis } from "./config.ts";
+import type { Published } from "./counterDocument.ts";
+import { shardIndex } from "./shards.ts";
 
 /** What counting a collection may cost while documents come and go. */
 const READS_PER_SECOND = 5;
@@ -25,4 +27,28 @@ export function publishInterval(total: number, rate: number, reads: number, conf
   const untilVisible = isSparse(rate, config) ? 0 : (1_000 * precision * Math.abs(total)) / rate;
   const untilAffordable = (1_000 * reads) / READS_PER_SECOND;
   return Math.min(Math.max(untilVisible, untilAffordable, minInterval), maxInterval);
+}
+
+/** Why a counter is looked at. */
+export interface Cause {
+  /** A write that must be counted, or the instant up to which all writes must be. */
+  readonly at: Millis;
+  /** Whether it is the poll that a publish has scheduled for `at`, or one in place of it. */
+  readonly isPoll: boolean;
+  /** The shard that was written, if it was one: finding it in the measurement is proof enough. */
+  readonly shardId?: string | undefined;
+  /** Whether the write created that shard. */
+  readonly isNew?: boolean | undefined;
+}
+
+/**
+ * The earliest instant that the next publish may be exact for.
+ *
+ * A shard that was created beyond the shard count is a sign of contention, so the counter may grow as soon as the shortest
+ * interval allows; and one that has just grown may grow again, before its average has come to what it has grown for.
+ */
+export function dueOf(published: Published, config: Config, cause?: Cause): Millis {
+  const { total, rate, asOf, reads, shardCount, growing, counts } = published;
+  const isContended = counts === null && cause?.isNew && (shardIndex(cause.shardId ?? "") ?? 0) >= shardCount;
+  return asOf + (isContended || growing ? config.minInterval : publishInterval(total, rate, reads, config));
 }

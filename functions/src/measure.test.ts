@@ -1,14 +1,15 @@
 import { type QuerySnapshot, Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
+import { sumOfListed } from "../../client/src/admin/sum.ts";
 import { toTimestamp } from "./counterDocument.ts";
-import { includes, type Measurement, summarize } from "./measure.ts";
+import { includes, type Measurement } from "./measure.ts";
 
 const now = 1_700_000_000_000;
 
 /** What listing such shards comes to. */
 function sumOf(shards: Record<string, Record<string, unknown>>, updateTime = toTimestamp(now)): Measurement {
   const docs = Object.entries(shards).map(([id, data]) => ({ id, updateTime, get: (field: string) => data[field] }));
-  return summarize({ docs, size: docs.length, readTime: toTimestamp(now) } as unknown as QuerySnapshot);
+  return sumOfListed({ docs, size: docs.length, readTime: toTimestamp(now) } as unknown as QuerySnapshot);
 }
 
 describe("a list of shards", () => {

@@ -1,8 +1,6 @@
 /**
- * Which field of which document of the app's own a counter's total also lands in.
- *
- * The parameter `MIRRORS` says so by group: `likes=posts/{key}.likes` puts the total of `likes:42` into the field `likes`
- * of `posts/42`. It is read once; then a counter's id alone tells its target.
+ * Which field of which document of the app's own a counter's total also lands in: `likes=posts/{key}.likes` puts the total
+ * of `likes:42` into the field `likes` of `posts/42`.
  */
 import { CounterError, groupOf, isDocumentId } from "../../core/src/index.ts";
 

@@ -3,11 +3,10 @@ import { decideScaling } from "./autoscale.ts";
 import type { Config, Millis } from "./config.ts";
 import { type Published, type Reserved, toMillis } from "./counterDocument.ts";
 import { type Demand, nextRate, rateOf } from "./demand.ts";
-import { type Cause, dueOf } from "./due.ts";
 import { isBusyMinute } from "./history.ts";
-import { publishInterval } from "./interval.ts";
+import { type Cause, dueOf, publishInterval } from "./interval.ts";
 import type { Measurement } from "./measure.ts";
-import { isQuiet, LONGEST_DELAY, nextPhase, type Phase, pollAfter } from "./phase.ts";
+import { isQuiet, nextPhase, type Phase, pollAfter } from "./phase.ts";
 import { hasSilentShards, shardsBeyond, TRIGGER_SHARDS } from "./shards.ts";
 
 /** What is known of the counter before. */
@@ -15,13 +14,11 @@ export interface Before {
   /** The last publish; `undefined` if there was none. */
   readonly previous: Published | undefined;
   readonly reserved?: Reserved | undefined;
-  /** Whether shards were folded before the measurement. */
-  readonly hasFolded?: boolean | undefined;
 }
 
 export function nextPublished(
   cause: Cause,
-  { previous, reserved, hasFolded = false }: Before,
+  { previous, reserved }: Before,
   measurement: Measurement,
   config: Config,
 ): Published {
@@ -41,24 +38,18 @@ export function nextPublished(
   const interval = publishInterval(total, rate, reads, config);
   const isWritten = writes !== (previous?.writes ?? 0) || total !== (previous?.total ?? 0);
   const isSilent = hasSilentShards(measurement);
-  // Shards that could not be folded wait for another cool-down.
-  const wasQuiet = quietFor(previous, asOf);
-  // What is left after a cool-down and its fold could not be folded.
-  const isLeft = hasFolded && isSilent && wasQuiet >= config.shrinkCooldown;
-  const quiet = isLeft ? 0 : wasQuiet;
+  const quiet = quietFor(previous, asOf);
   // That nothing was written is only said by a poll, or in place of one that is due: an event may come late, or twice.
   const isUnmoved =
     previous !== undefined &&
     !isWritten &&
     !cause.isPoll &&
     (previous.nextAt === null ? !isSilent : previous.nextAt > asOf);
-  // It may be a malformed shard, and is looked at as rarely as a task may be late, unless writers are told to write there.
-  const isStuck = isLeft && !isWritten && least === 1;
   const activity = { isWritten, quietFor: quiet, rate, interval, hasSilentShards: isSilent };
-  const phase = isUnmoved ? previous.phase : isStuck ? "cooling" : nextPhase(previous?.phase, activity, config);
+  const phase = isUnmoved ? previous.phase : nextPhase(previous?.phase, activity, config);
   // A quiet counter is polled as long as it has many shards, so it shrinks without cooling down.
   const shardCount = phase === "shrunk" || phase === "cooling" ? least : scaled.shardCount;
-  const delay = isStuck ? LONGEST_DELAY : pollAfter(phase, { ...activity, shardCount }, config);
+  const delay = pollAfter(phase, { ...activity, shardCount }, config);
   return {
     total,
     shardCount,
@@ -80,7 +71,7 @@ export function nextPublished(
 }
 
 /** For how long nothing has been written to a counter that was quiet already; 0 for any other. */
-export function quietFor(previous: Published | undefined, asOf: Millis): Millis {
+function quietFor(previous: Published | undefined, asOf: Millis): Millis {
   return previous && isQuiet(previous.phase) ? asOf - (previous.calmSince ?? asOf) : 0;
 }
 

@@ -1,17 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anyConfig, defaults } from "./config.fixture.ts";
-import {
-  type Activity,
-  hasCooledDown,
-  isQuiet,
-  LONGEST_DELAY,
-  nextPhase,
-  PHASES,
-  type Phase,
-  POLLED,
-  pollAfter,
-} from "./phase.ts";
+import { anyConfig, defaults } from "../../test/support/arbitraries.ts";
+import { type Activity, isQuiet, LONGEST_DELAY, nextPhase, PHASES, type Phase, POLLED, pollAfter } from "./phase.ts";
 
 /** What a measurement may have found. */
 type Found =
@@ -20,7 +10,7 @@ type Found =
   | "a write"
   | "no write"
   | "no write for a minute"
-  | "no write for 130 seconds"
+  | "no write for 190 seconds"
   | "a write, all shards wake"
   | "no write, all shards wake";
 
@@ -31,9 +21,9 @@ const activities: Record<Found, Activity> = {
   "a write": { ...silent, isWritten: true, rate: 0.499 },
   "no write": { ...silent, quietFor: 59_999 },
   "no write for a minute": { ...silent, quietFor: 60_000 },
-  "no write for 130 seconds": { ...silent, quietFor: 130_000 },
+  "no write for 190 seconds": { ...silent, quietFor: 190_000 },
   "a write, all shards wake": { ...silent, isWritten: true, rate: 1.999, hasSilentShards: false },
-  "no write, all shards wake": { ...silent, quietFor: 130_000, hasSilentShards: false },
+  "no write, all shards wake": { ...silent, quietFor: 190_000, hasSilentShards: false },
 };
 
 const always = {
@@ -50,13 +40,13 @@ const asleep = { ...always, "half a write an interval": "scattered" } as const;
 const silence = {
   "no write": "quiet",
   "no write for a minute": "shrunk",
-  "no write for 130 seconds": "cooling",
+  "no write for 190 seconds": "cooling",
 } as const;
 /** Silent shards that nobody knew of: somebody has just made them. */
 const unknown = {
   "no write": "scattered",
   "no write for a minute": "scattered",
-  "no write for 130 seconds": "scattered",
+  "no write for 190 seconds": "scattered",
 } as const;
 
 const table: Record<Phase | "unpublished", Record<Found, Phase>> = {
@@ -81,21 +71,6 @@ test("every phase but idle is polled", () => {
   expect(POLLED).toEqual(PHASES.filter((phase) => phase !== "idle"));
 });
 
-test("a counter that has been quiet for the cool-down is folded, once it has shrunk and old writers are through", () => {
-  const found: Record<Phase, boolean> = {
-    idle: false,
-    busy: false,
-    scattered: false,
-    quiet: false,
-    shrunk: false,
-    cooling: true,
-  };
-  for (const phase of PHASES) {
-    expect(hasCooledDown(phase, defaults.shrinkCooldown, defaults), phase).toBe(found[phase]);
-    expect(hasCooledDown(phase, defaults.shrinkCooldown - 1, defaults), phase).toBe(false);
-  }
-});
-
 describe("a counter is measured again", () => {
   interface At extends Partial<Activity> {
     readonly shardCount?: number;
@@ -111,7 +86,7 @@ describe("a counter is measured again", () => {
     busy: [1, 1],
     scattered: [10, 10],
     quiet: [60, 10],
-    shrunk: [130, 10],
+    shrunk: [190, 10],
     cooling: [600, 10],
   };
   test.each(Object.entries(delays))("with the defaults, if it is %s: %j", (phase, expected) => {
@@ -120,9 +95,13 @@ describe("a counter is measured again", () => {
 
   test("when its next phase begins: the time it has been quiet for counts", () => {
     expect(seconds("quiet", { quietFor: 10_000 })).toBe(50);
-    expect(seconds("shrunk", { quietFor: 60_000 })).toBe(70);
-    expect(seconds("cooling", { quietFor: 130_000 })).toBe(470);
-    for (const phase of PHASES.filter(isQuiet)) expect(seconds(phase, { quietFor: 1e9 }), phase).toBe(10);
+    expect(seconds("shrunk", { quietFor: 60_000 })).toBe(130);
+    expect(seconds("cooling", { quietFor: 190_000 })).toBe(410);
+    for (const phase of ["quiet", "shrunk"] as const) expect(seconds(phase, { quietFor: 1e9 }), phase).toBe(10);
+  });
+
+  test("seldom, once it is folded: what is still there could not be", () => {
+    expect([599_999, 600_000].map((quietFor) => seconds("cooling", { quietFor }))).toEqual([10, 3_000]);
   });
 
   test("if it is busy, when two writes have come, and after the longest interval at last", () => {

@@ -17,21 +17,16 @@
  *                                │        │                       ▼
  *                                └── fold ┴──────────────────── cooling     after the cool-down
  *
- * `idle`: every shard there is wakes the functions when it is written, so nothing is scheduled. In the other phases the
- * counter is polled: the publish has scheduled the next measurement, at `nextAt`. Either so many writes come that polling
- * is cheaper than being woken by them, or by the few that wake (`busy`); or there are *silent* shards, whose creation wakes
- * the functions but whose later writes do not (all but `0` and `base`). Once they are folded, the counter is idle again.
+ * `idle`: each shard wakes the functions when it is written, so nothing is scheduled. In the other phases the counter is
+ * polled: the publish has scheduled the next measurement, at `nextAt`. Either so many writes come that polls are cheaper than
+ * being woken (`busy`), or there are *silent* shards (all but `0` and `base`): later writes to them wake nothing.
  */
 import type { Config, Millis } from "./config.ts";
 
 /**
- * How far ahead a task may be due.
- *
- * The tasks of a kit and of an extension carry an ID token that the Admin SDK fetches when it enqueues them
- * (`updateTaskPayload` in `firebase-admin/lib/functions/functions-api-client-internal.js`). It is valid for an hour
- * (https://cloud.google.com/docs/authentication/token-types#id), so a task dispatched later is refused, and so is each
- * retry. A plain codebase names a service account instead, for which Cloud Tasks makes a token at each dispatch; it keeps
- * to the same limit, so that all packagings behave alike.
+ * How far ahead a task may be due. In a kit or an extension a task carries an ID token, which the Admin SDK fetches when it
+ * enqueues the task (`updateTaskPayload` in `firebase-admin/lib/functions/functions-api-client-internal.js`) and which is
+ * valid for an hour (https://cloud.google.com/docs/authentication/token-types#id). A plain codebase keeps to the same limit.
  */
 export const LONGEST_DELAY: Millis = 50 * 60_000;
 
@@ -51,17 +46,12 @@ const BUSY_IF_SILENT = 0.5;
 const QUIET: Millis = 60_000;
 
 /** Longer than any client goes by a shard count that it has read (`SHARD_COUNT_TTL_MS`), and waits for its write. */
-const STALE_WRITERS: Millis = 70_000;
+const STALE_WRITERS: Millis = 130_000;
 
-/** How long nothing must have been written for a phase; `undefined` for those of a counter that is written. */
-function quietTime(phase: Phase, { shrinkCooldown }: Pick<Config, "shrinkCooldown">): Millis | undefined {
-  const shrinksAfter = Math.min(QUIET, shrinkCooldown);
-  const times: Partial<Record<Phase, Millis>> = {
-    quiet: 0,
-    shrunk: shrinksAfter,
-    cooling: shrinksAfter + Math.min(STALE_WRITERS, shrinkCooldown),
-  };
-  return times[phase];
+/** After how long without a write a counter is shrunk, is cooling, and has its silent shards folded. */
+function timesOf({ shrinkCooldown }: Pick<Config, "shrinkCooldown">) {
+  const shrunk = Math.min(QUIET, shrinkCooldown);
+  return { shrunk, cooling: shrunk + Math.min(STALE_WRITERS, shrinkCooldown), folded: shrinkCooldown };
 }
 
 /** Whether nothing has been written lately. */
@@ -91,8 +81,8 @@ export function nextPhase(before: Phase | undefined, activity: Activity, config:
   if (rate * interval >= 1_000 * (hasSilentShards && isAwake ? BUSY_IF_SILENT : BUSY)) return "busy";
   if (!hasSilentShards) return "idle";
   if (isWritten || before === undefined || before === "idle") return "scattered";
-  const phases: Phase[] = ["cooling", "shrunk"];
-  return phases.find((phase) => quietFor >= (quietTime(phase, config) ?? 0)) ?? "quiet";
+  const { shrunk, cooling } = timesOf(config);
+  return quietFor >= cooling ? "cooling" : quietFor >= shrunk ? "shrunk" : "quiet";
 }
 
 /**
@@ -104,27 +94,20 @@ export function pollAfter(
   { rate, interval, quietFor, shardCount }: Pick<Activity, "rate" | "interval" | "quietFor"> & { shardCount: number },
   config: Config,
 ): Millis | undefined {
-  const { maxInterval, shrinkCooldown } = config;
-  const until = (time: Millis | undefined) => Math.max((time ?? 0) - quietFor, maxInterval);
+  const { maxInterval } = config;
+  const { shrunk, cooling, folded } = timesOf(config);
+  const until = (time: Millis) => Math.max(time - quietFor, maxInterval);
   const delays: Record<Phase, Millis | undefined> = {
     idle: undefined,
     // The interval, or the time in which so many writes are expected.
     busy: Math.min((1_000 * BUSY) / rate, maxInterval),
     scattered: maxInterval,
-    quiet: until(quietTime("shrunk", config)),
-    shrunk: until(quietTime("cooling", config)),
-    cooling: until(shrinkCooldown),
+    quiet: until(shrunk),
+    shrunk: until(cooling),
+    // A shard that is still there was not folded: it is malformed, or was changed without being counted up.
+    cooling: quietFor < folded ? until(folded) : LONGEST_DELAY,
   };
   const delay = delays[phase];
   if (delay === undefined) return undefined;
   return Math.min(Math.max(shardCount > 1 ? Math.min(delay, maxInterval) : delay, interval), LONGEST_DELAY);
-}
-
-/** Whether a counter has been quiet for long enough for its silent shards to be folded. */
-export function hasCooledDown(
-  phase: Phase,
-  quietFor: Millis,
-  { shrinkCooldown }: Pick<Config, "shrinkCooldown">,
-): boolean {
-  return phase === "cooling" && quietFor >= shrinkCooldown;
 }

@@ -1,7 +1,6 @@
 /**
- * Publishes: writes the counter document if it is still as it was read, and with it, in one commit, what must not differ
- * from it. The values are absolute, so duplicates and reordering are harmless: of two publishers one wins, and the other
- * reads the counter again (I3).
+ * Publishes: one commit writes the counter document if it is still as it was read, the mirror and the history. The values
+ * are absolute, so of two publishers one wins, and the other reads the counter again (I3).
  */
 import { FieldPath, type Timestamp } from "firebase-admin/firestore";
 import {
@@ -19,10 +18,9 @@ import { logError } from "./log.ts";
 import { type MirrorTarget, mirrorOf } from "./mirror.ts";
 
 /**
- * Writes the counter document, the mirror if the total has changed, and what goes into the history. Cost: 1 write for each.
+ * Cost: 1 write of the counter document, 1 of the mirror if the total has changed, and 1 per document of the history.
  *
- * A mirror must never be in the way. One whose document is missing or takes no more is left out; then the next change of
- * the total tries again. It takes no read to see whether it was the mirror that failed: without it, the same guard decides.
+ * A mirror whose document is missing or takes no more is left out, and the next change of the total tries again.
  *
  * @param asOf  the instant that `next` is exact for, to the last digit
  * @returns whether it was written; if not, another instance has published

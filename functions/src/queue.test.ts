@@ -21,13 +21,13 @@ describe("timers", () => {
   test("run a task once it is due, once however often and whenever it was scheduled", async () => {
     for (let i = 0; i < 5; i++) {
       await schedule({ ...task });
-      vi.advanceTimersByTime(999);
+      await vi.advanceTimersByTimeAsync(999);
     }
-    vi.advanceTimersByTime(4);
+    await vi.advanceTimersByTimeAsync(4);
     expect([Date.now(), ran]).toEqual([task.due - 1, []]);
-    vi.advanceTimersByTime(1);
+    await vi.advanceTimersByTimeAsync(1);
     expect(ran).toEqual([task]);
-    vi.runAllTimers();
+    await vi.runAllTimersAsync();
     expect(ran).toEqual([task]);
   });
 
@@ -39,7 +39,7 @@ describe("timers", () => {
       { ...task, isPoll: true },
     ];
     for (const one of others) await schedule(one);
-    vi.runAllTimers();
+    await vi.runAllTimersAsync();
     expect(ran).toHaveLength(4);
     expect(ran).toEqual(expect.arrayContaining(others));
   });
@@ -50,24 +50,24 @@ describe("timers", () => {
     const ranAt: number[] = [];
     await timers(async () => void ranAt.push(clock()), clock)(task);
     behind = 3;
-    vi.advanceTimersByTime(5_000);
+    await vi.advanceTimersByTimeAsync(5_000);
     expect([clock(), ranAt]).toEqual([task.due - 3, []]);
-    vi.advanceTimersByTime(3);
+    await vi.advanceTimersByTimeAsync(3);
     expect(ranAt).toEqual([task.due]);
-    vi.runAllTimers();
+    await vi.runAllTimersAsync();
     expect(ranAt).toHaveLength(1);
   });
 
   test("run no task a fraction of a millisecond early", async () => {
     const ranAt: number[] = [];
     await timers(async () => void ranAt.push(Date.now()), Date.now)({ ...task, due: task.due + 0.5 });
-    vi.runAllTimers();
+    await vi.runAllTimersAsync();
     expect(ranAt).toEqual([task.due + 1]);
   });
 
   test("run a task that is overdue at once", async () => {
     await schedule({ ...task, due: now - 1_000 });
-    vi.advanceTimersByTime(1);
+    await vi.advanceTimersByTimeAsync(1);
     expect(ran).toHaveLength(1);
   });
 

@@ -1,12 +1,11 @@
 /**
- * Puts off an aggregation until it is due.
- *
- * Cloud Tasks holds it, under a name made of the counter and the due time: however many instances ask, one task
- * exists. Where a deployment has no task queue (an extension in the emulator) a timer of this process does it.
+ * Schedules an aggregation: by Cloud Tasks, or by a timer of this process where a deployment has no task queue (an extension
+ * in the emulator). Tasks of the same counter, time and kind are one task, however many instances schedule it.
  */
 import { createHash } from "node:crypto";
 import type { Functions } from "firebase-admin/functions";
 import type { Millis } from "./config.ts";
+import { sleep } from "./sleep.ts";
 
 /** What a task carries: the promise that by the time it is done, every write up to `due` is counted. */
 export interface AggregationTask {
@@ -42,8 +41,7 @@ export function cloudTasks(functions: Functions, location: string): Schedule {
 }
 
 /**
- * Schedules tasks with timers of this process. None runs before it is due by `now`, although a timer may go off early by
- * that clock: `setTimeout` counts another one, in whole milliseconds.
+ * Schedules tasks with timers of this process. None runs before it is due by `now`.
  *
  * @param run  what a timer calls when the task is due; it must handle its own errors
  */
@@ -53,17 +51,14 @@ export function timers(run: (task: AggregationTask) => Promise<void>, now: () =>
     const name = taskName(task);
     if (waiting.has(name)) return;
     waiting.add(name);
-    const runOnceDue = () => {
-      const left = task.due - now();
-      if (left > 0) return void setTimeout(runOnceDue, Math.ceil(left));
+    void sleep(task.due - now(), now).then(() => {
       waiting.delete(name);
-      void run(task);
-    };
-    setTimeout(runOnceDue, Math.max(Math.ceil(task.due - now()), 0));
+      return run(task);
+    });
   };
 }
 
-/** Hashed, because sequential names are slow and ids have letters that names must not have. */
+/** Hashed: sequential names slow the queue down, and ids have letters that names must not have. */
 function taskName({ counterId, due, isPoll }: AggregationTask): string {
   return createHash("sha256").update(`${counterId}\n${due}\n${isPoll}`).digest("hex").slice(0, 40);
 }

@@ -1,17 +1,15 @@
 /**
- * Reconciles the counters whose source of truth asks for it, when they are due, and raises an alarm about what drifted.
+ * Reconciles the counters that are due, with the server SDK's `reconcileCounter`, and raises an alarm about what drifted.
  *
- * How is the server SDK's own `reconcileCounter`; here is only when. A counter is due again a whole number of its
- * intervals later, whatever became of it: what may pass was tried again already, and what will not pass must not be tried
- * at every sweep. If the function dies, the counter is still due. With none due it costs 1 read.
+ * A counter is due again a whole number of its intervals later, also after a failure. If the function dies before, the
+ * counter is still due.
  */
 import { FieldValue, type QueryDocumentSnapshot } from "firebase-admin/firestore";
 import { reconcileCounter } from "../../client/src/admin/reconcile.ts";
-import { isPreconditionFailure, parseSource } from "../../core/src/index.ts";
+import { collectionOf, isPreconditionFailure, parseSource } from "../../core/src/index.ts";
 import { raiseAlarm } from "./alarm.ts";
 import type { Backend } from "./backend.ts";
 import type { Millis } from "./config.ts";
-import { collectionOf } from "./counted.ts";
 import { toMillis, toTimestamp } from "./counterDocument.ts";
 import { logError } from "./log.ts";
 

@@ -1,8 +1,6 @@
 /**
- * Repairs what was lost: a polled counter whose next measurement never came, because a task was lost or failed for a day,
- * is measured in its place. Counters that are due are reconciled at the same time, so that neither holds up the other.
- *
- * It queries the polled counters alone. With none, and none due, a sweep costs 2 reads, one for each query.
+ * Measures the polled counters whose poll was lost, because its task failed for a day, and reconciles those that are due.
+ * Side by side, so that neither holds up the other. With none of either, a sweep costs 2 reads.
  */
 import { randomInt } from "node:crypto";
 import { FieldPath, type QueryDocumentSnapshot, type QuerySnapshot } from "firebase-admin/firestore";
@@ -32,9 +30,8 @@ export async function sweep(backend: Backend): Promise<void> {
 }
 
 /**
- * Cost: 1 read per polled counter, at least 1; of each that is overdue, what an aggregation costs. Where there are many, it
- * starts at a random letter and goes round, so that counters which take all of its time do not keep it from the same others
- * for ever.
+ * Cost: 1 read per polled counter, at least 1, and an aggregation of each that is overdue. Where there are many, it starts at
+ * a random letter, so that counters which take all of its time do not always keep it from the same others.
  */
 async function pollOverdue(backend: Backend): Promise<void> {
   const id = FieldPath.documentId();

@@ -1,19 +1,18 @@
 /**
- * Wakes the aggregation of a counter when one of its shards was created, shard 0 or `base` was written, or a document of
- * the collection it counts was created or deleted. Later writes to other shards wake nothing: as long as there is such a
- * shard, the counter is polled (phase.ts), and so a busy counter costs hardly any invocations.
+ * Wakes the aggregation of a counter for an event: a shard was created, shard 0 or `base` was written, or a document of the
+ * collection it counts was created or deleted. The event carries no value, only a commit time.
  *
- * The event carries no value, only "something was committed at this time". An instance remembers what it last read of
- * each counter, which answers most events of a busy counter without any I/O. It remembers nothing that could become
- * untrue: that writes are counted, and that a measurement is scheduled, stays so whatever becomes of the counter.
+ * An instance remembers the last outcome of each counter, which answers most events of a busy counter without any I/O. It
+ * relies on nothing that can become untrue: writes that are counted stay so, and a scheduled measurement takes place.
  */
+
+import { collectionOf } from "../../core/src/index.ts";
 import { aggregate, type Outcome } from "./aggregate.ts";
 import type { Backend } from "./backend.ts";
 import type { Millis } from "./config.ts";
-import { collectionOf } from "./counted.ts";
 import { missingCounter, readCounter } from "./counterDocument.ts";
 import { decide } from "./decide.ts";
-import type { Cause } from "./due.ts";
+import type { Cause } from "./interval.ts";
 import { TRIGGER_SHARDS } from "./shards.ts";
 
 /** One write that a counter's total depends on. */
@@ -23,7 +22,7 @@ export interface Written {
   readonly shardId?: string;
   /** Whether it created that shard. */
   readonly isNew?: boolean;
-  /** The update time of the document. Not the event's time, which may be rounded. After a deletion, `deletedBy`. */
+  /** The update time of the document, not the event's time, which may be rounded. After a deletion, `deletedBy`. */
   readonly committedAt: Millis;
 }
 
@@ -70,10 +69,7 @@ export function createWake(backend: Backend): (event: Written) => Promise<void> 
     if (known.size > MEMORY_SIZE) known.delete(known.keys().next().value as string);
   }
 
-  /**
-   * Whether the write most likely began the counter, so that there is no counter document worth a read. If there is one,
-   * creating it fails, and it is read.
-   */
+  /** Whether the write most likely began the counter: then the counter document is read only if creating it fails. */
   function isFirst(counterId: string, { isNew, shardId }: Cause): boolean {
     const isKnown = known.has(counterId) || collectionOf(counterId, config.counted) !== undefined;
     return isNew === true && shardId === TRIGGER_SHARDS[0] && !isKnown;

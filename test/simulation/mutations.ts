@@ -34,7 +34,7 @@ export const mutations: Record<string, Mistake> = {
     seed: 78,
   },
   "sum and count of documents at two read times": {
-    file: "functions/src/measure.ts",
+    file: "client/src/admin/sum.ts",
     find: "transaction.get(sums), transaction.get(shards.count())",
     replace: "transaction.get(sums), shards.count().get()",
     breaks: ["I1", "I2"],
@@ -138,9 +138,9 @@ export const mutations: Record<string, Mistake> = {
     breaks: ["I4"],
   },
   "a measurement locks what it reads": {
-    file: "functions/src/measure.ts",
-    find: "const READ_ONLY = { readOnly: true } as const;",
-    replace: "const READ_ONLY = {};",
+    file: "client/src/admin/sum.ts",
+    find: "snapshot: Snapshot = { readOnly: true }",
+    replace: "snapshot: object = {}",
     breaks: ["I6"],
   },
   "every counter is swept for ever": {
@@ -214,9 +214,9 @@ export const mutations: Record<string, Mistake> = {
     breaks: ["I2"],
   },
   "documents outside the index are left out": {
-    file: "functions/src/measure.ts",
-    find: "if (documents !== counted.data().count) {",
-    replace: "if (documents > counted.data().count) {",
+    file: "client/src/admin/sum.ts",
+    find: "documents === all.data().count",
+    replace: "documents <= all.data().count",
     breaks: ["I1", "I2"],
     seed: 74,
   },
@@ -278,7 +278,7 @@ export const mutations: Record<string, Mistake> = {
     breaks: ["I5", "I1"],
   },
   "measure goes by the shard count": {
-    file: "functions/src/measure.ts",
+    file: "client/src/admin/sum.ts",
     find: "  for (const doc of docs) {",
     replace: "  for (const doc of docs) {\n    if (Number(doc.id) >= 3) continue;",
     breaks: ["I1", "I2"],
@@ -391,7 +391,7 @@ export const mutations: Record<string, Mistake> = {
     seed: 7834,
   },
   "a counted collection is due when a shard says so": {
-    file: "functions/src/due.ts",
+    file: "functions/src/interval.ts",
     find: "counts === null && cause?.isNew",
     replace: "cause?.isNew",
     breaks: ["I4"],
@@ -399,7 +399,7 @@ export const mutations: Record<string, Mistake> = {
   },
   "nobody remembers for how long a counter has been quiet": {
     file: "functions/src/next.ts",
-    find: "const quiet = isLeft ? 0 : wasQuiet;",
+    find: "const quiet = quietFor(previous, asOf);",
     replace: "const quiet = 0;",
     breaks: ["I7"],
   },
@@ -410,7 +410,7 @@ export const mutations: Record<string, Mistake> = {
     breaks: ["I2"],
   },
   "a counter grows at every write": {
-    file: "functions/src/due.ts",
+    file: "functions/src/interval.ts",
     find: "isContended || growing ? config.minInterval :",
     replace: "cause ? config.minInterval :",
     breaks: ["I4"],

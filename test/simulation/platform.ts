@@ -10,10 +10,11 @@
 
 import type { Firestore as RealFirestore } from "firebase-admin/firestore";
 import type { Functions } from "firebase-admin/functions";
+import { counterOf } from "../../core/src/index.ts";
 import { runTask } from "../../functions/src/aggregate.ts";
 import type { Backend } from "../../functions/src/backend.ts";
 import type { Config } from "../../functions/src/config.ts";
-import { counterOf, deletedBy } from "../../functions/src/counted.ts";
+import { deletedBy } from "../../functions/src/counted.ts";
 import { type AggregationTask, cloudTasks } from "../../functions/src/queue.ts";
 import { sweep } from "../../functions/src/sweep.ts";
 import { createWake, type Written } from "../../functions/src/wake.ts";

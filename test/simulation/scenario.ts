@@ -1,6 +1,7 @@
 /** What a seed stands for: a deployment, what people do and when, and what may go wrong. Plain data, so it can be cut down. */
+
+import { parseCounted } from "../../core/src/index.ts";
 import type { Config } from "../../functions/src/config.ts";
-import { parseCounted } from "../../functions/src/counted.ts";
 import { parseMirrors } from "../../functions/src/mirror.ts";
 import { FAULTS, type Fault } from "./faults.ts";
 import type { Micros } from "./model/values.ts";
@@ -109,7 +110,7 @@ function stragglers({ actions, config }: Scenario, random: Random): Partial<Scen
   const burst = shards.map(
     (shard): Action => ({ at: start + random.integer(0, 500) * MS, does: "bareWrite", counter, shard, by: 1 }),
   );
-  const quiet = config.maxInterval + Math.min(60_000, config.shrinkCooldown) + Math.min(70_000, config.shrinkCooldown);
+  const quiet = config.maxInterval + Math.min(60_000, config.shrinkCooldown) + Math.min(130_000, config.shrinkCooldown);
   const folded = start + (quiet + config.shrinkCooldown) * MS;
   const late = Array.from({ length: random.integer(1, 4) }, (): Action => {
     const at = folded + Math.round(random.between(-1, 1) ** 3 * config.maxInterval * MS);

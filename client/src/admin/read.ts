@@ -1,17 +1,11 @@
 /** Reading counters: the cached total, the exact sum, the past, a watch, and whether a key counts. */
-import { AggregateField, FieldPath, type Timestamp } from "firebase-admin/firestore";
-import {
-  codeOf,
-  entryPath,
-  FAILED_PRECONDITION,
-  HISTORY,
-  shardsPath,
-  sumOfCounts,
-  validName,
-} from "../../../core/src/index.ts";
+import { FieldPath, type Timestamp } from "firebase-admin/firestore";
+import { entryPath, HISTORY, shardsPath, validName } from "../../../core/src/index.ts";
 import { type HistoryOptions, type HistoryPoint, historyPoints, historyRange } from "../history.ts";
 import { type Snapshot, toSnapshot } from "../snapshot.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
+import { latestSnapshot } from "./latestSnapshot.ts";
+import { sumShards } from "./sum.ts";
 
 /** A total and the instant it is exact for. */
 export type CounterSnapshot = Snapshot<Timestamp>;
@@ -42,33 +36,12 @@ export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
  */
 export async function getExactCounter(ref: CounterRef): Promise<number> {
   const { firestore, path } = ref;
-  const shards = firestore.collection(shardsPath(path));
-  const list = async () => sumOfCounts((await shards.select("count").get()).docs.map((shard) => shard.get("count")));
-  const sums = shards.orderBy("shard").aggregate({
-    total: AggregateField.sum("count"),
-    // Summed, too, so that the one index serves.
-    writes: AggregateField.sum("writes"),
-    documents: AggregateField.count(),
-  });
-  const exact = firestore.runTransaction(
-    async (transaction) => {
-      const [summed, counted, document] = await Promise.all([
-        transaction.get(sums),
-        transaction.get(shards.count()),
-        transaction.get(counterDoc(ref)),
-      ]);
-      const counts: string | null | undefined = document.get("counts");
-      if (counts) return (await transaction.get(firestore.collection(counts).count())).data().count;
-      const { total, documents } = summed.data();
-      return documents === counted.data().count && Number.isFinite(total) ? total : undefined;
-    },
-    { readOnly: true },
-  );
-  return (await exact.catch(unlessNoIndex)) ?? (await list());
-}
-
-function unlessNoIndex(error: unknown): undefined {
-  if (codeOf(error) !== FAILED_PRECONDITION) throw error;
+  const [counter, sum] = await Promise.all([
+    counterDoc(ref).get(),
+    sumShards(firestore.collection(shardsPath(path)), await latestSnapshot()),
+  ]);
+  const counts: string | null | undefined = counter.get("counts");
+  return counts ? (await firestore.collection(counts).count().get()).data().count : sum.total;
 }
 
 /**

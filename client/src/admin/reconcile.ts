@@ -13,14 +13,12 @@
  * looks again finds what is left. The correction has one id for the whole call, so a commit whose answer never came is
  * known by it.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   type DocumentReference,
   type DocumentSnapshot,
   FieldValue,
   type QuerySnapshot,
-  type ReadOnlyTransactionOptions,
-  Timestamp,
+  type Timestamp,
 } from "firebase-admin/firestore";
 import {
   CORRECTIONS,
@@ -36,6 +34,7 @@ import {
 import { commitMove, magnitudeOf, moveBase, retryMove, sumOf } from "./base.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { driftOf } from "./drift.ts";
+import { latestSnapshot } from "./latestSnapshot.ts";
 import { aggregationOf } from "./source.ts";
 
 /** How a counter is reconciled. */
@@ -156,23 +155,8 @@ async function look(ref: CounterRef, given: Source | undefined): Promise<Look> {
       const shards = await transaction.get(firestore.collection(shardsPath(path)).select("count"));
       return { source, expected, shards, asOf: shards.readTime };
     },
-    await snapshot(),
+    await latestSnapshot(),
   );
-}
-
-/**
- * How old a snapshot of the emulator must be for two queries to agree on it; see `EMULATOR_MARGIN` in
- * `functions/src/backend.ts`. Of 3,400 read-only transactions under 300 commits per second, 20 had a commit in the one
- * query and not in the other; of 3,500 that looked 50 ms back, none. In production all reads of one agree.
- */
-const EMULATOR_MARGIN_MS = 50;
-
-/** In the emulator: this instant, rounded up as its clock is finer than ours, and looked at a moment later. */
-async function snapshot(): Promise<ReadOnlyTransactionOptions> {
-  if (!process.env.FIRESTORE_EMULATOR_HOST) return { readOnly: true };
-  const readTime = Timestamp.fromMillis(Date.now() + 1);
-  await sleep(EMULATOR_MARGIN_MS);
-  return { readOnly: true, readTime };
 }
 
 function tooLarge({ id }: CounterRef, cause: unknown): CounterError {

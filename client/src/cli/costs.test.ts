@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { defaults } from "../../../functions/src/config.fixture.ts";
+import { defaults } from "../../../test/support/arbitraries.ts";
 import { type Costs, costsOf, DEFAULTS, PRICES, type Traffic } from "./costs.ts";
 import { anyTraffic } from "./traffic.fixture.ts";
 
@@ -246,7 +246,7 @@ test("a keyed increment is two writes, and two documents that the rules look up"
   expect(item(costs, "rules")).toBe(costs.increments);
 });
 
-test("the shard count is read once by each client within a minute, or never by those who watch", () => {
+test("the shard count is read once by each client within two minutes, or never by those who watch", () => {
   expect(item(costsOf(steady(1, { perClient: 20 }), PRICES.nam5), "shard count")).toBe(MONTH_SECONDS / 20);
   expect(item(costsOf(steady(1, { perClient: 0 }), PRICES.nam5), "shard count")).toBe(0);
 });

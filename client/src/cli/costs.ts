@@ -8,7 +8,7 @@
  *                 a wake that came after the poll was due. Only writes to shard 0 wake
  *     idle        a publish waits for a write: the interval, then the first write after it. If that came early, its wake
  *                 has read the counter document and put the publish off by a task
- *     after it    five polls, the last of which folds: after the interval, the longest one, a minute, 70 s, the cool-down
+ *     after it    five polls, the last of which folds: after the interval, the longest one, a minute, 130 s, the cool-down
  *     history     a write for each hour with a publish, and for each minute in which one of them was of a busy counter; of
  *                 each day of hours and each hour of minutes one document, which is deleted when it is too old
  */
@@ -70,7 +70,7 @@ export interface Traffic {
   /** Counter documents read by clients in a day, of all counters together: one for each watch that begins, one per read. */
   readonly readsPerDay: number;
   /**
-   * Increments that a client makes of a counter within a minute, and for which it reads the shard count once. 0 for clients
+   * Increments that a client makes of a counter within two minutes, and for which it reads the shard count once. 0 for clients
    * that watch the counter, and so know it.
    */
   readonly perClient: number;

@@ -1,7 +1,7 @@
 /** `inspect`: what there is to say about one counter, on one screen. Cost: 1 read per shard and a few; it says so. */
 import { CORRECTIONS, SHARDS } from "../../../core/src/index.ts";
-import { summarize } from "../../../functions/src/measure.ts";
 import { type CounterRef, counterDoc } from "../admin/counter.ts";
+import { sumOfListed } from "../admin/sum.ts";
 import { type Findings, type Inspection, inspectionOf, isoOf, type PublishedReport } from "./inspection.ts";
 import { type Cell, paint, print, printJson, shown, table } from "./screen.ts";
 import type { Session } from "./session.ts";
@@ -26,7 +26,7 @@ async function read(ref: CounterRef): Promise<Findings> {
   // First, so that what it counts is in the measurement.
   const counter = await document.get();
   const [measurement, entries, corrections] = await Promise.all([
-    part(SHARDS).select("count", "writes").get().then(summarize),
+    part(SHARDS).select("count", "writes").get().then(sumOfListed),
     part("entries").count().get(),
     part(CORRECTIONS).orderBy("at", "desc").limit(1).get(),
   ]);

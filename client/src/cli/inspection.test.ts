@@ -1,6 +1,6 @@
 import { Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
-import type { MeasuredShard } from "../../../functions/src/measure.ts";
+import type { ListedShard } from "../admin/sum.ts";
 import { type Findings, inspectionOf, type PublishedReport } from "./inspection.ts";
 
 const NOW = 1_700_000_000_000;
@@ -24,7 +24,7 @@ const published = (total: number, ageMillis: number): PublishedReport => ({
   calmSince: null,
 });
 
-function inspection(shards: MeasuredShard[], findings: Partial<Findings> = {}, malformed: string[] = []) {
+function inspection(shards: ListedShard[], findings: Partial<Findings> = {}, malformed: string[] = []) {
   const sum = shards.reduce((all, { count }) => all + count, 0);
   return inspectionOf({
     id: "likes:post42",

@@ -2,8 +2,9 @@
  * What there is to say about one counter, from what was read of it: whether its total is up to date, how its shards are,
  * and what somebody should look at. Pure; `inspect` reads, and prints it.
  */
-import type { MeasuredShard, summarize } from "../../../functions/src/measure.ts";
+
 import { shardsBeyond } from "../../../functions/src/shards.ts";
+import type { ListedShard, sumOfListed } from "../admin/sum.ts";
 
 /** The counter document, as far as it can be trusted. Times are ISO 8601. */
 export interface PublishedReport {
@@ -64,7 +65,7 @@ export interface Findings {
   readonly id: string;
   readonly published: PublishedReport | null;
   /** All shards, listed. */
-  readonly measurement: ReturnType<typeof summarize>;
+  readonly measurement: ReturnType<typeof sumOfListed>;
   readonly entries: number;
   readonly source: unknown;
   readonly reconcileAt: string | null;
@@ -109,7 +110,7 @@ export function inspectionOf(findings: Findings): Inspection {
 }
 
 /** When the latest write came that no publish has counted; `undefined` if all are. */
-function uncounted(shards: readonly MeasuredShard[], counted: number): number | undefined {
+function uncounted(shards: readonly ListedShard[], counted: number): number | undefined {
   const latest = Math.max(...shards.map(({ updatedAt }) => updatedAt.toMillis()));
   return latest > counted ? latest : undefined;
 }

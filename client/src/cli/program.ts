@@ -152,7 +152,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .option("--keyed <share>", "how many increments have a key, such as 30%", share, 0)
     .option("--watchers <n>", "clients that watch one counter, on average", amount, 0)
     .option("--reads-per-day <n>", "totals read, or watches begun, in a day, of all counters", amount, 0)
-    .option("--per-client <n>", "increments a client makes of a counter in a minute; 0 if it watches it", amount, 1)
+    .option("--per-client <n>", "increments a client makes of a counter in two minutes; 0 if it watches it", amount, 1)
     .option("--total <n>", "what the total of a counter is (default: half a month's increments)", amount)
     .addOption(new Option("--region <region>", "where the database is").choices(["nam5", "regional"]).default("nam5"))
     .option("--compare", "beside fixed shards and Redis")

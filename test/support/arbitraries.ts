@@ -1,9 +1,9 @@
 /** Configurations, and a counter, for tests. */
 import fc from "fast-check";
 import { MAX_SHARDS } from "../../core/src/index.ts";
-import { type Config, validConfig } from "./config.ts";
-import type { Published } from "./counterDocument.ts";
-import { LONGEST_DELAY, PHASES } from "./phase.ts";
+import { type Config, validConfig } from "../../functions/src/config.ts";
+import type { Published } from "../../functions/src/counterDocument.ts";
+import { LONGEST_DELAY, PHASES } from "../../functions/src/phase.ts";
 
 /** What a deployment has that keeps every default; `config.test.ts` says so. */
 export const defaults: Config = {

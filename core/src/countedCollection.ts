@@ -1,0 +1,73 @@
+/**
+ * Which collections are counted, and as which counters. The counter's id follows from the collection's path, and the path
+ * from the id, with nothing to look up.
+ *
+ *     posts                             posts/{post}/comments
+ *     posts ⇄ counter posts             posts/42/comments ⇄ counter comments:42
+ */
+import { CounterError } from "./errors.ts";
+import { isDocumentId } from "./validation.ts";
+
+/** The path of the counted collections, segment by segment; `{name}` stands for any document. */
+export type CountedCollection = readonly string[];
+
+/** `COUNTED_COLLECTION` if nothing is counted: the trigger's pattern must be a valid one all the same. */
+export const NO_COLLECTION = "_none";
+
+/** The wildcard that follows the path in the pattern of the triggers. */
+const LAST = "{document}";
+
+/**
+ * Reads the parameter `COUNTED_COLLECTION`.
+ *
+ * @throws CounterError `counter/invalid-config`
+ */
+export function parseCounted(parameter: string): CountedCollection | undefined {
+  if (parameter === NO_COLLECTION) return undefined;
+  const segments = parameter.split("/");
+  const wildcards = segments.filter(isWildcard);
+  const isValid = (segment: string, index: number) =>
+    // In a trigger's pattern these have a meaning of their own.
+    (isDocumentId(segment) && !/[{}*]/.test(segment)) || (index % 2 === 1 && isWildcard(segment));
+  if (segments.length % 2 === 0 || !segments.every(isValid)) {
+    throw invalid(parameter, "set it to the path of a collection, such as posts or posts/{post}/comments");
+  }
+  if (new Set([...wildcards, LAST]).size <= wildcards.length) {
+    throw invalid(parameter, `give each wildcard a name of its own, other than ${LAST}`);
+  }
+  return segments;
+}
+
+function invalid(parameter: string, advice: string): CounterError {
+  return new CounterError("counter/invalid-config", `COUNTED_COLLECTION is ${JSON.stringify(parameter)}; ${advice}`);
+}
+
+function isWildcard(segment: string): boolean {
+  return /^\{[A-Za-z_]\w*\}$/.test(segment);
+}
+
+/**
+ * The counter of a collection: its id, then what the wildcards stand for, joined by colons.
+ *
+ * @returns `undefined` for a collection that cannot be counted: its counter's id would be none, or another's. Of several
+ *          wildcards, only the last may stand for an id with a colon.
+ */
+export function counterOf(collection: string, counted: CountedCollection | undefined): string | undefined {
+  if (!counted) return undefined;
+  const segments = collection.split("/");
+  const counterId = [segments.at(-1), ...segments.filter((_, i) => isWildcard(counted[i] ?? ""))].join(":");
+  return isDocumentId(counterId) && collectionOf(counterId, counted) === collection ? counterId : undefined;
+}
+
+/** The path of the collection that a counter counts; `undefined` for a counter that sums its shards. */
+export function collectionOf(counterId: string, counted: CountedCollection | undefined): string | undefined {
+  if (!counted) return undefined;
+  const name = counted.at(-1) as string;
+  const wildcards = counted.filter(isWildcard).length;
+  if (wildcards === 0) return counterId === name ? counted.join("/") : undefined;
+  if (!counterId.startsWith(`${name}:`)) return undefined;
+  const parts = counterId.slice(name.length + 1).split(":");
+  const values = [...parts.slice(0, wildcards - 1), parts.slice(wildcards - 1).join(":")];
+  if (parts.length < wildcards || !values.every(isDocumentId)) return undefined;
+  return counted.map((segment) => (isWildcard(segment) ? (values.shift() as string) : segment)).join("/");
+}
