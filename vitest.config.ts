@@ -1,5 +1,15 @@
 import { defineConfig } from "vitest/config";
 
+/** They measure time and share one suite. */
+const onSuite = {
+  fileParallelism: false,
+  // What is marked as concurrent mostly waits.
+  maxConcurrency: 20,
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  teardownTimeout: 20_000,
+} as const;
+
 export default defineConfig({
   test: {
     // Unit tests stand beside their source and need nothing, nor does the simulation; the others need the emulators.
@@ -18,18 +28,13 @@ export default defineConfig({
       },
       {
         test: {
+          ...onSuite,
           name: "emulators",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/simulation/**", "test/faults/**", "test/fuzz.test.ts"],
-          // They measure time and share one suite.
-          fileParallelism: false,
-          // What is marked as concurrent mostly waits.
-          maxConcurrency: 20,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          teardownTimeout: 20_000,
+          exclude: ["test/{simulation,faults,browser}/**", "test/fuzz.test.ts"],
         },
       },
+      { test: { ...onSuite, name: "browser", include: ["test/browser/*.test.ts"] } },
       { test: { name: "fuzz", include: ["test/fuzz.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 } },
       { test: { name: "simulation", isolate: false, include: ["test/simulation/*.test.ts"] } },
       // Breaks the suite, so it starts one of its own.

@@ -1,5 +1,5 @@
 /**
- * The tests: units and the emulators. With `--deep` what takes longer: simulation, fuzzing, each packaging, latency, faults,
+ * The tests: units and the emulators. With `--deep` what takes longer: simulation, a browser, fuzzing, each packaging, latency, faults,
  * and the README's demonstration.
  */
 import { spawnSync } from "node:child_process";
@@ -19,6 +19,7 @@ const isDeep = process.argv.includes("--deep");
 const runs: Record<string, string[]> = isDeep
   ? {
       "simulation of faults": ["vitest", "run", "--project", "simulation"],
+      "in a browser": [...suite, "--", "vitest", "run", "--project", "browser"],
       "fuzzing the rules": [...suite, "--", "vitest", "run", "--project", "fuzz"],
       "end to end, as an extension": [...suite, "--as", "extension", ...vitest, "test/endToEnd", ...withoutLoad],
       "end to end, as a function kit": [...suite, "--as", "kit", ...vitest, "test/endToEnd", ...withoutLoad],

@@ -85,7 +85,7 @@ test("a total is as old as the longest interval at most", () => {
 });
 
 test("a counter that is incremented once costs its write, and a read and a publish on each side", () => {
-  // 2 writes, 2 reads, an invocation: whoever sees a counter created need not read it.
+  // 2 writes, 2 reads, an invocation. The wake of a first write does not read the counter document.
   expect(summarize(run(onceEach(1_000))).dollars).toBeCloseTo(2 * 1.8 + 2 * 0.6 + 0.4, 2);
 });
 

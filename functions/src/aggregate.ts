@@ -6,13 +6,12 @@
 import { logger } from "firebase-functions";
 import { SHARDS } from "../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
-import { measureCollection } from "./counted.ts";
 import { type CounterState, type Published, readCounter } from "./counterDocument.ts";
 import { decide } from "./decide.ts";
 import { fold } from "./fold.ts";
 import type { Cause } from "./interval.ts";
 import { logError } from "./log.ts";
-import { type Measurement, measureShards } from "./measure.ts";
+import { type Measurement, measureCounter } from "./measure.ts";
 import { publish } from "./publish.ts";
 import type { AggregationTask } from "./queue.ts";
 
@@ -71,14 +70,6 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
         measurement = undefined;
     }
   }
-}
-
-/** Cost: 2 reads, or as many as there are documents if they are few; of a counted collection, 1 per 1,000 documents. */
-async function measureCounter(backend: Backend, { ref, published }: CounterState): Promise<Measurement> {
-  return (
-    (await measureCollection(backend, ref.id)) ??
-    (await measureShards(ref.collection(SHARDS), published?.documents ?? 0))
-  );
 }
 
 /** Runs a task: waits until it is due, since clocks differ, then keeps its promise. */

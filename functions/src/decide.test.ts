@@ -170,6 +170,16 @@ describe("before anything is measured", () => {
     expect(inWords(decide(cause, { previous }, now, 0, defaults))).toBe(answer);
   });
 
+  test("of two chains of polls one ends: the later one leaves the counter to the earlier one for a second, and goes on if that is lost", () => {
+    const scattered = situations.scattered as Published;
+    const late: Cause = { at: T + 10_300, isPoll: true };
+    const step = (now: number) => inWords(decide(late, { previous: scattered }, now, 0, defaults));
+    expect([T + 10_300, T + 10_999, T + 11_000].map(step)).toEqual(["schedule 11", "schedule 11", "measure"]);
+    // The earlier one has published, and scheduled the next.
+    const published = { ...scattered, asOf: T + 10_000, nextAt: T + 20_000 };
+    expect(decide({ ...late, at: T + 11_000 }, { previous: published }, T + 11_000, 0, defaults).do).toBe("nothing");
+  });
+
   test("a busy counter that is published less often than once a second is measured early if it is contended", () => {
     const busy = situations.busy as Published;
     const contended: Cause = { at: T + 6_000, isPoll: false, isNew: true, shardId: "900" };

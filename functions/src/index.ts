@@ -12,12 +12,11 @@ import { counterOf } from "../../core/src/index.ts";
 import { runTask } from "./aggregate.ts";
 import { type Backend, createBackend } from "./backend.ts";
 import { type Millis, params } from "./config.ts";
-import { deletedBy } from "./counted.ts";
 import { toMillis } from "./counterDocument.ts";
 import { logError } from "./log.ts";
 import type { AggregationTask } from "./queue.ts";
 import { sweep as runSweep } from "./sweep.ts";
-import { createWake } from "./wake.ts";
+import { createWake, deletedBy } from "./wake.ts";
 
 let instance: { backend: Backend; wake: ReturnType<typeof createWake> } | undefined;
 

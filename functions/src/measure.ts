@@ -1,12 +1,14 @@
 /**
- * Measures a counter: what its shards sum up to, at one instant. A few shards are listed, which tells when each was written;
- * more are summed by the index, whatever their number (`client/src/admin/sum.ts`).
+ * Measures a counter at one instant: the sum of its shards, or the size of the collection that it counts. A few shards are
+ * listed, which tells when each was written; more are summed by the index (`client/src/admin/sum.ts`).
  */
 import type { CollectionReference } from "firebase-admin/firestore";
 import { logger } from "firebase-functions";
 import { type ListedShard, type ShardSum, sumOfListed, sumShards } from "../../client/src/admin/sum.ts";
+import { collectionOf, SHARDS } from "../../core/src/index.ts";
+import type { Backend } from "./backend.ts";
 import type { Millis } from "./config.ts";
-import { toMillis } from "./counterDocument.ts";
+import { type CounterState, toMillis } from "./counterDocument.ts";
 import { FEW } from "./shards.ts";
 
 export interface Measurement extends Omit<ShardSum, "withoutIndex"> {
@@ -16,15 +18,19 @@ export interface Measurement extends Omit<ShardSum, "withoutIndex"> {
   readonly counted?: { readonly path: string; readonly reads: number };
 }
 
+/** Cost: 2 reads, or as many as there are documents if they are few; of a counted collection, 1 per 1,000 documents. */
+export async function measureCounter(backend: Backend, { ref, published }: CounterState): Promise<Measurement> {
+  return (
+    (await measureCollection(backend, ref.id)) ??
+    (await measureShards(ref.collection(SHARDS), published?.documents ?? 0))
+  );
+}
+
 /** @param documents  how many shards there were when the counter was measured last */
 export async function measureShards(shards: CollectionReference, documents: number): Promise<Measurement> {
   const list = async () => {
-    const listed = sumOfListed(
-      await shards
-        .select("count", "writes")
-        .limit(FEW + 1)
-        .get(),
-    );
+    const some = shards.select("count", "writes").limit(FEW + 1);
+    const listed = sumOfListed(await some.get());
     return listed.documents <= FEW ? listed : undefined;
   };
   const few = documents <= FEW ? await list() : undefined;
@@ -33,6 +39,26 @@ export async function measureShards(shards: CollectionReference, documents: numb
   if (withoutIndex) warnOnce(WARNINGS[withoutIndex]);
   // Of a few, it matters which they are.
   return (sum.documents <= FEW && (await list())) || sum;
+}
+
+/** Documents counted for the price of one read (https://firebase.google.com/docs/firestore/pricing#aggregation_queries). */
+const COUNTED_PER_READ = 1_000;
+
+/**
+ * Counts the documents of the collection that a counter counts. Cost: 1 read per 1,000 documents, at least 1.
+ *
+ * @returns `undefined` for a counter that sums its shards
+ */
+export async function measureCollection(
+  { firestore, config }: Pick<Backend, "firestore" | "config">,
+  counterId: string,
+): Promise<Measurement | undefined> {
+  const path = collectionOf(counterId, config.counted);
+  if (path === undefined) return undefined;
+  const counted = await firestore.collection(path).count().get();
+  const total = counted.data().count;
+  const reads = Math.max(Math.ceil(total / COUNTED_PER_READ), 1);
+  return { total, writes: 0, asOf: counted.readTime, documents: 0, counted: { path, reads } };
 }
 
 /** Whether this measurement is certain to include the write that left `shardId` as it was at `committedAt`. */

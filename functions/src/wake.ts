@@ -26,6 +26,16 @@ export interface Written {
   readonly committedAt: Millis;
 }
 
+/**
+ * An instant that is not before a document's deletion. The event's own time may be cut (the emulator's is, to the second),
+ * but the document was deleted before the event arrived. Too late an instant costs another measurement at worst.
+ *
+ * @param eventTime  RFC 3339
+ */
+export function deletedBy(eventTime: string, now: Millis): Millis {
+  return Math.max(Date.parse(eventTime) + 1, now);
+}
+
 /** Counters an instance remembers. About 300 bytes each. */
 const MEMORY_SIZE = 10_000;
 

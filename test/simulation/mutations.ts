@@ -41,7 +41,7 @@ export const mutations: Record<string, Mistake> = {
     seed: 2301,
   },
   "a deletion is dated by a clock that may be behind": {
-    file: "functions/src/counted.ts",
+    file: "functions/src/wake.ts",
     find: "Math.max(Date.parse(eventTime) + 1, now)",
     replace: "now",
     breaks: ["I2"],

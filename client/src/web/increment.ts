@@ -8,11 +8,8 @@
 import {
   arrayUnion,
   Bytes,
-  type DocumentReference,
   type DocumentSnapshot,
-  deleteField,
   doc,
-  type FieldValue,
   type FirestoreError,
   getDoc,
   increment,
@@ -20,7 +17,6 @@ import {
   serverTimestamp,
   type Timestamp,
   Transaction,
-  updateDoc,
   type WriteBatch,
   writeBatch,
 } from "firebase/firestore";
@@ -28,10 +24,8 @@ import {
   CounterError,
   entryPath,
   type IncrementPlan,
-  MARK_LIFETIME_SECONDS,
   planIncrement,
   randomShard,
-  type ShardDocument,
   validIncrement,
   validName,
 } from "../../../core/src/index.ts";
@@ -45,6 +39,7 @@ import {
   readServer,
   unlessDenied,
 } from "./counter.ts";
+import { tidy } from "./tidy.ts";
 
 /** How an increment counts. */
 export interface IncrementOptions {
@@ -63,8 +58,8 @@ export interface IncrementOptions {
  * If the key counts already, by this call or an earlier one with the same amount, that is success.
  *
  * Cost: 1 write; 2 and the 2 reads of the rules with a `key`. The first increment of a counter by this client also
- * reads the counter document before it writes (1 read, for a second at most), and so does the first in each minute
- * after that, and one in 20, unless `onCounter` is watching it. One increment in 128 is followed by 1 read and 1 write
+ * reads the counter document before it writes (1 read, for a second at most), and so does the first in each two
+ * minutes after that, and one in 20, unless `onCounter` is watching it. One increment in 128 is followed by 1 read and 1 write
  * that remove old marks. A refused write costs 1 more read, 2 with a `key`.
  *
  * @param by - a finite, non-zero number. The default rules accept 1 alone
@@ -249,7 +244,8 @@ async function send(counter: Counter, plan: IncrementPlan, undone?: string): Pro
         maxAttempts: 1,
       });
     } catch (error) {
-      if ((error as FirestoreError).code === "aborted") throw error;
+      // Certain not to be committed.
+      if (/^(aborted|permission-denied)$/.test((error as FirestoreError).code)) throw error;
     }
   }
   const batch = writeBatch(firestore);
@@ -274,16 +270,6 @@ function put(w: WriteBatch, { firestore }: Counter, plan: IncrementPlan, undone?
     { shard, count: increment(by), writes: increment(1), at, marks: { [window]: { at, nonces } } },
     { merge: true },
   );
-}
-
-/** Removes marks that are older than the replays they are for. Cost: 1 read, and 1 write if there are any. */
-async function tidy(ref: DocumentReference): Promise<void> {
-  const { at: last, marks } = (await getDoc(ref)).data() as ShardDocument<Timestamp>;
-  const old: Record<string, FieldValue> = {};
-  for (const [window, { at }] of Object.entries(marks)) {
-    if (at.seconds + MARK_LIFETIME_SECONDS < last.seconds - 1) old[`marks.${window}`] = deleteField();
-  }
-  if (Object.keys(old)[0]) await updateDoc(ref, old);
 }
 
 /**

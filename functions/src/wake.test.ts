@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { deletedBy } from "./counted.ts";
+import { deletedBy } from "./wake.ts";
 
 test("a deletion is never dated before it was committed, however its event's time was cut", () => {
   fc.assert(
