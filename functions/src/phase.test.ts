@@ -104,8 +104,8 @@ describe("a counter is measured again", () => {
     expect([599_999, 600_000].map((quietFor) => seconds("cooling", { quietFor }))).toEqual([10, 3_000]);
   });
 
-  test("if it is busy, when two writes have come, and after the longest interval at last", () => {
-    expect([100, 0.5, 0.01].map((rate) => seconds("busy", { rate }))).toEqual([1, 4, 10]);
+  test("if it is busy, when a write is expected, and after the longest interval at last", () => {
+    expect([100, 0.5, 0.01].map((rate) => seconds("busy", { rate }))).toEqual([1, 2, 10]);
   });
 
   test("no sooner than it may be published again", () => {

@@ -36,10 +36,10 @@ export type Phase = (typeof PHASES)[number];
 /** The phases in which a counter is polled. */
 export const POLLED: readonly Phase[] = PHASES.filter((phase) => phase !== "idle");
 
-/** So many writes within an interval are looked for by one poll, which is cheaper than being woken by each. */
+/** From so many writes in an interval on, a poll is cheaper than being woken by each. */
 const BUSY = 2;
 
-/** From so many on a counter is polled for {@link BUSY} of them if most of them wake nothing. */
+/** From so many on if most of them wake nothing. */
 const BUSY_IF_SILENT = 0.5;
 
 /** How long a counter must have been quiet to shrink. */
@@ -99,8 +99,8 @@ export function pollAfter(
   const until = (time: Millis) => Math.max(time - quietFor, maxInterval);
   const delays: Record<Phase, Millis | undefined> = {
     idle: undefined,
-    // The interval, or the time in which so many writes are expected.
-    busy: Math.min((1_000 * BUSY) / rate, maxInterval),
+    // The interval, or the time in which a write is expected.
+    busy: Math.min(1_000 / rate, maxInterval),
     scattered: maxInterval,
     quiet: until(shrunk),
     shrunk: until(cooling),
