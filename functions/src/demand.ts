@@ -7,8 +7,8 @@ import type { Millis } from "./config.ts";
 /** The time constant of the average: what was so long ago weighs a third of what is now. */
 export const MEMORY: Millis = 5_000;
 
-/** Writes that were expected and did not come, from which on writing has stopped. A pause of chance is so long 1 in 20 times. */
-const STOPPED = 3;
+/** Writes that were expected and did not come, from which on writing has stopped: a pause by chance is so long 1 in 22,000 times. */
+const STOPPED = 10;
 
 /** What was asked of a counter since it was measured last. */
 export interface Demand {

@@ -6,7 +6,7 @@ import { type Activity, isQuiet, LONGEST_DELAY, nextPhase, PHASES, type Phase, P
 /** What a measurement may have found. */
 type Found =
   | "two writes an interval"
-  | "half a write an interval"
+  | "a fifth of a write an interval"
   | "a write"
   | "no write"
   | "no write for a minute"
@@ -17,8 +17,8 @@ type Found =
 const silent: Activity = { isWritten: false, quietFor: 0, rate: 0, interval: 1_000, hasSilentShards: true };
 const activities: Record<Found, Activity> = {
   "two writes an interval": { ...silent, isWritten: true, rate: 2 },
-  "half a write an interval": { ...silent, isWritten: true, rate: 0.5 },
-  "a write": { ...silent, isWritten: true, rate: 0.499 },
+  "a fifth of a write an interval": { ...silent, isWritten: true, rate: 0.2 },
+  "a write": { ...silent, isWritten: true, rate: 0.199 },
   "no write": { ...silent, quietFor: 59_999 },
   "no write for a minute": { ...silent, quietFor: 60_000 },
   "no write for 190 seconds": { ...silent, quietFor: 190_000 },
@@ -33,9 +33,9 @@ const always = {
   "no write, all shards wake": "idle",
 } as const;
 /** Its rate is known, and its polls count what would wake nothing. */
-const awake = { ...always, "half a write an interval": "busy" } as const;
+const awake = { ...always, "a fifth of a write an interval": "busy" } as const;
 /** The average of its rate says nothing yet. */
-const asleep = { ...always, "half a write an interval": "scattered" } as const;
+const asleep = { ...always, "a fifth of a write an interval": "scattered" } as const;
 /** Nobody has written since the last poll; for how long before that, the counter says. */
 const silence = {
   "no write": "quiet",

@@ -40,7 +40,7 @@ export const POLLED: readonly Phase[] = PHASES.filter((phase) => phase !== "idle
 const BUSY = 2;
 
 /** From so many on if most of them wake nothing. */
-const BUSY_IF_SILENT = 0.5;
+const BUSY_IF_SILENT = 0.2;
 
 /** How long a counter must have been quiet to shrink. */
 const QUIET: Millis = 60_000;
