@@ -151,7 +151,7 @@ test("commits of the same millisecond do not pass for each other", async () => {
 /**
  * Ways to weaken the rules, as replacements in their text. Each must be found with as many batches.
  *
- * Three parts of the rules cannot be missed here. `isAlone`: the emulator judges all writes of one document in a commit
+ * Three parts of the rules cannot be missed here. `isOnlyShardWrite`: the emulator judges all writes of one document in a commit
  * as one, so no second one goes unseen. That entries are not updated: no shard may be written while an entry stays. And
  * `existsAfter` of the increment and `exists` of the undo: without an entry, the lines that follow fail, too.
  */
@@ -212,7 +212,7 @@ const WEAKENED: Record<string, [from: string | RegExp, to: string]> = {
   "tidies that add a window": ["&& windows.diff(marks).addedKeys().size() == 0", ""],
   "tidies that change a window": ["&& windows.diff(marks).changedKeys().size() == 0", ""],
   "tidies of young windows": ["before[name].at + duration.value(2, 'm') < request.time", "true"],
-  "tidies of one young window": ["&& mayGo(marks, windows, '3')", ""],
+  "tidies of one young window": ["&& isKeptOrExpired(marks, windows, '3')", ""],
   "increments though there is an entry": ["&& !exists(entryPath(counter))", ""],
   "increments that need no entry": [/&& existsAfter\(entryPath.*\n.*data\.shard == shard\n.*data\.by == by/, ""],
   "increments on another shard than the entry's": ["&& getAfter(entryPath(counter)).data.shard == shard", ""],

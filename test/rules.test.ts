@@ -556,8 +556,8 @@ describe("coverage: the tests above", () => {
     // The emulator judges all writes of one document in a commit as one, so it never sees a second.
     "getAfter(/databases/$(database)/documents/counters/$(counter)/shards/$(shard)).data.writes == " +
       "request.resource.data.writes: never false",
-    "isAlone(counter, shard): never false",
-    "isAlone(counter, shard): never false",
+    "isOnlyShardWrite(counter, shard): never false",
+    "isOnlyShardWrite(counter, shard): never false",
   ];
 
   test("evaluate every expression of the rules, to true and to false", async () => {

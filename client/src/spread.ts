@@ -1,10 +1,9 @@
 /**
  * Over how many shards this client spreads its writes.
  *
- * The client knows the shard count from a watch on the counter, else from a read that is trusted for two minutes or for 20
- * writes; for a second, if the count has just grown, there is none yet, or writes are contended. Signs of contention make
- * it choose among more: no answer for a second, to a write or to the read of the count, and writes that were refused as
- * contended. Too wide and too narrow are both safe, because the total is the sum of every shard.
+ * The shard count comes from a watch, or from a read that is trusted for two minutes or 20 writes; for one second if the
+ * count has just grown, is missing, or writes are contended. Contention widens the choice: a second without an answer to a
+ * write or read, or a refused write. Any choice is safe, because the total is the sum of all shards.
  */
 import { MAX_SHARDS } from "../../core/src/index.ts";
 import { BUSY_WRITES, SHARD_COUNT_TTL_MS, SLOW_ACK_MS } from "./timeouts.ts";

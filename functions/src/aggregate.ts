@@ -24,10 +24,10 @@ export interface Outcome {
 }
 
 /**
- * Counts the writes of a cause, now or, if it is too early for the next publish, by schedule.
+ * Counts all writes up to `cause.at`: now, or by a task if the next publish is not due.
  *
- * Cost: 1 measurement and 1 publish; 1 task operation if the counter is polled; what a fold costs, and then a measurement
- * more; nothing if there is nothing to do.
+ * Cost: nothing if they are counted already; 1 task operation if scheduled; else 1 measurement and 1 publish, and 1 task
+ * operation if the counter is polled. A fold adds its cost and 1 measurement.
  *
  * @param state  the counter document, just read
  */
@@ -72,7 +72,7 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
   }
 }
 
-/** Runs a task: waits until it is due, since clocks differ, then keeps its promise. */
+/** Runs a task: waits until it is due by this clock, then counts up to it. */
 export async function runTask(backend: Backend, { counterId, due, isPoll }: AggregationTask): Promise<void> {
   await backend.sleep(due + backend.margin - backend.now());
   await aggregate(backend, await readCounter(backend.counters.doc(counterId)), { at: due, isPoll });

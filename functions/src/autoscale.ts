@@ -9,27 +9,27 @@
  *
  * Either way the count becomes one and a half times what is needed, which is in between.
  *
- * Counts of independent writers vary by their square root, so `n` writes are evidence of `n − 2.5 √n`: two and a half
- * standard deviations. That is asked of the average rate, and of what came at once. Where writers that met contention have
- * created shards beyond the count, the average is taken as it is.
+ * A count of `n` independent writes has a standard deviation of `√n`, so `n` writes prove a demand of `n − 2.5 √n`. The
+ * average rate and the writes since the last measurement are both reduced like this. If contention has created shards beyond
+ * the count, the average is used unreduced.
  */
 import type { Config, Millis } from "./config.ts";
-import { type Demand, MEMORY } from "./demand.ts";
+import { type Demand, RATE_TIME_CONSTANT } from "./demand.ts";
 
 /** Above this share of its capacity a counter grows. */
-const BUSY = 0.8;
+const GROW_ABOVE = 0.8;
 
 /** A counter is calm below this share of its capacity. */
-const CALM = 0.35;
+const SHRINK_BELOW = 0.35;
 
 /** How many times the shards that are needed a counter gets. */
 const HEADROOM = 1.5;
 
 /** How many standard deviations of a count of writes may be chance. */
-const CHANCE = 2.5;
+const SIGMAS = 2.5;
 
-/** How many shards must have appeared at once beyond the count: one may be a writer that went by an old count. */
-const CONTENDED = 2;
+/** New shards beyond the count that prove contention. One may come from a writer with an old count. */
+const CONTENTION_SHARDS = 2;
 
 /** The shard count, and since when the counter has been calm enough to shrink. */
 export interface Scaling {
@@ -47,25 +47,25 @@ export function decideScaling(demand: Demand, scaling: Scaling, now: Millis, lea
   const { writesPerShard, maxShards, shrinkCooldown } = config;
   const clamp = (shards: number) => Math.min(Math.max(Math.round(shards), least), maxShards);
   const current = clamp(scaling.shardCount);
-  const needed = neededShards(demand, writesPerShard * current * BUSY, current === least) / writesPerShard;
+  const needed = requiredRate(demand, writesPerShard * current * GROW_ABOVE, current === least) / writesPerShard;
   if (needed > 0) return { shardCount: clamp(HEADROOM * needed), calmSince: null };
   const sustained = demand.rate / writesPerShard;
-  if (current === least || sustained >= current * CALM) return { shardCount: current, calmSince: null };
+  if (current === least || sustained >= current * SHRINK_BELOW) return { shardCount: current, calmSince: null };
   const calmSince = scaling.calmSince ?? now;
   if (now - calmSince < shrinkCooldown) return { shardCount: current, calmSince };
   return { shardCount: Math.min(clamp(HEADROOM * sustained), current), calmSince: null };
 }
 
 /**
- * What is needed; 0 if nothing is certain to be above a limit. Of shards in plenty that show no contention, demand is not
- * hidden: what may be chance is left out, the more of it the closer what is certain is to the limit.
+ * Writes per second to provide for; 0 if no lower bound exceeds `limit`. Contention, or the fewest shards, may hide demand:
+ * then the estimate counts in full. Otherwise chance is subtracted: all of it at the limit, less above.
  */
-function neededShards({ rate, writes, within, beyond }: Demand, limit: number, isLeast: boolean): number {
-  const isContended = beyond >= CONTENDED;
+function requiredRate({ rate, writes, within, beyond }: Demand, limit: number, isLeast: boolean): number {
+  const isContended = beyond >= CONTENTION_SHARDS;
   const estimates = [
     // The average of a rate over so long varies as much as a count of writes over twice the time constant.
-    { rate, writes: (2 * MEMORY * rate) / 1_000, chance: isContended ? 0 : CHANCE },
-    { rate: (writes * 1_000) / within, writes, chance: CHANCE },
+    { rate, writes: (2 * RATE_TIME_CONSTANT * rate) / 1_000, chance: isContended ? 0 : SIGMAS },
+    { rate: (writes * 1_000) / within, writes, chance: SIGMAS },
   ];
   const needed = estimates.map((one) => {
     const certain = one.rate * (1 - one.chance / Math.sqrt(one.writes));

@@ -23,8 +23,8 @@ export interface Backend {
   readonly sleep: (duration: Millis) => Promise<void>;
   readonly schedule: Schedule;
   /**
-   * In the emulator, which dispatches tasks at once: takes an early one over. Each invocation has one of 50 processes, and
-   * those that wait would leave none for others.
+   * Only in the emulator, which dispatches tasks at once: runs an early task by a timer. Waiting invocations would use up
+   * its 50 processes.
    */
   readonly takeOver?: Schedule;
 }

@@ -30,8 +30,8 @@ export interface Config {
   /** Writes per second a shard may take before the counter grows. */
   readonly writesPerShard: number;
   /**
-   * How long a counter must have been calm before it shrinks, and a surplus shard quiet before it is folded. With a shard go
-   * its marks, so no less than a mark must live.
+   * How long a counter must have been calm before it shrinks, and a surplus shard quiet before it is folded. A fold
+   * deletes marks, so at least `MARK_LIFETIME_SECONDS`.
    */
   readonly shrinkCooldown: Millis;
   /** A total is never published more often than this. */
@@ -182,7 +182,7 @@ export function validConfig(config: Config, isEmulated = false): Config {
   inRange("MAX_INTERVAL_SECONDS", config.maxInterval / 1_000, config.minInterval / 1_000, LONGEST_DELAY / 1_000);
   inRange("PRECISION", config.precision, 0, 1);
   inRange("HISTORY_DAYS", config.historyRetention / DAY, 0, 3_650, true);
-  // A counter would count, or write, what makes it count and write again.
+  // A path below COLLECTION would trigger the functions endlessly.
   const outside = (name: string, path: readonly string[]) => {
     if (path[0] !== config.collection) return;
     const value = JSON.stringify(path.join("/"));

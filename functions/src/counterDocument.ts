@@ -1,6 +1,6 @@
 /**
- * The counter document: what it holds, how it is read and how it is written. Parsed with suspicion, because a server may
- * have made it ahead, or damaged it.
+ * The counter document: what it holds, how it is read and how it is written. Each field is checked, because a server may
+ * have created or damaged the document.
  */
 import { type DocumentReference, type DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
 import { type CounterDocument, groupOf, type HistoryState, type Reservation } from "../../core/src/index.ts";
@@ -35,7 +35,7 @@ export interface Published {
   readonly counts: string | null;
 }
 
-/** A counter document as it was read: what is published over it is published on that condition. */
+/** A counter document as it was read. Its `updateTime` is the precondition of the next publish. */
 export interface CounterState {
   readonly ref: DocumentReference;
   /** `undefined` if there was no document. */
@@ -97,7 +97,7 @@ export function parseCounter(snapshot: DocumentSnapshot): CounterState {
   return { ref, updateTime, published, reserved };
 }
 
-/** A poll that no publish can have scheduled is none: writes would wait for it. */
+/** Drops an instant that no publish can have scheduled: writes would wait for it. */
 function pollOf(nextAt: Millis | null, asOf: Millis): Millis | null {
   return nextAt !== null && nextAt > asOf && nextAt <= asOf + LONGEST_DELAY + 1 ? nextAt : null;
 }

@@ -35,7 +35,7 @@ export type Step =
   | { readonly do: "measure" }
   /** The clock is ahead of the database's: then measure again. */
   | { readonly do: "wait"; readonly duration: Millis }
-  /** Move shards into `base` that have been quiet since then, from this index on; then measure again. */
+  /** Fold shards from `fromIndex` on that were not written after `quietSince`; then measure again. */
   | { readonly do: "fold"; readonly fromIndex: number; readonly quietSince: Millis }
   /** Schedule first, then publish. */
   | { readonly do: "publish"; readonly next: Published; readonly tasks: readonly Instant[] };
@@ -53,8 +53,8 @@ export function decide(cause: Cause, known: Knowledge, now: Millis, margin: Mill
   if (previous && isCovered(cause, previous, margin)) return { do: "nothing" };
   const due = previous ? dueOf(previous, config, cause) : 0;
   if (!measurement) {
-    const overtakenUntil = overtaken(cause, previous, config);
-    if (now < overtakenUntil) return { do: "schedule", task: { due: overtakenUntil, isPoll: true } };
+    const yields = yieldUntil(cause, previous, config);
+    if (now < yields) return { do: "schedule", task: { due: yields, isPoll: true } };
     return now < due
       ? { do: "schedule", task: { due: Math.max(due, cause.at), isPoll: cause.isPoll } }
       : { do: "measure" };
@@ -68,37 +68,36 @@ export function decide(cause: Cause, known: Knowledge, now: Millis, margin: Mill
 
   const isCertain = cause.at <= asOf - margin || includes(measurement, cause.shardId, cause.at);
   const again = { due: Math.max(dueOf(next, config), cause.at), isPoll: false };
-  // Of a counter that does not exist, or was deleted, there is nothing to tell.
+  // A counter with no shards and no publish stays unpublished.
   const isMissing = !previous && !measurement.counted && measurement.documents === 0;
   if (isMissing) return isCertain ? { do: "nothing" } : { do: "schedule", task: again };
-  // All else is published even if it says nothing new: writes may cancel out, and an instance that has measured between
-  // them may be about to publish. Only another publish makes that one fail.
+  // An unchanged total is published, too: writes may cancel out while an instance that measured between them is about to
+  // publish. Only this publish makes that one fail.
   const poll = next.nextAt === null ? [] : [{ due: next.nextAt, isPoll: true }];
-  const isPromised = next.phase === "busy" && next.nextAt !== null && next.nextAt >= cause.at;
-  return { do: "publish", next, tasks: isCertain || isPromised ? poll : [...poll, again] };
+  const isCoveredByPoll = next.phase === "busy" && next.nextAt !== null && next.nextAt >= cause.at;
+  return { do: "publish", next, tasks: isCertain || isCoveredByPoll ? poll : [...poll, again] };
 }
 
 /** Whether the writes are counted, or certain to be by a poll that is scheduled. */
 function isCovered({ at, isPoll }: Cause, { asOf, phase, nextAt }: Published, margin: Millis): boolean {
-  // Of several polls the last goes on, whatever was published since it was scheduled.
+  // Only a later scheduled poll makes a poll obsolete; a publish does not.
   if (isPoll && nextAt !== null) return nextAt > at;
   // A write waits for the poll of a busy counter, which is soon, and for no other.
   return at <= asOf - margin || (phase === "busy" && nextAt !== null && nextAt >= at);
 }
 
 /**
- * Until when a poll leaves the counter to an earlier one that the last publish has scheduled. Otherwise two chains of polls
- * would go on side by side: both schedule their next poll before one of them fails to publish.
+ * The instant until which a poll gives way to an earlier scheduled one; 0 if there is none. Otherwise two chains of polls
+ * would run side by side: both schedule their next poll before one of them fails to publish.
  */
-function overtaken({ at, isPoll }: Cause, previous: Published | undefined, { minInterval }: Config): Millis {
+function yieldUntil({ at, isPoll }: Cause, previous: Published | undefined, { minInterval }: Config): Millis {
   const nextAt = previous?.nextAt ?? at;
   return isPoll && nextAt < at ? nextAt + minInterval : 0;
 }
 
 /**
- * From which shard on shards are folded now, if any are. Of a quiet counter all silent ones, at the end of each cool-down
- * since its last write. Of any other, once in a cool-down, those beyond the shard count: writers no longer use them, and each
- * further 1,000 cost another read.
+ * The index from which shards are folded now, if any; at most once in a cool-down. A cooling counter folds all silent shards.
+ * Any other folds those beyond the shard count: writers no longer use them, and each further 1,000 cost 2 reads.
  */
 function foldFrom(previous: Published, next: Published, measurement: Measurement, config: Config): number | undefined {
   const since = isQuiet(next.phase) ? (next.calmSince ?? 0) : 0;

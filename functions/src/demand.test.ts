@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MEMORY, nextRate } from "./demand.ts";
+import { nextRate, RATE_TIME_CONSTANT } from "./demand.ts";
 
 const rates = fc.oneof(fc.double({ min: 0, max: 5, noNaN: true }), fc.double({ min: 0, max: 1e6, noNaN: true }));
 const times = fc.double({ min: 1, max: 1e8, noNaN: true });
@@ -31,7 +31,7 @@ describe("the rate", () => {
       fc.property(fc.integer({ min: 1, max: 10_000 }), fc.integer({ min: 1, max: 20 }), (perSecond, steps) => {
         let rate = 0;
         for (let n = 0; n < steps; n++) rate = nextRate(rate, (perSecond * 10) / steps, 10_000 / steps);
-        expect(rate).toBeCloseTo(perSecond * (1 - Math.exp(-10_000 / MEMORY)), perSecond > 100 ? 0 : 2);
+        expect(rate).toBeCloseTo(perSecond * (1 - Math.exp(-10_000 / RATE_TIME_CONSTANT)), perSecond > 100 ? 0 : 2);
       }),
     );
   });

@@ -1,13 +1,13 @@
 /**
- * The demand that a measurement shows: by this a counter grows and shrinks. The rate is an average over some seconds, and
- * what comes at once is told beside it: ten writes after an hour of silence are ten at once, not ten an hour.
+ * The demand that a measurement shows: from which its shard count is decided. It holds an average rate, and the writes
+ * since the last measurement: ten after an hour of silence are a burst, not ten an hour.
  */
 import type { Millis } from "./config.ts";
 
 /** The time constant of the average: what was so long ago weighs a third of what is now. */
-export const MEMORY: Millis = 5_000;
+export const RATE_TIME_CONSTANT: Millis = 5_000;
 
-/** Writes that were expected and did not come, from which on writing has stopped: a pause by chance is so long 1 in 22,000 times. */
+/** Writing has stopped when this many expected writes are missing: e⁻¹⁰, or 1 in 22,000, by chance. */
 const STOPPED = 10;
 
 /** What was asked of a counter since it was measured last. */
@@ -34,7 +34,7 @@ export interface Demand {
  */
 export function nextRate(before: number, writes: number, within: Millis): number {
   if (writes === 0 && (before * within) / 1_000 >= STOPPED) return 0;
-  const kept = Math.exp(-within / MEMORY);
+  const kept = Math.exp(-within / RATE_TIME_CONSTANT);
   const rate = before * kept + ((writes * 1_000) / within) * (1 - kept);
   return rounded(rate);
 }

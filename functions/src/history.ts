@@ -34,8 +34,8 @@ export function keptBy(previous: Published | undefined, next: Published, { histo
 }
 
 /**
- * Whether the minute of a publish is one in which the counter was busy. Not by its own rate alone: when writing stops, a
- * publish follows that says so, often within the minute.
+ * Whether the minute of a publish is one in which the counter was busy. The rate alone is not enough: after the last
+ * write, a publish with rate 0 may follow in the same minute.
  */
 export function isBusyMinute(
   previous: Published | undefined,

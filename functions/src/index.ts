@@ -46,7 +46,7 @@ const options = {
   maxInstances: params.maxInstances,
 } as const;
 
-/** A write is tried again for up to a day until it is counted. A deleted shard was folded: its count lives on in `base`. */
+/** Events are retried for up to a day. Shard deletions need no trigger: a fold has moved the count to `base`. */
 const retried = { ...options, database: params.database, retry: true } as const;
 
 export const wake = onDocumentCreated(
@@ -101,7 +101,7 @@ function dispatched(task: AggregationTask): Promise<void> {
 
 /** About a day, as the retries of an event. */
 const retryConfig = { maxAttempts: 100, minBackoffSeconds: 1, maxBackoffSeconds: 900 };
-/** The most that Cloud Tasks dispatches from a queue: 500 a second, of some second each. 25 instances handle them. */
+/** The limit of Cloud Tasks: 500 dispatches a second per queue. At about a second each, 25 instances suffice. */
 const rateLimits = { maxConcurrentDispatches: 500, maxDispatchesPerSecond: 500 };
 const schedule = "every 5 minutes";
 

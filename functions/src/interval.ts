@@ -2,8 +2,7 @@
  * How long a published total may age before the next one: until the change can be seen, within bounds that are set.
  *
  * A counter that is written less than once in the longest interval gets the shortest, since there is nothing to coalesce. A
- * counted collection costs a read per 1,000 documents, and is not counted so often that this exceeds
- * {@link READS_PER_SECOND}.
+ * counted collection costs a read per 1,000 documents; {@link READS_PER_SECOND} limits that as far as the bounds allow.
  */
 import type { Config, Millis } from "./config.ts";
 import type { Published } from "./counterDocument.ts";
@@ -31,7 +30,7 @@ export function publishInterval(total: number, rate: number, reads: number, conf
 
 /** Why a counter is looked at. */
 export interface Cause {
-  /** A write that must be counted, or the instant up to which all writes must be. */
+  /** A write's commit time, or a task's due time: all writes up to it are counted. */
   readonly at: Millis;
   /** Whether it is the poll that a publish has scheduled for `at`, or one in place of it. */
   readonly isPoll: boolean;
@@ -44,8 +43,8 @@ export interface Cause {
 /**
  * The earliest instant that the next publish may be exact for.
  *
- * A shard that was created beyond the shard count is a sign of contention, so the counter may grow as soon as the shortest
- * interval allows; and one that has just grown may grow again, before its average has come to what it has grown for.
+ * The shortest interval applies after a shard was created beyond the shard count, which signals contention, and after
+ * growth, because the average rate still lags.
  */
 export function dueOf(published: Published, config: Config, cause?: Cause): Millis {
   const { total, rate, asOf, reads, shardCount, growing, counts } = published;

@@ -37,7 +37,7 @@ export async function measureShards(shards: CollectionReference, documents: numb
   if (few) return few;
   const { withoutIndex, ...sum } = await sumShards(shards);
   if (withoutIndex) warnOnce(WARNINGS[withoutIndex]);
-  // Of a few, it matters which they are.
+  // Listing tells whether any is silent.
   return (sum.documents <= FEW && (await list())) || sum;
 }
 

@@ -61,7 +61,7 @@ function parseMirror(entry: string): Mirror {
   if (document.length % 2 !== 0 || !document.every((segment) => isDocumentId(filled(segment, "key")))) {
     throw invalid(entry, "name the path of a document, such as posts/{key}");
   }
-  if (document[0]?.includes(KEY)) throw invalid(entry, "start the path with a certain collection");
+  if (document[0]?.includes(KEY)) throw invalid(entry, "leave {key} out of the first segment");
   if (!field.every((name) => isDocumentId(name) && !/[{}]/.test(name))) {
     throw invalid(entry, "name a field, such as likes or stats.likes");
   }

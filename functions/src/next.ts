@@ -30,8 +30,8 @@ export function nextPublished(
   const least = Math.min(Math.max(config.minShards, reservedShards), config.maxShards);
   const before = previous ?? { shardCount: least, calmSince: null };
   const scaled = counted ? { shardCount: least, calmSince: null } : decideScaling(demand, before, asOf, least, config);
-  // What a counter has grown for is the rate until the average has come there: it wants the shortest interval now. A
-  // reservation is no demand.
+  // After growth the average lags, so the rate since the last measurement applies if it is higher. A reservation alone is
+  // not growth.
   const isGrown = scaled.shardCount > Math.max(before.shardCount, least);
   const rate = isGrown ? Math.max(demand.rate, rateOf(demand)) : demand.rate;
   const reads = counted?.reads ?? 0;
@@ -39,7 +39,7 @@ export function nextPublished(
   const isWritten = writes !== (previous?.writes ?? 0) || total !== (previous?.total ?? 0);
   const isSilent = hasSilentShards(measurement);
   const quiet = quietFor(previous, asOf);
-  // That nothing was written is only said by a poll, or in place of one that is due: an event may come late, or twice.
+  // Only a poll, or an event once it is due, may conclude that nothing was written: events come late, or twice.
   const isUnmoved =
     previous !== undefined &&
     !isWritten &&
@@ -47,7 +47,7 @@ export function nextPublished(
     (previous.nextAt === null ? !isSilent : previous.nextAt > asOf);
   const activity = { isWritten, quietFor: quiet, rate, interval, hasSilentShards: isSilent };
   const phase = isUnmoved ? previous.phase : nextPhase(previous?.phase, activity, config);
-  // A quiet counter is polled as long as it has many shards, so it shrinks without cooling down.
+  // With a shard count above 1, polls stay frequent. So a quiet counter shrinks without waiting for the cool-down.
   const shardCount = phase === "shrunk" || phase === "cooling" ? least : scaled.shardCount;
   const delay = pollAfter(phase, { ...activity, shardCount }, config);
   return {
@@ -76,10 +76,10 @@ function quietFor(previous: Published | undefined, asOf: Millis): Millis {
 }
 
 /** Phases in which a write wakes the counter, since writers know of no silent shard. */
-const ASLEEP: readonly Phase[] = ["idle", "shrunk", "cooling"];
+const WOKEN_BY_WRITES: readonly Phase[] = ["idle", "shrunk", "cooling"];
 
 /** What comes within less time, such as what a device has kept while it was offline, says nothing of a rate. */
-const SHORTEST: Millis = 250;
+const SHORTEST_BURST: Millis = 250;
 
 function demandOf(
   { at, shardId, isPoll, isNew }: Cause,
@@ -90,7 +90,7 @@ function demandOf(
   const asOf = toMillis(measurement.asOf);
   const appeared = measurement.documents - (previous?.documents ?? 0);
   const beyond = Math.min(appeared, shardsBeyond(measurement, previous?.shardCount ?? config.minShards));
-  const woken = Math.max(asOf - at, SHORTEST);
+  const woken = Math.max(asOf - at, SHORTEST_BURST);
   if (!previous) {
     // Of a counter that was written before it was ever measured, it is not known since when.
     const isFirst = isNew === true && shardId === TRIGGER_SHARDS[0];
@@ -98,13 +98,14 @@ function demandOf(
   }
   const since = Math.max(asOf - previous.asOf, 1);
   const writes = writesBy(previous, measurement) - previous.writes;
-  const slept = !isPoll && ASLEEP.includes(previous.phase) && at > dueOf(previous, config) + config.minInterval;
+  const slept =
+    !isPoll && WOKEN_BY_WRITES.includes(previous.phase) && at > dueOf(previous, config) + config.minInterval;
   return { rate: nextRate(previous.rate, writes, since), writes, within: slept ? woken : since, beyond };
 }
 
 /**
- * How many writes there have been. Of a collection, at least as many as its count has moved by: a creation and a deletion
- * since the last measurement cancel out. It feeds the rate; no instant is taken for covered because of it.
+ * Writes so far. For a counted collection a lower bound: a creation and a deletion between measurements cancel out. Only
+ * the rate uses it.
  */
 function writesBy(previous: Published | undefined, { counted, total, writes }: Measurement): number {
   if (!counted) return Math.max(writes, previous?.writes ?? 0);

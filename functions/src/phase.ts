@@ -37,10 +37,10 @@ export type Phase = (typeof PHASES)[number];
 export const POLLED: readonly Phase[] = PHASES.filter((phase) => phase !== "idle");
 
 /** From so many writes in an interval on, a poll is cheaper than being woken by each. */
-const BUSY = 2;
+const BUSY_WRITES = 2;
 
 /** From so many on if most of them wake nothing. */
-const BUSY_IF_SILENT = 0.2;
+const BUSY_WRITES_IF_SILENT = 0.2;
 
 /** How long a counter must have been quiet to shrink. */
 const QUIET: Millis = 60_000;
@@ -76,9 +76,9 @@ export interface Activity {
 /** The phase that follows. A counter that was never published has none before. */
 export function nextPhase(before: Phase | undefined, activity: Activity, config: Config): Phase {
   const { isWritten, quietFor, rate, interval, hasSilentShards } = activity;
-  // Of a counter that slept, or was never published, the average is not yet the rate.
+  // After a pause, or before the first publish, the average is unreliable.
   const isAwake = before === "busy" || before === "scattered";
-  if (rate * interval >= 1_000 * (hasSilentShards && isAwake ? BUSY_IF_SILENT : BUSY)) return "busy";
+  if (rate * interval >= 1_000 * (hasSilentShards && isAwake ? BUSY_WRITES_IF_SILENT : BUSY_WRITES)) return "busy";
   if (!hasSilentShards) return "idle";
   if (isWritten || before === undefined || before === "idle") return "scattered";
   const { shrunk, cooling } = timesOf(config);
@@ -86,8 +86,8 @@ export function nextPhase(before: Phase | undefined, activity: Activity, config:
 }
 
 /**
- * How long after a publish the counter is measured again; `undefined` if the next write sees to it. As long as writers are
- * told to use silent shards, no longer than the longest interval.
+ * The time from a publish to the next poll; `undefined` if the next write triggers the measurement. At most the longest
+ * interval while the shard count is above 1.
  */
 export function pollAfter(
   phase: Phase,

@@ -25,8 +25,8 @@ export type Schedule = (task: AggregationTask) => Promise<void>;
 export function cloudTasks(functions: Functions, location: string): Schedule {
   const { FUNCTIONS_EMULATOR, FIREBASE_KIT_INSTANCE_ID: kit } = process.env;
   const at = `locations/${location}/functions`;
-  // For a kit's own queue the Admin SDK wants the credentials of the machine, which an emulator need not have. Named in
-  // full, the queue is nobody's own.
+  // For a kit's own queue the Admin SDK needs the machine's credentials, which an emulator may lack. The full name with the
+  // scope `global` avoids that.
   const queue =
     FUNCTIONS_EMULATOR && kit
       ? functions.taskQueue<AggregationTask>(`${at}/kit-${kit}-aggregate`, { scope: "global" })

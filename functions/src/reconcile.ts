@@ -26,26 +26,26 @@ export async function reconcileDue(backend: Backend): Promise<void> {
   const now = toTimestamp(backend.now());
   const due = backend.counters.where("reconcileAt", "<=", now).orderBy("reconcileAt").limit(PAGE);
   for (let page = await due.get(); !page.empty; page = await due.startAfter(page.docs.at(-1)).get()) {
-    await Promise.all(page.docs.map((counter) => attend(backend, counter)));
+    await Promise.all(page.docs.map((counter) => reconcileInTime(backend, counter)));
     if (page.size < PAGE) return;
   }
 }
 
 /** How long one counter may hold up the others. */
-const PATIENCE: Millis = 120_000;
+const TIMEOUT: Millis = 120_000;
 
-async function attend(backend: Backend, counter: QueryDocumentSnapshot): Promise<void> {
-  const late = backend.sleep(PATIENCE).then(() => {
-    throw new Error(`is not done after ${PATIENCE / 60_000} minutes; when it is due next, it is tried again`);
+async function reconcileInTime(backend: Backend, counter: QueryDocumentSnapshot): Promise<void> {
+  const late = backend.sleep(TIMEOUT).then(() => {
+    throw new Error(`is not done after ${TIMEOUT / 60_000} minutes; when it is due next, it is tried again`);
   });
-  await Promise.race([repair(backend, counter), late])
+  await Promise.race([reconcileOne(backend, counter), late])
     .finally(() => reschedule(backend, counter))
     .catch((error) => {
       logError("could not reconcile a counter", { counter: counter.id, error });
     });
 }
 
-async function repair({ config }: Backend, counter: QueryDocumentSnapshot): Promise<void> {
+async function reconcileOne({ config }: Backend, counter: QueryDocumentSnapshot): Promise<void> {
   const { id, ref } = counter;
   // Its shards are behind its total by design, and every publish puts them right.
   if (collectionOf(id, config.counted)) throw new Error("counts a collection by itself; take its source away");

@@ -339,7 +339,7 @@ export const mutations: Record<string, Mistake> = {
   },
   "replan after an unknown outcome": {
     file: "client/src/web/increment.ts",
-    find: 'if ((error as FirestoreError).code === "aborted") throw error;',
+    find: "if (/^(aborted|permission-denied)$/.test((error as FirestoreError).code)) throw error;",
     replace: 'throw (error as FirestoreError).code === "unavailable" ? { code: "aborted" } : error;',
     breaks: ["I5"],
   },

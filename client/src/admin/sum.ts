@@ -1,9 +1,9 @@
 /**
  * Adds up the shards of a counter at one read time, without holding them in memory.
  *
- * The index adds them up: one aggregation sums the shards that are in it, and another counts all documents there are. If the
- * two numbers of documents differ, a server has written shards that the index leaves out; then the shards are listed, page
- * by page, as they are where the index is missing. A read-only transaction takes no lock, so no writer waits.
+ * One aggregation sums the indexed shards, another counts all documents. If the two counts differ, a server has written
+ * shards without the indexed fields. Then, or if the index is missing, the shards are listed page by page. A read-only
+ * transaction takes no lock, so no writer waits.
  */
 import {
   AggregateField,

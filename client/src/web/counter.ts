@@ -72,8 +72,8 @@ export function counterDoc({ firestore, path }: CounterRef): DocumentReference {
  * Reads the shard count if what is known is stale, once at a time. Never rejects: not knowing is safe. Cost: 1 read, once in
  * two minutes or 20 writes; once a second while writes are contended, once a second while the counter grows or is new.
  *
- * @returns what to wait for before a write: that read, but no longer than a write may take; and not at all where the wait
- *          could cost the write, on a page that is hidden and may be gone any moment, or on a device that is offline
+ * @returns what a write awaits: that read, for a second at most. `undefined` if the count is fresh, or where waiting could
+ *          lose the write: on a hidden page or offline
  */
 export function knowSpread(counter: Counter): Promise<void> | undefined {
   const { _spread } = counter;

@@ -153,8 +153,8 @@ type Writer = WriteBatch | Transaction;
  * one that {@link prepareIncrement} has planned before.
  *
  * A watch shows it when it is published. If a cut connection makes the SDK send the batch again, the rules refuse all
- * of it, and `commit` rejects with `permission-denied` although the first attempt was committed: a document that your
- * batch creates under an id of its own tells.
+ * of it, and `commit` rejects with `permission-denied` although the first attempt was committed: to tell, read a
+ * document that the batch creates.
  *
  * Cost: 1 write of the batch, 2 and the 2 reads of the rules with a `key`.
  *
@@ -230,10 +230,10 @@ async function commit(counter: Counter, by: number, key?: string, undone?: strin
 }
 
 /**
- * Sends an increment. By a commit of its own, which contention refuses: then it can move to another shard, while the SDK's
- * queue would send it to the same shard for ever. But the queue works offline and survives a reload, so it gets what
- * has no answer; the same write twice counts once. The queue also tells this client's cache, so it gets at once what
- * is watched there: entries, and the shards of a watched counter unless they are contended.
+ * Sends an increment. A commit of its own comes first: if contention aborts it, the caller tries another shard, while the
+ * SDK's queue would retry the same one for ever. Without an answer, the same write goes to the queue, which works offline
+ * and survives a reload; both count once. What the cache must show goes to the queue at once: entries, and increments of a
+ * watched counter unless it is contended.
  */
 async function send(counter: Counter, plan: IncrementPlan, undone?: string): Promise<unknown> {
   const { firestore, _spread, _watcher } = counter;
