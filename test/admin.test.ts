@@ -1,5 +1,6 @@
 /** The server entry: exact under retries of unknown outcome, folds and resets, and what only a server may do. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { FieldValue, Timestamp } from "firebase-admin/firestore";
 import * as web from "firestore-tally";
 import {
   bufferedCounter,
@@ -316,6 +317,26 @@ describe("ensureCounter", () => {
     await ensureCounter(ref);
     await until(async () => (await getCounter(ref)).asOf !== null, "the total");
     expect((await getCounter(ref)).total).toBe(0);
+  });
+
+  test("with shards wakes a counter that has been quiet: writes to shards that wake nothing are seen again", async () => {
+    const id = "stock:quiet";
+    const ref = counter(admin, id);
+    const shard = admin.doc(`counters/${id}/shards/7`);
+    const write = () =>
+      shard.set({ shard: "7", count: FieldValue.increment(1), writes: FieldValue.increment(1) }, { merge: true });
+    await write();
+    await until(async () => (await getCounter(ref)).total === 1, "the first total");
+    // As minutes of silence would leave it.
+    const now = Date.now();
+    const [calmSince, nextAt] = [now - 190_000, now + 410_000].map((at) => Timestamp.fromMillis(at));
+    await admin.doc(ref.path).update({ phase: "cooling", calmSince, nextAt });
+    await ensureCounter(ref, { shards: 40 });
+    expect((await published(id))?.shardCount).toBe(40);
+    await write();
+    await until(async () => (await getCounter(ref)).total === 2, "the second total");
+    expect((await published(id))?.shardCount).toBe(40);
+    expect(await getExactCounter(ref)).toBe(2);
   });
 });
 

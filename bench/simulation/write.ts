@@ -1,5 +1,5 @@
 /**
- * One increment on its way, as in `client/src/web/increment.ts`: sent to a shard by a commit of its own, refused there and
+ * One increment on its way, as in `client/src/web/commit.ts`: sent to a shard by a commit of its own, refused there and
  * sent to another one, or queued, committed, acknowledged. Now and then an acknowledged one removes old marks.
  *
  * Who watches the counter writes through the SDK's queue unless writes are contended. The queue sends a refused write to the

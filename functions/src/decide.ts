@@ -63,7 +63,7 @@ export function decide(cause: Cause, known: Knowledge, now: Millis, margin: Mill
   if (asOf < due) return { do: "wait", duration: due - asOf };
 
   const next = nextPublished(cause, { previous, reserved }, measurement, config);
-  const fromIndex = previous && !hasFolded ? foldFrom(previous, next, measurement, config) : undefined;
+  const fromIndex = previous && cause.isPoll && !hasFolded ? foldFrom(previous, next, measurement, config) : undefined;
   if (fromIndex !== undefined) return { do: "fold", fromIndex, quietSince: asOf - config.shrinkCooldown };
 
   const isCertain = cause.at <= asOf - margin || includes(measurement, cause.shardId, cause.at);
@@ -96,7 +96,8 @@ function yieldUntil({ at, isPoll }: Cause, previous: Published | undefined, { mi
 }
 
 /**
- * The index from which shards are folded now, if any; at most once in a cool-down. A cooling counter folds all silent shards.
+ * The index from which shards are folded now, if any; at most once in a cool-down, and by polls alone: of a fold
+ * there should be one at a time. A cooling counter folds all silent shards.
  * Any other folds those beyond the shard count: writers no longer use them, and each further 1,000 cost 2 reads.
  */
 function foldFrom(previous: Published, next: Published, measurement: Measurement, config: Config): number | undefined {

@@ -338,13 +338,13 @@ export const mutations: Record<string, Mistake> = {
     isRare: true,
   },
   "replan after an unknown outcome": {
-    file: "client/src/web/increment.ts",
+    file: "client/src/web/commit.ts",
     find: "if (/^(aborted|permission-denied)$/.test((error as FirestoreError).code)) throw error;",
     replace: 'throw (error as FirestoreError).code === "unavailable" ? { code: "aborted" } : error;',
     breaks: ["I5"],
   },
   "the queue gets another plan than the commit before it": {
-    file: "client/src/web/increment.ts",
+    file: "client/src/web/commit.ts",
     find: "  put(batch, counter, plan, undone);",
     replace: "  put(batch, counter, isWatched ? plan : planFor(counter, plan.by), undone);",
     breaks: ["I5"],
@@ -388,7 +388,7 @@ export const mutations: Record<string, Mistake> = {
     find: "(previous.nextAt === null ? !isSilent : previous.nextAt > asOf)",
     replace: "(previous.nextAt === null || previous.nextAt > asOf)",
     breaks: ["I2"],
-    seed: 7834,
+    seed: 2650,
   },
   "a counted collection is due when a shard says so": {
     file: "functions/src/interval.ts",

@@ -28,7 +28,7 @@ const HOUR_MS = 3_600_000;
  * comes all at once, none of its writes then waits for the counter to grow. The parameter
  * `MAX_SHARDS` of the functions still holds.
  *
- * Cost: 2 reads, and 1 write if it does not exist; 1 read and 1 write more with `shards`.
+ * Cost: 2 reads, and 1 write if it does not exist; 1 read and 2 writes more with `shards`.
  *
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-option`
  *
@@ -41,7 +41,7 @@ const HOUR_MS = 3_600_000;
 export async function ensureCounter(ref: CounterRef, options: EnsureOptions = {}): Promise<void> {
   const { initial = 0, shards, holdFor = HOUR_MS } = options;
   validTotal(initial);
-  if (shards !== undefined) await reserveShards(ref, shards, holdFor);
+  if (shards !== undefined) validReservation(shards, holdFor);
   const base = shardDoc(ref, BASE_SHARD);
   await persist(async () => {
     // A counter document without a total is no counter yet: setSource may have come first.
@@ -51,10 +51,10 @@ export async function ensureCounter(ref: CounterRef, options: EnsureOptions = {}
   }).catch((error) => {
     if (codeOf(error) !== ALREADY_EXISTS) throw error;
   });
+  if (shards !== undefined) await reserveShards(ref, shards, holdFor);
 }
 
-/** Clients read `shardCount` at once; the functions keep to the reservation with each publish. */
-async function reserveShards(ref: CounterRef, shards: number, holdFor: number): Promise<void> {
+function validReservation(shards: number, holdFor: number): void {
   if (!(Number.isInteger(shards) && shards >= 1 && shards <= MAX_SHARDS)) {
     throw new CounterError(
       "counter/invalid-option",
@@ -64,12 +64,21 @@ async function reserveShards(ref: CounterRef, shards: number, holdFor: number): 
   if (!(holdFor > 0 && holdFor <= MAX_HOLD_MS)) {
     throw new CounterError("counter/invalid-option", `holdFor is ${holdFor}; pass milliseconds, up to 30 days`);
   }
+}
+
+/**
+ * Clients read `shardCount` at once; the functions keep to the reservation with each publish. A write of `base` wakes them: a
+ * counter that has been quiet is polled too rarely for shards whose writes wake nothing.
+ */
+async function reserveShards(ref: CounterRef, shards: number, holdFor: number): Promise<void> {
   await persist(() =>
     ref.firestore.runTransaction(async (transaction) => {
       const known = (await transaction.get(counterDoc(ref))).get("shardCount");
       const reserved = { shards, until: Timestamp.fromMillis(Date.now() + holdFor) };
       const shardCount = Math.max(Number(known) || 1, shards);
       transaction.set(counterDoc(ref), { reserved, shardCount }, { mergeFields: ["reserved", "shardCount"] });
+      const woken = { shard: BASE_SHARD, writes: FieldValue.increment(1), at: FieldValue.serverTimestamp() };
+      transaction.set(shardDoc(ref, BASE_SHARD), { count: FieldValue.increment(0), ...woken }, { merge: true });
     }),
   );
 }

@@ -1,0 +1,133 @@
+/**
+ * Commits an increment: one merge into one shard, replay-proof; with a key, also one entry in the same commit.
+ *
+ * When a connection is cut between the server's commit and its acknowledgement, the Firestore SDK sends the write
+ * again. The rules refuse the replay because it adds no mark; the refusal arrives as `permission-denied`, and one read
+ * of the shard tells a refused replay (its mark or its entry is there: it counted) from a refused increment.
+ */
+import {
+  arrayUnion,
+  Bytes,
+  doc,
+  type FirestoreError,
+  increment,
+  runTransaction,
+  serverTimestamp,
+  type Timestamp,
+  type WriteBatch,
+  writeBatch,
+} from "firebase/firestore";
+import { CounterError, type IncrementPlan, planIncrement, randomShard } from "../../../core/src/index.ts";
+import { ANSWERED, TIDY_EVERY } from "../timeouts.ts";
+import { type Committed, type Counter, isLeaving, knowSpread, readServer, unlessDenied } from "./counter.ts";
+import { tidy } from "./tidy.ts";
+
+/**
+ * Commits an increment. A watch of the counter shows it at once.
+ *
+ * @param undone - of an undo, the shard that the entry names; the entry is deleted
+ */
+export function perform(counter: Counter, by: number, key?: string, undone?: string): Promise<unknown> {
+  const outcome = commit(counter, by, key, undone);
+  counter._watcher?._follow(by, outcome, key);
+  return outcome;
+}
+
+async function commit(counter: Counter, by: number, key?: string, undone?: string): Promise<Committed> {
+  const { _spread } = counter;
+  await knowSpread(counter);
+  const plan = planFor(counter, by, key, undone);
+  _spread._sent();
+  try {
+    const _at = await send(counter, plan, undone).catch((error) => find(counter, plan, error, undone));
+    _spread._answered();
+    return { _path: plan.path, _at: _at as Committed["_at"] };
+  } catch (error) {
+    const isRefused = (error as FirestoreError).code === "aborted";
+    _spread._answered(isRefused);
+    if (!isRefused) throw error;
+    // It is not committed, and never will be: the next try is another increment, on another shard.
+    return commit(counter, by, key, undone);
+  }
+}
+
+/**
+ * Sends an increment. A commit of its own comes first: if contention aborts it, the caller tries another shard, while the
+ * SDK's queue would retry the same one for ever. Without an answer, the same write goes to the queue, which works offline
+ * and survives a reload; both count once. What the cache must show goes to the queue at once: entries, and increments of a
+ * watched counter unless it is contended.
+ */
+async function send(counter: Counter, plan: IncrementPlan, undone?: string): Promise<unknown> {
+  const { firestore, _spread, _watcher } = counter;
+  const isWatched = plan.entry || (_watcher && !_spread._isContended());
+  if (!isWatched && !isLeaving()) {
+    try {
+      await runTransaction(firestore, async (own) => put(own as unknown as WriteBatch, counter, plan), {
+        maxAttempts: 1,
+      });
+      // The cache does not know of it.
+      return _watcher && (await readServer(doc(firestore, plan.path), ANSWERED))?.get("at");
+    } catch (error) {
+      if (/^(aborted|permission-denied)$/.test((error as FirestoreError).code)) throw error;
+    }
+  }
+  const batch = writeBatch(firestore);
+  put(batch, counter, plan, undone);
+  return await batch.commit();
+}
+
+export function planFor(
+  { firestore, path, _spread }: Counter,
+  by: number,
+  key?: string,
+  undone?: string,
+): IncrementPlan {
+  const shard = undone ?? randomShard(_spread._width(), Math.random);
+  const plan = planIncrement(path, shard, by, Date.now(), Math.random, key);
+  // Before the outcome is known: a shard that is full of marks refuses every increment.
+  if (Math.random() * TIDY_EVERY < 1) tidy(doc(firestore, plan.path)).catch(() => {});
+  return plan;
+}
+
+/** Puts a planned increment into a batch or transaction. */
+export function put(w: WriteBatch, { firestore }: Counter, plan: IncrementPlan, undone?: string): void {
+  const { path, entry, shard, by, window, nonce } = plan;
+  const at = serverTimestamp();
+  const nonces = arrayUnion(Bytes.fromUint8Array(nonce));
+  if (entry && undone) w.delete(doc(firestore, entry));
+  else if (entry) w.set(doc(firestore, entry), { by, shard, at });
+  w.set(
+    doc(firestore, path),
+    { shard, count: increment(by), writes: increment(1), at, marks: { [window]: { at, nonces } } },
+    { merge: true },
+  );
+}
+
+/**
+ * Finds a refused write at the server: a replay is refused because its first attempt was committed, and a key because it
+ * counts already. A browser may send a request again by itself, so contention may refuse a replay, too. Cost: 1 read, 2 with
+ * a key.
+ *
+ * @returns the server's timestamp of the write, or of a later one; `null` if the key had counted before
+ * @throws CounterError `counter/permission-denied` if it does not count
+ */
+async function find(
+  { firestore, id }: Counter,
+  plan: IncrementPlan,
+  cause: FirestoreError,
+  undone?: string,
+): Promise<Timestamp | null> {
+  const { path, by, window, nonce, entry } = plan;
+  const isContended = cause.code === "aborted";
+  if (!isContended) unlessDenied(cause);
+  const shard = await readServer(doc(firestore, path), ANSWERED);
+  const mine = Bytes.fromUint8Array(nonce);
+  if (shard?.get(`marks.${window}.nonces`)?.some((one: Bytes) => mine.isEqual(one))) return shard.get("at");
+  if (isContended) throw cause;
+  if (entry && !undone && (await readServer(doc(firestore, entry), ANSWERED))?.get("by") === by) return null;
+  throw new CounterError(
+    "counter/permission-denied",
+    `isAllowedAmount in firestore.rules denies ${by} for "${id}"`,
+    cause,
+  );
+}
