@@ -5,7 +5,7 @@ import { CHARTS, charts } from "./charts.ts";
 import { costParts } from "./costs.ts";
 import { fill, type Parts } from "./fill.ts";
 import { performanceParts } from "./performance.ts";
-import { readBench, readSimulated, readSlow } from "./results.ts";
+import { readBench, readCrowds, readFreshness, readSimulated, readSlow } from "./results.ts";
 import { simulatedParts } from "./simulated.ts";
 
 /** @returns the content of each file, by its path from the repository's root */
@@ -28,7 +28,7 @@ export function documents(): Record<string, string> {
     "README.md": filled("README.md", pictures("docs/charts", ["viral"])),
     "docs/costs.md": filled("docs/costs.md", costParts()),
     "docs/performance.md": filled("docs/performance.md", {
-      ...performanceParts(bench, slow),
+      ...performanceParts(bench, slow, readFreshness(), readCrowds()),
       ...simulatedParts(runs, rates),
       ...pictures("charts", CHARTS),
     }),

@@ -1,6 +1,8 @@
 /** The tables of docs/performance.md, from what was recorded. */
 import { rounded } from "../../client/src/cli/words.ts";
-import type { Percentiles } from "../statistics.ts";
+import type { CrowdTrial } from "../crowd.ts";
+import type { Freshness } from "../freshness.ts";
+import { type Percentiles, percentilesOf } from "../statistics.ts";
 import type { Trial } from "../trial.ts";
 import { type Parts, table } from "./fill.ts";
 import { loadTitle, type Recorded, TITLES } from "./results.ts";
@@ -89,8 +91,91 @@ function aggregations({ aggregation }: Recorded): string {
   return table(["shards", "per second", "per second of CPU", "p50", "p95", "p99"], 0, rows);
 }
 
-export function performanceParts(bench: Recorded, slow: Recorded): Parts {
+/** Mean and p95 in milliseconds of two others under the same arrivals, measured on 2026-11-22 on another machine of two cores. */
+const BEFORE: Readonly<Record<number, readonly [first: string, google: string]>> = {
+  0.2: ["2,114 / 6,352", "115 / 1,438"],
+  0.5: ["1,356 / 5,022", "53 / 211"],
+  1: ["2,971 / 8,343", "73 / 183"],
+  3: ["2,327 / 7,196", "101 / 608"],
+  10: ["1,240 / 3,320", "106 / 653"],
+};
+
+function rates(all: readonly Freshness[]): string {
+  const rows = all.map(({ perSecond, increments, delays, exact, shards }) => {
+    const mean = delays.reduce((sum, delay) => sum + delay, 0) / delays.length;
+    const { p95 } = percentilesOf(delays);
+    const [first, google] = BEFORE[perSecond] ?? ["", ""];
+    const now = `${rounded(mean)} / ${rounded(p95)}`;
+    return [
+      `${perSecond}`,
+      `${increments}`,
+      now,
+      rounded(Math.max(...delays)),
+      exact ? "yes" : "**no**",
+      `${shards}`,
+      first,
+      google,
+    ];
+  });
+  return table(
+    [
+      "increments/s",
+      "increments",
+      "mean / p95, ms",
+      "most, ms",
+      "exact",
+      "shards",
+      "first edition",
+      "Google's extension",
+    ],
+    0,
+    rows,
+  );
+}
+
+/** One row for each crowd: its runs together, and the floor under the same crowd. */
+function crowds(trials: readonly CrowdTrial[]): string {
+  const named = Map.groupBy(trials, ({ crowd: { clients, perSecond, packaging, governed } }) =>
+    [`${clients} clients, ${perSecond}/s`, packaging, governed ? "hot documents" : ""].join("|"),
+  );
+  const rows = [...named].map(([name, runs]) => {
+    const of = (who: CrowdTrial["who"]) => runs.filter((trial) => trial.who === who);
+    const [tally, floor] = [of("tally"), of("floor")];
+    const sum = (field: "offered" | "acknowledged" | "counted") => tally.reduce((all, trial) => all + trial[field], 0);
+    const median = (all: readonly CrowdTrial[], value: (trial: CrowdTrial) => number) =>
+      percentilesOf(all.map(value)).p50;
+    const times = [tally, floor].flatMap((all) => [
+      seconds(
+        median(all, (trial) => trial.lastAcknowledged),
+        1,
+      ),
+      seconds(
+        median(all, (trial) => trial.acknowledgement.p50),
+        1,
+      ),
+    ]);
+    const early = tally.map((trial) => trial.early.documents);
+    return [
+      ...name.split("|"),
+      ...[`${tally.length}`, rounded(sum("offered")), rounded(sum("acknowledged")), rounded(sum("counted"))],
+      ...times,
+      rounded(Math.min(...early)),
+    ];
+  });
+  return table(
+    [
+      ...["crowd", "packaging", "", "runs", "made", "acknowledged", "counted"],
+      ...["last after", "p50", "floor: last", "floor: p50", "shards at 8 s"],
+    ],
+    3,
+    rows,
+  );
+}
+
+export function performanceParts(bench: Recorded, slow: Recorded, fresh: Recorded, crowd: Recorded): Parts {
   return {
+    "bench:rates": rates(fresh.freshness),
+    "bench:crowds": crowds(crowd.crowds),
     "bench:conditions": conditions(bench),
     "bench:acknowledgement": acknowledgements(bench.trials),
     "bench:slow": acknowledgements(slow.trials),

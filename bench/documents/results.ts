@@ -44,6 +44,16 @@ export function readSlow(): Recorded {
   return readBench(new URL("slow.json", RESULTS));
 }
 
+/** Freshness by rate. */
+export function readFreshness(): Recorded {
+  return readBench(new URL("freshness.json", RESULTS));
+}
+
+/** Cold crowds. */
+export function readCrowds(): Recorded {
+  return readBench(new URL("crowd.json", RESULTS));
+}
+
 /** Every trace, and steady rates. */
 export function readSimulated(file = new URL("simulate.json", RESULTS)): {
   readonly traces: readonly Simulated[];

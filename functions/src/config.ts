@@ -91,7 +91,7 @@ export const params = {
   }),
   maxIntervalSeconds: defineInt("MAX_INTERVAL_SECONDS", {
     default: 10,
-    description: "A counter that was written to is never published later than this.",
+    description: "A counter that is being written is published at least this often.",
   }),
   precision: defineString("PRECISION", {
     default: "0.001",

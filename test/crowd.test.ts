@@ -1,0 +1,25 @@
+/** A crowd on a new counter: `npm run bench -- --only crowd` is the large form of it, on a suite that has just started. */
+import { expect, test } from "vitest";
+import { admin, client } from "./support/app.ts";
+import { increments } from "./support/load.ts";
+import { published, sumOfShards, until } from "./support/suite.ts";
+
+const CLIENTS = 60;
+const PER_SECOND = 60;
+const SECONDS = 4;
+
+test("60 clients that have never connected, 60 increments a second on a new counter: each counts once, and soon", async () => {
+  const id = "crowd:new";
+  const clients = Array.from({ length: CLIENTS }, () => client());
+  const start = performance.now();
+  const { acknowledged, lastAt } = await increments(clients, id, PER_SECOND, SECONDS);
+  expect(acknowledged).toBe(PER_SECOND * SECONDS);
+  expect(lastAt - start).toBeLessThan(20_000);
+  expect(await sumOfShards(id)).toBe(acknowledged);
+  await until(async () => (await published(id))?.total === acknowledged, "the total");
+  // Shards as writers are told of, and as there are.
+  expect((await published(id))?.shardCount).toBeGreaterThanOrEqual(PER_SECOND / 2);
+  const documents = (await admin.collection(`counters/${id}/shards`).count().get()).data().count;
+  expect(documents).toBeGreaterThanOrEqual(PER_SECOND / 2);
+  await Promise.all(clients.map((one) => one.close()));
+});
