@@ -4,11 +4,14 @@
  */
 import { readFileSync } from "node:fs";
 import { initializeTestEnvironment } from "@firebase/rules-unit-testing";
+import { credentials, Client as GrpcClient, Metadata } from "@grpc/grpc-js";
 import { doc, increment, setDoc, writeBatch } from "firebase/firestore";
 import { Firestore } from "firebase-admin/firestore";
 import { counter, incrementCounter, incrementCounterIn } from "firestore-tally";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { MARK_LIFETIME_SECONDS, MARK_WINDOW_MILLIS, MARK_WINDOWS, planIncrement } from "../core/src/index.ts";
+import { Refused, startProxy } from "../bench/proxy.ts";
+import { pathOf } from "../bench/wire.ts";
+import { ABORTED, MARK_LIFETIME_SECONDS, MARK_WINDOW_MILLIS, MARK_WINDOWS, planIncrement } from "../core/src/index.ts";
 import { integer, markWindows, nonceOf, numberOf } from "./fuzz/oracle.ts";
 import { ADMIN, database as connect, type Database, type Fields, type Value } from "./fuzz/rest.ts";
 import { cuttingProxy } from "./proxy.ts";
@@ -237,3 +240,35 @@ async function total(clients: number, counted: (n: number) => Promise<number>): 
   const sums = await Promise.all(Array.from({ length: clients }, (_, n) => counted(n)));
   return sums.reduce((all, one) => all + one, 0);
 }
+
+test("a write that was sent twice on the way, committed and then refused as contended, counts once", async () => {
+  const id = "replay:resent";
+  const direct = new GrpcClient(firestoreHost, credentials.createInsecure());
+  const raw = (bytes: Buffer) => bytes;
+  let copies = 0;
+  const proxy = await startProxy(firestoreHost, [
+    (method) =>
+      method === "Commit"
+        ? {
+            async request(message) {
+              if (copies++ > 0) return;
+              await new Promise<void>((resolve, reject) =>
+                direct.makeUnaryRequest(pathOf(method), raw, raw, message.raw, new Metadata(), (error) =>
+                  error ? reject(error) : resolve(),
+                ),
+              );
+              throw new Refused(ABORTED, "Too much contention on these documents. Please try again.");
+            },
+          }
+        : undefined,
+  ]);
+  const victim = client(proxy.address);
+  await incrementCounter(counter(victim.db, id));
+  expect(copies).toBe(1);
+  expect(await sumOfShards(id)).toBe(1);
+  await incrementCounter(counter(victim.db, id));
+  expect(await sumOfShards(id)).toBe(2);
+  await victim.close();
+  proxy.close();
+  direct.close();
+});

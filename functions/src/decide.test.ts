@@ -335,14 +335,16 @@ test("a fold is followed by a publish; what it could not fold is looked at again
 
 test("a busy counter folds, once in a cool-down, what lies beyond its shard count", () => {
   const hour = Math.ceil(T / 3_600_000) * 3_600_000;
-  const step = (asOf: number, documents: number) => {
+  const step = (asOf: number, documents: number, cause: Cause = { at: asOf + 5_000, isPoll: true }) => {
     const busy: Published = { ...(situations.busy as Published), asOf, nextAt: asOf + 5_000 };
     const measurement = measured(busy, asOf + 5_000, { documents, writes: busy.writes + 500 });
-    return decide({ at: asOf + 5_000, isPoll: true }, { previous: busy, measurement }, asOf + 5_000, 0, defaults);
+    return decide(cause, { previous: busy, measurement }, asOf + 5_000, 0, defaults);
   };
   expect(step(hour - 1, 152)).toEqual({ do: "fold", fromIndex: 150, quietSince: hour + 4_999 - 600_000 });
   expect(step(hour - 1, 151).do).toBe("publish");
   expect(step(hour, 152).do).toBe("publish");
+  // An event publishes and leaves the fold to a poll: else each instance that is woken meanwhile would fold, too.
+  expect(step(hour - 1, 152, { at: hour + 5_000, isPoll: false }).do).toBe("publish");
 });
 
 test("the clock may be ahead of the database's: then it waits, and measures again", () => {
