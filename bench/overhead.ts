@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { initializeTestEnvironment } from "@firebase/rules-unit-testing";
-import { doc, increment, serverTimestamp, setDoc } from "firebase/firestore";
+import { arrayUnion, Bytes, doc, increment, serverTimestamp, setDoc } from "firebase/firestore";
 import { counter, incrementCounter, onCounter } from "firestore-tally";
 import { client } from "../test/support/app.ts";
 import { percentilesOf } from "./statistics.ts";
@@ -42,10 +42,11 @@ async function compare(name: string, emulator: string, watched: boolean): Promis
   const ref = counter(ours.db, `tally ${name}`);
   const shard = doc(theirs.db, `counters/raw ${name}/shards/0`);
   const unwatch = watched ? onCounter(ref, () => undefined) : () => undefined;
-  let turn = 0;
   const raw = () => {
-    const marks = { [turn++ % 32]: `${Math.floor((1 + Math.random()) * 1e15)}` };
-    return setDoc(shard, { count: increment(1), writes: increment(1), at: serverTimestamp(), marks }, { merge: true });
+    const at = serverTimestamp();
+    const nonces = arrayUnion(Bytes.fromUint8Array(crypto.getRandomValues(new Uint8Array(4))));
+    const marks = { [((Date.now() / 15_000) & 15).toString(16)]: { at, nonces } };
+    return setDoc(shard, { shard: shard.id, count: increment(1), writes: increment(1), at, marks }, { merge: true });
   };
   const took = { tally: [] as number[], raw: [] as number[] };
   for (let pair = 0; pair < WARM_UP + PAIRS; pair++) {
