@@ -310,7 +310,7 @@ describe("an open counter", () => {
     await assertFails(deleteDoc(entry(alice, "alice", "views:home")));
   });
 
-  test("shows its shards to everyone and lets nobody delete one", async () => {
+  test("shows its shards to every client and lets none delete one", async () => {
     await assertSucceeds(setDoc(shard(anyone), good(), merge));
     await assertSucceeds(getDoc(shard(anyone)));
     await assertSucceeds(getDocs(collection(anyone, "counters/views:home/shards")));
@@ -346,7 +346,7 @@ async function writeDouble(counter: string, id: string, count: number): Promise<
 }
 
 describe("the counter document", () => {
-  test("is read by everyone and written by nobody", async () => {
+  test("is read by every client and written by none", async () => {
     await asAdmin("counters/views:home", { total: 1 });
     const ref = doc(anyone, "counters/views:home");
     await assertSucceeds(getDoc(ref));
@@ -414,7 +414,7 @@ describe.each(["likes:post", "votes:post"])("the keyed counter %s", (counter) =>
     await assertFails(setDoc(entry(alice, "alice", counter), write));
   });
 
-  test("takes nobody else's key, and none from someone signed out", async () => {
+  test("takes only the user's own key, and none from a client that is signed out", async () => {
     await assertFails(like(alice, "bob").commit());
     await assertFails(like(alice, "anything").commit());
     await assertFails(like(anyone, "alice").commit());
@@ -472,7 +472,7 @@ describe.each(["likes:post", "votes:post"])("the keyed counter %s", (counter) =>
     expect(await counted(counter)).toBe(0);
   });
 
-  test("shows an entry to its owner alone, and a list to nobody", async () => {
+  test("shows an entry to its owner alone, and a list to no client", async () => {
     await assertSucceeds(like(alice, "alice").commit());
     await assertSucceeds(getDoc(entry(alice, "alice", counter)));
     await assertFails(getDoc(entry(bob, "alice", counter)));
@@ -504,7 +504,7 @@ test("what the backend keeps beside a counter is nobody's to read or write: corr
   }
 });
 
-test("corrections are read by operators alone, and written by nobody", async () => {
+test("corrections are read by operators alone, and written by no client", async () => {
   await asAdmin("counters/views:home/corrections/one", { expected: 1, found: 0, by: 1 });
   const as = (claims: Record<string, unknown>) =>
     environment.authenticatedContext("carol", claims).firestore() as unknown as Firestore;

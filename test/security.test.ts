@@ -370,7 +370,7 @@ describe("by design, without an account", () => {
     expect(await countOf(shard)).toBe(1);
   });
 
-  test("nobody makes another's replay count: not with a thousand writes, nor by tidying", async () => {
+  test("no client makes another's replay count: not with a thousand writes, nor by tidying", async () => {
     const shard = `${anew()}/shards/0`;
     const victims = increment(shard);
     expect(await db.commit(null, [victims])).toBe(ACCEPTED);

@@ -21,5 +21,5 @@ export const COMMIT_MS = 10_000;
 /** Longer than the longest interval between two published totals, by default. */
 export const SETTLED_MS = 15_000;
 
-/** One acknowledged increment in so many removes marks that are too old to matter. */
+/** One increment in so many removes marks that are too old to matter. */
 export const TIDY_EVERY = 128;

@@ -55,6 +55,13 @@ const situations: Record<Situation, Published | undefined> = {
   "from the future": { ...idle, asOf: T + 3_600_000 },
 };
 
+/** A test for each cell of a table. */
+function rowsOf(table: Readonly<Record<string, Readonly<Record<string, string>>>>) {
+  return Object.entries(table).flatMap(([situation, answers]) =>
+    Object.entries(answers).map(([found, answer]) => [situation, found, answer] as const),
+  );
+}
+
 describe("before anything is measured", () => {
   /** What has happened, and when it is looked at. */
   type Happened =
@@ -161,10 +168,7 @@ describe("before anything is measured", () => {
       "its poll is due": "measure",
     },
   };
-  const rows = Object.entries(table).flatMap(([situation, answers]) =>
-    Object.entries(answers).map(([happened, answer]) => [situation, happened, answer] as const),
-  );
-  test.each(rows)("%s: %s → %s", (situation, happened, answer) => {
+  test.each(rowsOf(table))("%s: %s → %s", (situation, happened, answer) => {
     const previous = situations[situation as Situation];
     const [cause, now] = causeOf(happened as Happened, previous);
     expect(inWords(decide(cause, { previous }, now, 0, defaults))).toBe(answer);
@@ -314,10 +318,7 @@ describe("of a measurement", () => {
       "no shard at all": "nothing",
     },
   };
-  const rows = Object.entries(table).flatMap(([situation, answers]) =>
-    Object.entries(answers).map(([found, answer]) => [situation, found, answer] as const),
-  );
-  test.each(rows)("%s: %s → %s", (situation, found, answer) => {
+  test.each(rowsOf(table))("%s: %s → %s", (situation, found, answer) => {
     const [cause, known] = knownOf(found as Found, situations[situation as Situation]);
     expect(inWords(decide(cause, known, T + 5_010, 0, defaults))).toBe(answer);
   });

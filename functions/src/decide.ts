@@ -96,9 +96,9 @@ function yieldUntil({ at, isPoll }: Cause, previous: Published | undefined, { mi
 }
 
 /**
- * The index from which shards are folded now, if any; at most once in a cool-down, and by polls alone: of a fold
- * there should be one at a time. A cooling counter folds all silent shards.
- * Any other folds those beyond the shard count: writers no longer use them, and each further 1,000 cost 2 reads.
+ * The index from which shards are folded now, if any; at most once in a cool-down, and by polls alone, so that one instance
+ * does. A cooling counter folds all silent shards. Any other folds those beyond the shard count: writers no longer use them,
+ * and each further 1,000 cost 2 reads.
  */
 function foldFrom(previous: Published, next: Published, measurement: Measurement, config: Config): number | undefined {
   const since = isQuiet(next.phase) ? (next.calmSince ?? 0) : 0;

@@ -90,7 +90,8 @@ interface Prepared extends PreparedIncrement {
  * Plans an increment for a transaction of yours: once, before the transaction, because the SDK runs a transaction again
  * when it does not know how the last run ended. Each prepared increment counts once.
  *
- * Cost: 1 read of the shard count if it is not known, as for {@link incrementCounter}; the commit's are the transaction's.
+ * Cost: 1 read of the shard count if it is not known, and the removal of old marks, as for {@link incrementCounter}; the
+ * commit's are the transaction's.
  *
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-key`
  *
@@ -114,8 +115,8 @@ type Writer = WriteBatch | Transaction;
 
 /**
  * Adds an increment to a batch or transaction of yours: the comment and its count are committed together or not at all.
- * No I/O of its own. One increment per counter and batch: add up what belongs together. For a transaction the increment is
- * one that {@link prepareIncrement} has planned before.
+ * One increment per counter and batch: add up what belongs together. For a transaction the increment is one that
+ * {@link prepareIncrement} has planned before. The call sends nothing itself, but that one in 128 removes old marks.
  *
  * A watch shows it when it is published. If a cut connection makes the SDK send the batch again, the rules refuse all
  * of it, and `commit` rejects with `permission-denied` although the first attempt was committed: to tell, read a
