@@ -20,9 +20,9 @@ export default defineConfig({
           // A process for each of so many short files would take longer than the tests.
           isolate: false,
           include: [
-            "{core,client,functions,web}/src/**/*.test.ts",
-            "{bench,client,emulators}/*.test.ts",
-            "bench/**/*.test.ts",
+            "{core,client,admin,functions,costs,cli,web}/src/**/*.test.ts",
+            "client/*.test.ts",
+            "{bench,testkit}/**/*.test.ts",
           ],
         },
       },
@@ -31,11 +31,11 @@ export default defineConfig({
           ...onSuite,
           name: "emulators",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/{simulation,faults,browser}/**", "test/fuzz.test.ts"],
+          exclude: ["test/{simulation,faults,browser}/**", "test/rules/fuzz.test.ts"],
         },
       },
       { test: { ...onSuite, name: "browser", include: ["test/browser/*.test.ts"] } },
-      { test: { name: "fuzz", include: ["test/fuzz.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 } },
+      { test: { name: "fuzz", include: ["test/rules/fuzz.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 } },
       { test: { name: "simulation", isolate: false, include: ["test/simulation/*.test.ts"] } },
       // Breaks the suite, so it starts one of its own.
       { test: { name: "faults", include: ["test/faults/*.test.ts"], testTimeout: 400_000, hookTimeout: 60_000 } },

@@ -4,9 +4,9 @@
  * is what an instance of the functions pays for.
  */
 import { runTask } from "../functions/src/aggregate.ts";
-import { admin } from "../test/support/app.ts";
-import { lab } from "../test/support/lab.ts";
-import { type Percentiles, percentilesOf } from "./statistics.ts";
+import { admin } from "../testkit/app.ts";
+import { lab } from "../testkit/lab.ts";
+import { type Percentiles, percentilesOf } from "../testkit/statistics.ts";
 
 export interface AggregationSpeed {
   readonly shards: number;

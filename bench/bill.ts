@@ -2,9 +2,9 @@
  * What was used, and what it costs at Firestore's list prices. Writers and functions are the counter's own cost; watchers
  * are billed apart, since how many there are is up to the app.
  */
-import { PRICES } from "../client/src/cli/costs.ts";
+import { PRICES } from "../costs/src/costs.ts";
+import type { Usage } from "../testkit/meter.ts";
 import type { Contender } from "./contenders.ts";
-import type { Usage } from "./meter.ts";
 import type { Rig } from "./rig.ts";
 
 export interface Bill {

@@ -7,9 +7,9 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import Table from "cli-table3";
-import { PRICES } from "../client/src/cli/costs.ts";
-import { startSuite } from "../emulators/suite.ts";
-import { type Meter, startMeter, type Usage } from "./meter.ts";
+import { PRICES } from "../costs/src/costs.ts";
+import { startSuite } from "../testkit/emulators/suite.ts";
+import { type Meter, startMeter, type Usage } from "../testkit/meter.ts";
 
 /** US dollars for one. */
 const { read: reads, write: writes, delete: deletes, invocation: invocations, task: tasks } = PRICES.nam5;
@@ -39,8 +39,8 @@ const suite = await startSuite({
 Object.assign(process.env, suite.env);
 try {
   // Only now, because they look for the suite when they are loaded.
-  const { client } = await import("../test/support/app.ts");
-  const { increments, watch } = await import("../test/support/load.ts");
+  const { client } = await import("../testkit/app.ts");
+  const { increments, watch } = await import("../testkit/load.ts");
   const clientsMeter = await startMeter(suite.env.FIRESTORE_EMULATOR_HOST as string);
   const warmUp = Array.from({ length: 20 }, () => client());
   // Counters that stay on one shard: one that grew would be polled while another's bill is counted.

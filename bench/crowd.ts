@@ -7,14 +7,14 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Firestore } from "@google-cloud/firestore";
-import { PROJECT } from "../emulators/firebase.ts";
-import type { Packaging } from "../emulators/project.ts";
-import { loadRules } from "../test/support/rules.ts";
-import type { WriteLimits } from "./hotDocuments.ts";
+import { PROJECT } from "../testkit/emulators/firebase.ts";
+import type { Packaging } from "../testkit/emulators/project.ts";
+import type { WriteLimits } from "../testkit/hotDocuments.ts";
+import { loadRules } from "../testkit/rules.ts";
+import { type Millis, type Percentiles, percentilesOf } from "../testkit/statistics.ts";
 import { arrivals } from "./loads.ts";
 import { type Latencies, startPlain, startRig } from "./rig.ts";
 import { runOn } from "./runOn.ts";
-import { type Millis, type Percentiles, percentilesOf } from "./statistics.ts";
 import { epochNow, Writers } from "./writers.ts";
 
 export interface Crowd {

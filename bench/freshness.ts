@@ -9,9 +9,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { doc, getDoc } from "firebase/firestore";
 import { counter, incrementCounter, onCounter } from "firestore-tally";
 import { counter as counterOf, ensureCounter } from "firestore-tally/admin";
-import { type Random, randomFor } from "../test/simulation/random.ts";
-import { adminAt, client } from "../test/support/app.ts";
-import { delays, type Millis, type Sight } from "./statistics.ts";
+import { adminAt, client } from "../testkit/app.ts";
+import { type Random, randomFor } from "../testkit/random.ts";
+import { delays, type Millis, type Sight } from "../testkit/statistics.ts";
 
 export interface Freshness {
   readonly perSecond: number;

@@ -1,8 +1,9 @@
 /** The tables of freshness and of the crowd, in Markdown: they go into reports as they are. */
+
+import { type Millis, percentilesOf } from "../testkit/statistics.ts";
 import type { CrowdTrial, Spread } from "./crowd.ts";
 import { table } from "./documents/fill.ts";
 import type { Freshness } from "./freshness.ts";
-import { type Millis, percentilesOf } from "./statistics.ts";
 
 export function freshnessTable(all: readonly Freshness[]): string {
   return table(

@@ -1,8 +1,8 @@
 /** The command line of the benchmark: its options, their defaults, and what each accepts. */
 import { parseArgs } from "node:util";
-import { PACKAGINGS, type Packaging } from "../emulators/project.ts";
+import { PACKAGINGS, type Packaging } from "../testkit/emulators/project.ts";
+import { DEFAULT_LIMITS } from "../testkit/governor.ts";
 import type { ContenderName } from "./contenders.ts";
-import { DEFAULT_LIMITS } from "./governor.ts";
 import { loads } from "./loads.ts";
 import { isSlow, runAgain } from "./slowMotion.ts";
 

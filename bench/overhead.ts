@@ -6,8 +6,8 @@ import { readFileSync } from "node:fs";
 import { initializeTestEnvironment } from "@firebase/rules-unit-testing";
 import { arrayUnion, Bytes, doc, increment, serverTimestamp, setDoc } from "firebase/firestore";
 import { counter, incrementCounter, onCounter } from "firestore-tally";
-import { client } from "../test/support/app.ts";
-import { percentilesOf } from "./statistics.ts";
+import { client } from "../testkit/app.ts";
+import { percentilesOf } from "../testkit/statistics.ts";
 
 export interface Overhead {
   readonly name: string;

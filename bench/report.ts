@@ -4,15 +4,15 @@ import { cpus } from "node:os";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import Table from "cli-table3";
+import type { WriteLimits } from "../testkit/hotDocuments.ts";
+import type { Millis, Percentiles } from "../testkit/statistics.ts";
 import type { AggregationSpeed } from "./aggregation.ts";
 import { CONTENDERS } from "./contenders.ts";
 import type { CrowdTrial } from "./crowd.ts";
 import type { Freshness } from "./freshness.ts";
-import type { WriteLimits } from "./hotDocuments.ts";
 import { crowdTable, freshnessTable } from "./markdown.ts";
 import type { Overhead } from "./overhead.ts";
 import type { Latencies } from "./rig.ts";
-import type { Millis, Percentiles } from "./statistics.ts";
 import type { Trial } from "./trial.ts";
 
 export interface Results {

@@ -4,14 +4,14 @@
  */
 import { readFileSync } from "node:fs";
 import { initializeTestEnvironment } from "@firebase/rules-unit-testing";
-import type { Packaging } from "../emulators/project.ts";
-import { startSuite } from "../emulators/suite.ts";
+import type { Packaging } from "../testkit/emulators/project.ts";
+import { startSuite } from "../testkit/emulators/suite.ts";
+import { type Governed, governor } from "../testkit/governor.ts";
+import { type GrpcProxy, startProxy } from "../testkit/grpcProxy.ts";
+import type { WriteLimits } from "../testkit/hotDocuments.ts";
+import { type Measured, meter } from "../testkit/meter.ts";
+import type { Millis } from "../testkit/statistics.ts";
 import { RIVALS_RULES } from "./contenders.ts";
-import { type Governed, governor } from "./governor.ts";
-import type { WriteLimits } from "./hotDocuments.ts";
-import { type Measured, meter } from "./meter.ts";
-import { type GrpcProxy, startProxy } from "./proxy.ts";
-import type { Millis } from "./statistics.ts";
 
 /** Each way. */
 export interface Latencies {

@@ -3,12 +3,8 @@
  * contender, with the same definitions.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { PROJECT } from "../emulators/firebase.ts";
-import { adminAt, client } from "../test/support/app.ts";
-import { type Bill, billOf, dollars, times, used } from "./bill.ts";
-import { CONTENDERS, type ContenderName } from "./contenders.ts";
-import { arrivals, type Load } from "./loads.ts";
-import { RIVALS_PROJECT, type Rig } from "./rig.ts";
+import { adminAt, client } from "../testkit/app.ts";
+import { PROJECT } from "../testkit/emulators/firebase.ts";
 import {
   absorbedAfter,
   delays,
@@ -18,7 +14,11 @@ import {
   type Second,
   type Sight,
   timelineOf,
-} from "./statistics.ts";
+} from "../testkit/statistics.ts";
+import { type Bill, billOf, dollars, times, used } from "./bill.ts";
+import { CONTENDERS, type ContenderName } from "./contenders.ts";
+import { arrivals, type Load } from "./loads.ts";
+import { RIVALS_PROJECT, type Rig } from "./rig.ts";
 import { epochNow, Writers } from "./writers.ts";
 
 export interface Trial {

@@ -5,8 +5,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import type { Millis, Sample } from "../testkit/statistics.ts";
 import type { WRITES } from "./contenders.ts";
-import type { Millis, Sample } from "./statistics.ts";
 
 /** What a process of writers is to do. */
 export interface Assignment {

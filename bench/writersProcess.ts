@@ -2,14 +2,14 @@
  * The process of the writers. Each increment is made at its instant, whether or not those before have been acknowledged.
  * So the load is what was set, and a stall shows in every increment that it delays.
  */
-import "./protocol.ts";
+import "../testkit/protocol.ts";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { doc, getDoc } from "firebase/firestore";
-import { type Client, client } from "../test/support/app.ts";
+import { type Client, client } from "../testkit/app.ts";
+import type { Millis } from "../testkit/statistics.ts";
 import { WRITES } from "./contenders.ts";
 import { Population } from "./population.ts";
-import type { Millis } from "./statistics.ts";
 import { type Assignment, epochNow, type Order, type Outcome } from "./writers.ts";
 
 const [assignment] = (await once(process, "message")) as [Assignment];

@@ -25,13 +25,18 @@ const lazyPeer: Plugin = {
 };
 
 /** What apps import: `firestore-tally` is `index`, the others are below it. */
-const entries = { index: "web", admin: "admin", react: "react", testing: "testing" };
+const entries = {
+  index: "client/src/web",
+  admin: "admin/src",
+  react: "client/src/react",
+  testing: "client/src/testing",
+};
 
 for (const folder of ["client/dist", "client/types"]) rmSync(folder, { recursive: true, force: true });
 const [cli] = await Promise.all([
   build({
     ...shared,
-    entryPoints: ["client/src/cli/index.ts"],
+    entryPoints: ["cli/src/index.ts"],
     outfile: "client/dist/cli.js",
     platform: "node",
     target: "node20",
@@ -47,7 +52,7 @@ const [cli] = await Promise.all([
   ...Object.entries(entries).map(([entry, folder]) =>
     build({
       ...shared,
-      entryPoints: [`client/src/${folder}/index.ts`],
+      entryPoints: [`${folder}/index.ts`],
       outfile: `client/dist/${entry}.js`,
       external: ["firebase/*", "firebase-admin/*", "firestore-tally", "react", "node:*"],
       target: "es2022",
@@ -96,7 +101,7 @@ function declare(entry: string, folder: string): void {
   const config = ExtractorConfig.prepare({
     configObject: {
       projectFolder: process.cwd(),
-      mainEntryPointFilePath: `<projectFolder>/client/types/client/src/${folder}/index.d.ts`,
+      mainEntryPointFilePath: `<projectFolder>/client/types/${folder}/index.d.ts`,
       newlineKind: "lf",
       // Not the project's own: there, `firestore-tally` is the source instead of the package.
       compiler: { overrideTsconfig: { compilerOptions: { module: "nodenext", strict: true, types: ["node"] } } },

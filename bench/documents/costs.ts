@@ -1,7 +1,8 @@
 /** The tables of docs/costs.md, from the functions that `npx firestore-tally estimate` computes with. */
-import { type Costs, costsOf, type Item, PRICES, type Prices, type Traffic } from "../../client/src/cli/costs.ts";
-import { type Contender, compare, peakOf, RIVAL_PRICES } from "../../client/src/cli/rivals.ts";
-import { dollars, inWords, rounded } from "../../client/src/cli/words.ts";
+
+import { type Contender, compare, peakOf, RIVAL_PRICES } from "../../cli/src/rivals.ts";
+import { dollars, inWords, rounded } from "../../cli/src/words.ts";
+import { type Costs, costsOf, type Item, PRICES, type Prices, type Traffic } from "../../costs/src/costs.ts";
 import { type Parts, table } from "./fill.ts";
 
 const MONTH_SECONDS = 30 * 86_400;

@@ -1,8 +1,8 @@
 /** The tables of docs/performance.md, from what was recorded. */
-import { rounded } from "../../client/src/cli/words.ts";
+import { rounded } from "../../cli/src/words.ts";
+import { type Percentiles, percentilesOf } from "../../testkit/statistics.ts";
 import type { CrowdTrial } from "../crowd.ts";
 import type { Freshness } from "../freshness.ts";
-import { type Percentiles, percentilesOf } from "../statistics.ts";
 import type { Trial } from "../trial.ts";
 import { type Parts, table } from "./fill.ts";
 import { loadTitle, type Recorded, TITLES } from "./results.ts";

@@ -1,5 +1,5 @@
 /** How figures are written in documents. */
-import { rounded } from "../../client/src/cli/words.ts";
+import { rounded } from "../../cli/src/words.ts";
 
 /** What takes for ever is "never". */
 export function seconds(millis: number, digits = 1): string {

@@ -1,6 +1,6 @@
 /** One counter of the model: its shards, its counter document, and what is known and owed of it. */
 
-import type { ListedShard } from "../../client/src/admin/sum.ts";
+import type { ListedShard } from "../../admin/src/sum.ts";
 import { BASE_SHARD } from "../../core/src/index.ts";
 import type { Outcome } from "../../functions/src/aggregate.ts";
 import type { Millis } from "../../functions/src/config.ts";

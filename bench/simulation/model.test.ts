@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { randomFor } from "../../test/simulation/random.ts";
-import { idle } from "../../test/support/arbitraries.ts";
+import { idle } from "../../functions/testing/arbitraries.ts";
+import { randomFor } from "../../testkit/random.ts";
 import { Backend } from "./backend.ts";
 import { Clock } from "./clock.ts";
 import { Counter } from "./counter.ts";

@@ -4,7 +4,7 @@
  *
  * So many are there at a time; one that has made its increments leaves, and a new one takes its place.
  */
-import { createSpread, type Spread } from "../../client/src/spread.ts";
+import { createSpread, type Spread } from "../../core/src/shardCountCache.ts";
 import type { Random } from "../../core/src/shardSelection.ts";
 import type { Millis } from "../../functions/src/config.ts";
 import type { Clock } from "./clock.ts";

@@ -2,7 +2,7 @@
  * What can be varied, with its default: the parameters of the backend's configuration, as they deploy, and what is assumed
  * of the world.
  */
-import { DEFAULTS } from "../../client/src/cli/costs.ts";
+import { DEFAULTS } from "../../costs/src/costs.ts";
 import type { Config, Millis } from "../../functions/src/config.ts";
 import type { HotDocuments } from "./shard.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { costsOf, DEFAULTS, PRICES } from "../../client/src/cli/costs.ts";
+import { costsOf, DEFAULTS, PRICES } from "../../costs/src/costs.ts";
 import { configOf, SETTINGS, withSettings } from "./settings.ts";
 import { simulate } from "./simulate.ts";
 import { summarize, timeline } from "./summary.ts";

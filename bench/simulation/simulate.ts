@@ -2,7 +2,7 @@
  * Runs one trace. Deterministic: the same trace, settings and seed give the same outcome.
  */
 import type { Millis } from "../../functions/src/config.ts";
-import { randomFor } from "../../test/simulation/random.ts";
+import { randomFor } from "../../testkit/random.ts";
 import { Backend } from "./backend.ts";
 import { addTo, type Bill, emptyBill } from "./bill.ts";
 import { Clock, TICK } from "./clock.ts";

@@ -6,9 +6,10 @@
  * same shard again: at once, then with delays that grow by half from a second to a minute, give or take a half. People who
  * have no patience left close the page, and what was refused last is never tried again.
  */
-import { SLOW_ACK_MS, TIDY_EVERY } from "../../client/src/timeouts.ts";
+
 import { MARK_LIFETIME_SECONDS } from "../../core/src/index.ts";
 import { type Random, randomShard } from "../../core/src/shardSelection.ts";
+import { SLOW_ACK_MS, TIDY_EVERY } from "../../core/src/timeouts.ts";
 import type { Millis } from "../../functions/src/config.ts";
 import type { Backend } from "./backend.ts";
 import type { Clock, Step } from "./clock.ts";

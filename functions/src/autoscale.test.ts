@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anyConfig, defaults } from "../../test/support/arbitraries.ts";
+import { anyConfig, defaults } from "../testing/arbitraries.ts";
 import { decideScaling, type Scaling } from "./autoscale.ts";
 import { type Demand, nextRate } from "./demand.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { CounterError, MARK_LIFETIME_SECONDS, parseCounted } from "../../core/src/index.ts";
-import { defaults } from "../../test/support/arbitraries.ts";
+import { defaults } from "../testing/arbitraries.ts";
 import { DRIFT_EVENT } from "./alarm.ts";
 import { type Config, config, NOT_OF_EXTENSION, params, validConfig } from "./config.ts";
 import { parseMirrors } from "./mirror.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
-import { anyCounter, idle } from "../../test/support/arbitraries.ts";
+import { anyCounter, idle } from "../testing/arbitraries.ts";
 import {
   historyStateOf,
   type Published,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ListedShard } from "../../client/src/admin/sum.ts";
-import { anyConfig, anyCounter, defaults, idle } from "../../test/support/arbitraries.ts";
+import type { ListedShard } from "../../admin/src/sum.ts";
+import { anyConfig, anyCounter, defaults, idle } from "../testing/arbitraries.ts";
 import { type Published, toMillis, toTimestamp } from "./counterDocument.ts";
 import { decide, type Knowledge, type Step } from "./decide.ts";
 import type { Cause } from "./interval.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ListedShard } from "../../client/src/admin/sum.ts";
+import type { ListedShard } from "../../admin/src/sum.ts";
 import { toTimestamp } from "./counterDocument.ts";
 import { foldable } from "./fold.ts";
 

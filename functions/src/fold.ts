@@ -6,7 +6,7 @@
  * harmless. Only shards that have been quiet for the cool-down are folded, because a shard's marks go with it.
  */
 import { type CollectionReference, FieldPath, FieldValue } from "firebase-admin/firestore";
-import { type ListedShard, sumOfListed } from "../../client/src/admin/sum.ts";
+import { type ListedShard, sumOfListed } from "../../admin/src/sum.ts";
 import { BASE_SHARD, isPreconditionFailure } from "../../core/src/index.ts";
 import type { Millis } from "./config.ts";
 import { toMillis } from "./counterDocument.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anyConfig, anyCounter, defaults, idle } from "../../test/support/arbitraries.ts";
+import { anyConfig, anyCounter, defaults, idle } from "../testing/arbitraries.ts";
 import type { Published } from "./counterDocument.ts";
 import { isBusyMinute, keptBy } from "./history.ts";
 

@@ -1,6 +1,6 @@
 import { type QuerySnapshot, Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
-import { sumOfListed } from "../../client/src/admin/sum.ts";
+import { sumOfListed } from "../../admin/src/sum.ts";
 import { toTimestamp } from "./counterDocument.ts";
 import { includes, type Measurement } from "./measure.ts";
 

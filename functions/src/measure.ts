@@ -1,10 +1,10 @@
 /**
  * Measures a counter at one instant: the sum of its shards, or the size of the collection that it counts. A few shards are
- * listed, which tells when each was written; more are summed by the index (`client/src/admin/sum.ts`).
+ * listed, which tells when each was written; more are summed by the index (`admin/src/sum.ts`).
  */
 import type { CollectionReference } from "firebase-admin/firestore";
 import { logger } from "firebase-functions";
-import { type ListedShard, type ShardSum, sumOfListed, sumShards } from "../../client/src/admin/sum.ts";
+import { type ListedShard, type ShardSum, sumOfListed, sumShards } from "../../admin/src/sum.ts";
 import { collectionOf, SHARDS } from "../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
 import type { Millis } from "./config.ts";

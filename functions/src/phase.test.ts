@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anyConfig, defaults } from "../../test/support/arbitraries.ts";
+import { anyConfig, defaults } from "../testing/arbitraries.ts";
 import { type Activity, isQuiet, LONGEST_DELAY, nextPhase, PHASES, type Phase, POLLED, pollAfter } from "./phase.ts";
 
 /** What a measurement may have found. */

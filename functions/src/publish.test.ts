@@ -2,7 +2,7 @@
 import type { DocumentReference, FieldPath } from "firebase-admin/firestore";
 import { logger } from "firebase-functions";
 import { describe, expect, test, vi } from "vitest";
-import { defaults, idle } from "../../test/support/arbitraries.ts";
+import { defaults, idle } from "../testing/arbitraries.ts";
 import { type Published, serializeCounter, toTimestamp } from "./counterDocument.ts";
 import { parseMirrors } from "./mirror.ts";
 import { publish } from "./publish.ts";

@@ -5,7 +5,7 @@
  * counter is still due.
  */
 import { FieldValue, type QueryDocumentSnapshot } from "firebase-admin/firestore";
-import { reconcileCounter } from "../../client/src/admin/reconcile.ts";
+import { reconcileCounter } from "../../admin/src/reconcile.ts";
 import { collectionOf, isPreconditionFailure, parseSource } from "../../core/src/index.ts";
 import { raiseAlarm } from "./alarm.ts";
 import type { Backend } from "./backend.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { anyCounter, idle } from "../../test/support/arbitraries.ts";
+import { anyCounter, idle } from "../testing/arbitraries.ts";
 import { isOverdue } from "./sweep.ts";
 
 test("the poll of a counter is lost if it is a minute late", () => {

@@ -1,6 +1,6 @@
 /** A button and its total, in a real browser. */
 import { expect, test } from "vitest";
-import { published, sumOfShards, until } from "../support/suite.ts";
+import { published, sumOfShards, until } from "../../testkit/suite.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
 import { holdFirestore } from "./network.ts";
 import { expectTruth } from "./story.ts";

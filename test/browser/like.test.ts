@@ -1,7 +1,7 @@
 /** A like button, in a real browser: keyed by the uid of an anonymous user. */
 import { expect, test } from "vitest";
-import { admin } from "../support/app.ts";
-import { published, sumOfShards, until } from "../support/suite.ts";
+import { admin } from "../../testkit/app.ts";
+import { published, sumOfShards, until } from "../../testkit/suite.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
 import { readStory } from "./story.ts";
 

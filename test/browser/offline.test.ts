@@ -1,6 +1,6 @@
 /** A browser without a network, whose Firestore keeps what it has to send on disk. */
 import { expect, test } from "vitest";
-import { published, sumOfShards, until } from "../support/suite.ts";
+import { published, sumOfShards, until } from "../../testkit/suite.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
 import { cutFirestore } from "./network.ts";
 

@@ -43,7 +43,7 @@ async function bundle(name: string): Promise<string> {
   const variables = ["GCLOUD_PROJECT", "FIRESTORE_EMULATOR_HOST", "FIREBASE_AUTH_EMULATOR_HOST"];
   const environment = { NODE_ENV: "development", ...Object.fromEntries(variables.map((v) => [v, process.env[v]])) };
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL(`pages/${name}.ts`, import.meta.url))],
+    entryPoints: [fileURLToPath(new URL(`./pages/${name}.ts`, import.meta.url))],
     bundle: true,
     write: false,
     format: "esm",

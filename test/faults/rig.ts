@@ -6,10 +6,10 @@
  *                             └────────cut────────│────│──────────┘  │
  *                                                 └─ Tasks ◀─────────┘
  */
-import { type Functions, functionsApart } from "../../emulators/functions.ts";
-import { layOutProject } from "../../emulators/project.ts";
-import { startSuite } from "../../emulators/suite.ts";
-import { type CuttingProxy, cuttingProxy } from "../proxy.ts";
+import { type Functions, functionsApart } from "../../testkit/emulators/functions.ts";
+import { layOutProject } from "../../testkit/emulators/project.ts";
+import { startSuite } from "../../testkit/emulators/suite.ts";
+import { type CuttingProxy, cuttingProxy } from "../../testkit/tcpProxy.ts";
 import { type Delivery, deliverEvents, deliverTasks } from "./delivery.ts";
 
 export interface Rig {
@@ -24,7 +24,7 @@ export interface Rig {
 }
 
 /**
- * Everything up and in order. `process.env` then says where the suite is, as `test/support` wants it when it is loaded.
+ * Everything up and in order. `process.env` then says where the suite is, as `testkit` wants it when it is loaded.
  *
  * @param params  parameters of the functions that differ from their defaults, by name
  */

@@ -2,8 +2,8 @@
 import { copyFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { admin } from "../support/app.ts";
-import { published, sumOfShards, until } from "../support/suite.ts";
+import { admin } from "../../testkit/app.ts";
+import { published, sumOfShards, until } from "../../testkit/suite.ts";
 import type { Fault, Injected } from "./chaos.ts";
 import type { Rig } from "./rig.ts";
 import { startStorm } from "./storm.ts";

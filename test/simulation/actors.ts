@@ -2,11 +2,11 @@
 
 import type { Firestore as RealWebFirestore } from "firebase/firestore";
 import type { Firestore as RealAdminFirestore } from "firebase-admin/firestore";
-import { counter as adminCounter } from "../../client/src/admin/counter.ts";
-import * as admin from "../../client/src/admin/increment.ts";
-import { deleteCounter, type EnsureOptions, ensureCounter, resetCounter } from "../../client/src/admin/maintain.ts";
-import { reconcileCounter } from "../../client/src/admin/reconcile.ts";
-import { setSource } from "../../client/src/admin/source.ts";
+import { counter as adminCounter } from "../../admin/src/counter.ts";
+import * as admin from "../../admin/src/increment.ts";
+import { deleteCounter, type EnsureOptions, ensureCounter, resetCounter } from "../../admin/src/maintain.ts";
+import { reconcileCounter } from "../../admin/src/reconcile.ts";
+import { setSource } from "../../admin/src/source.ts";
 import { counter as webCounter } from "../../client/src/web/counter.ts";
 import * as web from "../../client/src/web/increment.ts";
 import { Firestore as AdminFirestore, FieldValue } from "./model/adminSdk.ts";

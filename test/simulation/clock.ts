@@ -2,7 +2,7 @@
  * The clock and the chance of the code under test: in its bundle, `Date.now`, `Math.random`, `setTimeout`, `console.warn` and
  * `node:timers/promises` are these. One simulation runs at a time.
  */
-import { Random } from "./random.ts";
+import { Random } from "../../testkit/random.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 let scheduler: Scheduler;

@@ -3,9 +3,9 @@
 import { parseCounted } from "../../core/src/index.ts";
 import type { Config } from "../../functions/src/config.ts";
 import { parseMirrors } from "../../functions/src/mirror.ts";
+import { type Random, randomFor } from "../../testkit/random.ts";
 import { FAULTS, type Fault } from "./faults.ts";
 import type { Micros } from "./model/values.ts";
-import { type Random, randomFor } from "./random.ts";
 
 /** Somebody does something, `at` microseconds into the run. Clients, servers and instances are numbered. */
 export type Action = { readonly at: number } & (

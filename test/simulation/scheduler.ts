@@ -4,8 +4,9 @@
  *
  * Processes crash and freeze: of one that crashed nothing happens any more, of one that is frozen, nothing until it thaws.
  */
+
+import { type Random, randomFor } from "../../testkit/random.ts";
 import type { Micros } from "./model/values.ts";
-import { type Random, randomFor } from "./random.ts";
 
 interface Event {
   readonly at: Micros;

@@ -3,6 +3,7 @@
  * then sweeps until nothing is left to do.
  */
 
+import { randomFor } from "../../testkit/random.ts";
 import { Actors } from "./actors.ts";
 import * as clock from "./clock.ts";
 import { Faults } from "./faults.ts";
@@ -13,7 +14,6 @@ import type { Micros } from "./model/values.ts";
 import { isCounter, Oracle } from "./oracle/oracle.ts";
 import type { Violation } from "./oracle/violation.ts";
 import { Platform } from "./platform.ts";
-import { randomFor } from "./random.ts";
 import { type Action, ORDERS, type Scenario } from "./scenario.ts";
 import { type Process, Scheduler } from "./scheduler.ts";
 

@@ -3,6 +3,7 @@
  * The client here is the least that keeps the contract; that of the package is run by the simulation itself.
  */
 import { expect, test } from "vitest";
+import { randomFor } from "../../testkit/random.ts";
 import { Faults } from "./faults.ts";
 import * as adminSdk from "./model/adminSdk.ts";
 import { Database } from "./model/database.ts";
@@ -10,7 +11,6 @@ import { Connection, type Network } from "./model/network.ts";
 import { type Fields, type Micros, microsOf } from "./model/values.ts";
 import * as webSdk from "./model/webSdk.ts";
 import { Increments } from "./oracle/increments.ts";
-import { randomFor } from "./random.ts";
 import { Process, Scheduler } from "./scheduler.ts";
 
 const SECOND: Micros = 1_000_000;

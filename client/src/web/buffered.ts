@@ -1,5 +1,5 @@
 /** Increments that are collected before they are written: a scroll counter, a game's score. */
-import { type BufferedCounter, type BufferOptions, createBuffer } from "../buffer.ts";
+import { type BufferedCounter, type BufferOptions, createBuffer } from "../../../core/src/buffer.ts";
 import type { Counter, CounterRef } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 

@@ -18,7 +18,7 @@ import {
   writeBatch,
 } from "firebase/firestore";
 import { CounterError, type IncrementPlan, planIncrement, randomShard } from "../../../core/src/index.ts";
-import { ANSWERED, TIDY_EVERY } from "../timeouts.ts";
+import { ANSWERED, TIDY_EVERY } from "../../../core/src/timeouts.ts";
 import { type Committed, type Counter, isLeaving, knowSpread, readServer, unlessDenied } from "./counter.ts";
 import { tidy } from "./tidy.ts";
 

@@ -9,9 +9,9 @@ import {
   type Transaction,
 } from "firebase/firestore";
 import { counterPath, DEFAULT_COLLECTION, validName } from "../../../core/src/index.ts";
-import type { CounterOptions, Reference } from "../reference.ts";
-import { createSpread, type Spread } from "../spread.ts";
-import { SLOW_ACK_MS } from "../timeouts.ts";
+import type { CounterOptions, Reference } from "../../../core/src/reference.ts";
+import { createSpread, type Spread } from "../../../core/src/shardCountCache.ts";
+import { SLOW_ACK_MS } from "../../../core/src/timeouts.ts";
 
 /** Names one counter. The same object whenever the same counter is asked for. */
 export type CounterRef = Reference<Firestore>;

@@ -1,7 +1,7 @@
 /** Increments: what apps call. `commit.ts` has how one is written. */
 import { type DocumentSnapshot, doc, getDoc, Transaction, type WriteBatch } from "firebase/firestore";
 import { CounterError, entryPath, type IncrementPlan, validIncrement, validName } from "../../../core/src/index.ts";
-import { ANSWERED } from "../timeouts.ts";
+import { ANSWERED } from "../../../core/src/timeouts.ts";
 import { perform, planFor, put } from "./commit.ts";
 import { type Counter, type CounterRef, knowSpread, readServer } from "./counter.ts";
 

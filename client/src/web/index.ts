@@ -1,8 +1,8 @@
+export type { BufferedCounter, BufferOptions } from "../../../core/src/buffer.ts";
 export { CounterError, type CounterErrorCode } from "../../../core/src/index.ts";
-export type { BufferedCounter, BufferOptions } from "../buffer.ts";
-export type { HistoryOptions, HistoryPoint, HistoryStep } from "../history.ts";
-export type { CounterOptions, Reference } from "../reference.ts";
-export type { Ranked, RankOptions, Snapshot, TopOptions } from "../snapshot.ts";
+export type { CounterOptions, Reference } from "../../../core/src/reference.ts";
+export type { Ranked, RankOptions, Snapshot, TopOptions } from "../../../core/src/snapshot.ts";
+export type { HistoryOptions, HistoryPoint, HistoryStep } from "../../../core/src/timeSeries.ts";
 export { bufferedCounter } from "./buffered.ts";
 export { type CounterRef, counter } from "./counter.ts";
 export { hasIncremented, onIncremented } from "./entries.ts";

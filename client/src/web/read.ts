@@ -16,8 +16,8 @@ import {
   where,
 } from "firebase/firestore";
 import { HISTORY, shardsPath, sumOfCounts } from "../../../core/src/index.ts";
-import { type HistoryOptions, type HistoryPoint, historyPoints, historyRange } from "../history.ts";
-import { type Snapshot, toSnapshot } from "../snapshot.ts";
+import { type Snapshot, toSnapshot } from "../../../core/src/snapshot.ts";
+import { type HistoryOptions, type HistoryPoint, historyPoints, historyRange } from "../../../core/src/timeSeries.ts";
 import { type Counter, type CounterRef, counterDoc } from "./counter.ts";
 
 /** A total and the instant it is exact for. */

@@ -11,7 +11,7 @@ import {
   where,
 } from "firebase/firestore";
 import { DEFAULT_COLLECTION, groupOf } from "../../../core/src/index.ts";
-import { type Ranked, type RankOptions, type TopOptions, toSnapshot } from "../snapshot.ts";
+import { type Ranked, type RankOptions, type TopOptions, toSnapshot } from "../../../core/src/snapshot.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
 

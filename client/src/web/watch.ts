@@ -9,9 +9,9 @@ import {
   type Timestamp,
 } from "firebase/firestore";
 import { shardsPath } from "../../../core/src/index.ts";
-import { Compensation, type OwnIncrement } from "../compensation.ts";
-import { toSnapshot } from "../snapshot.ts";
-import { COMMIT_MS, SETTLED_MS } from "../timeouts.ts";
+import { Compensation, type OwnIncrement } from "../../../core/src/optimisticTotal.ts";
+import { toSnapshot } from "../../../core/src/snapshot.ts";
+import { COMMIT_MS, SETTLED_MS } from "../../../core/src/timeouts.ts";
 import { type Committed, type Counter, type CounterRef, counterDoc, type Watcher } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
 

@@ -1,6 +1,6 @@
 /**
  * Firestore as the server sees it, as far as Tally uses it: documents with versions, atomic commits with preconditions
- * and transforms, and reads at one instant. Pure and synchronous; `test/model.test.ts` holds it against the emulator.
+ * and transforms, and reads at one instant. Pure and synchronous; `test/simulation/emulator.test.ts` holds it against the emulator.
  */
 import {
   type Fields,

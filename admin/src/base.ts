@@ -1,0 +1,79 @@
+/**
+ * How a server changes what a counter amounts to: by a number that it adds to `shards/base`, on the condition that `base`
+ * is as it was when the shards were listed.
+ *
+ * Clients never write `base`, so none waits and none is refused. Another change of it, by a fold, a reset or a correction,
+ * makes the commit fail, and the caller lists the shards again. So does a repetition of the very same commit: it cannot add
+ * twice.
+ */
+import { FieldValue, type QuerySnapshot, type WriteBatch } from "firebase-admin/firestore";
+import { BASE_SHARD, CounterError, isCount, isPreconditionFailure, sumOfCounts } from "../../core/src/index.ts";
+import { type CounterRef, shardDoc } from "./counter.ts";
+import { backoff, persist } from "./retry.ts";
+
+/** The sum of listed shards. */
+export function sumOf(shards: QuerySnapshot): number {
+  return sumOfCounts(shards.docs.map((shard) => shard.get("count")));
+}
+
+/** How large the numbers are that sum up to it. */
+export function magnitudeOf(shards: QuerySnapshot): number {
+  return sumOfCounts(shards.docs.map((shard) => Math.abs(shard.get("count"))));
+}
+
+/**
+ * Adds `by` to `base`, if it is as it was listed among `shards`. Cost: 1 write of the batch.
+ */
+export function moveBase(batch: WriteBatch, ref: CounterRef, shards: QuerySnapshot, by: number): void {
+  const base = shardDoc(ref, BASE_SHARD);
+  const before = shards.docs.find(({ id }) => id === BASE_SHARD);
+  // What cannot be summed was left out of the sum, and is replaced.
+  const count = before && !isCount(before.get("count")) ? by : FieldValue.increment(by);
+  const correction = { shard: BASE_SHARD, count, at: FieldValue.serverTimestamp() };
+  if (before) batch.update(base, correction, { lastUpdateTime: before.updateTime });
+  else batch.create(base, { writes: 0, ...correction });
+}
+
+/** `base` was written between the listing of the shards and the commit. Its cause is Firestore's error. */
+class BaseChanged extends Error {}
+
+/** Commits a batch that holds a {@link moveBase}, in an attempt of {@link retryMove}. */
+export async function commitMove(batch: WriteBatch): Promise<void> {
+  try {
+    await batch.commit();
+  } catch (error) {
+    throw isPreconditionFailure(error) ? new BaseChanged(undefined, { cause: error }) : error;
+  }
+}
+
+/** How often `base` may change between a listing and its commit. With the waits in between, some two minutes. */
+export const MOVE_RETRIES = 20;
+
+/**
+ * Tries to list the shards and to change `base`, until neither `base` nor the connection is in the way: with backoff and
+ * jitter, so that several that compete for `base` get their turns.
+ *
+ * @param attempt  lists the shards and commits with {@link commitMove}; must be safe to repeat
+ * @throws CounterError `counter/contention` if `base` has changed each time
+ */
+export async function retryMove<T>({ id }: CounterRef, attempt: () => Promise<T>): Promise<T> {
+  return await persist(async () => {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!(error instanceof BaseChanged)) throw error;
+        if (tries === MOVE_RETRIES) throw contention(id, error.cause);
+        await backoff(tries, error.cause);
+      }
+    }
+  });
+}
+
+function contention(id: string, cause: unknown): CounterError {
+  return new CounterError(
+    "counter/contention",
+    `shards/base of "${id}" was written each time before this call could write it; fractions are added there: count in whole units, and let no two servers reset or reconcile the counter all the time`,
+    cause,
+  );
+}

@@ -1,0 +1,27 @@
+/** Increments that are collected before they are written. */
+import { type BufferedCounter, type BufferOptions, createBuffer } from "../../core/src/buffer.ts";
+import type { CounterRef } from "./counter.ts";
+import { incrementCounter } from "./increment.ts";
+
+/**
+ * Collects increments and writes their sum, once per `flushInterval`. A crash loses what was not written yet: call
+ * `close` before the process ends.
+ *
+ * Cost: one {@link incrementCounter} per interval in which anything was added: 2 writes, and 1 delete a day later.
+ *
+ * @throws CounterError `counter/invalid-option`
+ *
+ * @example
+ * ```ts
+ * const requests = bufferedCounter(counter(db, "requests:api"), { flushInterval: 5_000 });
+ * server.on("request", () => requests.increment());
+ * process.on("SIGTERM", async () => { await requests.close(); process.exit(); });
+ * ```
+ */
+export function bufferedCounter(ref: CounterRef, options: BufferOptions = {}): BufferedCounter {
+  return createBuffer(
+    (by) => incrementCounter(ref, by),
+    () => {},
+    options,
+  );
+}

@@ -1,0 +1,78 @@
+/** Several counters: those of a group, the top of it, and the rank of one. */
+import type { Firestore, Query } from "firebase-admin/firestore";
+import { DEFAULT_COLLECTION, groupOf } from "../../core/src/index.ts";
+import { type Ranked, type RankOptions, type TopOptions, toSnapshot } from "../../core/src/snapshot.ts";
+import { type CounterRef, counterDoc } from "./counter.ts";
+import type { CounterSnapshot } from "./read.ts";
+
+/** Which counters of a group, and how many. */
+export interface ListOptions {
+  /** How many counters at most. Default 100. */
+  limit?: number | undefined;
+  /** Starts after the counter with this id: the last one of the page before. */
+  after?: string | undefined;
+  /** The collection that holds the counters. Default `"counters"`. */
+  collection?: string | undefined;
+}
+
+/**
+ * The counters of a group, by id, a page at a time. Cost: 1 read per counter returned.
+ *
+ * @param group - what stands before the first colon of their ids; `""` for those without a colon
+ *
+ * @example
+ * ```ts
+ * const first = await listCounters(db, "views");
+ * const second = await listCounters(db, "views", { after: first.at(-1)?.id });
+ * ```
+ */
+export async function listCounters(
+  firestore: Firestore,
+  group: string,
+  options: ListOptions = {},
+): Promise<(CounterSnapshot & Ranked)[]> {
+  const { limit = 100, after, collection = DEFAULT_COLLECTION } = options;
+  const all = firestore.collection(collection).where("group", "==", group).orderBy("__name__").limit(limit);
+  return await read(after === undefined ? all : all.startAfter(after));
+}
+
+/**
+ * The counters of a group with the largest totals or rates, the largest first. Cost: 1 read per counter returned.
+ *
+ * @param group - what stands before the first colon of their ids: `"likes"` for `likes:post42`
+ *
+ * @example
+ * ```ts
+ * const trending = await topCounters(db, "views", { by: "rate", limit: 5 });
+ * ```
+ */
+export async function topCounters(
+  firestore: Firestore,
+  group: string,
+  options: TopOptions = {},
+): Promise<(CounterSnapshot & Ranked)[]> {
+  const { by = "total", limit = 10, collection = DEFAULT_COLLECTION } = options;
+  return await read(firestore.collection(collection).where("group", "==", group).orderBy(by, "desc").limit(limit));
+}
+
+/**
+ * The rank of a counter in its group: 1 for the largest, the same for equals; `undefined` for one without a published
+ * total. Cost: 2 reads, and 1 more per 1,000 counters before it.
+ *
+ * @example
+ * ```ts
+ * const place = await counterRank(counter(db, "score:ada"));
+ * ```
+ */
+export async function counterRank(ref: CounterRef, options: RankOptions = {}): Promise<number | undefined> {
+  const { by = "total" } = options;
+  const counter = counterDoc(ref);
+  const value = (await counter.get()).get(by);
+  if (value === undefined) return undefined;
+  const above = counter.parent.where("group", "==", groupOf(ref.id)).where(by, ">", value).orderBy(by, "desc");
+  return (await above.count().get()).data().count + 1;
+}
+
+async function read(query: Query): Promise<(CounterSnapshot & Ranked)[]> {
+  return (await query.get()).docs.map((counter) => ({ id: counter.id, ...toSnapshot(counter, false) }));
+}

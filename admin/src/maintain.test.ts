@@ -1,0 +1,56 @@
+import type { Firestore } from "firebase-admin/firestore";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { CounterError } from "../../core/src/index.ts";
+import { MOVE_RETRIES } from "./base.ts";
+import { counter } from "./counter.ts";
+import { resetCounter } from "./maintain.ts";
+
+describe("a reset of a counter whose base is written all the time", () => {
+  /** Random numbers asked for; the pauses of backoff are 0 with them. */
+  let jitter: ReturnType<typeof vi.spyOn>;
+  beforeEach(() => {
+    jitter = vi.spyOn(Math, "random").mockReturnValue(0);
+    vi.spyOn(console, "warn").mockImplementation(() => {});
+  });
+  afterEach(() => vi.restoreAllMocks());
+
+  const FAILED_PRECONDITION = Object.assign(new Error("base has changed"), { code: 9 });
+
+  /** A counter without shards whose first commits fail. The last of them ends a test that would go on for ever. */
+  function contended(failures: number) {
+    const calls = { listings: 0, commits: 0 };
+    const list = async () => {
+      calls.listings++;
+      return { docs: [] };
+    };
+    const firestore = {
+      collection: () => ({ select: () => ({ get: list }) }),
+      doc: (path: string) => ({ path }),
+      batch: () => ({
+        create: () => {},
+        commit: async () => {
+          if (++calls.commits > 100) throw new Error("still trying");
+          if (calls.commits <= failures) throw FAILED_PRECONDITION;
+        },
+      }),
+    };
+    return { calls, ref: counter(firestore as unknown as Firestore, "stock:shoes") };
+  }
+
+  test("lists the shards again, after a pause, and succeeds once base stays as it is", async () => {
+    const { calls, ref } = contended(MOVE_RETRIES);
+    jitter.mockClear();
+    await resetCounter(ref, 5);
+    expect(calls).toEqual({ listings: MOVE_RETRIES + 1, commits: MOVE_RETRIES + 1 });
+    expect(jitter).toHaveBeenCalledTimes(MOVE_RETRIES);
+  });
+
+  test("ends with counter/contention, which says what to do", async () => {
+    const { calls, ref } = contended(Number.POSITIVE_INFINITY);
+    const error = await resetCounter(ref, 5).catch((error) => error);
+    expect(error).toBeInstanceOf(CounterError);
+    expect(error).toMatchObject({ code: "counter/contention", cause: FAILED_PRECONDITION });
+    expect(error.message).toMatch(/shards\/base of "stock:shoes" .* count in whole units/);
+    expect(calls).toEqual({ listings: MOVE_RETRIES + 1, commits: MOVE_RETRIES + 1 });
+  });
+});

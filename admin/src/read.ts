@@ -1,0 +1,135 @@
+/** Reading counters: the cached total, the exact sum, the past, a watch, and whether a key counts. */
+import { FieldPath, type Timestamp } from "firebase-admin/firestore";
+import { entryPath, HISTORY, shardsPath, validName } from "../../core/src/index.ts";
+import { type Snapshot, toSnapshot } from "../../core/src/snapshot.ts";
+import { type HistoryOptions, type HistoryPoint, historyPoints, historyRange } from "../../core/src/timeSeries.ts";
+import { type CounterRef, counterDoc } from "./counter.ts";
+import { latestSnapshot } from "./latestSnapshot.ts";
+import { sumShards } from "./sum.ts";
+
+/** A total and the instant it is exact for. */
+export type CounterSnapshot = Snapshot<Timestamp>;
+
+/**
+ * Reads the cached total. Cost: 1 read, however many shards there are.
+ *
+ * @example
+ * ```ts
+ * const { total, asOf } = await getCounter(counter(db, "views:home"));
+ * ```
+ */
+export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
+  return toSnapshot(await counterDoc(ref).get(), false);
+}
+
+/**
+ * The sum of the shards at this instant, without waiting for the functions.
+ *
+ * Cost: 3 reads, and 2 more for each further 1,000 shards; 1 read per shard if the index of `firestore.indexes.json` is
+ * missing, or a server has written shards that are not in it. Of a counter that counts a collection, 1 read per 1,000
+ * documents more.
+ *
+ * @example
+ * ```ts
+ * const left = await getExactCounter(counter(db, "stock:shoes"));
+ * ```
+ */
+export async function getExactCounter(ref: CounterRef): Promise<number> {
+  const { firestore, path } = ref;
+  const [counter, sum] = await Promise.all([
+    counterDoc(ref).get(),
+    sumShards(firestore.collection(shardsPath(path)), await latestSnapshot()),
+  ]);
+  const counts: string | null | undefined = counter.get("counts");
+  return counts ? (await firestore.collection(counts).count().get()).data().count : sum.total;
+}
+
+/**
+ * The history of a counter: how it stood at the end of each minute, hour or day, in order. The functions keep it, so
+ * nobody writes anything for it. The last point is the counter as it is now.
+ *
+ * Where a point is missing, nothing was published in that step. Minutes are kept of a counter that is written at least
+ * once in the longest interval between two totals, by default 10 seconds; hours of every counter; both as long as
+ * `HISTORY_DAYS` says, by default 30 days.
+ *
+ * Cost: 1 read of the counter, and 1 per hour with points (minutes) or day with points (hours, days), at least 1.
+ *
+ * @throws CounterError `counter/invalid-option`
+ *
+ * @example
+ * ```ts
+ * const to = new Date();
+ * const from = new Date(to.getTime() - 7 * 24 * 3_600_000);
+ * const points = await counterHistory(counter(db, "downloads:setup"), { from, to, step: "day" });
+ * ```
+ */
+export async function counterHistory(ref: CounterRef, options: HistoryOptions): Promise<HistoryPoint[]> {
+  const [first, last] = historyRange(options);
+  const counter = await counterDoc(ref).get();
+  const history = counterDoc(ref).collection(HISTORY);
+  const name = FieldPath.documentId();
+  const { docs } = await history.where(name, ">=", first).where(name, "<=", last).get();
+  return historyPoints(
+    counter.data(),
+    docs.map((doc) => doc.data()),
+    options,
+  );
+}
+
+/**
+ * Watches the published total: calls `next` now and whenever a new one is published, at most about once a second.
+ * Unlike in the web SDK, increments of this process show when they are published. Cost: 1 read per published total.
+ *
+ * @param error - called when the watch has failed, and with it ended
+ * @returns a function that ends the watch
+ *
+ * @example
+ * ```ts
+ * const stop = onCounter(stock, ({ total }) => { if (total < 10) reorder(); });
+ * ```
+ */
+export function onCounter(
+  ref: CounterRef,
+  next: (snapshot: CounterSnapshot) => void,
+  error?: (error: Error) => void,
+): () => void {
+  return counterDoc(ref).onSnapshot((snapshot) => next(toSnapshot(snapshot, false)), error);
+}
+
+/**
+ * Whether the counter counts for a key. Cost: 1 read.
+ *
+ * @throws CounterError `counter/invalid-key`
+ *
+ * @example
+ * ```ts
+ * const counted = await hasIncremented(counter(db, "sales:shoes"), order.id);
+ * ```
+ */
+export async function hasIncremented(ref: CounterRef, key: string): Promise<boolean> {
+  return (await entryDoc(ref, key).get()).exists;
+}
+
+/**
+ * Watches whether the counter counts for a key: calls `next` now and whenever it changes. Cost: 1 read, and 1 per change.
+ *
+ * @returns a function that ends the watch
+ * @throws CounterError `counter/invalid-key`
+ *
+ * @example
+ * ```ts
+ * const stop = onIncremented(counter(db, "votes:42"), uid, (voted) => log(uid, voted));
+ * ```
+ */
+export function onIncremented(
+  ref: CounterRef,
+  key: string,
+  next: (incremented: boolean) => void,
+  error?: (error: Error) => void,
+): () => void {
+  return entryDoc(ref, key).onSnapshot((entry) => next(entry.exists), error);
+}
+
+function entryDoc({ firestore, path }: CounterRef, key: string) {
+  return firestore.doc(entryPath(path, validName("key", key)));
+}

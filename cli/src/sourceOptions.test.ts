@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import type { Source } from "../../core/src/index.ts";
+import { filterOf, sourceFor, sourceOf } from "./sourceOptions.ts";
+
+describe("a source as it is typed", () => {
+  test("is the entries, a collection or a collection group, with comparisons and a sum", () => {
+    expect(sourceOf({})).toBeUndefined();
+    expect(sourceOf({ entries: true })).toEqual({ entries: true });
+    expect(sourceOf({ from: "posts" })).toEqual({ collection: "posts" });
+    expect(sourceOf({ fromGroup: "posts", where: ["state == public"], sum: "score" })).toEqual({
+      collectionGroup: "posts",
+      where: [{ field: "state", op: "==", value: "public" }],
+      sum: "score",
+    });
+  });
+
+  test.each([
+    { entries: true, from: "posts" },
+    { from: "posts", fromGroup: "posts" },
+    { sum: "score" },
+    { where: ["a == b"] },
+    { entries: true, sum: "score" },
+  ])("is refused if it is contradictory: %j", (options) => {
+    expect(() => sourceOf(options)).toThrow("--from");
+  });
+});
+
+test.each<[string, unknown]>([
+  ["state == public", { field: "state", op: "==", value: "public" }],
+  ["state == in progress", { field: "state", op: "==", value: "in progress" }],
+  ["score >= 10", { field: "score", op: ">=", value: 10 }],
+  ["author.verified == true", { field: "author.verified", op: "==", value: true }],
+  ['zip == "0815"', { field: "zip", op: "==", value: "0815" }],
+  ['state in ["public", "shared"]', { field: "state", op: "in", value: ["public", "shared"] }],
+  ["tags array-contains news", { field: "tags", op: "array-contains", value: "news" }],
+])("a comparison: %s", (text, filter) => {
+  expect(filterOf(text)).toEqual(filter);
+});
+
+test.each(["state", "state = public", "== public", "state ==", ""])("no comparison: %s", (text) => {
+  expect(() => filterOf(text)).toThrow("--where");
+});
+
+describe("a source for several counters", () => {
+  test("names each one's own", () => {
+    const source = { collection: "posts/{key}/likes", where: [{ field: "of", op: "==", value: "{id}" } as const] };
+    expect(sourceFor(source, "likes:42:a")).toEqual({
+      collection: "posts/42:a/likes",
+      where: [{ field: "of", op: "==", value: "likes:42:a" }],
+    });
+    expect(sourceFor(source, "plain")).toMatchObject({ collection: "posts/plain/likes" });
+  });
+
+  test.each(["US$$b", "a$&", "a$`", "$1", "{id}"])("takes a key as it is: %s", (key) => {
+    const source = {
+      collection: "posts/{key}/likes",
+      where: [
+        { field: "tag", op: "in", value: ["{key}", "x", 1, null] },
+        { field: "of", op: "==", value: { counter: "{id}/{key}" } },
+      ],
+    } as const;
+    expect(sourceFor(source, `likes:${key}`)).toEqual({
+      collection: `posts/${key}/likes`,
+      where: [
+        { field: "tag", op: "in", value: [key, "x", 1, null] },
+        { field: "of", op: "==", value: { counter: `likes:${key}/${key}` } },
+      ],
+    });
+  });
+
+  test.each([
+    { fromGroup: "likes{key}" },
+    { from: "posts/{key}/likes", sum: "{key}" },
+    { from: "posts/{key}/likes", where: ["by{id} == 1"] },
+  ])("is refused where a placeholder would be left: %j", (options) => {
+    expect(() => sourceFor(sourceOf(options) as Source, "likes:42")).toThrow("{key} are for the path");
+  });
+
+  test("is checked as it then is", () => {
+    expect(() => sourceFor({ collection: "posts/{key}" }, "likes:42")).toThrow("counter/invalid-source");
+  });
+});

@@ -1,0 +1,235 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { MAX_SHARDS } from "./index.ts";
+import { createSpread, type Spread } from "./shardCountCache.ts";
+import { BUSY_WRITES, SHARD_COUNT_TTL_MS, SLOW_ACK_MS } from "./timeouts.ts";
+
+const START = 1_700_000_000_000;
+/** What a counter cannot sensibly say. */
+const malformed = [0, -1, 0.5, Number.NaN, Number.NEGATIVE_INFINITY, "many", "", false, [], {}];
+
+/** A client whose clock is set by hand. */
+interface Client {
+  readonly spread: Spread;
+  /** How wide it spreads, and whether the shard count should be read before the next write, so much later. */
+  later(millis?: number): [width: number, isStale: boolean];
+}
+
+function client(...learned: Parameters<Spread["_learn"]>): Client {
+  let now = START;
+  const spread = createSpread(() => now);
+  if (learned.length > 0) spread._learn(...learned);
+  const later = (millis = 0): [number, boolean] => {
+    now += millis;
+    return [spread._width(), spread._isStale()];
+  };
+  return { spread, later };
+}
+
+describe("what is known of the shard count", () => {
+  test("is nothing at first: one shard, to be asked for before the first write", () => {
+    expect(client().later()).toEqual([1, true]);
+  });
+
+  test("is used for two minutes, then it is asked for before the next write", () => {
+    expect(SHARD_COUNT_TTL_MS).toBe(120_000);
+    const one = client(8);
+    expect([one.later(), one.later(SHARD_COUNT_TTL_MS - 1), one.later(1)]).toEqual([
+      [8, false],
+      [8, false],
+      [8, true],
+    ]);
+  });
+
+  test("is used for twenty writes, then it is asked for before the next one", () => {
+    expect(BUSY_WRITES).toBe(20);
+    const one = client(8);
+    const write = () => {
+      one.spread._sent();
+      one.spread._answered();
+      return one.later();
+    };
+    for (let n = 1; n < BUSY_WRITES; n++) expect(write()).toEqual([8, false]);
+    expect(write()).toEqual([8, true]);
+    one.spread._learn(8);
+    expect(write()).toEqual([8, false]);
+  });
+
+  test.each<[why: string, learned: Parameters<Spread["_learn"]>, width: number]>([
+    ["it has just grown", [8, true], 8],
+    ["it could not be read", [], 1],
+    ["there is no counter yet", [undefined, undefined], 1],
+  ])("is used for a second if %s", (_why, learned, width) => {
+    const one = client();
+    one.spread._learn(...learned);
+    expect([one.later(), one.later(SLOW_ACK_MS - 1), one.later(1)]).toEqual([
+      [width, false],
+      [width, false],
+      [width, true],
+    ]);
+  });
+
+  test("stays when it could not be read, and is asked for again after a second", () => {
+    const one = client(8);
+    one.later(SHARD_COUNT_TTL_MS);
+    one.spread._learn();
+    expect([one.later(), one.later(SLOW_ACK_MS)]).toEqual([
+      [8, false],
+      [8, true],
+    ]);
+  });
+
+  test.each(malformed)("is one shard if the counter says %j, whatever was known before", (shardCount) => {
+    const one = client(8);
+    one.spread._learn(shardCount);
+    expect(one.later()).toEqual([1, false]);
+  });
+
+  test("is never more than 10,000, however many shards there are said to be", () => {
+    expect([20_000, Number.POSITIVE_INFINITY].map((count) => client(count).later()[0])).toEqual([10_000, 10_000]);
+  });
+});
+
+describe("while there is no answer, to a write or to the read of the count", () => {
+  test("for longer than a second, a client spreads over four times as many shards, 64 at least, and reads the count every second", () => {
+    expect(SLOW_ACK_MS).toBe(1_000);
+    const one = client(3);
+    one.spread._sent();
+    expect([one.later(SLOW_ACK_MS), one.later(1)]).toEqual([
+      [3, false],
+      [64, true],
+    ]);
+    one.spread._learn(4);
+    expect([one.later(), one.later(SLOW_ACK_MS - 1), one.later(1)]).toEqual([
+      [64, false],
+      [64, false],
+      [64, true],
+    ]);
+    one.spread._learn(9_000);
+    expect(one.later()[0]).toBe(MAX_SHARDS);
+  });
+
+  test("an answer after longer is such a sign, too, until quick ones have halved it away", () => {
+    const one = client(100);
+    one.spread._sent();
+    one.later(SLOW_ACK_MS + 1);
+    one.spread._sent();
+    expect(one.spread._isContended()).toBe(true);
+    one.spread._answered();
+    expect(one.later()).toEqual([400, true]);
+    one.spread._answered();
+    expect(one.later()).toEqual([200, true]);
+    one.spread._sent();
+    one.spread._answered();
+    expect(one.later()).toEqual([100, false]);
+    expect(one.spread._isContended()).toBe(false);
+  });
+
+  test("time counts from when there was something to answer", () => {
+    const one = client(100);
+    one.later(30_000);
+    one.spread._sent();
+    expect([one.later(SLOW_ACK_MS), one.later(1)]).toEqual([
+      [100, false],
+      [400, true],
+    ]);
+  });
+});
+
+describe("a write that was refused as contended", () => {
+  const answer = (one: Client, isRefused: boolean) => {
+    one.spread._sent();
+    one.spread._answered(isRefused);
+    return one.later()[0];
+  };
+
+  test("multiplies the width by 8, by 64, by 256 at most; each answered write halves it", () => {
+    const one = client(2);
+    expect([1, 2, 3, 4].map(() => answer(one, true))).toEqual([16, 128, 512, 512]);
+    expect(Array.from({ length: 9 }, () => answer(one, false))).toEqual([256, 128, 64, 32, 16, 8, 4, 2, 2]);
+    expect(one.spread._isContended()).toBe(false);
+  });
+
+  test("has the shard count read every second", () => {
+    const one = client(2);
+    answer(one, true);
+    expect([one.later(SLOW_ACK_MS - 1), one.later(1)]).toEqual([
+      [16, false],
+      [16, true],
+    ]);
+    one.spread._learn(2, true);
+    expect([one.later(SLOW_ACK_MS - 1), one.later(1)]).toEqual([
+      [16, false],
+      [16, true],
+    ]);
+  });
+
+  test("is taken into account by a shard count that has grown, and by no other", () => {
+    const one = client(2);
+    answer(one, true);
+    one.spread._learn(2);
+    expect(one.later()).toEqual([16, false]);
+    one.spread._learn(1);
+    expect(one.later()).toEqual([8, false]);
+    one.spread._learn(30);
+    expect(one.later()).toEqual([30, false]);
+    expect(one.spread._isContended()).toBe(false);
+  });
+});
+
+test("whatever a client lives through, it spreads over the shards it was told of at least, and wider by its signs of contention", () => {
+  type Step = { learn: unknown; growing: boolean } | { send: true } | { answer: boolean } | { wait: number };
+  const counts = fc.oneof(fc.integer({ min: 1, max: 20_000 }), fc.constantFrom(undefined, ...malformed));
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    fc.record({ learn: counts, growing: fc.boolean() }),
+    { weight: 4, arbitrary: fc.constant({ send: true as const }) },
+    { weight: 4, arbitrary: fc.record({ answer: fc.boolean() }) },
+    fc.record({ wait: fc.constantFrom(1, 500, SLOW_ACK_MS, SLOW_ACK_MS, SHARD_COUNT_TTL_MS) }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const { spread, later } = client();
+      let time = 0;
+      let count = 1;
+      let wider = 1;
+      let pending = 0;
+      let answeredAt = 0;
+      let sent = 0;
+      let [learnedAt, isTrusted] = [Number.NEGATIVE_INFINITY, false];
+      for (const last of steps) {
+        if ("wait" in last) {
+          later(last.wait);
+          time += last.wait;
+        } else if ("send" in last) {
+          spread._sent();
+          if (pending++ === 0) answeredAt = time;
+          sent++;
+        } else if ("answer" in last) {
+          if (pending === 0) continue;
+          spread._answered(last.answer);
+          const isLate = time - answeredAt > SLOW_ACK_MS;
+          const slow = isLate ? Math.max(4, 64 / Math.max(count, 1)) : 1;
+          if (last.answer) wider = Math.min(Math.max(wider, slow) * 8, 256);
+          else wider = slow > wider ? slow : Math.max(wider / 2, 1);
+          pending--;
+          answeredAt = time;
+        } else {
+          spread._learn(last.learn, last.growing);
+          const said = malformed.includes(last.learn as never) ? 1 : ((last.learn ?? count) as number);
+          if (said > count) wider = 1;
+          [count, sent, learnedAt] = [said, 0, time];
+          isTrusted = Boolean(last.learn) && !last.growing;
+        }
+        const isSlow = pending > 0 && time - answeredAt > SLOW_ACK_MS;
+        const [width, isStale] = later();
+        const slow = isSlow ? Math.max(4, 64 / count) : 1;
+        const factor = Math.max(wider, slow);
+        expect(spread._isContended()).toBe(factor > 1);
+        const trusted = factor > 1 ? SLOW_ACK_MS : isTrusted ? SHARD_COUNT_TTL_MS : SLOW_ACK_MS;
+        expect(isStale).toBe(sent >= BUSY_WRITES || time - learnedAt >= trusted);
+        expect(width).toBeCloseTo(Math.min(factor * count, MAX_SHARDS), 6);
+        expect(width).toBeGreaterThanOrEqual(Math.min(count, MAX_SHARDS));
+      }
+    }),
+  );
+});

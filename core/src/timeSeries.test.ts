@@ -1,0 +1,133 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { CounterError, historyPlace, type KeptStep, STEP_MILLIS } from "./index.ts";
+import { type HistoryOptions, historyPoints, historyRange } from "./timeSeries.ts";
+
+const date = (time: string) => new Date(`2026-11-${time}Z`);
+const day = { from: date("21T00:00:00"), to: date("22T00:00:00") };
+
+/** A state that was published, the `n`th. */
+function state(n: number, at: Date, micros = 0) {
+  const seconds = Math.floor(+at / 1_000);
+  const asOf = { seconds, nanoseconds: (+at - seconds * 1_000) * 1e6 + micros * 1_000 };
+  return { total: 10 * n, writes: 11 * n, rate: n / 10, shardCount: n, publishes: n, asOf };
+}
+type State = ReturnType<typeof state>;
+
+const millisOf = ({ asOf: { seconds, nanoseconds } }: State) => seconds * 1_000 + nanoseconds / 1e6;
+
+/** The documents that hold states. */
+function stored(step: KeptStep, states: readonly State[]) {
+  const documents = new Map<string, Record<string, State>>();
+  for (const one of states) {
+    const { id, key } = historyPlace(step, millisOf(one));
+    documents.set(id, { ...documents.get(id), [key]: one });
+  }
+  return [...documents.values()].map((points) => ({ points }));
+}
+
+describe("the documents that hold a range", () => {
+  test.each([
+    ["minute", "21T14:05:00", "21T16:00:00", "minutes-2026-11-21T14", "minutes-2026-11-21T16"],
+    ["hour", "21T14:05:00", "22T16:00:00", "hours-2026-11-21", "hours-2026-11-22"],
+    ["day", "21T14:05:00", "21T14:05:00", "hours-2026-11-21", "hours-2026-11-21"],
+  ] as const)("of %ss from %s to %s", (step, from, to, first, last) => {
+    expect(historyRange({ step, from: date(from), to: date(to) })).toEqual([first, last]);
+  });
+
+  test("of all that can be told in a Date", () => {
+    const all = { from: new Date(-8.64e15), to: new Date(8.64e15), step: "minute" } as const;
+    expect(historyRange(all)).toEqual(["minutes-1970-01-01T00", "minutes-9999-12-31T23"]);
+  });
+
+  test.each<[shown: string, what: string, options: object]>([
+    ["Invalid Date", "from", { from: new Date(Number.NaN) }],
+    ["2026-11-21", "to", { to: "2026-11-21" }],
+    ["1795000000000", "from", { from: 1_795_000_000_000 }],
+    ["undefined", "to", { to: undefined }],
+    ["null", "from", { from: null }],
+    ["week", "step", { step: "week" }],
+    ["minutes", "step", { step: "minutes" }],
+    ["toString", "step", { step: "toString" }],
+    ["undefined", "step", { step: undefined }],
+    ["2026-11-22T00:00:00.001Z", "from", { from: date("22T00:00:00.001") }],
+  ])("%j is refused as %s: the code, the value and what to do", (shown, what, options) => {
+    const call = () => historyRange({ ...day, step: "hour", ...options } as HistoryOptions);
+    expect(call).toThrow(CounterError);
+    expect(call).toThrow(`counter/invalid-option: ${what} is "${shown}"; pass `);
+  });
+});
+
+describe("the points of a range", () => {
+  const at = (points: readonly { at: Date }[]) => points.map(({ at }) => at.toISOString().slice(8, 19));
+
+  test("are in order, the last one the counter as it is now", () => {
+    const kept = [state(2, date("21T12:59:50")), state(1, date("21T11:30:00"))];
+    const points = historyPoints(state(3, date("21T13:10:00")), stored("hour", kept), { ...day, step: "hour" });
+    expect(at(points)).toEqual(["21T11:30:00", "21T12:59:50", "21T13:10:00"]);
+    expect(points[0]).toEqual({
+      at: date("21T11:30:00"),
+      total: 10,
+      writes: 11,
+      rate: 0.1,
+      shardCount: 1,
+      publishes: 1,
+    });
+  });
+
+  test("have the later of two states of one step: the counter was read before its hour was kept", () => {
+    const kept = stored("hour", [state(2, date("21T12:59:50"))]);
+    const points = historyPoints(state(1, date("21T12:59:40")), kept, { ...day, step: "hour" });
+    expect(points.map(({ total }) => total)).toEqual([20]);
+  });
+
+  test("stay in their minute to its last microsecond, and in the range to its ends", () => {
+    const kept = stored("minute", [
+      state(1, date("21T12:59:59.999"), 999),
+      state(2, date("21T13:00:00")),
+      state(3, date("21T13:00:59.999"), 500),
+    ]);
+    const points = historyPoints(undefined, kept, { ...day, step: "minute" });
+    expect(at(points)).toEqual(["21T12:59:59", "21T13:00:59"]);
+    const one = date("21T12:59:59.999");
+    expect(at(historyPoints(undefined, kept, { from: one, to: one, step: "minute" }))).toEqual(["21T12:59:59"]);
+  });
+
+  test("by days are the last of each day that is in the range", () => {
+    const kept = stored("hour", [
+      state(1, date("20T23:00:00")),
+      state(2, date("21T01:00:00")),
+      state(3, date("21T22:00:00")),
+      state(4, date("22T05:00:00")),
+    ]);
+    const options = { from: date("21T00:00:00"), to: date("22T04:59:59"), step: "day" } as const;
+    expect(at(historyPoints(undefined, kept, options))).toEqual(["21T22:00:00"]);
+    expect(at(historyPoints(state(5, date("22T04:00:00")), kept, options))).toEqual(["21T22:00:00", "22T04:00:00"]);
+  });
+
+  test("of a counter that was never published, or is made ahead, are none", () => {
+    expect(historyPoints(undefined, [], { ...day, step: "hour" })).toEqual([]);
+    expect(historyPoints({ total: 5 }, [{}], { ...day, step: "hour" })).toEqual([]);
+  });
+
+  test("are those in the range, at most one a step, whatever is kept", () => {
+    const instants = fc.array(fc.date({ min: date("20T00:00:00"), max: date("23T00:00:00"), noInvalidDate: true }));
+    const steps = fc.constantFrom("minute", "hour", "day");
+    fc.assert(
+      fc.property(instants, instants, steps, (published, [one = day.from, other = day.to], step) => {
+        const [from, to] = [one, other].sort((a, b) => +a - +b) as [Date, Date];
+        const states = published.sort((a, b) => +a - +b).map((at, n) => state(n + 1, at));
+        const counter = states.at(-1);
+        const points = historyPoints(counter, stored(step === "minute" ? step : "hour", states), { from, to, step });
+        const slots = points.map(({ at }) => Math.floor(+at / STEP_MILLIS[step]));
+        expect(slots).toEqual([...new Set(slots)].sort((a, b) => a - b));
+        for (const point of points) {
+          expect(+point.at >= +from && +point.at <= +to).toBe(true);
+          expect(states.some((one) => one.total === point.total && millisOf(one) === +point.at)).toBe(true);
+        }
+        if (counter && millisOf(counter) >= +from && millisOf(counter) <= +to)
+          expect(points.at(-1)?.total).toBe(counter.total);
+      }),
+    );
+  });
+});

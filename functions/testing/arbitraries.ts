@@ -1,0 +1,89 @@
+/** Configurations, and a counter, for tests. */
+import fc from "fast-check";
+import { MAX_SHARDS } from "../../core/src/index.ts";
+import { type Config, validConfig } from "../src/config.ts";
+import type { Published } from "../src/counterDocument.ts";
+import { LONGEST_DELAY, PHASES } from "../src/phase.ts";
+
+/** What a deployment has that keeps every default; `config.test.ts` says so. */
+export const defaults: Config = {
+  collection: "counters",
+  minShards: 1,
+  maxShards: MAX_SHARDS,
+  writesPerShard: 1,
+  shrinkCooldown: 600_000,
+  minInterval: 1_000,
+  maxInterval: 10_000,
+  precision: 0.001,
+  counted: undefined,
+  mirrors: [],
+  historyRetention: 30 * 86_400_000,
+};
+
+const number = (min: number, max: number) => fc.double({ min, max, noNaN: true });
+const pair = (max: number) => fc.tuple(fc.integer({ min: 1, max }), fc.integer({ min: 1, max }));
+
+/** Any configuration that is accepted. */
+export const anyConfig: fc.Arbitrary<Config> = fc
+  .record({
+    shards: fc.oneof(pair(30), pair(MAX_SHARDS)),
+    seconds: fc.oneof(pair(30), pair(LONGEST_DELAY / 1_000)),
+    cooldownSeconds: fc.oneof(fc.integer({ min: 120, max: 600 }), fc.integer({ min: 120, max: 86_400 })),
+    writesPerShard: number(0.01, 1_000),
+    precision: number(0, 1),
+  })
+  .map(({ shards, seconds, cooldownSeconds, ...numbers }) =>
+    validConfig({
+      ...defaults,
+      ...numbers,
+      minShards: Math.min(...shards),
+      maxShards: Math.max(...shards),
+      minInterval: Math.min(...seconds) * 1_000,
+      maxInterval: Math.max(...seconds) * 1_000,
+      shrinkCooldown: cooldownSeconds * 1_000,
+    }),
+  );
+
+/** A counter as an ordinary publish leaves it, with nobody writing any more. */
+export const idle: Published = {
+  total: 42,
+  shardCount: 1,
+  writes: 42,
+  rate: 0,
+  publishes: 7,
+  asOf: 1_700_000_000_000,
+  growing: false,
+  phase: "idle",
+  nextAt: null,
+  calmSince: null,
+  documents: 1,
+  busyMinute: false,
+  malformed: [],
+  reads: 0,
+  counts: null,
+};
+
+/** Any counter a publish may leave. */
+export const anyCounter: fc.Arbitrary<Published> = fc
+  .record({
+    total: fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })),
+    shardCount: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: MAX_SHARDS })),
+    writes: fc.maxSafeNat(),
+    rate: fc.oneof(fc.constant(0), number(0, 5), number(0, 1e6)),
+    publishes: fc.nat(),
+    asOf: fc.integer({ min: 1e12, max: 4e12 }),
+    growing: fc.boolean(),
+    phase: fc.constantFrom(...PHASES),
+    polledAfter: fc.integer({ min: 1, max: LONGEST_DELAY }),
+    calmFor: fc.option(fc.nat(86_400_000)),
+    documents: fc.oneof(fc.nat(6), fc.integer({ min: 0, max: MAX_SHARDS })),
+    busyMinute: fc.boolean(),
+    malformed: fc.array(fc.string(), { maxLength: 2 }),
+    reads: fc.constant(0),
+    counts: fc.constant(null),
+  })
+  .map(({ polledAfter, calmFor, ...counter }) => ({
+    ...counter,
+    nextAt: counter.phase === "idle" ? null : counter.asOf + polledAfter,
+    calmSince: calmFor === null ? null : counter.asOf - calmFor,
+  }));

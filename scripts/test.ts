@@ -1,0 +1,66 @@
+/**
+ * The tests: units and the emulators. With `--deep` what takes longer: simulation, a browser, fuzzing, each packaging, latency, faults,
+ * and the README's demonstration.
+ */
+import { spawnSync } from "node:child_process";
+
+const params = [
+  // So that shrinking and folding can be seen within a test.
+  "SHRINK_COOLDOWN_SECONDS=5",
+  "COUNTED_COLLECTION=posts/{post}/comments",
+  "MIRRORS=comments=posts/{key}.comments, mirrored=mirrors/{key}.stats.total",
+];
+const suite = ["node", "testkit/emulators/run.ts", ...params.flatMap((param) => ["--param", param])];
+const vitest = ["--", "vitest", "run", "--project", "emulators"];
+// The packagings differ in how functions are wired up, not in what they can take.
+const withoutLoad = ["-t", "^(?!100 increments|a counter grows)"];
+
+const isDeep = process.argv.includes("--deep");
+const runs: Record<string, string[]> = isDeep
+  ? {
+      "simulation of faults": ["vitest", "run", "--project", "simulation"],
+      "in a browser": [...suite, "--", "vitest", "run", "--project", "browser"],
+      "fuzzing the rules": [...suite, "--", "vitest", "run", "--project", "fuzz"],
+      "end to end, as an extension": [
+        ...suite,
+        "--as",
+        "extension",
+        ...vitest,
+        "test/packaging/endToEnd",
+        ...withoutLoad,
+      ],
+      "end to end, as a function kit": [...suite, "--as", "kit", ...vitest, "test/packaging/endToEnd", ...withoutLoad],
+      "end to end, 30 ms of latency each way": [
+        ...suite,
+        "--latency",
+        "30",
+        ...vitest,
+        "test/packaging/endToEnd",
+        "-t",
+        "100 incr",
+      ],
+      "faults on a suite of their own": ["vitest", "run", "--project", "faults"],
+      // The first 300 of 20,000: the same code in a fraction of the time.
+      "npm start -- --once --flights 300": [
+        ...["node", "testkit/emulators/run.ts", "--", "node", "demo/flights.ts"],
+        ...["--once", "--flights", "300"],
+      ],
+    }
+  : {
+      "unit tests": ["vitest", "run", "--project", "unit"],
+      "on the emulators": [...suite, ...vitest],
+    };
+
+const failed: string[] = [];
+for (const [name, [program = "", ...args]] of Object.entries(runs)) {
+  const start = performance.now();
+  console.log(`\n━━ ${name}`);
+  if (spawnSync(program, args, { stdio: "inherit" }).status !== 0) failed.push(name);
+  console.log(
+    `━━ ${name}: ${failed.includes(name) ? "FAILED" : "passed"} in ${Math.round((performance.now() - start) / 1_000)} s`,
+  );
+}
+
+console.log(failed.length > 0 ? `\nFailed: ${failed.join("; ")}` : "\nEverything passed.");
+console.log(`${Object.keys(runs).length - failed.length} passed, ${failed.length} failed`);
+process.exit(failed.length > 0 ? 1 : 0);

@@ -1,0 +1,409 @@
+/** The command line, run as a user would: the built file in a process of its own, on the emulator. */
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { counter, incrementCounter } from "firestore-tally/admin";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { admin } from "../../testkit/app.ts";
+import { CLI, shop, start } from "../../testkit/cli.ts";
+import { published, until } from "../../testkit/suite.ts";
+import { delayingProxy } from "../../testkit/tcpProxy.ts";
+
+const PROJECT = "demo-shop";
+const { db, run, json, start: startCommand, counter: make, shards, left } = shop(PROJECT);
+const host = process.env.FIRESTORE_EMULATOR_HOST as string;
+
+const ESCAPE = "\u001b";
+
+const sum = (counts: Record<string, number>) => Object.values(counts).reduce((all, count) => all + count, 0);
+
+beforeEach(async () => {
+  await fetch(`http://${host}/emulator/v1/projects/${PROJECT}/databases/(default)/documents`, { method: "DELETE" });
+});
+
+afterAll(async () => await db.terminate());
+
+describe("inspect", () => {
+  test("tells of a counter the published total, the exact sum, their difference, and what that cost", async () => {
+    await make("likes:post42", [5, 9, 1, 1], { shardCount: 2, rate: 1.5, entries: 7 });
+    await db.doc("counters/likes:post42/shards/0").update({ count: 8, writes: 8 });
+    await db.doc("counters/likes:post42/shards/base").set({ count: 4, writes: 1 });
+    await db.doc("counters/likes:post42/receipts/x").set({});
+    await db.doc("counters/likes:post42/shards/9").set({ count: "many" });
+    expect(await json("inspect", "likes:post42")).toMatchObject({
+      project: PROJECT,
+      emulator: host,
+      id: "likes:post42",
+      published: { total: 16, shardCount: 2, rate: 1.5, phase: "scattered" },
+      exact: { total: 23 },
+      difference: 7,
+      shards: {
+        documents: 6,
+        surplus: 2,
+        busiest: [{ id: "1" }, { id: "0", count: 8 }, { id: "2" }, { id: "3" }, { id: "base" }],
+        malformed: ["9"],
+      },
+      entries: 7,
+      source: null,
+      latestCorrection: null,
+      reads: 9,
+    });
+    const { stdout, exitCode } = await run("inspect", "likes:post42");
+    expect(exitCode).toBe(0);
+    for (const said of ["16", "now, +7", "6 documents, 2 of them", "shard 9", "9 reads", `emulator at ${host}`]) {
+      expect(stdout).toContain(said);
+    }
+    expect(stdout).not.toContain(ESCAPE);
+    expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
+  test("finds what the functions have published", async () => {
+    const id = "cli:published";
+    await incrementCounter(counter(admin, id), 3);
+    await until(async () => (await published(id))?.total === 3, "the total");
+    const { stdout } = await start(process.execPath, [CLI, "inspect", id, "--json"]).ended;
+    expect(JSON.parse(stdout)).toMatchObject({
+      published: { total: 3 },
+      exact: { total: 3 },
+      difference: 0,
+      warnings: [],
+    });
+  });
+
+  test("fails for a counter that never was", async () => {
+    const { exitCode, stdout, stderr } = await run("inspect", "nope");
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+    expect(stderr).toMatch(/^error: "nope" was never counted.*\n$/);
+  });
+});
+
+test("top lists a group by total or rate, the largest first", async () => {
+  await make("views:a", [5], { rate: 3 });
+  await make("views:b", [7], { rate: 2 });
+  await make("views:c", [1], { rate: 9 });
+  await make("other:d", [99]);
+  const ids = ({ counters }: { counters: { id: string }[] }) => counters.map(({ id }) => id);
+  expect(ids(await json("top", "views"))).toEqual(["views:b", "views:a", "views:c"]);
+  expect(ids(await json("top", "views", "--by", "rate", "--limit", "2"))).toEqual(["views:c", "views:a"]);
+  expect((await run("top", "views")).stdout).toMatch(/1 {2}views:b +7 +2 .*\n2 {2}views:a/);
+  expect((await run("top", "nobody")).stdout).toContain("No counter");
+});
+
+test("an id that would act on a terminal is shown instead, and is as it is in JSON", async () => {
+  const id = "views:\u001b[2J\u009b\u202e";
+  await make(id, [5]);
+  for (const args of [
+    ["top", "views"],
+    ["inspect", id],
+    ["reset", id, "1", "--yes"],
+    ["delete", id, "--yes"],
+  ]) {
+    const { exitCode, stdout, stderr } = await run(...args);
+    expect(exitCode).toBe(0);
+    for (const acting of [ESCAPE, "\u009b", "\u202e"]) expect(stdout + stderr).not.toContain(acting);
+    if (args[0] !== "delete") expect(stdout).toContain("views:\\u{1b}[2J\\u{9b}\\u{202e}");
+    if (args[0] === "top") expect((await json(...args)).counters[0].id).toBe(id);
+  }
+});
+
+describe("reset", () => {
+  test("says what a counter was and has become", async () => {
+    await make("visits:today", [5, 6]);
+    expect(await json("reset", "visits:today", "100", "--yes")).toMatchObject({ before: 11, after: 100 });
+    expect(sum(await shards("visits:today"))).toBe(100);
+    expect(await json("reset", "--yes", "visits:today", "--", "-5")).toMatchObject({ before: 100, after: -5 });
+  });
+
+  test("does nothing where nobody can be asked, unless told --yes", async () => {
+    await make("visits:today", [5]);
+    const { exitCode, stderr } = await run("reset", "visits:today", "0");
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^error: Reset visits:today from 5 to 0 in the emulator at .*pass --yes\n$/);
+    expect(await shards("visits:today")).toEqual({ 0: 5 });
+  });
+});
+
+describe("fold", () => {
+  test("I5: moves surplus shards into base, and the sum stays", async () => {
+    await make("views:a", [1, 2, 3, 4], { shardCount: 2 });
+    await make("views:b", [5, 6], { shardCount: 1 });
+    const { counters } = await json("fold", "--group", "views", "--quiet-for", "0");
+    expect(counters).toEqual([
+      { id: "views:a", shards: 4, folded: 2, busy: 0 },
+      { id: "views:b", shards: 2, folded: 1, busy: 0 },
+    ]);
+    expect([await shards("views:a"), await shards("views:b")]).toEqual([
+      { 0: 1, 1: 2, base: 7 },
+      { 0: 5, base: 6 },
+    ]);
+  });
+
+  test("leaves shards alone that were written lately, and a counter whose shard count nobody knows", async () => {
+    await make("views:a", [1, 2], { shardCount: 1 });
+    await db.doc("counters/views:b/shards/5").set({ count: 5, writes: 1 });
+    const { counters } = await json("fold", "views:a", "views:b");
+    expect(counters).toEqual([
+      { id: "views:a", shards: 2, folded: 0, busy: 1 },
+      { id: "views:b", shards: 1, folded: 0, busy: 0 },
+    ]);
+  });
+});
+
+describe("reconcile", () => {
+  test("compares with the entries, writes nothing in a dry run, and then corrects", async () => {
+    await make("likes:a", [3], { entries: 5 });
+    await make("likes:b", [4], { entries: 4 });
+    const dry = await json("reconcile", "--group", "likes", "--entries", "--dry-run");
+    expect(dry.counters).toMatchObject([
+      { id: "likes:a", expected: 5, found: 3, drift: 2, corrected: false },
+      { id: "likes:b", drift: 0, corrected: false },
+    ]);
+    expect(await shards("likes:a")).toEqual({ 0: 3 });
+    const done = await json("reconcile", "--group", "likes", "--entries", "--yes");
+    expect(done.counters).toMatchObject([{ id: "likes:a", drift: 2, corrected: true }, { corrected: false }]);
+    expect(sum(await shards("likes:a"))).toBe(5);
+    expect((await json("inspect", "likes:a")).latestCorrection).toMatchObject({ by: 2, expected: 5, found: 3 });
+  });
+
+  test("compares each counter of a group with its own documents, selected and summed", async () => {
+    for (const [post, state, score] of [
+      ["p1", "public", 3],
+      ["p1", "public", 4],
+      ["p1", "draft", 9],
+      ["p2", "public", 1],
+    ]) {
+      await db.collection(`posts/${post}/comments`).add({ state, score });
+    }
+    await make("comments:p1", [0]);
+    await make("comments:p2", [0]);
+    const source = ["--from", "posts/{key}/comments", "--where", "state == public", "--sum", "score", "--yes"];
+    const { counters } = await json("reconcile", "--group", "comments", ...source);
+    expect(counters).toMatchObject([
+      { expected: 7, corrected: true },
+      { expected: 1, corrected: true },
+    ]);
+  });
+
+  test("keeps a source, and uses it the next time; a counter without one fails, and the others do not", async () => {
+    await db.collection("posts").add({});
+    await make("posts:all", [0]);
+    await make("posts:none", [0]);
+    await json("reconcile", "posts:all", "--from", "posts", "--keep", "--every", "24h", "--alarm-beyond", "3", "--yes");
+    const { source, reconcileAt } = await json("inspect", "posts:all");
+    expect(source).toEqual({ collection: "posts", everySeconds: 86_400, alarmBeyond: 3 });
+    expect(Date.parse(reconcileAt)).toBeGreaterThan(Date.now());
+    await db.collection("posts").add({});
+    const { exitCode, stdout, stderr } = await run("reconcile", "--group", "posts", "--yes", "--json");
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout).counters).toMatchObject([
+      { id: "posts:all", drift: 1, corrected: true },
+      { id: "posts:none", error: expect.stringContaining("counter/invalid-source") },
+    ]);
+    expect(stderr).toContain("--entries");
+  });
+
+  test.each([
+    [["--group", "likes", "--from", "posts"], "{key}"],
+    [["a", "--from", "posts/x"], "counter/invalid-source"],
+    [["a", "--keep"], "--from"],
+    [["a", "--entries", "--every", "1h"], "--keep"],
+    [["a", "--entries", "--keep", "--dry-run"], "--dry-run"],
+  ])("refuses %j as wrong usage, before anything is overwritten", async (args, advice) => {
+    const { exitCode, stderr } = await run("reconcile", "--yes", ...args);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(advice);
+  });
+});
+
+describe("delete", () => {
+  test("deletes counters and all below them, and no others", async () => {
+    await make("likes:a", [1, 2], { entries: 3 });
+    await make("likes:b", [1]);
+    await make("likes:c", [1]);
+    const { counters } = await json("delete", "likes:a", "likes:c", "--yes");
+    expect(counters).toEqual([
+      { id: "likes:a", documents: 6 },
+      { id: "likes:c", documents: 2 },
+    ]);
+    expect(await left()).toEqual(["likes:b"]);
+  });
+
+  test("does nothing where nobody can be asked, unless told --yes", async () => {
+    await make("likes:a", [1]);
+    const { exitCode, stdout, stderr } = await run("delete", "--group", "likes");
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toContain('Delete 1 counter of the group "likes"');
+    expect(await left()).toEqual(["likes:a"]);
+  });
+
+  test("interrupted, it says how to go on; and going on so deletes the rest", async () => {
+    const ids = Array.from({ length: 80 }, (_, n) => `likes:${n}`).sort();
+    await Promise.all(ids.map((id) => make(id, [1, 2])));
+    await make("views:other", [1]);
+    // So slow that there is a middle.
+    const proxy = await delayingProxy(host, 25);
+    const command = startCommand("delete", "--group", "likes", "--yes", "--json", "--emulator", proxy.address);
+    await until(async () => (await left()).length <= 70, "some to be deleted");
+    command.process.kill("SIGINT");
+    const { exitCode, stdout, stderr } = await command.ended;
+    await proxy.close();
+    expect(exitCode).toBe(130);
+    const { counters, after } = JSON.parse(stdout);
+    expect(counters.length).toBeGreaterThan(0);
+    expect(counters.length).toBeLessThan(ids.length);
+    expect(after).toBe(ids[counters.length - 1]);
+    // What it calls done is done.
+    expect(await left()).not.toContain(after);
+    const [, typed = ""] = /^ {2}npx firestore-tally (.+)$/m.exec(stderr) ?? [];
+    expect(typed).toContain(`--after ${after}`);
+    const rest = await run(...typed.replace(proxy.address, host).split(" "));
+    expect(rest).toMatchObject({ exitCode: 0 });
+    // Of those that were under way, some were deleted to the end.
+    expect(JSON.parse(rest.stdout).counters.length).toBeLessThanOrEqual(ids.length - counters.length);
+    expect(await left()).toEqual(["views:other"]);
+  });
+});
+
+test("estimate --compare sets fixed shards and Redis beside Tally, and says who cannot take the peak", async () => {
+  const { exitCode, stdout } = await run("estimate", "--per-second", "20", "--peak", "100", "--compare");
+  expect(exitCode).toBe(0);
+  const noteOf = (name: string) => new RegExp(`^${name} +\\$[\\d,.]+(.*)$`, "m").exec(stdout)?.[1]?.trim();
+  for (const name of ["Tally", "100 fixed shards", "Redis"]) expect(noteOf(name), name).toBe("");
+  expect(noteOf("10 fixed shards")).toBe("takes 10/s of a counter, not 100/s");
+  const { compared } = await json("estimate", "--per-second", "20", "--compare");
+  expect(compared.map(({ name }: { name: string }) => name)).toContain("Redis");
+});
+
+describe("wrong usage", () => {
+  test.each([
+    [[], "Usage:"],
+    [["frobnicate"], "frobnicate"],
+    [["inspect"], "missing required argument"],
+    [["inspect", "a", "b"], "too many arguments"],
+    [["inspect", "a/b"], "counter/invalid-id"],
+    [["inspect", "a", "--emulator", "likes:post42"], "host:port"],
+    [["top", "g", "--limit", "0"], "whole number"],
+    [["reset", "a", "lots", "--yes"], "Pass a number"],
+    [["delete", "--yes"], "--group"],
+    [["delete", "a", "--group", "g", "--yes"], "--group"],
+    [["delete", "--group", "", "--yes"], "--ungrouped"],
+    [["reconcile", "--group=", "--entries", "--yes"], "--ungrouped"],
+    [["estimate"], "--per-second"],
+    [["estimate", "--per-second", "9", "--peak", "1"], "--peak"],
+  ])("%j ends with 2, and says so on stderr alone", async (args, advice) => {
+    const { exitCode, stdout, stderr } = await run(...args);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toContain(advice);
+    expect(stderr).not.toContain("    at ");
+  });
+});
+
+describe("without what it needs, it ends with 1 and one line that says what to do:", () => {
+  const oneLine = /^error: .+\n$/;
+
+  test("an emulator", async () => {
+    const { exitCode, stderr } = await run("inspect", "a", "--emulator", "127.0.0.1:1");
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(oneLine);
+    expect(stderr).toContain("firebase emulators:start");
+  });
+
+  test("credentials", async () => {
+    const nowhere = { FIRESTORE_EMULATOR_HOST: undefined, GOOGLE_APPLICATION_CREDENTIALS: undefined, HOME: tmpdir() };
+    const env = { ...nowhere, CLOUDSDK_CONFIG: tmpdir(), METADATA_SERVER_DETECTION: "none" };
+    const args = [CLI, "inspect", "a", "--project", PROJECT];
+    const { exitCode, stderr } = await start(process.execPath, args, env).ended;
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(oneLine);
+    expect(stderr).toContain("gcloud auth application-default login");
+  });
+
+  test("firebase-admin; the rest needs no other package", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tally-cli-"));
+    try {
+      const alone = join(folder, "cli.mjs");
+      copyFileSync(CLI, alone);
+      const inspect = await start(process.execPath, [alone, "inspect", "a"]).ended;
+      expect(inspect.exitCode).toBe(1);
+      expect(inspect.stderr).toMatch(oneLine);
+      expect(inspect.stderr).toContain("npm install firebase-admin");
+      expect(await start(process.execPath, [alone, "--help"]).ended).toMatchObject({ exitCode: 0, stderr: "" });
+      const estimate = await start(process.execPath, [alone, "estimate", "--per-second", "1", "--json"]).ended;
+      expect(JSON.parse(estimate.stdout).increments).toBe(2_592_000);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+test("--verbose adds the stack", async () => {
+  const { stderr } = await run("inspect", "a", "--emulator", "127.0.0.1:1", "--verbose");
+  expect(stderr).toContain("    at ");
+});
+
+test("help has examples, for every command", async () => {
+  const { stdout } = await run("--help");
+  const commands = [...stdout.matchAll(/^ {2}([a-z]+) .*(?:\[|<)/gm)].map(([, name = ""]) => name);
+  expect(commands).toEqual(["inspect", "top", "reconcile", "reset", "fold", "delete", "estimate"]);
+  const helps = await Promise.all(commands.map((name) => run(name, "--help")));
+  helps.forEach(({ exitCode, stdout: help }, i) => {
+    expect(exitCode).toBe(0);
+    expect(help).toContain(`Examples:\n  npx firestore-tally ${commands[i]} `);
+  });
+});
+
+// `script` gives a program a terminal. This one is Linux's.
+describe.skipIf(process.platform !== "linux")("in a terminal", () => {
+  function inTerminal(args: string, env: Record<string, string> = {}) {
+    const command = `stty cols 80; exec ${process.execPath} ${CLI} ${args}`;
+    return start("script", ["-qec", command, "/dev/null"], { GCLOUD_PROJECT: PROJECT, TERM: "xterm-256color", ...env });
+  }
+
+  async function answer(args: string, prompt: string, keys: string) {
+    const terminal = inTerminal(args);
+    await until(() => terminal.printed().includes(prompt), prompt);
+    terminal.process.stdin?.write(keys);
+    return await terminal.ended;
+  }
+
+  test("it asks before it deletes, naming the database and how many documents; no is the default", async () => {
+    await make("likes:a", [1, 2], { entries: 3 });
+    for (const [keys, exitCode, rest] of [
+      ["\r", 1, ["likes:a"]],
+      ["\u0003", 130, ["likes:a"]],
+      ["y", 0, []],
+    ] as const) {
+      const ran = await answer("delete likes:a", "Go on?", keys);
+      expect(ran.stdout).toContain("6 documents");
+      expect(ran.stdout).toContain(`in the emulator at ${host}, project "${PROJECT}"`);
+      expect(ran.exitCode).toBe(exitCode);
+      expect(await left()).toEqual(rest);
+    }
+  });
+
+  test("a group's name must be typed", async () => {
+    await make("likes:a", [1]);
+    expect(await answer("delete --group likes", "Type likes", "like\r")).toMatchObject({ exitCode: 1 });
+    expect(await left()).toEqual(["likes:a"]);
+    const { exitCode, stdout } = await answer("delete --group likes", "Type likes", "likes\r");
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain("100% · 1/1 counter");
+    expect(await left()).toEqual([]);
+  });
+
+  test("so must be a word for the counters without a group; nothing is not enough", async () => {
+    await make("a", [1]);
+    await make("likes:b", [1]);
+    expect(await answer("delete --ungrouped", "Type ungrouped", "\r")).toMatchObject({ exitCode: 1 });
+    expect(await left()).toEqual(["a", "likes:b"]);
+    expect(await answer("delete --ungrouped", "Type ungrouped", "ungrouped\r")).toMatchObject({ exitCode: 0 });
+    expect(await left()).toEqual(["likes:b"]);
+  });
+
+  test("it has colours, unless NO_COLOR is set", async () => {
+    await make("likes:a", [1]);
+    expect((await inTerminal("inspect likes:a").ended).stdout).toContain(ESCAPE);
+    expect((await inTerminal("inspect likes:a", { NO_COLOR: "1" }).ended).stdout).not.toContain(ESCAPE);
+    expect((await inTerminal("--help", { NO_COLOR: "1" }).ended).stdout).not.toContain(ESCAPE);
+  });
+});

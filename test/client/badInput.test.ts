@@ -1,0 +1,81 @@
+/** Bad input is refused before any I/O: by every function of the client, with an error that says what to do. */
+import { writeBatch } from "firebase/firestore";
+import {
+  CounterError,
+  type CounterErrorCode,
+  counter,
+  counterHistory,
+  type HistoryOptions,
+  hasIncremented,
+  incrementCounter,
+  incrementCounterIn,
+  onIncremented,
+  prepareIncrement,
+  undoIncrement,
+} from "firestore-tally";
+import { afterAll, expect, test } from "vitest";
+import { client } from "../../testkit/app.ts";
+import { startMeter } from "../../testkit/meter.ts";
+
+const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
+const { db, close } = client(meter.address);
+afterAll(async () => {
+  await close();
+  meter.close();
+});
+
+/** Whether the call throws or rejects is its own affair. */
+async function expectRefused(call: () => unknown, code: CounterErrorCode): Promise<void> {
+  const error = await (async () => call())().then(
+    () => expect.unreachable("it was accepted"),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(CounterError);
+  expect(error).toMatchObject({ code, name: "CounterError" });
+  expect((error as Error).message).toMatch(new RegExp(`^${code}: .+; pass `, "s"));
+  expect(Object.fromEntries(meter.calls)).toEqual({});
+}
+
+const ids = ["", "a/b", "/", ".", "..", "__x__", "____", "é".repeat(751), "\ud800", null, undefined, 1, {}];
+test.each(ids)("counter(db, %j) is refused", async (id) => {
+  await expectRefused(() => counter(db, id as string), "counter/invalid-id");
+});
+
+test.each(["", "a/b", "__x__", 5])("the collection %j is refused", async (collection) => {
+  const options = { collection: collection as string };
+  await expectRefused(() => counter(db, "views:home", options), "counter/invalid-collection");
+});
+
+test.each([0, -0, Number.NaN, Number.POSITIVE_INFINITY, -Number.POSITIVE_INFINITY, "1", null, 1n, {}, [1]])(
+  "an increment by %s is refused, alone and in a batch",
+  async (by) => {
+    const ref = counter(db, "views:home");
+    await expectRefused(() => incrementCounter(ref, by as number), "counter/invalid-amount");
+    await expectRefused(() => incrementCounterIn(writeBatch(db), ref, by as number), "counter/invalid-amount");
+    await expectRefused(() => prepareIncrement(ref, by as number), "counter/invalid-amount");
+  },
+);
+
+test.each(["", "a/b", ".", 5, null, {}])("the key %j is refused, by whatever takes one", async (bad) => {
+  const ref = counter(db, "likes:post42");
+  const key = bad as string;
+  await expectRefused(() => incrementCounter(ref, 1, { key }), "counter/invalid-key");
+  await expectRefused(() => incrementCounterIn(writeBatch(db), ref, 1, { key }), "counter/invalid-key");
+  await expectRefused(() => prepareIncrement(ref, 1, { key }), "counter/invalid-key");
+  await expectRefused(() => undoIncrement(ref, key), "counter/invalid-key");
+  await expectRefused(() => hasIncremented(ref, key), "counter/invalid-key");
+  await expectRefused(() => onIncremented(ref, key, () => {}), "counter/invalid-key");
+});
+
+test.each([{ from: new Date(Number.NaN) }, { to: "today" }, { step: "week" }, { from: new Date(2) }, { to: null }])(
+  "a history of %j is refused",
+  async (options) => {
+    const whole = { from: new Date(0), to: new Date(1), step: "hour", ...options } as HistoryOptions;
+    await expectRefused(() => counterHistory(counter(db, "views:home"), whole), "counter/invalid-option");
+  },
+);
+
+test("good input does reach Firestore through this meter", async () => {
+  await incrementCounter(counter(db, "views:good-input"));
+  expect(meter.usage.writes).toBe(1);
+});

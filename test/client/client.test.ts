@@ -1,0 +1,82 @@
+/** The web client: offline, and on which shards it writes. */
+import { disableNetwork, enableNetwork, writeBatch } from "firebase/firestore";
+import { Timestamp } from "firebase-admin/firestore";
+import { counter, getExactCounter, incrementCounter, incrementCounterIn, onCounter } from "firestore-tally";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { admin, client } from "../../testkit/app.ts";
+import { sumOfShards, until } from "../../testkit/suite.ts";
+
+test("increments made offline are kept, hang nothing, and arrive once, later", async () => {
+  const id = "offline:phone";
+  const phone = client();
+  const ref = counter(phone.db, id);
+  await disableNetwork(phone.db);
+  let acknowledged = 0;
+  const writes = Promise.all(Array.from({ length: 5 }, () => incrementCounter(ref).then(() => acknowledged++)));
+  const watched: boolean[] = [];
+  const stop = onCounter(ref, ({ fromCache }) => watched.push(fromCache));
+  await until(() => watched.length > 0, "the watch to answer from the cache");
+  expect(watched).toEqual([true]);
+  expect(acknowledged).toBe(0);
+  expect(await sumOfShards(id)).toBe(0);
+
+  await enableNetwork(phone.db);
+  await writes;
+  expect(acknowledged).toBe(5);
+  expect(await sumOfShards(id)).toBe(5);
+  stop();
+  await phone.close();
+});
+
+test("increments spread over as many shards as the counter has", async () => {
+  const id = "spread:wide";
+  await admin.doc(`counters/${id}`).set({ total: 0, shardCount: 40, writes: 0, rate: 0, asOf: Timestamp.now() });
+  const writer = client();
+  const ref = counter(writer.db, id);
+  await Promise.all(Array.from({ length: 200 }, () => incrementCounter(ref)));
+  const spread = (await admin.collection(`counters/${id}/shards`).get()).docs.map((shard) => Number(shard.id));
+  expect(spread.length).toBeGreaterThanOrEqual(30);
+  expect(Math.max(...spread)).toBeLessThan(40);
+  expect(await getExactCounter(ref)).toBe(200);
+  await writer.close();
+});
+
+describe("old marks are removed by one increment in 128", () => {
+  afterEach(() => vi.restoreAllMocks());
+  /** Shard 0 with a window that is too old to matter and one that is not. @returns the windows that it has */
+  async function marked(id: string): Promise<() => Promise<string[]>> {
+    const shard = admin.doc(`counters/${id}/shards/0`);
+    const now = Timestamp.now();
+    const window = (secondsAgo: number) => ({
+      at: Timestamp.fromMillis(now.toMillis() - secondsAgo * 1_000),
+      nonces: [Buffer.from("mark")],
+    });
+    const young = `${(Math.floor(now.toMillis() / 15_000) - 1) & 15}`;
+    const marks = { [Number(young).toString(16)]: window(20), x: window(200) };
+    await shard.set({ shard: "0", count: 1, writes: 1, at: now, marks });
+    return async () => Object.keys((await shard.get()).get("marks")).filter((name) => name === "x");
+  }
+  const isThatOne = () => vi.spyOn(Math, "random").mockReturnValue(0);
+
+  test("whether it is committed or refused", async () => {
+    const writer = client();
+    for (const by of [1, 2]) {
+      const id = `marks:by${by}`;
+      const old = await marked(id);
+      isThatOne();
+      await incrementCounter(counter(writer.db, id), by).catch(() => undefined);
+      await until(async () => (await old()).length === 0, "the old window to be removed");
+      vi.restoreAllMocks();
+    }
+    await writer.close();
+  });
+
+  test("also if it is one of the app's own batch", async () => {
+    const writer = client();
+    const old = await marked("marks:batch");
+    isThatOne();
+    incrementCounterIn(writeBatch(writer.db), counter(writer.db, "marks:batch"));
+    await until(async () => (await old()).length === 0, "the old window to be removed");
+    await writer.close();
+  });
+});

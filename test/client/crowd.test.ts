@@ -1,0 +1,23 @@
+/** A crowd on a new counter: `npm run bench -- --only crowd` is the large form of it, on a suite that has just started. */
+import { expect, test } from "vitest";
+import { client } from "../../testkit/app.ts";
+import { increments } from "../../testkit/load.ts";
+import { published, sumOfShards, until } from "../../testkit/suite.ts";
+
+const CLIENTS = 60;
+const PER_SECOND = 60;
+const SECONDS = 4;
+
+test("60 clients that have never connected, 60 increments a second on a new counter: each counts once, and soon", async () => {
+  const id = "crowd:new";
+  const clients = Array.from({ length: CLIENTS }, () => client());
+  const start = performance.now();
+  const { acknowledged, lastAt } = await increments(clients, id, PER_SECOND, SECONDS);
+  expect(acknowledged).toBe(PER_SECOND * SECONDS);
+  expect(lastAt - start).toBeLessThan(20_000);
+  expect(await sumOfShards(id)).toBe(acknowledged);
+  await until(async () => (await published(id))?.total === acknowledged, "the total");
+  // Clients use more shards only where they meet contention, so a fast machine has few shard documents: the large form counts them.
+  expect((await published(id))?.shardCount).toBeGreaterThanOrEqual(PER_SECOND / 2);
+  await Promise.all(clients.map((one) => one.close()));
+});

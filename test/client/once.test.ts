@@ -1,0 +1,306 @@
+/**
+ * Keyed increments as users make them: signed in, the rules on, and connections that break at the worst moment.
+ * `TALLY_SEED=…` repeats the random choices, though not their timing.
+ */
+import { connectAuthEmulator, getAuth, signInWithCustomToken } from "firebase/auth";
+import { disableNetwork, enableNetwork, writeBatch } from "firebase/firestore";
+import { Timestamp } from "firebase-admin/firestore";
+import {
+  type CounterRef,
+  counter,
+  hasIncremented,
+  incrementCounter,
+  incrementCounterIn,
+  onIncremented,
+  undoIncrement,
+} from "firestore-tally";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { admin, type Client, client, signIn } from "../../testkit/app.ts";
+import { published, sumOfShards, until } from "../../testkit/suite.ts";
+import { type CuttingProxy, cuttingProxy } from "../../testkit/tcpProxy.ts";
+
+const SEED = Number(process.env.TALLY_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const CLIENTS = 140;
+const ACTIONS_EACH = 6;
+/** Of the actions that change anything. */
+const SHARE_CUT = 0.3;
+/** The emulator's snapshots may miss commits of the last few milliseconds (see backend.ts). */
+const MARGIN = 100;
+/** Clients that are started at once. */
+const STARTED_TOGETHER = 20;
+
+beforeAll(() => console.log(`once: TALLY_SEED=${SEED}`));
+
+/** One user's app on one device, with a connection that can be cut. */
+interface Device {
+  readonly client: Client;
+  readonly uid: string;
+  readonly proxy: CuttingProxy;
+}
+
+const devices: Device[] = [];
+afterAll(closeDevices, 60_000);
+
+/** @param uid  whose device it is; left out, a new anonymous user's */
+async function device(uid?: string): Promise<Device> {
+  const proxy = await cuttingProxy(process.env.FIRESTORE_EMULATOR_HOST as string);
+  const app = client(proxy.address);
+  const started = { client: app, proxy, uid: uid === undefined ? await signIn(app) : await signInAs(app, uid) };
+  devices.push(started);
+  return started;
+}
+
+async function closeDevices(): Promise<void> {
+  await Promise.all(
+    devices.splice(0).map(async ({ client, proxy }) => {
+      await client.close();
+      await proxy.close();
+    }),
+  );
+}
+
+async function signInAs({ app }: Client, uid: string): Promise<string> {
+  const auth = getAuth(app);
+  connectAuthEmulator(auth, `http://${process.env.FIREBASE_AUTH_EMULATOR_HOST}`, { disableWarnings: true });
+  // The emulator takes a custom token that nobody has signed.
+  return (await signInWithCustomToken(auth, JSON.stringify({ uid }))).user.uid;
+}
+
+let made = 0;
+/** The counter of a post that nobody has liked, as somebody's device sees it. */
+const newPost = () => `likes:post-${process.pid}-${made++}`;
+
+/** One whose counter is spread over some shards already, so that devices rarely choose the same. */
+async function newBusyPost(shardCount = 8): Promise<string> {
+  const id = newPost();
+  const asOf = Timestamp.now();
+  // Reserved, so that no publish takes the shards back.
+  const reserved = { shards: shardCount, until: Timestamp.fromMillis(asOf.toMillis() + 3_600_000) };
+  await admin.doc(`counters/${id}`).set({ total: 0, writes: 0, group: "likes", shardCount, asOf, reserved });
+  return id;
+}
+
+const on = ({ client: { db } }: Device, id: string): CounterRef => counter(db, id);
+const like = (on: CounterRef, { uid }: Device) => incrementCounter(on, 1, { key: uid });
+const unlike = (on: CounterRef, { uid }: Device) => undoIncrement(on, uid);
+
+async function isEntered(id: string, uid: string): Promise<boolean> {
+  return (await admin.doc(`counters/${id}/entries/${uid}`).get()).exists;
+}
+
+async function entries(id: string): Promise<number> {
+  return (await admin.collection(`counters/${id}/entries`).get()).size;
+}
+
+/** @returns the sum of the shards and the number of entries, of one instant */
+async function snapshot(id: string): Promise<[sum: number, entries: number]> {
+  const readTime = Timestamp.fromMillis(Date.now() - MARGIN);
+  return await admin.runTransaction(
+    async (transaction) => {
+      const shards = await transaction.get(admin.collection(`counters/${id}/shards`));
+      const { size } = await transaction.get(admin.collection(`counters/${id}/entries`));
+      return [shards.docs.reduce((sum, shard) => sum + shard.get("count"), 0), size];
+    },
+    { readOnly: true, readTime },
+  );
+}
+
+/**
+ * Lets a device like, and cuts its connection after the commit, before it hears of it. Its stream of writes is opened
+ * before, since the handshake must not be withheld; a refused write, such as a replay, closes it again.
+ *
+ * @returns whether it was committed before the cut: a busy server may ask to try again, which is withheld, too
+ */
+async function likeCut(device: Device, id: string): Promise<boolean> {
+  await openStream(device);
+  device.proxy.withhold();
+  const done = like(on(device, id), device);
+  const committed = await happensSoon(() => isEntered(id, device.uid));
+  device.proxy.cut();
+  await done;
+  return committed;
+}
+
+/** As `likeCut`, on a device that watches the entry: the read of it must not be withheld either. */
+async function unlikeCut(device: Device, id: string): Promise<boolean> {
+  const heart = await showHeart(device, id);
+  // Answered by the server, and from then on by the watch.
+  await until(async () => (await hasIncremented(on(device, id), device.uid)) && heart.isFilled(), "the heart to fill");
+  await openStream(device);
+  device.proxy.withhold();
+  const done = unlike(on(device, id), device);
+  const committed = await happensSoon(async () => !(await isEntered(id, device.uid)));
+  device.proxy.cut();
+  await done;
+  await until(() => !heart.isFilled(), "the heart to empty");
+  heart.stop();
+  return committed;
+}
+
+async function happensSoon(condition: () => Promise<boolean>): Promise<boolean> {
+  return await until(condition, "a commit", 5_000).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Any write that is accepted, and goes through the SDK's queue, as those of keys do. */
+async function openStream({ client: { db }, uid }: Device): Promise<void> {
+  const batch = writeBatch(db);
+  incrementCounterIn(batch, counter(db, `opened:${uid}`));
+  await batch.commit();
+}
+
+async function showHeart(device: Device, id: string) {
+  let filled: boolean | undefined;
+  const stop = onIncremented(on(device, id), device.uid, (liked) => {
+    filled = liked;
+  });
+  await until(() => filled !== undefined, "a heart");
+  return { isFilled: () => filled === true, stop };
+}
+
+/** Mulberry32 (Tommy Ettinger 2017): seeded, so that choices can be repeated. */
+function uniform(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+test(`I8: ${CLIENTS} users like and unlike at random, cut off at random: the total is those who like it`, async () => {
+  // With fewer shards the emulator's locks would be what is tested.
+  const id = await newBusyPost(100);
+  const start = performance.now();
+  const crowd: Device[] = [];
+  while (crowd.length < CLIENTS) {
+    crowd.push(...(await Promise.all(Array.from({ length: STARTED_TOGETHER }, () => device()))));
+  }
+  const ready = performance.now();
+
+  let done = false;
+  let snapshots = 0;
+  const watching = (async () => {
+    while (!done) {
+      const [sum, entered] = await snapshot(id);
+      expect(sum, `the sum at snapshot ${snapshots}`).toBe(entered);
+      snapshots++;
+    }
+  })();
+
+  let actions = 0;
+  let cuts = 0;
+  const beliefs = await Promise.all(
+    crowd.map(async (device, n) => {
+      const random = uniform(SEED + n);
+      const ref = on(device, id);
+      await like(ref, device);
+      let likes = true;
+      for (let action = 1; action < ACTIONS_EACH; action++) {
+        const liking = random() < 0.5;
+        const isCut = random() < SHARE_CUT && liking !== likes;
+        // The emulator's reads may miss the commits of the last milliseconds.
+        await until(async () => (await hasIncremented(ref, device.uid)) === likes, "one's own last action");
+        if (!isCut) await (liking ? like(ref, device) : unlike(ref, device));
+        else if (await (liking ? likeCut(device, id) : unlikeCut(device, id))) cuts++;
+        expect(await isEntered(id, device.uid), `what ${n} did in action ${action}`).toBe(liking);
+        likes = liking;
+      }
+      actions += ACTIONS_EACH;
+      return likes;
+    }),
+  );
+  done = true;
+  await watching;
+  const acted = performance.now();
+
+  expect(cuts).toBeGreaterThan(CLIENTS / 4);
+  const likes = beliefs.filter((likes) => likes).length;
+  await until(async () => (await published(id))?.total === likes, `a published total of ${likes}`);
+  expect(await sumOfShards(id)).toBe(likes);
+  expect(await entries(id)).toBe(likes);
+  const entered = await Promise.all(crowd.map(({ uid }) => isEntered(id, uid)));
+  expect(entered).toEqual(beliefs);
+  const seconds = (from: number, to: number) => ((to - from) / 1_000).toFixed(1);
+  console.log(
+    `I8: ${CLIENTS} clients, ${actions} actions in ${seconds(ready, acted)} s, ${cuts} cuts after the commit, ` +
+      `${likes} likes at the end, ${snapshots} snapshots (started in ${seconds(start, ready)} s)`,
+  );
+  await closeDevices();
+}, 180_000);
+
+describe("I8: one user on two devices", () => {
+  let [phone, laptop]: Device[] = [];
+  beforeAll(async () => {
+    const uid = `user-${process.pid}`;
+    phone = await device(uid);
+    laptop = await device(uid);
+  });
+  const both = () => [phone, laptop] as [Device, Device];
+
+  test("I8: likes at the same time on both: counts once, both calls resolve", async () => {
+    for (let round = 0; round < 15; round++) {
+      const id = await newBusyPost();
+      await Promise.all(both().map((device) => like(on(device, id), device)));
+      expect([await sumOfShards(id), await entries(id)]).toEqual([1, 1]);
+    }
+  });
+
+  test("I8: likes and unlikes on both at once: the total is the number of entries, whichever won", async () => {
+    const random = uniform(SEED);
+    const refused: string[] = [];
+    for (let round = 0; round < 15; round++) {
+      const id = await newBusyPost();
+      await Promise.all(
+        both().map(async (device) => {
+          for (let action = 0; action < 4; action++) {
+            const act = random() < 0.5 ? like : unlike;
+            await act(on(device, id), device).catch(({ code }) => refused.push(code));
+          }
+        }),
+      );
+      const count = await entries(id);
+      expect(await sumOfShards(id)).toBe(count);
+    }
+    console.log(`I8: 120 actions on two devices at once, ${refused.length} lost against the other device: ${refused}`);
+    expect(refused.filter((code) => code !== "counter/permission-denied")).toEqual([]);
+  });
+
+  test("I8: a like that was committed, but not heard of, is replayed: success, counted once", async () => {
+    const [device] = both();
+    for (let round = 0; round < 5; round++) {
+      const id = await newBusyPost();
+      expect(await likeCut(device, id)).toBe(true);
+      expect([await sumOfShards(id), await entries(id)]).toEqual([1, 1]);
+    }
+  });
+
+  test("I8: an unlike that was committed, but not heard of, is replayed: success, counted once", async () => {
+    const [device] = both();
+    for (let round = 0; round < 5; round++) {
+      const id = await newBusyPost();
+      await like(on(device, id), device);
+      expect(await unlikeCut(device, id)).toBe(true);
+      expect([await sumOfShards(id), await entries(id)]).toEqual([0, 0]);
+    }
+  });
+
+  test("I8: likes offline, then unlikes offline, then comes online: counts 0, both calls resolve", async () => {
+    const [device] = both();
+    const { db } = device.client;
+    const id = await newBusyPost();
+    const heart = await showHeart(device, id);
+    await disableNetwork(db);
+    const liked = like(on(device, id), device);
+    await until(heart.isFilled, "the heart");
+    const unliked = unlike(on(device, id), device);
+    await until(() => !heart.isFilled(), "the heart to empty");
+    await enableNetwork(db);
+    await Promise.all([liked, unliked]);
+    heart.stop();
+    expect([await sumOfShards(id), await entries(id)]).toEqual([0, 0]);
+  });
+});

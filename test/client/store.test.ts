@@ -1,0 +1,85 @@
+/** `counterStore` as Svelte uses stores. */
+import { type CounterState, counter, counterStore, incrementCounter, onCounter } from "firestore-tally";
+import { derived, get } from "svelte/store";
+import { afterAll, expect, test } from "vitest";
+import { client } from "../../testkit/app.ts";
+import { until } from "../../testkit/suite.ts";
+
+const phone = client();
+const others = client();
+afterAll(() => Promise.all([phone.close(), others.close()]));
+
+/** What a subscriber is told. */
+function recorder() {
+  const told: CounterState[] = [];
+  return { told, next: (state: CounterState) => void told.push(state) };
+}
+
+test("subscribe calls at once: with nothing at first, then with what is known", async () => {
+  const store = counterStore(counter(phone.db, "store:now"));
+  expect(get(store)).toEqual({});
+  const first = recorder();
+  const stop = store.subscribe(first.next);
+  expect(first.told).toEqual([{}]);
+  await until(() => first.told.length > 1, "the first total");
+  expect(get(store)).toMatchObject({ total: 0, asOf: null, pending: false, fromCache: false });
+  expect(get(store)).toBe(first.told.at(-1));
+  expect(store.getSnapshot()).toBe(first.told.at(-1));
+  stop();
+});
+
+test("a derived store follows the total", async () => {
+  const ref = counter(phone.db, "store:derived");
+  const label = derived(counterStore(ref), ({ total }) => (total === undefined ? "…" : `${total} views`));
+  const labels: string[] = [];
+  const stop = label.subscribe((text) => labels.push(text));
+  expect(labels).toEqual(["…"]);
+  await until(() => labels.at(-1) === "0 views", "the first total");
+  const increment = incrementCounter(ref);
+  await until(() => labels.at(-1) === "1 views", "the own increment");
+  await increment;
+  await incrementCounter(counter(others.db, ref.id));
+  await until(() => labels.at(-1) === "2 views", "the increment of somebody else");
+  stop();
+  expect([...new Set(labels)]).toEqual(["…", "0 views", "1 views", "2 views"]);
+});
+
+test("subscribers share one watch, which ends with the last of them and starts again with the next", async () => {
+  const ref = counter(phone.db, "store:shared");
+  const store = counterStore(ref);
+  const [a, b, c] = [recorder(), recorder(), recorder()];
+  const stopA = store.subscribe(a.next);
+  const stopB = store.subscribe(b.next);
+  // The same function twice is two subscribers.
+  const stopTwin = store.subscribe(b.next);
+  const total = (of: typeof a) => of.told.at(-1)?.total;
+  await until(() => total(a) === 0, "the first total");
+  // A watch makes objects of its own: with one each, these would be equal, not the same.
+  expect(b.told.at(-1)).toBe(a.told.at(-1));
+  expect(b.told).toEqual([{}, {}, a.told.at(-1), a.told.at(-1)]);
+
+  stopA();
+  stopA();
+  const heardByA = a.told.length;
+  await incrementCounter(counter(others.db, ref.id));
+  await until(() => total(b) === 1, "the next total");
+  expect(a.told).toHaveLength(heardByA);
+  stopTwin();
+  stopB();
+
+  // Another watch of the same client tells when a total has come that the store would have heard of, too.
+  const last = store.getSnapshot();
+  let seen: number | undefined;
+  const stopWatch = onCounter(ref, (snapshot) => {
+    seen = snapshot.total;
+  });
+  await incrementCounter(counter(others.db, ref.id));
+  await until(() => seen === 2, "the total after that");
+  expect(store.getSnapshot()).toBe(last);
+
+  const stopC = store.subscribe(c.next);
+  expect(c.told).toEqual([last]);
+  await until(() => total(c) === 2, "the total");
+  stopC();
+  stopWatch();
+});

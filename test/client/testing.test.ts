@@ -1,0 +1,74 @@
+/** What the package gives to the tests of its users. */
+import { counter, incrementCounter } from "firestore-tally";
+import * as server from "firestore-tally/admin";
+import { prepareFirestore } from "firestore-tally/testing";
+import { afterAll, describe, expect, test } from "vitest";
+import { admin, client } from "../../testkit/app.ts";
+import { published } from "../../testkit/suite.ts";
+
+const browser = client();
+afterAll(() => browser.close());
+
+describe("waiting until a counter has settled", () => {
+  test("gives the total of all increments so far, of the web SDK and of servers", async () => {
+    const firestore = await prepareFirestore();
+    const ref = counter(browser.db, "testing:both");
+    await Promise.all(Array.from({ length: 20 }, () => incrementCounter(ref)));
+    await server.incrementCounter(server.counter(admin, "testing:both"), 2.5);
+    expect(await firestore.settled(ref)).toBe(22.5);
+    expect((await published("testing:both"))?.total).toBe(22.5);
+  });
+
+  test("finds the total again after each change, and ids that a URL would break", async () => {
+    const firestore = await prepareFirestore();
+    const ref = counter(browser.db, "testing:é %2F ?x#y");
+    for (let n = 1; n <= 3; n++) {
+      await incrementCounter(ref);
+      expect(await firestore.settled(ref)).toBe(n);
+    }
+  });
+
+  test("says what it saw when the time is up: no functions watch this project", async () => {
+    const firestore = await prepareFirestore({ projectId: "demo-tally-unwatched" });
+    const lonely = client(undefined, "demo-tally-unwatched");
+    const ref = counter(lonely.db, "testing:lonely");
+    await incrementCounter(ref);
+    await expect(firestore.settled(ref, 200)).rejects.toMatchObject({
+      code: "counter/emulator",
+      message: expect.stringMatching(/has not settled in 200 ms: its shards hold 1, published is nothing.*functions/),
+    });
+    await firestore.clear();
+    expect(await firestore.settled(ref)).toBe(0);
+    await lonely.close();
+  });
+});
+
+describe("preparing the emulator", () => {
+  test("loads the rules of the package, or others", async () => {
+    const projectId = "demo-tally-prepared";
+    const phone = client(undefined, projectId);
+    const ref = counter(phone.db, "views:x");
+    await prepareFirestore({ projectId });
+    await expect(incrementCounter(ref, 5)).rejects.toMatchObject({ code: "counter/permission-denied" });
+    await prepareFirestore({
+      projectId,
+      rules: "service cloud.firestore { match /databases/{d}/documents/{all=**} { allow read, write; } }",
+    });
+    await incrementCounter(ref, 5);
+    await phone.close();
+  });
+
+  test("fails with what to do: rules that do not compile, no emulator, no project", async () => {
+    const refusal = (message: RegExp) => ({ code: "counter/emulator", message: expect.stringMatching(message) });
+    await expect(prepareFirestore({ projectId: "demo-tally-bad", rules: "nonsense" })).rejects.toMatchObject(
+      refusal(/securityRules answers 400/),
+    );
+    await expect(prepareFirestore({ host: "127.0.0.1:1" })).rejects.toMatchObject(
+      refusal(/nobody answers at 127.0.0.1:1; start the Firestore emulator/),
+    );
+    const { GCLOUD_PROJECT } = process.env;
+    delete process.env.GCLOUD_PROJECT;
+    await expect(prepareFirestore()).rejects.toMatchObject(refusal(/GCLOUD_PROJECT is not set; run the tests with/));
+    process.env.GCLOUD_PROJECT = GCLOUD_PROJECT;
+  });
+});

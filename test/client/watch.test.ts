@@ -1,0 +1,283 @@
+/** The web client's watch: this client's own increments show at once, exactly once, whatever else goes on. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { disableNetwork, doc, enableNetwork, writeBatch } from "firebase/firestore";
+import {
+  bufferedCounter,
+  type CounterSnapshot,
+  counter,
+  getCounter,
+  getExactCounter,
+  hasIncremented,
+  incrementCounter,
+  incrementCounterIn,
+  onCounter,
+  onIncremented,
+  undoIncrement,
+} from "firestore-tally";
+import { afterEach, describe, expect, test } from "vitest";
+import { admin, type Client, client, signIn } from "../../testkit/app.ts";
+import { published, sumOfShards, until } from "../../testkit/suite.ts";
+import { cuttingProxy } from "../../testkit/tcpProxy.ts";
+
+const firestoreHost = process.env.FIRESTORE_EMULATOR_HOST as string;
+const open: Client[] = [];
+
+function newClient(host?: string): Client {
+  const one = client(host);
+  open.push(one);
+  return one;
+}
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+});
+
+/** Watches and keeps every snapshot. Resolves once the first has come from the server. */
+async function watching(db: Client["db"], id: string, optimistic = true) {
+  const seen: CounterSnapshot[] = [];
+  const stop = onCounter(counter(db, id), (snapshot) => seen.push(snapshot), undefined, { optimistic });
+  await until(() => seen.at(-1)?.fromCache === false, "the first snapshot");
+  const last = () => seen.at(-1) as CounterSnapshot;
+  /** The emulator's watches miss a change now and then, which production's do not: a new connection makes up for it. */
+  const sees = async (condition: (last: CounterSnapshot) => boolean, what: string) => {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await until(() => condition(last()), what, 8_000);
+      } catch (error) {
+        if (tries === 3) throw error;
+        await disableNetwork(db);
+        await enableNetwork(db);
+      }
+    }
+  };
+  return { seen, stop, totals: () => seen.map(({ total }) => total), last, sees };
+}
+
+describe("own increments in a watch", () => {
+  test("show at once, before the server knows of them; a watch without optimism waits for the publish", async () => {
+    const { db } = newClient();
+    const ref = counter(db, "watch:once");
+    const { seen, last, sees } = await watching(db, "watch:once");
+    const patient = await watching(db, "watch:once", false);
+    await disableNetwork(db);
+    const written = incrementCounter(ref);
+    await until(() => last().total === 1, "the increment");
+    expect(last().pending).toBe(true);
+    expect(await sumOfShards("watch:once")).toBe(0);
+    expect(patient.last()).toMatchObject({ total: 0, pending: false });
+    await enableNetwork(db);
+    await written;
+    await sees((one) => one.asOf !== null && !one.pending, "the publish");
+    expect(last().total).toBe(1);
+    await patient.sees(({ total }) => total === 1, "the publish");
+    expect(seen.slice(1).every(({ total }) => total <= 1)).toBe(true);
+  });
+
+  test("never dip and never double: 150 of them, with totals that arrive before and after acknowledgements", async () => {
+    const { db } = newClient();
+    const ref = counter(db, "watch:steps");
+    const { totals, sees } = await watching(db, "watch:steps");
+    const writes: Promise<void>[] = [];
+    for (let n = 0; n < 150; n++) {
+      writes.push(incrementCounter(ref));
+      if (n % 10 === 0) await sleep(Math.random() * 40);
+    }
+    await Promise.all(writes);
+    await until(async () => (await published("watch:steps"))?.total === 150, "the publish");
+    await sees(({ total, pending }) => total === 150 && !pending, "the acknowledgements");
+    const seen = totals();
+    expect(seen.filter((total, i) => total < (seen[i - 1] ?? 0))).toEqual([]);
+    expect(Math.max(...seen)).toBe(150);
+  });
+
+  test("beside other people's: the total never falls, never passes what was issued, and ends at the truth", async () => {
+    const { db } = newClient();
+    const others = [newClient(), newClient(), newClient()];
+    const ref = counter(db, "watch:crowd");
+    const { totals, sees } = await watching(db, "watch:crowd");
+    let issued = 0;
+    const broken: string[] = [];
+    const stop = onCounter(ref, ({ total }) => {
+      if (total > issued) broken.push(`${total} of ${issued}`);
+    });
+    const writes: Promise<void>[] = [];
+    for (let n = 0; n < 200; n++) {
+      issued++;
+      const writer = n % 2 === 0 ? ref : counter((others[n % 3] as Client).db, "watch:crowd");
+      writes.push(incrementCounter(writer));
+      await sleep(10);
+    }
+    await Promise.all(writes);
+    await sees(({ total, pending }) => total === 200 && !pending, "the truth");
+    const seen = totals();
+    expect(seen.filter((total, i) => total < (seen[i - 1] ?? 0))).toEqual([]);
+    expect(broken).toEqual([]);
+    stop();
+  });
+
+  test("that the rules refuse go again, and the error says which line to change", async () => {
+    const { db } = newClient();
+    const ref = counter(db, "watch:refused");
+    const { last, totals } = await watching(db, "watch:refused");
+    await expect(incrementCounter(ref, 5)).rejects.toMatchObject({
+      code: "counter/permission-denied",
+      message: expect.stringContaining("isAllowedAmount in firestore.rules"),
+    });
+    await until(() => last().total === 0, "the refusal");
+    expect(totals()).toEqual([0, 5, 0]);
+    expect(last().pending).toBe(false);
+  });
+
+  test("that are sent again after a cut connection stay counted once", async () => {
+    const proxy = await cuttingProxy(firestoreHost);
+    const { db } = newClient(proxy.address);
+    const ref = counter(db, "watch:cut");
+    const { totals, sees } = await watching(db, "watch:cut");
+    for (let cut = 1; cut <= 5; cut++) {
+      await incrementCounter(ref);
+      proxy.withhold();
+      const written = incrementCounter(ref);
+      await until(async () => (await sumOfShards("watch:cut")) === 2 * cut, "the commit");
+      proxy.cut();
+      await written;
+    }
+    await sees(({ total, pending }) => total === 10 && !pending, "the truth");
+    await until(async () => (await published("watch:cut"))?.total === 10, "the publish");
+    const seen = totals();
+    expect(seen.filter((total, i) => total < (seen[i - 1] ?? 0))).toEqual([]);
+    expect(Math.max(...seen)).toBe(10);
+    await proxy.close();
+  }, 60_000);
+
+  test("made offline, in the cache of a counter already known, are added to its total", async () => {
+    const { db } = newClient();
+    const ref = counter(db, "watch:offline");
+    await incrementCounter(ref);
+    await until(async () => (await getCounter(ref)).total === 1, "the total");
+    await disableNetwork(db);
+    const seen: CounterSnapshot[] = [];
+    const stop = onCounter(ref, (snapshot) => seen.push(snapshot));
+    const written = incrementCounter(ref);
+    await until(() => seen.length > 0 && (seen.at(-1)?.total ?? 0) > 0, "the increment");
+    expect(seen.at(-1)).toMatchObject({ pending: true, fromCache: true });
+    await enableNetwork(db);
+    await written;
+    await until(() => seen.at(-1)?.total === 2 && !seen.at(-1)?.pending, "the truth");
+    stop();
+  });
+
+  test("no watcher hears anything after it has left, and leaving twice does no harm", async () => {
+    const { db } = newClient();
+    const ref = counter(db, "watch:left");
+    const first = await watching(db, "watch:left");
+    const second = await watching(db, "watch:left");
+    first.stop();
+    first.stop();
+    const before = first.seen.length;
+    await incrementCounter(ref);
+    await until(() => second.last().total === 1, "the increment");
+    expect(first.seen.length).toBe(before);
+    second.stop();
+    const third = await watching(db, "watch:left");
+    await incrementCounter(ref);
+    await until(() => third.last().total === 2, "the increment");
+  });
+});
+
+describe("a keyed increment", () => {
+  test("counts once however often it is made, is watched at once, and is taken back", async () => {
+    const phone = newClient();
+    const uid = await signIn(phone);
+    const ref = counter(phone.db, "likes:watch");
+    const seen: boolean[] = [];
+    const stop = onIncremented(ref, uid, (liked) => seen.push(liked));
+    await until(() => seen.length > 0, "the first answer");
+    const { totals, sees } = await watching(phone.db, "likes:watch");
+    expect(await hasIncremented(ref, uid)).toBe(false);
+    await Promise.all(Array.from({ length: 5 }, () => incrementCounter(ref, 1, { key: uid })));
+    expect(await hasIncremented(ref, uid)).toBe(true);
+    expect(await sumOfShards("likes:watch")).toBe(1);
+    await sees(({ total, pending }) => total === 1 && !pending, "the like");
+    expect(Math.max(...totals())).toBe(1);
+    await undoIncrement(ref, uid);
+    await undoIncrement(ref, uid);
+    await sees(({ total, pending }) => total === 0 && !pending, "the undo");
+    expect(await sumOfShards("likes:watch")).toBe(0);
+    expect(seen.slice(-1)).toEqual([false]);
+    expect(new Set(seen)).toEqual(new Set([false, true]));
+    stop();
+  });
+
+  test("is refused without a user, with another's key, and for another amount", async () => {
+    const anyone = newClient();
+    const denied = { code: "counter/permission-denied" };
+    await expect(incrementCounter(counter(anyone.db, "likes:x"), 1, { key: "someone" })).rejects.toMatchObject(denied);
+    await expect(incrementCounter(counter(anyone.db, "likes:x"))).rejects.toMatchObject(denied);
+    const phone = newClient();
+    const uid = await signIn(phone);
+    const ref = counter(phone.db, "likes:x");
+    await expect(incrementCounter(ref, 1, { key: "someone" })).rejects.toMatchObject(denied);
+    await expect(incrementCounter(ref, 2, { key: uid })).rejects.toMatchObject(denied);
+    await expect(incrementCounter(counter(phone.db, "views:x"), 1, { key: uid })).rejects.toMatchObject(denied);
+    expect(await sumOfShards("likes:x")).toBe(0);
+  });
+});
+
+describe("an increment in the caller's own batch", () => {
+  test("is committed with it", async () => {
+    const { db } = newClient();
+    const ref = counter(db, "replies:42");
+    await getExactCounter(ref);
+    const batch = writeBatch(db);
+    incrementCounterIn(batch, ref);
+    incrementCounterIn(batch, counter(db, "replies:all"));
+    await batch.commit();
+    expect(await sumOfShards("replies:42")).toBe(1);
+    expect(await sumOfShards("replies:all")).toBe(1);
+  });
+
+  test("or not at all", async () => {
+    const { db } = newClient();
+    const batch = writeBatch(db);
+    batch.set(doc(db, "counters/forbidden"), { total: 1 });
+    incrementCounterIn(batch, counter(db, "comments:43"));
+    await expect(batch.commit()).rejects.toMatchObject({ code: "permission-denied" });
+    expect(await sumOfShards("comments:43")).toBe(0);
+  });
+
+  test("may be a like", async () => {
+    const phone = newClient();
+    const uid = await signIn(phone);
+    const batch = writeBatch(phone.db);
+    incrementCounterIn(batch, counter(phone.db, "likes:batch"), 1, { key: uid });
+    await batch.commit();
+    expect(await hasIncremented(counter(phone.db, "likes:batch"), uid)).toBe(true);
+    expect(await sumOfShards("likes:batch")).toBe(1);
+  });
+});
+
+test("a buffer shows what it holds at once, writes it once, and keeps what is refused", async () => {
+  const { db } = newClient();
+  const ref = counter(db, "watch:buffer");
+  const { last, totals, sees } = await watching(db, "watch:buffer");
+  const errors: unknown[] = [];
+  const buffer = bufferedCounter(ref, { flushInterval: 60_000, onError: (error) => errors.push(error) });
+  buffer.increment();
+  await until(() => last().total === 1, "the increment");
+  expect(last().pending).toBe(true);
+  await buffer.flush();
+  await until(() => !last().pending, "the write");
+  // The default rules refuse a step of two.
+  buffer.increment();
+  buffer.increment();
+  await expect(buffer.flush()).rejects.toMatchObject({ code: "counter/permission-denied" });
+  expect(errors).toHaveLength(1);
+  expect(last()).toMatchObject({ total: 3, pending: true });
+  buffer.increment(-1);
+  await buffer.close();
+  await sees(({ total, pending }) => total === 2 && !pending, "the rest");
+  expect(await sumOfShards("watch:buffer")).toBe(2);
+  const [[shard]] = [(await admin.collection("counters/watch:buffer/shards").get()).docs];
+  expect(shard?.get("writes")).toBe(2);
+  expect(Math.max(...totals())).toBe(3);
+});

@@ -1,0 +1,59 @@
+/**
+ * What docs/cli.md shows is what is printed: each command in it runs, in order, on a shop of some counters. After a change
+ * that is meant, `vitest run -u` writes the new output into it.
+ */
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { shop } from "../../testkit/cli.ts";
+
+const host = process.env.FIRESTORE_EMULATOR_HOST as string;
+const project = "demo-shop";
+const { db, run, counter } = shop(project);
+
+beforeAll(async () => {
+  await fetch(`http://${host}/emulator/v1/projects/${project}/databases/(default)/documents`, { method: "DELETE" });
+  await counter("likes:post42", [310, 287, 302, 295, 14, 9], { shardCount: 4, rate: 3.4, entries: 1_225 });
+  await counter("likes:post7", [41], { rate: 0.2, entries: 41 });
+  await counter("likes:post9", [7], { entries: 7 });
+  await counter("visits:today", [1_024, 998], { rate: 1.1 });
+  for (const [shard, by] of [
+    ["0", 2],
+    ["3", 1],
+  ] as const) {
+    const ref = db.doc(`counters/likes:post42/shards/${shard}`);
+    const { count } = (await ref.get()).data() as { count: number };
+    await ref.update({ count: count + by, writes: count + by });
+  }
+});
+
+afterAll(async () => await db.terminate());
+
+/** The words of a command, as a shell would have them. */
+function wordsOf(command: string): string[] {
+  return [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
+}
+
+/** What is the same in every run: neither where the emulator listens, nor how old something is, nor the widths that follow. */
+function lasting(output: string): string {
+  return output
+    .replace(/[\d.]+ s ago/g, "1 s ago")
+    .replace(/in [\d.]+ s\b/g, "in 1 s")
+    .replace(/ +/g, " ");
+}
+
+test("every command of docs/cli.md prints what it says", async () => {
+  const docs = readFileSync("docs/cli.md", "utf8");
+  let now = "";
+  let end = 0;
+  for (const { 0: block, 1: command = "", 2: shown = "", index } of docs.matchAll(
+    /```console\n\$ npx firestore-tally (.+)\n([^`]*)```\n/g,
+  )) {
+    const { stdout, stderr } = await run(...wordsOf(command));
+    const printed = `${stderr}${stdout}`.replaceAll(host, "127.0.0.1:8080");
+    const output = lasting(printed) === lasting(shown) ? shown : printed;
+    now += `${docs.slice(end, index)}\`\`\`console\n$ npx firestore-tally ${command}\n${output}\`\`\`\n`;
+    end = index + block.length;
+  }
+  expect(end).toBeGreaterThan(0);
+  await expect(now + docs.slice(end)).toMatchFileSnapshot("../docs/cli.md");
+});

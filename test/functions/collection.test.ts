@@ -1,0 +1,323 @@
+/**
+ * Counting a collection: the deployed functions count `posts/{post}/comments` (the parameters are in scripts/test.ts). Where a
+ * schedule of events matters, the backend's own code runs in this process (support/lab.ts).
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import type { CollectionReference, DocumentReference, Timestamp } from "firebase-admin/firestore";
+import { counter, getCounter, incrementCounter } from "firestore-tally";
+import { ensureCounter, getExactCounter, resetCounter, counter as serverCounter } from "firestore-tally/admin";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { counterOf, parseCounted } from "../../core/src/index.ts";
+import { aggregate, runTask } from "../../functions/src/aggregate.ts";
+import { readCounter, toMillis } from "../../functions/src/counterDocument.ts";
+import type { Measurement } from "../../functions/src/measure.ts";
+import { measureCollection } from "../../functions/src/measure.ts";
+import { nextPublished } from "../../functions/src/next.ts";
+import { publish } from "../../functions/src/publish.ts";
+import { sweep } from "../../functions/src/sweep.ts";
+import { createWake, deletedBy, type Written } from "../../functions/src/wake.ts";
+import { admin, adminAt, type Client, client } from "../../testkit/app.ts";
+import { anyHistory, lab, MARGIN, play } from "../../testkit/lab.ts";
+import { gaps, possibleSums, watch } from "../../testkit/load.ts";
+import { startMeter } from "../../testkit/meter.ts";
+import { invocations, logged, published, sumOfShards, until } from "../../testkit/suite.ts";
+
+let user: Client;
+beforeAll(async () => {
+  user = client();
+  // The emulator starts the functions for their first event.
+  const document = await commentsOf("warmup").add({});
+  await counted("warmup", 1);
+  await document.delete();
+  await counted("warmup", 0);
+});
+afterAll(() => user.close());
+
+const commentsOf = (post: string) => admin.collection(`posts/${post}/comments`);
+const counted = async (post: string, total: number) =>
+  until(async () => (await published(`comments:${post}`))?.total === total, `comments:${post} to be ${total}`);
+
+/** Creates and deletes documents in every way there is, and keeps the books: by how much, committed when. */
+class Traffic {
+  readonly commits: { at: number; by: number }[] = [];
+  events = 0;
+  readonly #collection: CollectionReference;
+  readonly #living: DocumentReference[] = [];
+
+  constructor(collection: CollectionReference) {
+    this.#collection = collection;
+  }
+
+  /** @returns what was created less what was deleted, up to an instant */
+  sum(until = Number.POSITIVE_INFINITY): number {
+    return this.commits.filter(({ at }) => at <= until).reduce((all, { by }) => all + by, 0);
+  }
+
+  async one(choice: number): Promise<void> {
+    const { [choice % 5]: act = this.batch } = [this.create, this.remove, this.batch, this.transaction, this.atOnce];
+    await act.call(this);
+  }
+
+  async create(): Promise<void> {
+    const document = this.#collection.doc();
+    this.#book((await document.create({ text: "…" })).writeTime, 1);
+    this.#living.push(document);
+  }
+
+  async remove(): Promise<void> {
+    const document = this.#living.shift();
+    if (document) this.#book((await document.delete()).writeTime, -1);
+  }
+
+  async batch(): Promise<void> {
+    const batch = admin.batch();
+    const gone = this.#living.splice(0, 2);
+    const fresh = Array.from({ length: 5 }, () => this.#collection.doc());
+    for (const document of gone) batch.delete(document);
+    for (const document of fresh) batch.create(document, { text: "…" });
+    const [written] = await batch.commit();
+    this.#book(written?.writeTime, fresh.length, gone.length);
+    this.#living.push(...fresh);
+  }
+
+  /** Created and deleted, with nobody measuring in between for certain. */
+  async atOnce(): Promise<void> {
+    const document = this.#collection.doc();
+    this.#book((await document.create({ text: "…" })).writeTime, 1);
+    this.#book((await document.delete()).writeTime, -1);
+  }
+
+  async transaction(): Promise<void> {
+    const fresh = [this.#collection.doc(), this.#collection.doc()] as const;
+    await admin.runTransaction(async (transaction) => {
+      for (const document of fresh) {
+        await transaction.get(document);
+      }
+      for (const document of fresh) transaction.create(document, { text: "…" });
+    });
+    const written = await fresh[0].get();
+    this.#book(written.createTime, fresh.length);
+    this.#living.push(...fresh);
+  }
+
+  #book(at: Timestamp | undefined, created: number, deleted = 0): void {
+    this.commits.push({ at: toMillis(at as Timestamp), by: created > 0 ? created - deleted : created });
+    this.events += Math.abs(created) + deleted;
+  }
+}
+
+test("hundreds of creations and deletions: exact at each asOf and at the end, forward, calm, without any call", async () => {
+  const post = "busy";
+  const id = `comments:${post}`;
+  const traffic = new Traffic(commentsOf(post));
+  const watcher = client();
+  const seen = await watch(watcher, id);
+  await Promise.all(
+    Array.from({ length: 6 }, async (_, writer) => {
+      for (let n = 0; n < 40; n++) {
+        await traffic.one(n * 7 + writer);
+        await sleep(80);
+      }
+    }),
+  );
+  await seen.reached(traffic.sum());
+  seen.stop();
+  const apart = gaps(seen).map(Math.round).join(", ");
+  console.log(`${traffic.events} creations and deletions, total ${traffic.sum()}, publishes ${apart} ms apart`);
+
+  expect(traffic.events).toBeGreaterThan(400);
+  expect(seen.seen.length).toBeGreaterThanOrEqual(3);
+  expect(seen.seen.length).toBeLessThan(traffic.events / 20);
+  expect(Math.min(...gaps(seen))).toBeGreaterThanOrEqual(1_000);
+  for (const { total, asOf } of seen.seen) {
+    const at = (asOf?.seconds ?? 0) * 1_000 + (asOf?.nanoseconds ?? 0) / 1e6;
+    // Exactly, but for the commits of the last milliseconds, which the emulator may leave out.
+    const recent = traffic.commits.filter((commit) => commit.at <= at && commit.at > at - MARGIN);
+    expect(possibleSums(traffic.sum(at - MARGIN), recent)).toContain(total);
+  }
+  expect((await commentsOf(post).count().get()).data().count).toBe(traffic.sum());
+  // Past the rules, which keep the collection to its app.
+  expect(await getExactCounter(serverCounter(admin, id))).toBe(traffic.sum());
+  expect((await getCounter(counter(watcher.db, id))).shardCount).toBe(1);
+  await watcher.close();
+});
+
+test("down to nothing again, when the collection is emptied", async () => {
+  const documents = await Promise.all(Array.from({ length: 7 }, () => commentsOf("emptied").add({})));
+  await counted("emptied", 7);
+  const batch = admin.batch();
+  for (const document of documents) batch.delete(document);
+  await batch.commit();
+  await counted("emptied", 0);
+  expect((await admin.collection("counters/comments:emptied/shards").get()).empty).toBe(true);
+});
+
+test("an update of a counted document invokes nothing", async () => {
+  const document = await commentsOf("edited").add({ text: "first" });
+  await counted("edited", 1);
+  const before = [invocations("created"), invocations("deleted")] as const;
+  for (let n = 0; n < 20; n++) await document.update({ text: `edit ${n}` });
+  // Whatever the updates had invoked would have begun before this.
+  await commentsOf("edited").add({ text: "second" });
+  await counted("edited", 2);
+  expect([invocations("created"), invocations("deleted")]).toEqual([before[0] + 1, before[1]]);
+});
+
+test.concurrent("what clients add to the shards of such a counter moves no published total", async () => {
+  const id = "comments:hostile";
+  await commentsOf("hostile").add({});
+  await counted("hostile", 1);
+  // Not the client that adds: it would see its own increments before the next total.
+  const watcher = client();
+  const seen = await watch(watcher, id);
+  for (let n = 0; n < 10; n++) {
+    await incrementCounter(counter(user.db, id));
+    await sleep(100);
+  }
+  await until(async () => ((await published(id))?.publishes ?? 0) > 1, "a publish that an increment has brought about");
+  await commentsOf("hostile").add({});
+  await seen.reached(2);
+  seen.stop();
+  expect(new Set(seen.seen.map(({ total }) => total))).toEqual(new Set([1, 2]));
+  expect(await sumOfShards(id)).toBe(10);
+  await watcher.close();
+});
+
+test.concurrent("a server's reset does not move it either; and its ensureCounter starts a counter of documents that were there before", async () => {
+  await commentsOf("reset").add({});
+  await counted("reset", 1);
+  await resetCounter(serverCounter(admin, "comments:reset"), 500);
+  await until(async () => (await published("comments:reset"))?.publishes === 2, "the publish that follows the reset");
+  expect((await published("comments:reset"))?.total).toBe(1);
+
+  // As if it had been deployed later: the functions have not counted these.
+  await commentsOf("old").add({});
+  await commentsOf("old").add({});
+  await counted("old", 2);
+  await admin.doc("counters/comments:old").delete();
+  await ensureCounter(serverCounter(admin, "comments:old"));
+  await counted("old", 2);
+});
+
+test.concurrent.each(["é中文", "a b", "a%2Fb", "a:b:c", "100%", "...", "{post}"])(
+  "the documents below %j are counted like any others",
+  async (post) => {
+    const document = await commentsOf(post).add({});
+    await counted(post, 1);
+    await document.delete();
+    await counted(post, 0);
+  },
+);
+
+test.concurrent("a collection whose counter could have no id is not counted, which is logged", async () => {
+  const post = "x".repeat(1_495);
+  await commentsOf(post).add({});
+  await until(() => logged("cannot count this collection").length > 0, "the report");
+  expect(logged("cannot count this collection")).toEqual([
+    expect.objectContaining({ severity: "ERROR", collection: `posts/${post}/comments` }),
+  ]);
+});
+
+// ── The backend's own code ────────────────────────────────────────────────────────────────────────────────────────
+
+let made = 0;
+/** A lab whose counter `documents` counts a collection of its own. */
+function countingLab(firestore = admin) {
+  const path = `counted${process.pid}x${made++}/lab/documents`;
+  const config = parseCounted(path);
+  const { backend, tasks } = lab({ counted: config }, firestore);
+  const counterId = counterOf(path, config) as string;
+  const collection = admin.collection(path);
+  const ref = backend.counters.doc(counterId);
+  const created = async (): Promise<Written> => {
+    const { writeTime } = await collection.doc().create({});
+    return { counterId, committedAt: toMillis(writeTime) };
+  };
+  const measure = async () => (await measureCollection(backend, counterId)) as Measurement;
+  const total = async () => (await ref.get()).get("total");
+  return { backend, tasks, counterId, collection, ref, created, measure, total };
+}
+
+test.concurrent("I2: whatever events are late, doubled or out of order, and wherever instances die, the count is right in the end", async () => {
+  await fc.assert(
+    fc.asyncProperty(anyHistory, async (history) => {
+      const { backend, tasks, counterId, collection, ref, total } = countingLab();
+      const living: DocumentReference[] = [];
+      const event = (committedAt: number): Written => ({ counterId, committedAt });
+      await play(history, { backend, tasks }, async (choice) => {
+        const gone = choice % 3 === 0 ? living.pop() : undefined;
+        if (gone) {
+          await gone.delete();
+          return [event(deletedBy(new Date(Math.floor(Date.now() / 1_000) * 1_000).toISOString(), Date.now()))];
+        }
+        const document = collection.doc();
+        const at = toMillis((await document.create({})).writeTime);
+        if (choice % 7 === 1) {
+          await document.delete();
+          return [event(at), event(Date.now())];
+        }
+        living.push(document);
+        // What clients add to its shards also wakes the functions.
+        if (choice % 5 !== 2) return [event(at)];
+        const { writeTime } = await ref.collection("shards").doc("0").set({ count: choice });
+        return [event(at), { ...event(toMillis(writeTime)), shardId: "0" }];
+      });
+      expect((await total()) ?? 0).toBe(living.length);
+    }),
+    { numRuns: 5, endOnFailure: true },
+  );
+});
+
+test.concurrent("I3: a count that is older than what was published meanwhile is not published over it", async () => {
+  const { backend, ref, created, measure, total } = countingLab();
+  const event = await created();
+  const cause = { at: event.committedAt, isPoll: false };
+  await aggregate(backend, await readCounter(ref), cause);
+  const before = await readCounter(ref);
+  const late = await measure();
+  await sleep(backend.config.minInterval);
+  const second = await created();
+  await aggregate(backend, await readCounter(ref), { at: second.committedAt, isPoll: false });
+  expect(await total()).toBe(2);
+  const next = nextPublished(cause, { previous: before.published }, late, backend.config);
+  expect(await publish(before, next, late.asOf, backend.config)).toBe(false);
+  expect(await total()).toBe(2);
+});
+
+test.concurrent("I6, costs: no lock, nothing but the counter document written; 1 read per 1,000 documents", async () => {
+  const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
+  const { firestore, close } = adminAt(meter.address);
+  const { backend, tasks, collection, ref, created, total } = countingLab(firestore);
+  for (let n = 0; n < 5; n++) {
+    const batch = admin.batch();
+    for (let i = 0; i < 400; i++) batch.create(collection.doc(), {});
+    await batch.commit();
+  }
+  const wake = createWake(backend);
+  const usedBy = async (act: () => Promise<void>) => {
+    const { reads, writes } = meter.usage;
+    await act();
+    return { reads: meter.usage.reads - reads, writes: meter.usage.writes - writes };
+  };
+
+  const first = await created();
+  // The counter document, and 2,001 documents.
+  expect(await usedBy(() => wake(first))).toEqual({ reads: 1 + 3, writes: 1 });
+  // The same event again: in the instance that has published, and in one that knows nothing.
+  expect(await usedBy(() => wake(first))).toEqual({ reads: 0, writes: 0 });
+  expect(await usedBy(() => createWake(backend)(first))).toEqual({ reads: 1, writes: 0 });
+  for (let task = tasks.shift(); task; task = tasks.shift()) await runTask(backend, task);
+  await sleep(backend.config.maxInterval);
+
+  const second = await created();
+  expect(await usedBy(() => wake(second))).toEqual({ reads: 1 + 3, writes: 1 });
+  expect(await total()).toBe(2_002);
+  for (let task = tasks.shift(); task; task = tasks.shift()) await runTask(backend, task);
+  await sweep(backend);
+  expect((await admin.collection(`${ref.path}/shards`).get()).empty).toBe(true);
+  expect(Object.fromEntries(meter.calls)).not.toHaveProperty("transaction");
+  expect(meter.calls.get("RunAggregationQuery")).toBeGreaterThan(0);
+  await close();
+  meter.close();
+});

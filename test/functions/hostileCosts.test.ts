@@ -1,0 +1,264 @@
+/**
+ * What the functions can be made to spend by what the default rules accept, as counted on the wire: the figures of
+ * docs/security.md. The backend's own code runs in this process, in virtual time. Where nothing is compared with the
+ * document, intervals are a third or less of the defaults.
+ */
+import { readFileSync } from "node:fs";
+import { FieldValue } from "firebase-admin/firestore";
+import { afterAll, describe, expect, test } from "vitest";
+import { runTask } from "../../functions/src/aggregate.ts";
+import type { Backend } from "../../functions/src/backend.ts";
+import type { Config } from "../../functions/src/config.ts";
+import { sweep } from "../../functions/src/sweep.ts";
+import { createWake } from "../../functions/src/wake.ts";
+import { defaults } from "../../functions/testing/arbitraries.ts";
+import { admin, adminAt } from "../../testkit/app.ts";
+import { startProxy } from "../../testkit/grpcProxy.ts";
+import { type Measured, meter, type Usage } from "../../testkit/meter.ts";
+import { VirtualTime } from "../../testkit/virtualTime.ts";
+
+/** The emulator's snapshots may miss commits of the last few milliseconds (see backend.ts). */
+const MARGIN = 50;
+const QUICK: Config = {
+  ...defaults,
+  maxShards: 1_000,
+  shrinkCooldown: 1_500,
+  minInterval: 300,
+  maxInterval: 2_000,
+  historyRetention: 0,
+};
+
+interface Target {
+  readonly backend: Backend;
+  readonly wake: ReturnType<typeof createWake>;
+  readonly meter: Measured;
+  readonly time: VirtualTime;
+  /** Task operations. */
+  tasks: number;
+}
+
+const targets: { close(): Promise<void> }[] = [];
+let made = 0;
+
+/** Functions that watch a collection of their own, and what they use of Firestore. */
+async function target(settings: Partial<Config> = {}): Promise<Target> {
+  const { measured, inspection } = meter();
+  const time = new VirtualTime();
+  const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [inspection, time.inspection]);
+  const { firestore, close } = adminAt(proxy.address);
+  targets.push({ close: () => close().finally(proxy.close) });
+  const collection = `hostile${process.pid}x${made++}`;
+  const scheduled = new Set<string>();
+  const backend: Backend = {
+    firestore,
+    counters: firestore.collection(collection),
+    config: { ...QUICK, ...settings, collection },
+    margin: MARGIN,
+    now: time.now,
+    sleep: time.sleep,
+    schedule: async (task) => {
+      victim.tasks++;
+      const name = JSON.stringify(task);
+      if (scheduled.has(name)) return;
+      scheduled.add(name);
+      void time.sleep(task.due - time.now()).then(() => {
+        scheduled.delete(name);
+        return runTask(backend, task);
+      });
+    },
+  };
+  const victim: Target = { backend, wake: createWake(backend), meter: measured, time, tasks: 0 };
+  return victim;
+}
+afterAll(() => Promise.all(targets.map((one) => one.close())));
+
+/**
+ * One commit of increments, past the functions' meter.
+ *
+ * @returns delivers the events that Firestore sends for it
+ */
+async function commit(
+  { backend, wake, time }: Target,
+  writes: [counter: string, shard: string][],
+  fields: (shard: string) => object = (shard) => ({ shard }),
+): Promise<() => Promise<void>> {
+  const batch = admin.batch();
+  for (const [counter, shard] of writes) {
+    batch.set(
+      admin.doc(`${backend.config.collection}/${counter}/shards/${shard}`),
+      { ...fields(shard), count: FieldValue.increment(1), writes: FieldValue.increment(1) },
+      { merge: true },
+    );
+  }
+  const refs = writes.map(([counter, shard]) => admin.doc(`${backend.config.collection}/${counter}/shards/${shard}`));
+  const before = await admin.getAll(...refs, { fieldMask: [] });
+  const [result] = await batch.commit();
+  const committedAt = time.toMillis((result as FirebaseFirestore.WriteResult).writeTime);
+  const events = writes
+    .map(([counterId, shardId], i) => ({ counterId, shardId, isNew: !before[i]?.exists, committedAt }))
+    .filter(({ shardId, isNew }) => isNew || shardId === "0");
+  return async () => {
+    await Promise.all(events.map(wake));
+  };
+}
+
+function since({ meter: { usage } }: Target, before: Usage): Usage {
+  const { reads, writes, deletes } = usage;
+  return { reads: reads - before.reads, writes: writes - before.writes, deletes: deletes - before.deletes };
+}
+
+describe.concurrent("for each new counter", () => {
+  const COUNTERS = 20;
+  const all = (reads: number, writes: number, deletes: number): Usage => ({
+    reads: reads * COUNTERS,
+    writes: writes * COUNTERS,
+    deletes: deletes * COUNTERS,
+  });
+  const onShard = (shard: string) => Array.from({ length: COUNTERS }, (_, n): [string, string] => [`junk:${n}`, shard]);
+
+  /** What docs/security.md says that such a write costs: documents, invocations and tasks, its own write among them. */
+  function documented(write: string): Record<string, number> {
+    const row = readFileSync("docs/security.md", "utf8")
+      .split("\n")
+      .find((line) => line.startsWith(`| ${write} `));
+    const [reads, writes, deletes, invocations, tasks] = (row ?? "").split("|").slice(2).map(Number);
+    return { reads, writes, deletes, invocations, tasks } as Record<string, number>;
+  }
+
+  test("the functions make 1 read and 1 write, and never return to it", async () => {
+    const victim = await target(defaults);
+    const events = await commit(victim, onShard("0"));
+    await victim.time.advance(2 * MARGIN);
+    await victim.time.run(events());
+    await atRest(victim);
+    expect(victim.meter.usage).toEqual(all(1, 1, 0));
+    expect(documented("makes a counter")).toEqual({ reads: 1, writes: 2, deletes: 0, invocations: 1, tasks: 0 });
+    expect(victim.tasks).toBe(0);
+    await victim.time.run(sweep(victim.backend));
+    // It finds none to poll, and none to reconcile.
+    expect(victim.meter.usage.reads).toBe(COUNTERS + 2);
+  });
+
+  test("on a shard out of the way, they are polled until that is folded, and never return to it", async () => {
+    const victim = await target(defaults);
+    const events = await commit(victim, onShard("9999"));
+    await victim.time.advance(2 * MARGIN);
+    await victim.time.run(events());
+    await atRest(victim);
+    const bases = await admin.getAll(
+      ...onShard("base").map(([counter]) => admin.doc(`${victim.backend.config.collection}/${counter}/shards/base`)),
+    );
+    // Another instance than the one that has folded, which finds them counted. The emulator's margin would make it look.
+    const wake = createWake({ ...victim.backend, margin: 0 });
+    for (const base of bases) {
+      const committedAt = victim.time.toMillis(base.updateTime as FirebaseFirestore.Timestamp);
+      const counterId = base.ref.parent.parent?.id as string;
+      await victim.time.run(wake({ counterId, shardId: "base", isNew: true, committedAt }));
+    }
+    await atRest(victim);
+    const { reads, writes, deletes } = victim.meter.usage;
+    const tasks = victim.tasks / COUNTERS;
+    // Invocations for both creations and each task. Two sweeps come while it is polled.
+    expect(documented("makes a counter on shard 9999, until that is folded")).toEqual({
+      reads: reads / COUNTERS + 2,
+      writes: writes / COUNTERS + 1,
+      deletes: deletes / COUNTERS,
+      invocations: 2 + tasks,
+      tasks,
+    });
+    await victim.time.run(sweep(victim.backend));
+    expect(victim.meter.usage.reads).toBe(reads + 2);
+  });
+});
+
+/** Waits until nothing was read or written for longer than anything may be put off. */
+async function atRest({ backend, meter, time }: Target): Promise<void> {
+  for (let before = ""; before !== JSON.stringify(meter.usage); ) {
+    before = JSON.stringify(meter.usage);
+    await time.advance(backend.config.shrinkCooldown + backend.config.maxInterval);
+  }
+}
+
+const SHARDS = 200;
+
+/** Writes to shards out of the way, so many. */
+const toWide = (writes: number) =>
+  Array.from({ length: writes }, (_, n): [string, string] => ["views:wide", `${9_999 - n}`]);
+
+/** How often a counter of many shards was measured: each time by two aggregation queries. */
+const measurements = ({ meter }: Target) => (meter.calls.get("RunAggregationQuery") ?? 0) / 2;
+
+/** Of writes: after how many milliseconds, and how many at once. */
+const PATTERNS: Record<string, readonly [after: number, writes: number][]> = {
+  "a few, as soon as they are looked at again": [[2_310, 3]],
+  "many, as soon as they are looked at again": [[2_310, 40]],
+  "one, now and then": [[2_310, 1]],
+  "one after a pause, and one more": [
+    [2_310, 1],
+    [310, 1],
+  ],
+  "all the time": [[310, 1]],
+  "everywhere, all the time": [[990, 200]],
+};
+
+test.concurrent.each(Object.entries(PATTERNS))(
+  "a counter spread wide is measured at most four times in its longest interval, whatever is written when: %s",
+  async (_, pattern) => {
+    const victim = await target();
+    const { maxInterval } = victim.backend.config;
+    const spread = await commit(victim, toWide(SHARDS));
+    await victim.time.advance(2 * MARGIN);
+    await victim.time.run(spread());
+    const before = measurements(victim);
+    const start = victim.time.now();
+    const events: Promise<void>[] = [];
+    for (let n = 0; victim.time.now() - start < 3 * maxInterval; n++) {
+      const [after, writes] = pattern[n % pattern.length] as [number, number];
+      await victim.time.advance(after);
+      const wakes = await commit(victim, toWide(writes));
+      events.push(wakes());
+    }
+    await victim.time.run(Promise.all(events));
+    const intervals = (victim.time.now() - start) / maxInterval;
+    const measured = measurements(victim) - before;
+    console.log(`  ${measured.toFixed(1)} measurements in ${intervals.toFixed(1)} longest intervals`);
+    expect(measured).toBeGreaterThanOrEqual(1);
+    expect(measured).toBeLessThanOrEqual(4 * intervals);
+  },
+);
+
+test.concurrent.each([
+  ["2 reads, as clients write it", (shard: string) => ({ shard }), 2],
+  ["2 reads and one for each shard, where a server leaves `shard` out", () => ({}), 2 + SHARDS],
+] as const)(
+  "a measurement of a counter spread over 200 shards costs %s",
+  async (_, fields, reads) => {
+    // Nothing is folded meanwhile.
+    const victim = await target({ shrinkCooldown: 600_000 });
+    const spread = await commit(victim, toWide(SHARDS), fields);
+    await victim.time.advance(2 * MARGIN);
+    await victim.time.run(spread());
+    // The counter document, the first shards of what may be few, and then all.
+    expect(victim.meter.usage).toEqual({ reads: 1 + 4 + reads, writes: 1, deletes: 0 });
+    // Nothing wakes the functions for a shard that exists, so the poll finds the write.
+    await commit(victim, toWide(1), fields);
+    const before = { ...victim.meter.usage };
+    await victim.time.advance(victim.backend.config.maxInterval + 2 * MARGIN);
+    expect(since(victim, before)).toEqual({ reads: 1 + reads, writes: 1, deletes: 0 });
+  },
+  120_000,
+);
+
+test.concurrent("a counter spread wide that is left alone is folded, and costs what it did before", async () => {
+  const victim = await target();
+  const spread = await commit(victim, toWide(SHARDS));
+  await victim.time.run(spread());
+  await atRest(victim);
+  expect(victim.meter.usage.deletes).toBe(SHARDS);
+  const before = { ...victim.meter.usage };
+  const events = await commit(victim, [["views:wide", "0"]]);
+  await victim.time.advance(2 * MARGIN);
+  await victim.time.run(events());
+  // The counter, base and shard 0.
+  expect(since(victim, before)).toEqual({ reads: 3, writes: 1, deletes: 0 });
+});

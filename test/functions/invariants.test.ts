@@ -1,0 +1,272 @@
+/**
+ * One test for each invariant of docs/architecture.md, named after it. Where a schedule of events matters, the backend's
+ * own code runs in this process (support/lab.ts). Everything else is the deployed functions.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import { deleteDoc, doc, getDoc, serverTimestamp, setDoc } from "firebase/firestore";
+import { FieldValue, type WriteResult } from "firebase-admin/firestore";
+import { counter, hasIncremented, incrementCounter, undoIncrement } from "firestore-tally";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { aggregate, runTask } from "../../functions/src/aggregate.ts";
+import type { Backend } from "../../functions/src/backend.ts";
+import { readCounter, toMillis } from "../../functions/src/counterDocument.ts";
+import { fold } from "../../functions/src/fold.ts";
+import type { Cause } from "../../functions/src/interval.ts";
+import { measureShards } from "../../functions/src/measure.ts";
+import { publish } from "../../functions/src/publish.ts";
+import type { AggregationTask } from "../../functions/src/queue.ts";
+import { sweep } from "../../functions/src/sweep.ts";
+import { createWake, type Written } from "../../functions/src/wake.ts";
+import { idle } from "../../functions/testing/arbitraries.ts";
+import { admin, adminAt, type Client, client, signIn } from "../../testkit/app.ts";
+import { anyHistory, lab, MARGIN, play } from "../../testkit/lab.ts";
+import { gaps, increments, possibleSums, watch } from "../../testkit/load.ts";
+import { startMeter } from "../../testkit/meter.ts";
+import { invocations, published, sumOfShards, until } from "../../testkit/suite.ts";
+
+const ID = "lab:counter";
+
+/** One increment, as a server writes it. @returns the event that Firestore would send for it */
+async function write({ counters }: Backend, shard: string, by = 1): Promise<Written> {
+  const result: WriteResult = await counters
+    .doc(`${ID}/shards/${shard}`)
+    .set({ shard, count: FieldValue.increment(by), writes: FieldValue.increment(1) }, { merge: true });
+  return { counterId: ID, shardId: shard, committedAt: toMillis(result.writeTime) };
+}
+
+/** As {@link write}. @returns the events there are: of a shard that is created, and of shard 0 */
+async function writeAsDeployed(backend: Backend, shard: string): Promise<Written[]> {
+  const isNew = !(await backend.counters.doc(`${ID}/shards/${shard}`).get()).exists;
+  const event = await write(backend, shard);
+  return isNew || shard === "0" ? [{ ...event, isNew }] : [];
+}
+
+/** What an event asks for. */
+const causeOf = ({ committedAt, shardId }: Written): Cause => ({ at: committedAt, isPoll: false, shardId });
+
+async function state({ counters }: Backend): Promise<{ total: number; writes: number; asOf: number }> {
+  const snapshot = await counters.doc(ID).get();
+  return { total: snapshot.get("total"), writes: snapshot.get("writes"), asOf: toMillis(snapshot.get("asOf")) };
+}
+
+let writers: Client[];
+beforeAll(() => {
+  writers = Array.from({ length: 10 }, () => client());
+});
+afterAll(async () => {
+  await Promise.all(writers.map((one) => one.close()));
+});
+
+test("I1: every total ever published equals the sum of the increments committed at or before its asOf", async () => {
+  const id = "invariant:1";
+  const watcher = client();
+  const seen = await watch(watcher, id);
+  const commits: { at: number; by: number }[] = [];
+  await Promise.all(
+    Array.from({ length: 8 }, async (_, writer) => {
+      // Long enough for several totals, however long the first functions take to start.
+      for (let n = 0; n < 60 || (seen.seen.length < 4 && n < 400); n++) {
+        const by = ((writer * 7 + n * 3) % 11) - 4;
+        const shard = String((writer * 5 + n) % 12);
+        const result = await admin
+          .doc(`counters/${id}/shards/${shard}`)
+          .set({ shard, count: FieldValue.increment(by), writes: FieldValue.increment(1) }, { merge: true });
+        commits.push({ at: toMillis(result.writeTime), by });
+        await sleep(40);
+      }
+    }),
+  );
+  const sum = (until: number) => commits.filter(({ at }) => at <= until).reduce((all, { by }) => all + by, 0);
+  await seen.reached(sum(Number.POSITIVE_INFINITY));
+  expect(seen.seen.length).toBeGreaterThanOrEqual(3);
+  for (const { total, asOf } of seen.seen) {
+    const at = (asOf?.seconds ?? 0) * 1_000 + (asOf?.nanoseconds ?? 0) / 1e6;
+    // Exactly, but for the commits of the last milliseconds, which the emulator may leave out.
+    const recent = commits.filter((commit) => commit.at <= at && commit.at > at - MARGIN);
+    expect(possibleSums(sum(at - MARGIN), recent)).toContain(total);
+  }
+  await watcher.close();
+});
+
+test("I4: at most one publish per interval, however many writers and instances", async () => {
+  const id = "invariant:4";
+  const watcher = client();
+  const seen = await watch(watcher, id);
+  const { acknowledged } = await increments(writers, id, 150, 6);
+  await seen.reached(acknowledged);
+  expect(gaps(seen).length).toBeGreaterThanOrEqual(3);
+  expect(Math.min(...gaps(seen))).toBeGreaterThanOrEqual(1_000);
+  await watcher.close();
+});
+
+test("I8: a keyed increment counts once per key, however often it is sent, and never without its entry", async () => {
+  const id = "likes:invariant-8";
+  const users = Array.from({ length: 4 }, () => client());
+  const uids = await Promise.all(users.map(signIn));
+  const refs = users.map(({ db }) => counter(db, id));
+  const like = (n: number) => incrementCounter(refs[n] as (typeof refs)[0], 1, { key: uids[n] as string });
+  await Promise.all(Array.from({ length: 20 }, (_, n) => like(n % users.length)));
+  expect(await sumOfShards(id)).toBe(users.length);
+  // Undone as often, and done again: once more.
+  await Promise.all(Array.from({ length: 5 }, () => undoIncrement(refs[0] as (typeof refs)[0], uids[0] as string)));
+  expect(await sumOfShards(id)).toBe(users.length - 1);
+  await like(0);
+  await like(0);
+  expect(await hasIncremented(refs[0] as (typeof refs)[0], uids[0] as string)).toBe(true);
+
+  // The entry alone, and the increment that says it belongs to a key.
+  const { db } = users[1] as Client;
+  const key = uids[1] as string;
+  const entry = doc(db, `counters/${id}/entries/${key}`);
+  const shard = (await getDoc(entry)).get("shard");
+  await expect(deleteDoc(entry)).rejects.toMatchObject({ code: "permission-denied" });
+  const other = doc(db, `counters/likes:invariant-8b/entries/${key}`);
+  const alone = { by: 1, shard, at: serverTimestamp() };
+  await expect(setDoc(other, alone)).rejects.toMatchObject({ code: "permission-denied" });
+
+  await until(async () => (await published(id))?.total === users.length, "the total");
+  expect((await admin.collection(`counters/${id}/entries`).get()).size).toBe(users.length);
+  expect(await sumOfShards(id)).toBe(users.length);
+  await Promise.all(users.map((user) => user.close()));
+});
+
+// These keep to collections of their own, so they run side by side while the deployed functions come to rest.
+describe.concurrent("while the deployed functions come to rest", () => {
+  test("I2: whatever events are late, doubled, out of order or lost once, and wherever instances die, all is counted", async () => {
+    await fc.assert(
+      fc.asyncProperty(anyHistory, async (history) => {
+        const { backend, tasks } = lab();
+        let written = 0;
+        await play(history, { backend, tasks }, async (choice) => {
+          written++;
+          return await writeAsDeployed(backend, String(choice % 6));
+        });
+        if (written > 0) expect(await state(backend)).toMatchObject({ total: written, writes: written });
+      }),
+      { numRuns: 8, endOnFailure: true },
+    );
+  });
+
+  test("I3: a late aggregation never overwrites a newer total", async () => {
+    const { backend } = lab();
+    const ref = backend.counters.doc(ID);
+    await aggregate(backend, await readCounter(ref), causeOf(await write(backend, "0")));
+    await sleep(backend.config.minInterval);
+
+    // One aggregation measures, then dawdles; another overtakes it.
+    const before = await readCounter(ref);
+    const late = await measureShards(ref.collection("shards"), 1);
+    await aggregate(backend, await readCounter(ref), causeOf(await write(backend, "1")));
+    const newer = await state(backend);
+    expect(newer.total).toBe(2);
+
+    const old = { ...idle, total: late.total, writes: 1, publishes: 2, asOf: toMillis(late.asOf) };
+    const published = await publish(before, old, late.asOf, backend.config);
+    expect(published).toBe(false);
+    expect(await state(backend)).toEqual(newer);
+
+    // And the loop itself, which was told of a counter document that is no more, looks again instead.
+    const third = await write(backend, "2");
+    await aggregate(backend, before, causeOf(third));
+    const { total, asOf } = await state(backend);
+    expect(total === 3 || asOf === newer.asOf).toBe(true);
+  });
+
+  test("I4: instances that share no memory agree on when the next publish is due", async () => {
+    // However long the writes take beside those of the other tests.
+    const { backend, tasks } = lab({ minInterval: 5_000, maxInterval: 5_000 });
+    const instances = Array.from({ length: 5 }, () => createWake(backend));
+    await instances[0]?.(await write(backend, "0"));
+    const { asOf } = await state(backend);
+    for (const instance of instances) await instance(await write(backend, "1"));
+    expect((await state(backend)).asOf).toBe(asOf);
+    expect(tasks).toHaveLength(1);
+    await runTask(backend, tasks[0] as AggregationTask);
+    expect((await state(backend)).total).toBe(6);
+    expect((await state(backend)).asOf - asOf).toBeGreaterThanOrEqual(backend.config.minInterval);
+  });
+
+  test("I5: folding is invisible to increments that go on meanwhile", async () => {
+    // No cool-down: every shard beyond the first is folded while it is being written to.
+    const { backend } = lab({ shrinkCooldown: 0 });
+    const shards = backend.counters.doc(ID).collection("shards");
+    let written = 0;
+    let folded = 0;
+    let done = false;
+    const writing = Promise.all(
+      Array.from({ length: 6 }, async (_, writer) => {
+        for (let n = 0; n < 80; n++) {
+          await write(backend, String((writer + n) % 20));
+          written++;
+        }
+      }),
+    ).finally(() => {
+      done = true;
+    });
+    while (!done) {
+      const certain = written;
+      await sleep(MARGIN);
+      expect((await measureShards(shards, 20)).total).toBeGreaterThanOrEqual(certain);
+      // Those that have been quiet for a moment: with all others, each batch would meet a straggler.
+      folded += (await fold(shards, 1, Date.now() - 30)).folded;
+    }
+    await writing;
+    expect(folded).toBeGreaterThan(0);
+    await sleep(MARGIN);
+    expect(await measureShards(shards, 20)).toMatchObject({ total: written, writes: written });
+    await fold(shards, 1, Date.now() + 1_000);
+    await sleep(MARGIN);
+    // Shard 0 and base.
+    expect(await measureShards(shards, 20)).toMatchObject({ total: written, writes: written, documents: 2 });
+  });
+
+  test("I6: the backend takes no lock on a shard: no transaction, no read that locks", async () => {
+    const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
+    const { firestore, close } = adminAt(meter.address);
+    const { backend, tasks } = lab({ shrinkCooldown: 0 }, firestore);
+    const wake = createWake(backend);
+    for (let n = 0; n < 30; n++) await wake(await write(backend, String(n % 10)));
+    // Until it is idle, which takes a fold.
+    for (let task = tasks.shift(); task; task = tasks.shift()) await runTask(backend, task);
+    await sweep(backend);
+
+    expect(meter.usage.deletes).toBeGreaterThan(0);
+    expect(Object.fromEntries(meter.calls)).not.toHaveProperty("transaction");
+    expect(meter.calls.get("Commit")).toBeGreaterThan(30);
+    await close();
+    meter.close();
+  });
+
+  test("I7: idle is free: with no writes, no function runs", async () => {
+    expect(invocations("wake")).toBeGreaterThan(0);
+    const names = ["wake", "wakezero", "wakebase", "aggregate", "sweep"] as const;
+    const count = () => names.map(invocations).join();
+    // First the counters of other tests come to rest: nothing happens for longer than the longest interval.
+    let before = "";
+    let since = 0;
+    await until(
+      async () => {
+        if (count() !== before) [before, since] = [count(), performance.now()];
+        else await sleep(250);
+        return performance.now() - since > 11_000;
+      },
+      "the functions to come to rest",
+      120_000,
+    );
+    await sleep(4_000);
+    expect(count()).toBe(before);
+  }, 150_000);
+
+  test("I7: a sweep with no counter to poll and nothing to reconcile costs two reads", async () => {
+    const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
+    const { firestore, close } = adminAt(meter.address);
+    const { backend } = lab({}, firestore);
+    await sweep(backend);
+    // The SDK has its answer a moment before the call ends and is counted.
+    await until(() => meter.usage.reads >= 2, "both queries to be counted");
+    expect(meter.usage).toEqual({ reads: 2, writes: 0, deletes: 0 });
+    await close();
+    meter.close();
+  });
+});

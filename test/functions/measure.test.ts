@@ -1,0 +1,146 @@
+/** Measuring a counter: what it costs in reads and memory, and what it does where the index is of no help. */
+import { type CollectionReference, type Firestore, Timestamp } from "firebase-admin/firestore";
+import { logger } from "firebase-functions";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { FAILED_PRECONDITION, MAX_SHARDS } from "../../core/src/index.ts";
+import { measureShards } from "../../functions/src/measure.ts";
+import { admin, adminAt } from "../../testkit/app.ts";
+import { type Inspection, Refused, startProxy } from "../../testkit/grpcProxy.ts";
+import { type Measured, meter } from "../../testkit/meter.ts";
+
+const BATCH = 500;
+const MEGABYTE = 2 ** 20;
+
+let made = 0;
+/** The shards of a counter that no function watches, each with `count` 3 and `writes` 1. */
+async function counterOf(documents: number, fields: (shard: string) => object): Promise<string> {
+  const path = `measured${process.pid}x${made++}/any/shards`;
+  for (let start = 0; start < documents; start += BATCH) {
+    const batch = admin.batch();
+    for (let n = start; n < Math.min(start + BATCH, documents); n++) {
+      batch.set(admin.doc(`${path}/${n}`), { ...fields(`${n}`), count: 3, writes: 1, at: Timestamp.now() });
+    }
+    await batch.commit();
+  }
+  return path;
+}
+
+const closing: (() => Promise<void>)[] = [];
+/** Another connection, as it is billed, with what is in its way. */
+async function metered(...inWay: Inspection[]): Promise<{ firestore: Firestore; measured: Measured }> {
+  const { measured, inspection } = meter();
+  const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [...inWay, inspection]);
+  const { firestore, close } = adminAt(proxy.address);
+  closing.push(() => close().finally(proxy.close));
+  return { firestore: firestore as unknown as Firestore, measured };
+}
+
+/** What Firestore answers to a query that takes an index which is not deployed. */
+const withoutIndex: Inspection = (method) =>
+  method === "RunAggregationQuery"
+    ? {
+        request(message) {
+          const { structuredAggregationQuery: query } = message.as<{
+            structuredAggregationQuery: { aggregations: readonly { sum?: unknown }[] };
+          }>();
+          if (query.aggregations.some(({ sum }) => sum)) {
+            throw new Refused(FAILED_PRECONDITION, "The query requires an index.");
+          }
+        },
+      }
+    : undefined;
+
+const indexed = (shard: string) => ({ shard });
+/** The largest counter there is. */
+let largest: string;
+beforeAll(async () => {
+  largest = await counterOf(MAX_SHARDS, indexed);
+}, 120_000);
+afterEach(() => vi.restoreAllMocks());
+afterAll(async () => {
+  await Promise.all(closing.map((close) => close()));
+});
+
+/** How far the heap grows while something is done, garbage included where it cannot be collected before. */
+async function heapOf(act: () => Promise<unknown>): Promise<number> {
+  globalThis.gc?.();
+  const before = process.memoryUsage().heapUsed;
+  let peak = before;
+  const look = () => {
+    peak = Math.max(peak, process.memoryUsage().heapUsed);
+  };
+  const watching = setInterval(look, 1);
+  await act();
+  look();
+  clearInterval(watching);
+  return peak - before;
+}
+
+test("One read: 10,000 shards are measured with 20 reads and less than 10 MB", async () => {
+  const { firestore, measured } = await metered();
+  const shards = firestore.collection(largest);
+  const measure = async (collection: CollectionReference) =>
+    expect(await measureShards(collection, MAX_SHARDS)).toMatchObject({
+      total: 3 * MAX_SHARDS,
+      writes: MAX_SHARDS,
+      documents: MAX_SHARDS,
+    });
+  await measure(shards);
+  expect(measured.usage).toEqual({ reads: 20, writes: 0, deletes: 0 });
+  // A read-write transaction would keep writers waiting.
+  expect(Object.fromEntries(measured.calls)).not.toHaveProperty("transaction");
+  const grown: number[] = [];
+  for (let n = 0; n < 5; n++) grown.push(await heapOf(() => measure(shards)));
+  console.log(`  the heap grows by ${grown.map((bytes) => (bytes / MEGABYTE).toFixed(1)).join(", ")} MB`);
+  // The least of several: what else is in the process allocates, too.
+  expect(Math.min(...grown)).toBeLessThan(10 * MEGABYTE);
+});
+
+test("without the index, shards are listed in pages: the same total, and one line in the log", async () => {
+  const warn = vi.spyOn(logger, "warn").mockImplementation(() => {});
+  const { firestore, measured } = await metered(withoutIndex);
+  const expected = { total: 3 * MAX_SHARDS, writes: MAX_SHARDS, documents: MAX_SHARDS, malformed: [] };
+  expect(await measureShards(firestore.collection(largest), MAX_SHARDS)).toMatchObject(expected);
+  // Beside the shards the count of all of them, and the empty page behind the last.
+  expect(measured.usage.reads).toBeGreaterThanOrEqual(MAX_SHARDS);
+  expect(measured.usage.reads).toBeLessThanOrEqual(MAX_SHARDS + 11);
+  const few = await counterOf(5, indexed);
+  expect(await measureShards(firestore.collection(few), 5)).toMatchObject({ total: 15, writes: 5, documents: 5 });
+  expect(warn.mock.calls).toEqual([[expect.stringContaining("deploy firestore.indexes.json")]]);
+});
+
+test("a shard without `shard`, which is not in the index, is counted, and one line in the log says what it costs", async () => {
+  const warn = vi.spyOn(logger, "warn").mockImplementation(() => {});
+  const { firestore, measured } = await metered();
+  for (const documents of [5, 700]) {
+    const path = await counterOf(documents, (shard) => (shard === "3" ? {} : { shard }));
+    const before = measured.usage.reads;
+    const sum = { total: 3 * documents, writes: documents, documents };
+    expect(await measureShards(firestore.collection(path), documents)).toMatchObject(sum);
+    expect(measured.usage.reads - before).toBe(2 + documents);
+  }
+  expect(warn.mock.calls).toEqual([[expect.stringContaining("docs/data-model.md")]]);
+});
+
+test("a counter of up to three shards is listed; one that has become larger since is added up all the same", async () => {
+  const { firestore, measured } = await metered();
+  for (const [documents, known, reads] of [
+    [0, 0, 1],
+    [3, 0, 3],
+    [4, 3, 4 + 2],
+    [4, 4, 2],
+    [1_000, 4, 2],
+    [1_001, 4, 4],
+    // It has shrunk: which shards they are matters.
+    [2, 4, 2 + 2],
+  ] as const) {
+    const path = await counterOf(documents, indexed);
+    const before = measured.usage.reads;
+    const measurement = await measureShards(firestore.collection(path), known);
+    expect([measurement.total, measurement.documents, measured.usage.reads - before]).toEqual([
+      3 * documents,
+      documents,
+      reads,
+    ]);
+  }
+});

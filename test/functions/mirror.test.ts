@@ -1,0 +1,199 @@
+/**
+ * Mirrors: the deployed functions write `mirrored:{key}` into `mirrors/{key}`.`stats.total`, and `comments:{key}` into
+ * `posts/{key}`.`comments` (the parameters are in scripts/test.ts). Where a schedule of events matters, the backend's own
+ * code runs in this process (support/lab.ts).
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { FieldValue } from "firebase-admin/firestore";
+import { counter, incrementCounter } from "firestore-tally";
+import { counter as serverCounter, incrementCounter as serverIncrement } from "firestore-tally/admin";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { aggregate } from "../../functions/src/aggregate.ts";
+import { readCounter, toMillis } from "../../functions/src/counterDocument.ts";
+import type { Cause } from "../../functions/src/interval.ts";
+import { measureShards } from "../../functions/src/measure.ts";
+import { parseMirrors } from "../../functions/src/mirror.ts";
+import { nextPublished } from "../../functions/src/next.ts";
+import { publish } from "../../functions/src/publish.ts";
+import { admin, adminAt, type Client, client } from "../../testkit/app.ts";
+import { lab } from "../../testkit/lab.ts";
+import { increments } from "../../testkit/load.ts";
+import { startMeter } from "../../testkit/meter.ts";
+import { logged, published, until } from "../../testkit/suite.ts";
+
+let writers: Client[];
+beforeAll(() => {
+  writers = Array.from({ length: 5 }, () => client());
+});
+afterAll(async () => {
+  await Promise.all(writers.map((one) => one.close()));
+});
+
+const target = (key: string) => admin.doc(`mirrors/${key}`);
+const mirrored = async (key: string) => (await target(key).get()).get("stats.total");
+const add = (key: string) => incrementCounter(counter((writers[0] as Client).db, `mirrored:${key}`));
+
+test.concurrent("a mirror follows its counter, never goes back, and is written together with a publish or not at all", async () => {
+  const key = "follows";
+  await target(key).set({ title: "kept", stats: { other: "kept" } });
+  const commits = { counter: new Map<number, number>(), mirror: new Map<number, number>() };
+  const watching = [
+    admin.doc(`counters/mirrored:${key}`).onSnapshot((snapshot) => {
+      if (snapshot.updateTime) commits.counter.set(toMillis(snapshot.updateTime), snapshot.get("total"));
+    }),
+    target(key).onSnapshot((snapshot) => {
+      const total = snapshot.get("stats.total");
+      if (snapshot.updateTime && total !== undefined) commits.mirror.set(toMillis(snapshot.updateTime), total);
+    }),
+  ];
+  const { acknowledged } = await increments(writers, `mirrored:${key}`, 60, 6);
+  await until(async () => (await mirrored(key)) === acknowledged, "the mirror to show the last increment");
+  await until(() => [...commits.mirror.values()].at(-1) === acknowledged, "its watcher, too");
+  for (const stop of watching) stop();
+
+  const totals = [...commits.mirror.values()];
+  console.log(`${acknowledged} increments, ${commits.counter.size} publishes, ${totals.length} writes of the mirror`);
+  expect(totals.length).toBeGreaterThanOrEqual(3);
+  expect(totals.length).toBeLessThanOrEqual(commits.counter.size);
+  expect(totals).toEqual(totals.toSorted((a, b) => a - b));
+  for (const [at, total] of commits.mirror) expect(commits.counter.get(at)).toBe(total);
+  expect((await target(key).get()).data()).toEqual({ title: "kept", stats: { other: "kept", total: acknowledged } });
+});
+
+test.concurrent("a document that is missing is not created and not waited for; once there, it gets the field with the next change", async () => {
+  const key = "missing";
+  await add(key);
+  await until(async () => (await published(`mirrored:${key}`))?.total === 1, "the total");
+  expect((await target(key).get()).exists).toBe(false);
+  await target(key).set({ title: "late" });
+  await add(key);
+  await until(async () => (await mirrored(key)) === 2, "the mirror");
+  await target(key).delete();
+  await add(key);
+  await until(async () => (await published(`mirrored:${key}`))?.total === 3, "the total");
+  expect((await target(key).get()).exists).toBe(false);
+});
+
+test.concurrent("a counted collection has its mirror, in the document that it belongs to", async () => {
+  await admin.doc("posts/mirrored").set({ title: "kept" });
+  await Promise.all(Array.from({ length: 3 }, () => admin.collection("posts/mirrored/comments").add({})));
+  await until(async () => (await admin.doc("posts/mirrored").get()).get("comments") === 3, "the mirror");
+  expect((await admin.doc("posts/mirrored").get()).data()).toEqual({ title: "kept", comments: 3 });
+});
+
+test.concurrent("keys that can name no document have no mirror, and others keep to their own", async () => {
+  const admitted = serverCounter(admin, "mirrored:a%2Fb é");
+  await target("a%2Fb é").set({});
+  await serverIncrement(admitted, 4);
+  await until(async () => (await mirrored("a%2Fb é")) === 4, "the mirror");
+  for (const id of ["mirrored:", "mirrored:.", "mirrored:..", "mirrored"]) {
+    await serverIncrement(serverCounter(admin, id));
+    await until(async () => (await published(id))?.total === 1, `the total of ${id}`);
+  }
+});
+
+test.concurrent("a document that can take no more is reported, and does not stop its counter", async () => {
+  // As much text as just fits, in two fields: one has a limit of its own.
+  let size = 48_576;
+  const fill = (): Promise<unknown> =>
+    target("full")
+      .set({ text: "x".repeat(1_000_000), more: "x".repeat(size) })
+      .catch(() => {
+        size -= 8;
+        return fill();
+      });
+  await fill();
+  await add("full");
+  await until(async () => (await published("mirrored:full"))?.total === 1, "the total");
+  await until(() => logged("could not mirror a total").length > 0, "the report");
+  const [report] = logged("could not mirror a total");
+  expect(report).toMatchObject({ severity: "ERROR", counter: "mirrored:full", document: "mirrors/full" });
+  expect(await mirrored("full")).toBe(undefined);
+});
+
+test.concurrent("a document that the app writes all the time, in transactions, has the total in the end", async () => {
+  const key = "contended";
+  await target(key).set({ edits: 0 });
+  let done = false;
+  let edits = 0;
+  const editing = Promise.all(
+    Array.from({ length: 3 }, async () => {
+      while (!done) {
+        await admin.runTransaction(async (transaction) => {
+          const { edits } = (await transaction.get(target(key))).data() as { edits: number };
+          transaction.update(target(key), { edits: edits + 1 });
+        });
+        edits++;
+      }
+    }),
+  );
+  const { acknowledged } = await increments(writers, `mirrored:${key}`, 20, 3);
+  await until(async () => (await mirrored(key)) === acknowledged, "the mirror");
+  done = true;
+  await editing;
+  expect((await target(key).get()).data()).toEqual({ edits, stats: { total: acknowledged } });
+});
+
+// ── The backend's own code ────────────────────────────────────────────────────────────────────────────────────────
+
+let made = 0;
+/** A lab whose counter has a mirror of its own. */
+function mirroringLab(firestore = admin) {
+  const document = `mirrorLab${process.pid}x${made++}/key`;
+  const { backend } = lab({ mirrors: parseMirrors(`lab=${document.replace("key", "{key}")}.total`) }, firestore);
+  const ref = backend.counters.doc("lab:key");
+  const write = async (by: number): Promise<Cause> => {
+    const { writeTime } = await ref
+      .collection("shards")
+      .doc("0")
+      .set({ count: FieldValue.increment(by), writes: FieldValue.increment(1) }, { merge: true });
+    await sleep(backend.config.minInterval);
+    return { at: toMillis(writeTime), shardId: "0", isPoll: false };
+  };
+  return { backend, ref, target: admin.doc(document), write };
+}
+
+test.concurrent("costs: 1 write with each publish of another total, none with the same, none of a missing document; no read", async () => {
+  const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
+  const { firestore, close } = adminAt(meter.address);
+  const { backend, ref, target, write } = mirroringLab(firestore);
+  const usedBy = async (by: number) => {
+    const cause = await write(by);
+    const state = await readCounter(ref);
+    const { reads, writes } = meter.usage;
+    await aggregate(backend, state, cause);
+    return { reads: meter.usage.reads - reads, writes: meter.usage.writes - writes };
+  };
+  expect(await usedBy(1)).toEqual({ reads: 1, writes: 1 });
+  await target.set({});
+  await sleep(backend.config.maxInterval);
+  expect(await usedBy(2)).toEqual({ reads: 1, writes: 2 });
+  expect((await target.get()).data()).toEqual({ total: 3 });
+  await sleep(backend.config.maxInterval);
+  const { updateTime } = await target.get();
+  await write(1);
+  expect(await usedBy(-1)).toEqual({ reads: 1, writes: 1 });
+  expect((await target.get()).updateTime).toEqual(updateTime);
+  await close();
+  meter.close();
+});
+
+test.concurrent("I3: neither a late publish nor one of a deleted counter touches the mirror, whether its document is there or not", async () => {
+  const { backend, ref, target, write } = mirroringLab();
+  const { config } = backend;
+  for (const there of [false, true]) {
+    if (there) await target.set({ total: "untouched" });
+    const cause = await write(1);
+    const before = await readCounter(ref);
+    const late = await measureShards(ref.collection("shards"), 0);
+    const next = nextPublished(cause, { previous: before.published }, late, config);
+    // Somebody else publishes, or publishes and then deletes.
+    await ref.set({ total: 100 });
+    expect(await publish(before, next, late.asOf, config)).toBe(false);
+    const current = await readCounter(ref);
+    await ref.delete();
+    expect(await publish(current, next, late.asOf, config)).toBe(false);
+    expect((await ref.get()).exists).toBe(false);
+    expect((await target.get()).data()).toEqual(there ? { total: "untouched" } : undefined);
+  }
+});

@@ -1,0 +1,158 @@
+/** What `npm pack` makes of each package installs into an empty project, and works there. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { admin } from "../../testkit/app.ts";
+import { sumOfShards } from "../../testkit/suite.ts";
+
+const project = mkdtempSync(join(tmpdir(), "tally-pack-"));
+const [host, port] = (process.env.FIRESTORE_EMULATOR_HOST as string).split(":");
+const projectId = process.env.GCLOUD_PROJECT as string;
+
+function run(program: string, args: string[]): string {
+  return execFileSync(program, args, { cwd: project, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+}
+
+/** Runs a module in the project. */
+function execute(code: string): string {
+  writeFileSync(join(project, "main.mjs"), code);
+  return run("node", ["main.mjs"]);
+}
+
+beforeAll(() => {
+  writeFileSync(join(project, "package.json"), '{ "name": "app", "private": true, "type": "module" }');
+  for (const folder of ["client", "functions"]) {
+    execFileSync("npm", ["pack", "--silent", "--pack-destination", project, `./${folder}`]);
+  }
+  const tarballs = readdirSync(project).filter((file) => file.endsWith(".tgz"));
+  expect(tarballs).toHaveLength(2);
+  // The peers are what an app has anyway; here they are those of this repository.
+  run("npm", [
+    "install",
+    "--prefer-offline",
+    "--legacy-peer-deps",
+    "--no-package-lock",
+    ...tarballs.map((t) => `./${t}`),
+  ]);
+  mkdirSync(join(project, "node_modules/@types"), { recursive: true });
+  for (const peer of ["firebase", "react", "react-dom", "@types/react"]) {
+    symlinkSync(resolve("node_modules", peer), join(project, "node_modules", peer));
+  }
+}, 180_000);
+
+afterAll(() => rmSync(project, { recursive: true }));
+
+describe("the client package", () => {
+  test("has the code, the types, the rules and the indexes, a readme and a license, and nothing else", () => {
+    const files = (folder: string) => readdirSync(join(project, "node_modules/firestore-tally", folder)).sort();
+    expect(files(".")).toEqual([
+      "LICENSE",
+      "README.md",
+      "dist",
+      "firestore.indexes.json",
+      "firestore.rules",
+      "package.json",
+    ]);
+    const entries = ["admin", "index", "react", "testing"];
+    expect(files("dist")).toEqual(
+      [
+        "cli.js",
+        "cli.licenses.txt",
+        ...entries.flatMap((entry) => [`${entry}.d.ts`, `${entry}.js`, `${entry}.js.map`]),
+      ].sort(),
+    );
+  });
+
+  test("counts from the web SDK", async () => {
+    const printed = execute(`
+      import { initializeApp, deleteApp } from "firebase/app";
+      import { connectFirestoreEmulator, getFirestore } from "firebase/firestore";
+      import { counter, getExactCounter, incrementCounter } from "firestore-tally";
+      const app = initializeApp({ projectId: "${projectId}", apiKey: "any" });
+      const db = getFirestore(app);
+      connectFirestoreEmulator(db, "${host}", ${port});
+      await incrementCounter(counter(db, "pack:web"));
+      console.log(await getExactCounter(counter(db, "pack:web")));
+      await deleteApp(app);
+    `);
+    expect(printed.trim()).toBe("1");
+    expect(await sumOfShards("pack:web")).toBe(1);
+  });
+
+  test("counts from a server, and waits for the total in a test", async () => {
+    const printed = execute(`
+      import { initializeApp } from "firebase-admin/app";
+      import { getFirestore } from "firebase-admin/firestore";
+      import { counter, incrementCounter } from "firestore-tally/admin";
+      import { prepareFirestore } from "firestore-tally/testing";
+      const firestore = await prepareFirestore();
+      const ref = counter(getFirestore(initializeApp({ projectId: "${projectId}" })), "pack:server");
+      await Promise.all([incrementCounter(ref, 5), incrementCounter(ref, -2)]);
+      console.log(await firestore.settled(ref));
+      process.exit();
+    `);
+    expect(printed.trim()).toBe("3");
+  });
+
+  test("brings the command line along", async () => {
+    expect(run("npx", ["firestore-tally", "--help"])).toContain("inspect <id>");
+    await admin.doc("counters/pack:cli/shards/0").set({ count: 7, writes: 1 });
+    const inspection = run("npx", ["firestore-tally", "inspect", "pack:cli", "--json"]);
+    expect(JSON.parse(inspection)).toMatchObject({ id: "pack:cli", exact: { total: 7 } });
+  });
+
+  test("renders a React component on a server", () => {
+    const printed = execute(`
+      import { createElement } from "react";
+      import { renderToString } from "react-dom/server";
+      import { initializeApp } from "firebase/app";
+      import { getFirestore } from "firebase/firestore";
+      import { counter } from "firestore-tally";
+      import { useCounter } from "firestore-tally/react";
+      const db = getFirestore(initializeApp({ projectId: "${projectId}", apiKey: "any" }));
+      const Views = () => createElement("b", null, useCounter(counter(db, "pack:react"), { initialTotal: 42 }).total);
+      console.log(renderToString(createElement(Views)));
+      process.exit();
+    `);
+    expect(printed.trim()).toBe("<b>42</b>");
+  });
+
+  test("type-checks in strict mode, under both module resolutions, and refuses what is wrong", () => {
+    writeFileSync(
+      join(project, "main.ts"),
+      `import { getFirestore } from "firebase/firestore";
+      import { getFirestore as getAdminFirestore } from "firebase-admin/firestore";
+      import * as web from "firestore-tally";
+      import * as admin from "firestore-tally/admin";
+      import { useCounter } from "firestore-tally/react";
+      import { prepareFirestore, type TestFirestore } from "firestore-tally/testing";
+      const ref: web.CounterRef = web.counter(getFirestore(), "views:home");
+      const total: number | undefined = useCounter(ref).total;
+      web.onCounter(ref, ({ total, asOf }) => asOf?.toDate().getTime() ?? total);
+      const server: admin.CounterRef = admin.counter(getAdminFirestore(), "views:home");
+      admin.deleteCounter(server, { onProgress: (deleted: number, all: number) => deleted / all });
+      const emulator: Promise<TestFirestore> = prepareFirestore();
+      // @ts-expect-error: a server's reference is no web reference
+      web.incrementCounter(server);
+      // @ts-expect-error: an amount is a number
+      web.incrementCounter(ref, "1");
+      export { emulator, total };`,
+    );
+    const tsc = resolve("node_modules/.bin/tsc");
+    for (const module of ["nodenext", "esnext"]) {
+      const resolution = module === "nodenext" ? "nodenext" : "bundler";
+      const options = ["--noEmit", "--strict", "--skipLibCheck", "--target", "es2022", "--lib", "es2022,dom"];
+      run(tsc, [...options, "--module", module, "--moduleResolution", resolution, "main.ts"]);
+    }
+  });
+});
+
+test("the kit exports its functions, and imports without a parameter's value", () => {
+  const printed = execute(`
+    import * as kit from "firestore-tally-kit";
+    console.log(Object.keys(kit).sort().join());
+  `);
+  expect(printed.trim()).toBe("aggregate,created,deleted,sweep,wake,wakebase,wakezero");
+});

@@ -1,0 +1,111 @@
+/**
+ * Replays docs/vectors.json over REST, as a client for another platform would write, and holds the web client's own
+ * plans against them.
+ */
+import { readFileSync } from "node:fs";
+import { initializeTestEnvironment } from "@firebase/rules-unit-testing";
+import { Firestore, Timestamp } from "firebase-admin/firestore";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { counterPath, planIncrement } from "../../core/src/index.ts";
+
+interface Vector {
+  name: string;
+  /** The uid of who writes; `null` if signed out. */
+  auth: string | null;
+  /** Documents that are there: `{ "secondsAgo": n }` is a time before now, `{ "bytes": "…" }` bytes in base64. */
+  before: { path: string; [field: string]: unknown }[];
+  /** The body of `documents:commit`, with `{project}` to be filled in. */
+  commit: { writes: { update?: { name: string } }[] };
+  /** Whether the rules accept it, and what the shards of the first write's counter then add up to. */
+  expect: { accepted: boolean; sum: number };
+}
+
+const PROJECT = "demo-tally-vectors";
+const host = process.env.FIRESTORE_EMULATOR_HOST as string;
+const vectors: Vector[] = JSON.parse(readFileSync("docs/vectors.json", "utf8"));
+const admin = new Firestore({ projectId: PROJECT });
+
+beforeAll(async () => {
+  const [name = "", port] = host.split(":");
+  const rules = readFileSync("firestore.rules", "utf8");
+  await initializeTestEnvironment({ projectId: PROJECT, firestore: { host: name, port: Number(port), rules } });
+});
+beforeEach(async () => {
+  for (const counter of await admin.collection("counters").listDocuments()) await admin.recursiveDelete(counter);
+});
+afterAll(() => admin.terminate());
+
+test.each(vectors)("$name", async ({ auth, before, commit, expect: expected }) => {
+  for (const { path, ...fields } of before) await admin.doc(path).set(stored(fields) as object);
+  const response = await fetch(`http://${host}/v1/projects/${PROJECT}/databases/(default)/documents:commit`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(auth && { authorization: `Bearer ${unsignedToken(auth)}` }) },
+    body: JSON.stringify(commit).replaceAll("{project}", PROJECT),
+  });
+  expect(response.status, await response.text()).toBe(expected.accepted ? 200 : 403);
+  const counter = /counters\/([^/]+)\//.exec(JSON.stringify(commit))?.[1];
+  const shards = await admin.collection(`counters/${counter}/shards`).get();
+  expect(shards.docs.reduce((sum, shard) => sum + (shard.get("count") ?? 0), 0)).toBe(expected.sum);
+});
+
+test("the first vector is what the web client plans", () => {
+  const [first] = vectors as [Vector];
+  const write = first.commit.writes[0] as Record<string, unknown> & { update: { name: string; fields: object } };
+  const bytes = [...Buffer.from(NONCE, "base64")];
+  const plan = planIncrement(
+    counterPath("counters", "views:home"),
+    "0",
+    1,
+    7 * 15_000,
+    () => (bytes.shift() ?? 0) / 256,
+  );
+  expect(write.update.name.endsWith(`/documents/${plan.path}`)).toBe(true);
+  expect(write.updateMask).toEqual({ fieldPaths: ["shard"] });
+  expect(write.update.fields).toEqual({ shard: { stringValue: plan.shard } });
+  expect(write.updateTransforms).toEqual([
+    { fieldPath: "count", increment: { integerValue: String(plan.by) } },
+    { fieldPath: "writes", increment: { integerValue: "1" } },
+    { fieldPath: "at", setToServerValue: "REQUEST_TIME" },
+    { fieldPath: `marks.\`${plan.window}\`.at`, setToServerValue: "REQUEST_TIME" },
+    {
+      fieldPath: `marks.\`${plan.window}\`.nonces`,
+      appendMissingElements: { values: [{ bytesValue: Buffer.from(plan.nonce).toString("base64") }] },
+    },
+  ]);
+});
+
+test("I5: a server's commit with a receipt, as docs/data-model.md shows it, counts once however often it is sent", async () => {
+  const [body = ""] = readFileSync("docs/data-model.md", "utf8").match(/(?<=```json\n)[^`]*\/receipts\/[^`]*/) ?? [];
+  const send = () =>
+    fetch(`http://${host}/v1/projects/${PROJECT}/databases/(default)/documents:commit`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: "Bearer owner" },
+      body: body.replaceAll("my-project", PROJECT),
+    });
+  const statuses: number[] = [];
+  for (let n = 0; n < 3; n++) statuses.push((await send()).status);
+  expect(statuses).toEqual([200, 409, 409]);
+  const shards = await admin.collection("counters/downloads:setup/shards").get();
+  expect(shards.docs.map((shard) => [shard.id, shard.get("count"), shard.get("writes")])).toEqual([["3", 1, 1]]);
+});
+
+/** The nonce of every good increment in the vectors. */
+const NONCE = "cbNt/g==";
+
+/** Fields as the Admin SDK stores them. */
+function stored(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(stored);
+  if (typeof value !== "object" || value === null) return value;
+  const { secondsAgo, bytes } = value as { secondsAgo?: number; bytes?: string };
+  if (secondsAgo !== undefined) return Timestamp.fromMillis(Date.now() - secondsAgo * 1_000);
+  if (bytes !== undefined) return Buffer.from(bytes, "base64");
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, stored(field)]));
+}
+
+/** A token as the emulator takes it: signed by nobody. */
+function unsignedToken(uid: string): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const now = Math.floor(Date.now() / 1_000);
+  const claims = { sub: uid, user_id: uid, aud: PROJECT, iss: `https://securetoken.google.com/${PROJECT}` };
+  return `${part({ alg: "none", type: "JWT" })}.${part({ ...claims, iat: now, exp: now + 3_600 })}.`;
+}

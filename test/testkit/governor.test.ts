@@ -1,0 +1,162 @@
+/** The governor in front of the emulator: a hot document collapses, spread writes do not, and nothing is miscounted. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { initializeTestEnvironment, type RulesTestEnvironment } from "@firebase/rules-unit-testing";
+import { v1 } from "@google-cloud/firestore";
+import { credentials } from "@grpc/grpc-js";
+import { doc, type Firestore, increment, setDoc } from "firebase/firestore";
+import { FieldValue } from "firebase-admin/firestore";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { admin, adminAt, client } from "../../testkit/app.ts";
+import { governor } from "../../testkit/governor.ts";
+import { type GrpcProxy, startProxy } from "../../testkit/grpcProxy.ts";
+import { steadily } from "../../testkit/load.ts";
+
+const EMULATOR = process.env.FIRESTORE_EMULATOR_HOST as string;
+const PER_SECOND = 100;
+const SECONDS = 2;
+
+/** No function watches it, and everybody may write. */
+const PROJECT = "demo-governor";
+const OPEN = "service cloud.firestore { match /databases/{any}/documents { match /{all=**} { allow read, write; } } }";
+
+const limits = { perSecond: 5, burst: 5, longestWait: 1_000 };
+const proxies: GrpcProxy[] = [];
+let environment: RulesTestEnvironment;
+
+async function governed(options = limits) {
+  const { governed: did, inspection } = governor(options);
+  const proxy = await startProxy(EMULATOR, [inspection]);
+  proxies.push(proxy);
+  return { did, address: proxy.address };
+}
+
+beforeAll(async () => {
+  const [host, port] = EMULATOR.split(":");
+  const firestore = { host: host as string, port: Number(port), rules: OPEN };
+  environment = await initializeTestEnvironment({ projectId: PROJECT, firestore });
+});
+afterAll(async () => {
+  for (const proxy of proxies) proxy.close();
+  await environment.cleanup();
+});
+
+/** Commits without the retries of an SDK, so that each is acknowledged or refused for good. */
+async function commits(address: string, documents: number) {
+  const folder = `governor${Math.random()}`;
+  const [servicePath = "", port] = address.split(":");
+  const raw = new v1.FirestoreClient({ servicePath, port: Number(port), sslCreds: credentials.createInsecure() });
+  const database = `projects/${PROJECT}/databases/(default)`;
+  const increase = { fieldPath: "count", increment: { integerValue: 1 } };
+  const headers = { authorization: "Bearer owner" };
+  const took: number[] = [];
+  const refusals = new Set<string>();
+  await steadily(PER_SECOND, SECONDS, async (n) => {
+    const name = `${database}/documents/${folder}/${n % documents}`;
+    const writes = [{ update: { name }, updateMask: {}, updateTransforms: [increase] }];
+    const start = performance.now();
+    try {
+      await raw.commit({ database, writes }, { otherArgs: { headers }, retry: null });
+      took.push(performance.now() - start);
+    } catch (error) {
+      refusals.add((error as Error).message);
+    }
+  });
+  await raw.close();
+  let total = 0;
+  await environment.withSecurityRulesDisabled(async (context) => {
+    const { docs } = await context.firestore().collection(folder).get();
+    for (const document of docs) total += document.get("count");
+  });
+  return { took: took.sort((a, b) => a - b), refusals, total };
+}
+
+describe("100 writes per second", () => {
+  test("to one document, without the governor: all are taken", async () => {
+    const { took, total } = await commits(EMULATOR, 1);
+    expect(took.length).toBe(PER_SECOND * SECONDS);
+    expect(total).toBe(PER_SECOND * SECONDS);
+  });
+
+  test("to one document: what it sustains is taken, late; the rest is ABORTED; what was acknowledged is there", async () => {
+    const { did, address } = await governed();
+    const { took, refusals, total } = await commits(address, 1);
+    const served = limits.burst + limits.perSecond * (SECONDS + limits.longestWait / 1_000);
+    expect(took.length).toBeGreaterThan(served * 0.8);
+    expect(took.length).toBeLessThan(served * 1.2);
+    expect(took[Math.floor(took.length / 2)]).toBeGreaterThan(limits.longestWait / 2);
+    expect([...refusals]).toEqual(["10 ABORTED: Too much contention on these documents. Please try again."]);
+    expect(did.aborted).toBe(PER_SECOND * SECONDS - took.length);
+    expect(total).toBe(took.length);
+  });
+
+  test("spread over 200 documents: all are taken, none waits", async () => {
+    const { did, address } = await governed();
+    const { took, total } = await commits(address, 200);
+    expect(took.length).toBe(PER_SECOND * SECONDS);
+    expect(did).toEqual({ waited: 0, aborted: 0 });
+    expect(total).toBe(PER_SECOND * SECONDS);
+  });
+});
+
+test("the web SDK sends a refused write again until it is taken, and once: those behind it wait, in order", async () => {
+  const { did, address } = await governed({ perSecond: 1, burst: 2, longestWait: 0 });
+  const { db, close } = client(address, PROJECT);
+  const acknowledged: string[] = [];
+  const write = (db: Firestore, id: string, n: number) =>
+    setDoc(doc(db, `web/${id}`), { count: increment(1) }, { merge: true }).then(() => acknowledged.push(`${id} ${n}`));
+  await Promise.all([write(db, "hot", 1), write(db, "hot", 2), write(db, "hot", 3), write(db, "cold", 1)]);
+  expect(acknowledged).toEqual(["hot 1", "hot 2", "hot 3", "cold 1"]);
+  expect(did.aborted).toBeGreaterThan(0);
+  await environment.withSecurityRulesDisabled(async (context) => {
+    expect((await context.firestore().doc("web/hot").get()).get("count")).toBe(3);
+  });
+  await close();
+});
+
+describe("a read-write transaction that has read a document", () => {
+  const latency = 60;
+  const ref = "locked/1";
+
+  /** How long another writer's writes take meanwhile, in ascending order. The transaction has a network in between. */
+  async function waits(readOnly: boolean): Promise<number[]> {
+    const proxy = await startProxy(EMULATOR, [], { latency });
+    proxies.push(proxy);
+    const { firestore, close } = adminAt(proxy.address);
+    await admin.doc(ref).set({ count: 0 });
+    const transactions = (async () => {
+      for (let n = 0; n < 5; n++) {
+        await firestore.runTransaction(
+          async (transaction) => {
+            await transaction.get(firestore.doc(ref));
+            if (!readOnly) transaction.update(firestore.doc(ref), { read: FieldValue.increment(1) });
+          },
+          { readOnly },
+        );
+      }
+    })();
+    const took: number[] = [];
+    let done = false;
+    transactions.finally(() => {
+      done = true;
+    });
+    while (!done) {
+      const start = performance.now();
+      await admin.doc(ref).update({ count: FieldValue.increment(1) });
+      took.push(performance.now() - start);
+      await sleep(1);
+    }
+    await transactions;
+    await close();
+    return took.sort((a, b) => a - b);
+  }
+
+  test("keeps other writers waiting for its round trips: the emulator's own locks, held over the network", async () => {
+    // Its answer and its commit, each one way.
+    expect((await waits(false)).at(-1)).toBeGreaterThan(1.8 * latency);
+  });
+
+  test("keeps nobody waiting if it is read-only", async () => {
+    const took = await waits(true);
+    expect(took[Math.floor(took.length * 0.9)]).toBeLessThan(latency);
+  });
+});

@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { NOT_OF_EXTENSION, params } from "../../functions/src/config.ts";
+import { parametersOf } from "./parameters.ts";
+
+const defined = Object.values(params).map(({ name }) => name);
+
+test.each(["plain", "kit"] as const)("the functions as %s have the parameters that their code defines", (packaging) => {
+  expect(parametersOf(packaging).names).toEqual(defined);
+});
+
+test("the extension has its own instead of those that only a deployment of the code has", () => {
+  const { names } = parametersOf("extension");
+  const shared = defined.filter((name) => !NOT_OF_EXTENSION.includes(name));
+  expect(names.toSorted()).toEqual([...shared, "DATABASE_REGION"].toSorted());
+});

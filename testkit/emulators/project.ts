@@ -1,0 +1,80 @@
+/** Lays out a Firebase project that is this repository but for its ports and packaging, in a folder that may go. */
+import { randomInt } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import getPort from "get-port";
+
+const repository = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Where the functions publish their events. */
+const EVENTARC_CHANNEL = "locations/us-central1/channels/firebase";
+
+/** How the functions are loaded: as a plain codebase, through extension.yaml, or as a function kit. */
+export const PACKAGINGS = ["plain", "extension", "kit"] as const;
+export type Packaging = (typeof PACKAGINGS)[number];
+
+export interface Project {
+  readonly folder: string;
+  /** Where each emulator is to listen, `host:port` by name. */
+  readonly addresses: Readonly<Record<string, string>>;
+  remove(): void;
+}
+
+/**
+ * Below the ports that systems lend to outgoing connections (from 32768 on Linux, 49152 elsewhere), one of which could
+ * take it before the emulator does; at random, so that suites that start together do not choose the same.
+ */
+function freePort(): Promise<number> {
+  return getPort({ port: Array.from({ length: 20 }, () => randomInt(20_000, 32_768)) });
+}
+
+/** @param params  parameters of the functions that differ from their defaults, by name */
+export async function layOutProject(packaging: Packaging, params: Record<string, string>): Promise<Project> {
+  const folder = mkdtempSync(join(tmpdir(), "tally-suite-"));
+  const config = JSON.parse(readFileSync(join(repository, "firebase.json"), "utf8"));
+  const addresses: Record<string, string> = {};
+  for (const name of ["auth", "eventarc", "firestore", "functions", "hosting", "pubsub", "tasks", "hub", "logging"]) {
+    const port = await freePort();
+    addresses[name] = `127.0.0.1:${port}`;
+    config.emulators[name] = { ...config.emulators[name], host: "127.0.0.1", port };
+  }
+  // Tests that load rules of their own have projects of their own; each request would be a warning in the log.
+  config.emulators.singleProjectMode = false;
+  config.emulators.firestore.websocketPort = await freePort();
+  letPageReach(config, [addresses.auth, addresses.firestore, addresses.firestore?.replace("127.0.0.1", "localhost")]);
+
+  for (const name of ["functions", "node_modules", "web", config.firestore.rules, config.firestore.indexes]) {
+    symlinkSync(join(repository, name), join(folder, name));
+  }
+  const env = Object.entries({ EVENTARC_CHANNEL, ...params }).map(([name, value]) => `${name}=${value}\n`);
+  const [codebase] = config.functions;
+  if (packaging === "extension") {
+    delete config.functions;
+    config.extensions = { tally: repository };
+    mkdirSync(join(folder, "extensions"));
+    writeFileSync(
+      join(folder, "extensions", "tally.env"),
+      ["LOCATION=us-central1\n", "DATABASE_REGION=us-central1\n", ...env].join(""),
+    );
+  } else {
+    mkdirSync(join(folder, "params"));
+    writeFileSync(join(folder, "params", ".env"), env.join(""));
+    const { runtime, source } = codebase;
+    config.functions =
+      packaging === "kit"
+        ? [{ kit: "firestore-tally-kit", source, runtime, instances: { main: "params" } }]
+        : [{ ...codebase, configDir: "params" }];
+  }
+  writeFileSync(join(folder, "firebase.json"), JSON.stringify(config, null, 2));
+  return { folder, addresses, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+/** The page's policy names Google's servers alone, as it should where it is deployed. */
+function letPageReach(config: { hosting: object }, addresses: readonly (string | undefined)[]): void {
+  const origins = addresses.map((address) => `http://${address}`).join(" ");
+  config.hosting = JSON.parse(
+    JSON.stringify(config.hosting).replace("connect-src 'self'", `connect-src 'self' ${origins}`),
+  );
+}

@@ -1,0 +1,134 @@
+/**
+ * The backend's own code in the process of a test, against the real Firestore, with nothing deployed in between: the test
+ * delivers, drops and repeats the events, runs the tasks, and lets instances die.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import type { Firestore } from "firebase-admin/firestore";
+import { runTask } from "../functions/src/aggregate.ts";
+import type { Backend } from "../functions/src/backend.ts";
+import type { AggregationTask } from "../functions/src/queue.ts";
+import { createWake, type Written } from "../functions/src/wake.ts";
+import { admin } from "./app.ts";
+
+/** The emulator's snapshots may miss commits of the last few milliseconds (see backend.ts). */
+export const MARGIN = 50;
+
+/** A collection that the deployed functions do not watch. */
+let made = 0;
+const unwatched = () => `lab${process.pid}x${made++}`;
+
+interface Lab {
+  readonly backend: Backend;
+  /** What has been scheduled and not yet run. */
+  readonly tasks: AggregationTask[];
+}
+
+/** A backend in this process. Scheduled tasks wait in `tasks` until the test runs them. */
+export function lab(changes: Partial<Backend["config"]> = {}, firestore: Firestore = admin): Lab {
+  const collection = unwatched();
+  const tasks: AggregationTask[] = [];
+  const names = new Set<string>();
+  const backend: Backend = {
+    firestore,
+    counters: firestore.collection(collection),
+    config: {
+      collection,
+      minShards: 1,
+      maxShards: 1_000,
+      writesPerShard: 1,
+      shrinkCooldown: 1_000,
+      minInterval: 200,
+      maxInterval: 1_000,
+      precision: 0.001,
+      counted: undefined,
+      mirrors: [],
+      historyRetention: 0,
+      ...changes,
+    },
+    margin: MARGIN,
+    now: Date.now,
+    sleep: (duration) => (duration > 0 ? sleep(duration) : Promise.resolve()),
+    // As Cloud Tasks: a name that was ever used is refused, whether its task still waits, runs or has run.
+    schedule: async (task) => {
+      const name = JSON.stringify(task);
+      if (names.has(name)) return;
+      names.add(name);
+      tasks.push(task);
+    },
+  };
+  return { backend, tasks };
+}
+
+const action = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("write" as const), choice: fc.nat(99) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("deliver" as const), pick: fc.nat(99), instance: fc.nat(2) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("repeat" as const), pick: fc.nat(99), instance: fc.nat(2) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("die" as const), pick: fc.nat(99), after: fc.nat(3) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("task" as const), pick: fc.nat(99) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("wait" as const) }) },
+);
+type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
+
+/** What may happen to a counter: writes, whose events are delivered late, out of order and repeatedly; tasks; deaths. */
+export const anyHistory = fc.array(action, { minLength: 10, maxLength: 40 });
+
+/**
+ * Plays a history of one counter. What is still under way at its end arrives: every event and every task at least once.
+ *
+ * @param write  writes something, given a random number. @returns the events that Firestore would send for it
+ */
+export async function play(
+  history: readonly Action[],
+  { backend, tasks }: Lab,
+  write: (choice: number) => Promise<readonly Written[]>,
+): Promise<void> {
+  const instances = Array.from({ length: 3 }, () => createWake(backend));
+  const undelivered: Written[] = [];
+  const delivered: Written[] = [];
+  const take = <T>(from: T[], pick: number) => from.splice(pick % from.length, 1)[0] as T;
+
+  for (const step of history) {
+    if (step.do === "write") {
+      undelivered.push(...(await write(step.choice)));
+    } else if (step.do === "deliver" && undelivered.length > 0) {
+      const event = take(undelivered, step.pick);
+      await instances[step.instance]?.(event);
+      delivered.push(event);
+    } else if (step.do === "repeat" && delivered.length > 0) {
+      await instances[step.instance]?.(delivered[step.pick % delivered.length] as Written);
+    } else if (step.do === "die" && undelivered.length > 0) {
+      // Dies at some await: the event stays undelivered, as Firestore would see it, and comes again later.
+      await createWake(mortal(backend, step.after))(undelivered[step.pick % undelivered.length] as Written).catch(
+        () => undefined,
+      );
+    } else if (step.do === "task" && tasks.length > 0) {
+      const task = take(tasks, step.pick);
+      // At least once: a task may die and run again, or run twice.
+      await runTask(mortal(backend, step.pick % 4), task).catch(() => undefined);
+      await runTask(backend, task);
+    } else if (step.do === "wait") {
+      await sleep(150);
+    }
+  }
+  for (const event of undelivered) await instances[0]?.(event);
+  for (let task = tasks.shift(); task; task = tasks.shift()) await runTask(backend, task);
+}
+
+/** A backend whose instance dies after some calls of Firestore or the queue. */
+function mortal(backend: Backend, after: number): Backend {
+  let left = after;
+  const live = () => {
+    if (left-- <= 0) throw new Error("died");
+  };
+  const schedule: Backend["schedule"] = async (task) => {
+    live();
+    await backend.schedule(task);
+    live();
+  };
+  const now = () => {
+    live();
+    return backend.now();
+  };
+  return { ...backend, schedule, now };
+}
