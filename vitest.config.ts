@@ -22,7 +22,7 @@ export default defineConfig({
           include: [
             "{core,client,admin,functions,costs,cli,web}/src/**/*.test.ts",
             "client/*.test.ts",
-            "{bench,testkit}/**/*.test.ts",
+            "{bench,testkit,scripts}/**/*.test.ts",
           ],
         },
       },
