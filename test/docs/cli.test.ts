@@ -55,5 +55,5 @@ test("every command of docs/cli.md prints what it says", async () => {
     end = index + block.length;
   }
   expect(end).toBeGreaterThan(0);
-  await expect(now + docs.slice(end)).toMatchFileSnapshot("../docs/cli.md");
+  await expect(now + docs.slice(end)).toMatchFileSnapshot("../../docs/cli.md");
 });

@@ -9,7 +9,7 @@ test("the extension's aggregate function works in an instance that hosts nothing
   await admin.doc(`unwatched/${id}/shards/0`).set({ count: 7, writes: 1 });
   await admin.doc("unwatchedPosts/one").set({});
   const run = `
-    const { aggregate } = await import("../functions/lib/index.js");
+    const { aggregate } = await import("./functions/lib/index.js");
     for (const counterId of [${JSON.stringify(id)}, "unwatchedPosts"]) {
       await aggregate.run({ counterId, due: Date.now() }, {});
     }
