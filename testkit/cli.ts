@@ -74,11 +74,11 @@ export function shop(projectId: string) {
         asOf: Timestamp.now(),
         group: id.slice(0, Math.max(id.indexOf(":"), 0)),
         phase: shardCount > 1 ? "scattered" : "idle",
-        nextAt: shardCount > 1 ? Timestamp.fromMillis(Date.now() + 10_000) : null,
+        nextPollAt: shardCount > 1 ? Timestamp.fromMillis(Date.now() + 10_000) : null,
         calmSince: null,
-        documents: counts.length,
-        counts: null,
-        malformed: [],
+        shardDocuments: counts.length,
+        countedCollection: null,
+        malformedShards: [],
       });
     },
     /** The shards of a counter, by id. */

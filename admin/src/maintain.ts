@@ -74,9 +74,9 @@ async function reserveShards(ref: CounterRef, shards: number, holdFor: number): 
   await persist(() =>
     ref.firestore.runTransaction(async (transaction) => {
       const known = (await transaction.get(counterDoc(ref))).get("shardCount");
-      const reserved = { shards, until: Timestamp.fromMillis(Date.now() + holdFor) };
+      const reservation = { shards, until: Timestamp.fromMillis(Date.now() + holdFor) };
       const shardCount = Math.max(Number(known) || 1, shards);
-      transaction.set(counterDoc(ref), { reserved, shardCount }, { mergeFields: ["reserved", "shardCount"] });
+      transaction.set(counterDoc(ref), { reservation, shardCount }, { mergeFields: ["reservation", "shardCount"] });
       const woken = { shard: BASE_SHARD, writes: FieldValue.increment(1), at: FieldValue.serverTimestamp() };
       transaction.set(shardDoc(ref, BASE_SHARD), { count: FieldValue.increment(0), ...woken }, { merge: true });
     }),

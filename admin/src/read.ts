@@ -40,8 +40,8 @@ export async function getExactCounter(ref: CounterRef): Promise<number> {
     counterDoc(ref).get(),
     sumShards(firestore.collection(shardsPath(path)), await latestSnapshot()),
   ]);
-  const counts: string | null | undefined = counter.get("counts");
-  return counts ? (await firestore.collection(counts).count().get()).data().count : sum.total;
+  const counted: string | null | undefined = counter.get("countedCollection");
+  return counted ? (await firestore.collection(counted).count().get()).data().count : sum.total;
 }
 
 /**

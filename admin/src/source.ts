@@ -42,7 +42,7 @@ export async function setSource(
   const { every, alarmBeyond = 0 } = options;
   const document = counterDoc(ref);
   if (source === undefined) {
-    const nothing = { source: FieldValue.delete(), reconcileAt: FieldValue.delete() };
+    const nothing = { source: FieldValue.delete(), nextReconcileAt: FieldValue.delete() };
     await persist(() => document.update(nothing)).catch((error) => {
       if (codeOf(error) !== NOT_FOUND) throw error;
     });
@@ -52,12 +52,12 @@ export async function setSource(
   const stored = { ...validSource(source), ...schedule };
   await persist(async () => {
     const known = await document.get();
-    const due = every === undefined ? undefined : firstDue(known.get("reconcileAt"), every);
+    const due = every === undefined ? undefined : firstDue(known.get("nextReconcileAt"), every);
     // Servers may call this whenever they start. Whoever watches the counter is charged for each write of it.
-    if (isDeepStrictEqual([known.get("source"), known.get("reconcileAt")], [stored, due])) return;
+    if (isDeepStrictEqual([known.get("source"), known.get("nextReconcileAt")], [stored, due])) return;
     // Not a plain merge, which would mix an old source with the new.
-    const reconcileAt = due ?? FieldValue.delete();
-    await document.set({ source: stored, reconcileAt }, { mergeFields: ["source", "reconcileAt"] });
+    const nextReconcileAt = due ?? FieldValue.delete();
+    await document.set({ source: stored, nextReconcileAt }, { mergeFields: ["source", "nextReconcileAt"] });
   });
 }
 

@@ -99,7 +99,7 @@ export class Aggregations {
   #measure(aggregation: Aggregation): void {
     const { counter, current } = aggregation;
     this.#after((now) => {
-      aggregation.measurement = counter.measure(now, current.published?.documents ?? 0, this.#settings.index > 0);
+      aggregation.measurement = counter.measure(now, current.published?.shardDocuments ?? 0, this.#settings.index > 0);
       this.#step(aggregation);
     });
   }

@@ -73,7 +73,7 @@ export class Backend implements Listener {
 
   published(counter: Counter, next: Published, now: Millis): void {
     this.#gauges().published(counter, next, now);
-    if (next.nextAt !== null) this.#polled.add(counter);
+    if (next.nextPollAt !== null) this.#polled.add(counter);
     else this.#polled.delete(counter);
   }
 

@@ -32,14 +32,14 @@ async function read(ref: CounterRef): Promise<Findings> {
     part(CORRECTIONS).orderBy("at", "desc").limit(1).get(),
   ]);
   const latest = corrections.docs[0]?.data();
-  const due = counter.get("reconcileAt");
+  const due = counter.get("nextReconcileAt");
   return {
     id: ref.id,
     published: publishedOf(counter),
     measurement,
     entries: entries.data().count,
     source: counter.get("source") ?? null,
-    reconcileAt: due ? isoOf(due) : null,
+    nextReconcileAt: due ? isoOf(due) : null,
     latestCorrection: latest
       ? { by: latest.by, expected: latest.expected, found: latest.found, at: isoOf(latest.at) }
       : null,
@@ -47,7 +47,7 @@ async function read(ref: CounterRef): Promise<Findings> {
 }
 
 function publishedOf(counter: FirebaseFirestore.DocumentSnapshot): PublishedReport | null {
-  const { asOf, calmSince, total, rate, writes, shardCount, phase, nextAt } = counter.data() ?? {};
+  const { asOf, calmSince, total, rate, writes, shardCount, phase, nextPollAt } = counter.data() ?? {};
   if (!asOf) return null;
   return {
     total,
@@ -56,7 +56,7 @@ function publishedOf(counter: FirebaseFirestore.DocumentSnapshot): PublishedRepo
     writes,
     shardCount,
     phase: phase ?? "idle",
-    nextAt: nextAt ? isoOf(nextAt) : null,
+    nextPollAt: nextPollAt ? isoOf(nextPollAt) : null,
     calmSince: calmSince ? isoOf(calmSince) : null,
   };
 }
@@ -110,8 +110,8 @@ function shardRemark({ shards: { documents, surplus } }: Inspection): string {
   return `to spread over, ${several(documents, "document")}${extra}`;
 }
 
-function phaseRemark({ nextAt, calmSince }: PublishedReport, now: number): string {
-  const left = nextAt ? Date.parse(nextAt) - now : undefined;
+function phaseRemark({ nextPollAt, calmSince }: PublishedReport, now: number): string {
+  const left = nextPollAt ? Date.parse(nextPollAt) - now : undefined;
   const remarks = [
     left === undefined
       ? "the next write is measured at once"
@@ -123,6 +123,6 @@ function phaseRemark({ nextAt, calmSince }: PublishedReport, now: number): strin
   return remarks.join(", ");
 }
 
-function sourceRemark({ source, reconcileAt }: Inspection): string {
-  return `${shown(JSON.stringify(source))}${reconcileAt ? `, next compared ${reconcileAt}` : ""}`;
+function sourceRemark({ source, nextReconcileAt }: Inspection): string {
+  return `${shown(JSON.stringify(source))}${nextReconcileAt ? `, next compared ${nextReconcileAt}` : ""}`;
 }

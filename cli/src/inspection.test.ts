@@ -20,7 +20,7 @@ const published = (total: number, ageMillis: number): PublishedReport => ({
   writes: total,
   shardCount: 2,
   phase: "idle",
-  nextAt: null,
+  nextPollAt: null,
   calmSince: null,
 });
 
@@ -39,7 +39,7 @@ function inspection(shards: ListedShard[], findings: Partial<Findings> = {}, mal
     },
     entries: 0,
     source: null,
-    reconcileAt: null,
+    nextReconcileAt: null,
     latestCorrection: null,
     ...findings,
   });

@@ -14,7 +14,7 @@ export interface PublishedReport {
   readonly writes: number;
   readonly shardCount: number;
   readonly phase: string;
-  readonly nextAt: string | null;
+  readonly nextPollAt: string | null;
   readonly calmSince: string | null;
 }
 
@@ -46,7 +46,7 @@ export interface Inspection {
   readonly entries: number;
   /** The source of truth it is reconciled with, as it is stored. */
   readonly source: unknown;
-  readonly reconcileAt: string | null;
+  readonly nextReconcileAt: string | null;
   readonly latestCorrection: Correction | null;
   /** What somebody should look at. */
   readonly warnings: readonly string[];
@@ -68,7 +68,7 @@ export interface Findings {
   readonly measurement: ReturnType<typeof sumOfListed>;
   readonly entries: number;
   readonly source: unknown;
-  readonly reconcileAt: string | null;
+  readonly nextReconcileAt: string | null;
   readonly latestCorrection: Correction | null;
 }
 
@@ -79,7 +79,7 @@ const BUSIEST = 5;
 const LATE_MS = 60_000;
 
 export function inspectionOf(findings: Findings): Inspection {
-  const { id, published, measurement, entries, source, reconcileAt, latestCorrection } = findings;
+  const { id, published, measurement, entries, source, nextReconcileAt, latestCorrection } = findings;
   const { shards, malformed = [], documents } = measurement;
   const now = measurement.asOf.toMillis();
   const difference = measurement.total - (published?.total ?? 0);
@@ -101,7 +101,7 @@ export function inspectionOf(findings: Findings): Inspection {
     },
     entries,
     source,
-    reconcileAt,
+    nextReconcileAt,
     latestCorrection,
     warnings: warningsOf(difference, published, uncounted(shards, counted), malformed, now),
     // The counter document, the shards, one correction, and the count of entries.

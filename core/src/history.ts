@@ -11,7 +11,7 @@ import type { CounterDocument } from "./layout.ts";
 export const HISTORY = "history";
 
 /** How the counter was published once: the fields of the counter document, as they were. */
-export type HistoryState<Instant> = Omit<CounterDocument<Instant>, "group" | "counts" | "growing">;
+export type HistoryState<Instant> = Omit<CounterDocument<Instant>, "group" | "countedCollection" | "growing">;
 
 /** `counters/{id}/history/minutes-2026-11-21T14` or `…/hours-2026-11-21`. */
 export interface HistoryDocument<Instant> {

@@ -24,10 +24,10 @@ export interface CounterDocument<Instant> {
   /** Whether `shardCount` has grown with this publish, and so may be more a moment later. */
   growing: boolean;
   /** The path of the collection whose documents are counted instead of shards; `null` if there is none. */
-  counts: string | null;
+  countedCollection: string | null;
 }
 
-/** The field `reserved` of a counter document: a server expects a crowd. */
+/** The field `reservation` of a counter document: a server expects a crowd. */
 export interface Reservation<Instant> {
   /** `shardCount` is at least this. */
   shards: number;

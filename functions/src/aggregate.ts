@@ -38,8 +38,8 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
   let measurement: Measurement | undefined;
   let hasFolded = false;
   for (;;) {
-    const { published: previous, reserved } = current;
-    const step = decide(cause, { previous, reserved, measurement, hasFolded }, now(), margin, config);
+    const { published: previous, reservation } = current;
+    const step = decide(cause, { previous, reservation, measurement, hasFolded }, now(), margin, config);
     switch (step.do) {
       case "nothing":
         return { published: previous };
@@ -84,7 +84,7 @@ function report(counterId: string, previous: Published | undefined, next: Publis
   if (next.shardCount !== shards) {
     logger.info("scaled", { counter: counterId, from: shards, to: next.shardCount, writesPerSecond: next.rate });
   }
-  const malformed = next.malformed.filter((id) => !previous?.malformed.includes(id));
+  const malformed = next.malformedShards.filter((id) => !previous?.malformedShards.includes(id));
   if (malformed.length > 0) {
     logError("left malformed shards out of the total: correct or delete those whose count is not a finite number", {
       counter: counterId,

@@ -270,7 +270,7 @@ test("fields that grow with every write are exempt from indexes; those that are 
   ];
   const more = ["counters.publishes", "history.points", "history.expireAt", "receipts.expireAt"];
   expect(exempt).toEqual(expect.arrayContaining([...growing, ...more]));
-  for (const queried of ["total", "rate", "group", "phase", "reconcileAt"])
+  for (const queried of ["total", "rate", "group", "phase", "nextReconcileAt"])
     expect(exempt).not.toContain(`counters.${queried}`);
 });
 

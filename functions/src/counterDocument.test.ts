@@ -15,7 +15,7 @@ import { LONGEST_DELAY } from "./phase.ts";
 const snapshot = (document: object) =>
   ({ get: (field: string) => (document as Record<string, unknown>)[field] }) as unknown as DocumentSnapshot;
 const parse = (document: object) => parseCounter(snapshot(document)).published;
-const polled: Published = { ...idle, phase: "cooling", nextAt: idle.asOf + 600_000, documents: 3 };
+const polled: Published = { ...idle, phase: "cooling", nextPollAt: idle.asOf + 600_000, shardDocuments: 3 };
 const store = (published: Published) => ({
   ...serializeCounter("likes:post42", published, toTimestamp(published.asOf)),
 });
@@ -23,8 +23,8 @@ const store = (published: Published) => ({
 describe("a counter document", () => {
   test("is read as it was published, whatever it says", () => {
     fc.assert(
-      fc.property(anyCounter, fc.option(fc.string()), fc.nat(), (counter, counts, reads) => {
-        const published = { ...counter, reads, counts };
+      fc.property(anyCounter, fc.option(fc.string()), fc.nat(), (counter, countedCollection, countReads) => {
+        const published = { ...counter, countReads, countedCollection };
         expect(parse(store(published))).toEqual(published);
       }),
     );
@@ -40,7 +40,7 @@ describe("a counter document", () => {
     fc.assert(
       fc.property(anyCounter, (counter) => Object.values(store(counter)).every((value) => value !== undefined)),
     );
-    expect(store(idle)).toMatchObject({ counts: null, growing: false });
+    expect(store(idle)).toMatchObject({ countedCollection: null, growing: false });
   });
 
   test("is kept in the history without what only the functions use", () => {
@@ -65,19 +65,19 @@ describe("a counter document", () => {
     ["writes", [undefined, null, "7", Number.NaN, -1], 0],
     ["rate", [undefined, null, "7", Number.NaN, -0.1], 0],
     ["publishes", [undefined, null, "7", Number.NaN, -1], 0],
-    ["documents", [undefined, null, "7", Number.NaN, -1], 0],
-    ["reads", [undefined, null, "7", Number.NaN, -1], 0],
+    ["shardDocuments", [undefined, null, "7", Number.NaN, -1], 0],
+    ["countReads", [undefined, null, "7", Number.NaN, -1], 0],
     ["calmSince", [undefined, "now", 1_700_000_000_000, {}], null],
-    ["busyMinute", [undefined, null, "true", 1], false],
-    ["malformed", [undefined, null, "3", { 0: "3" }], []],
+    ["minuteInHistory", [undefined, null, "true", 1], false],
+    ["malformedShards", [undefined, null, "3", { 0: "3" }], []],
   ])("with a damaged %s is taken for an ordinary one", (field, wrong, instead) => {
     for (const value of wrong)
       expect(parse({ ...store(polled), [field]: value })).toEqual({ ...polled, [field]: instead });
   });
 
   test("whose phase or poll is damaged is not polled: the next write is measured", () => {
-    const { nextAt, asOf } = store(polled);
-    const unpolled = { ...polled, phase: "idle", nextAt: null };
+    const { nextPollAt, asOf } = store(polled);
+    const unpolled = { ...polled, phase: "idle", nextPollAt: null };
     for (const phase of [undefined, null, "", "hot", "idle", 3]) {
       expect(parse({ ...store(polled), phase })).toEqual(unpolled);
     }
@@ -88,9 +88,9 @@ describe("a counter document", () => {
       toTimestamp(4e12),
     ];
     for (const wrong of [undefined, null, "now", 1_700_000_000_000, ...impossible]) {
-      expect(parse({ ...store(polled), nextAt: wrong })).toEqual(unpolled);
+      expect(parse({ ...store(polled), nextPollAt: wrong })).toEqual(unpolled);
     }
-    expect(parse({ ...store(polled), nextAt })).toEqual(polled);
+    expect(parse({ ...store(polled), nextPollAt })).toEqual(polled);
   });
 
   test("has no infinite numbers, which would leave rates and intervals undefined", () => {
@@ -102,12 +102,12 @@ describe("a counter document", () => {
 
 describe("a reservation", () => {
   const until = toTimestamp(idle.asOf + 1_000);
-  const reserved = (value: unknown, document: object = store(idle)) =>
-    parseCounter(snapshot({ ...document, reserved: value })).reserved;
+  const reservation = (value: unknown, document: object = store(idle)) =>
+    parseCounter(snapshot({ ...document, reservation: value })).reservation;
 
   test("is read, of a counter that was never published, too", () => {
-    expect(reserved({ shards: 40, until })).toEqual({ shards: 40, until: idle.asOf + 1_000 });
-    expect(reserved({ shards: 40, until }, {})).toEqual({ shards: 40, until: idle.asOf + 1_000 });
+    expect(reservation({ shards: 40, until })).toEqual({ shards: 40, until: idle.asOf + 1_000 });
+    expect(reservation({ shards: 40, until }, {})).toEqual({ shards: 40, until: idle.asOf + 1_000 });
   });
 
   test.each([
@@ -121,7 +121,7 @@ describe("a reservation", () => {
     { shards: "40", until },
     { shards: Number.NaN, until },
   ])("is none if it says %j", (value) => {
-    expect(reserved(value)).toBeUndefined();
+    expect(reservation(value)).toBeUndefined();
   });
 });
 

@@ -20,19 +20,19 @@ export interface Published {
   readonly asOf: Millis;
   readonly phase: Phase;
   /** When the next measurement is scheduled; `null` if the next write brings it about. */
-  readonly nextAt: Millis | null;
+  readonly nextPollAt: Millis | null;
   /** Since when the rate has been low enough to shrink, or nothing was written; `null` while neither is so. */
   readonly calmSince: Millis | null;
   /** How many documents `shards` has. */
-  readonly documents: number;
+  readonly shardDocuments: number;
   /** Whether a publish in the minute of `asOf` was of a busy counter: then the last state of that minute is kept. */
-  readonly busyMinute: boolean;
+  readonly minuteInHistory: boolean;
   /** Shards whose `count` cannot be added and which are therefore left out. Each is reported once in the log. */
-  readonly malformed: readonly string[];
+  readonly malformedShards: readonly string[];
   /** What counting the collection cost, in reads; 0 for a counter that sums its shards. */
-  readonly reads: number;
+  readonly countReads: number;
   /** The path of the collection that the counter counts; `null` for a counter that sums its shards. */
-  readonly counts: string | null;
+  readonly countedCollection: string | null;
 }
 
 /** A counter document as it was read. Its `updateTime` is the precondition of the next publish. */
@@ -43,7 +43,7 @@ export interface CounterState {
   /** `undefined` if it was never published. */
   readonly published: Published | undefined;
   /** How many shards a server wants the counter to have, and until when. */
-  readonly reserved: Reserved | undefined;
+  readonly reservation: Reserved | undefined;
 }
 
 /** A {@link Reservation} in milliseconds. */
@@ -59,23 +59,23 @@ export async function readCounter(ref: DocumentReference): Promise<CounterState>
 
 /** The state of a counter without a document. */
 export function missingCounter(ref: DocumentReference): CounterState {
-  return { ref, updateTime: undefined, published: undefined, reserved: undefined };
+  return { ref, updateTime: undefined, published: undefined, reservation: undefined };
 }
 
 /** Reads a counter document. Without `asOf` it was never published, and nothing in it is known to be true. */
 export function parseCounter(snapshot: DocumentSnapshot): CounterState {
   const { ref, updateTime } = snapshot;
-  const reserved = parseReservation(snapshot.get("reserved"));
+  const reservation = parseReservation(snapshot.get("reservation"));
   const asOf = millis(snapshot.get("asOf"));
-  if (asOf === null) return { ref, updateTime, published: undefined, reserved };
+  if (asOf === null) return { ref, updateTime, published: undefined, reservation };
   const number = (field: keyof Published, least: number) => {
     const value = snapshot.get(field);
     return Number.isFinite(value) && value >= least ? value : Math.max(least, 0);
   };
-  const malformed = snapshot.get("malformed");
+  const malformed = snapshot.get("malformedShards");
   const phase = snapshot.get("phase");
-  const nextAt = pollOf(millis(snapshot.get("nextAt")), asOf);
-  const counts = snapshot.get("counts");
+  const nextPollAt = pollOf(millis(snapshot.get("nextPollAt")), asOf);
+  const countedCollection = snapshot.get("countedCollection");
   const published: Published = {
     total: number("total", Number.NEGATIVE_INFINITY),
     shardCount: number("shardCount", 1),
@@ -84,22 +84,22 @@ export function parseCounter(snapshot: DocumentSnapshot): CounterState {
     rate: number("rate", 0),
     publishes: number("publishes", 0),
     asOf,
-    ...(PHASES.includes(phase) && phase !== "idle" && nextAt !== null
-      ? { phase, nextAt }
-      : { phase: "idle", nextAt: null }),
+    ...(PHASES.includes(phase) && phase !== "idle" && nextPollAt !== null
+      ? { phase, nextPollAt }
+      : { phase: "idle", nextPollAt: null }),
     calmSince: millis(snapshot.get("calmSince")),
-    documents: number("documents", 0),
-    busyMinute: snapshot.get("busyMinute") === true,
-    malformed: Array.isArray(malformed) ? malformed : [],
-    reads: number("reads", 0),
-    counts: typeof counts === "string" ? counts : null,
+    shardDocuments: number("shardDocuments", 0),
+    minuteInHistory: snapshot.get("minuteInHistory") === true,
+    malformedShards: Array.isArray(malformed) ? malformed : [],
+    countReads: number("countReads", 0),
+    countedCollection: typeof countedCollection === "string" ? countedCollection : null,
   };
-  return { ref, updateTime, published, reserved };
+  return { ref, updateTime, published, reservation };
 }
 
 /** Drops an instant that no publish can have scheduled: writes would wait for it. */
-function pollOf(nextAt: Millis | null, asOf: Millis): Millis | null {
-  return nextAt !== null && nextAt > asOf && nextAt <= asOf + LONGEST_DELAY + 1 ? nextAt : null;
+function pollOf(nextPollAt: Millis | null, asOf: Millis): Millis | null {
+  return nextPollAt !== null && nextPollAt > asOf && nextPollAt <= asOf + LONGEST_DELAY + 1 ? nextPollAt : null;
 }
 
 function parseReservation(value: unknown): Reserved | undefined {
@@ -111,12 +111,12 @@ function parseReservation(value: unknown): Reserved | undefined {
 
 /** What is written for a publish. `asOf` is passed on as it was measured, to the last digit. */
 export function serializeCounter(counterId: string, published: Published, asOf: Timestamp) {
-  const { nextAt, calmSince } = published;
+  const { nextPollAt, calmSince } = published;
   return {
     ...published,
     asOf,
     group: groupOf(counterId),
-    nextAt: nextAt === null ? null : toTimestamp(nextAt),
+    nextPollAt: nextPollAt === null ? null : toTimestamp(nextPollAt),
     calmSince: calmSince === null ? null : toTimestamp(calmSince),
   } satisfies CounterDocument<Timestamp> & { [field in keyof Published]: unknown };
 }

@@ -18,7 +18,7 @@ function shard(id: string, updatedAt = T - 1_000_000): ListedShard {
 
 /** What is measured at an instant: what `counter` says, but for `changes`. */
 function measured(counter: Published, at: number, changes: Partial<Measurement> = {}): Measurement {
-  const { total, writes, documents } = counter;
+  const { total, writes, shardDocuments: documents } = counter;
   const shards = { shards: Array.from({ length: documents }, (_, index) => shard(`${index}`)), malformed: [] };
   return { total, writes, documents, asOf: toTimestamp(at), ...(documents <= FEW && shards), ...changes };
 }
@@ -39,15 +39,15 @@ type Situation = "never published" | "idle" | "busy" | "scattered" | "quiet" | "
 
 const polled = (phase: Published["phase"], after: number, more: Partial<Published> = {}): Published => ({
   ...idle,
-  documents: 3,
+  shardDocuments: 3,
   phase,
-  nextAt: T + after,
+  nextPollAt: T + after,
   ...more,
 });
 const situations: Record<Situation, Published | undefined> = {
   "never published": undefined,
   idle,
-  busy: polled("busy", 5_000, { total: 500_000, rate: 100, shardCount: 150, documents: 150 }),
+  busy: polled("busy", 5_000, { total: 500_000, rate: 100, shardCount: 150, shardDocuments: 150 }),
   scattered: polled("scattered", 10_000, { shardCount: 3 }),
   quiet: polled("quiet", 10_000, { shardCount: 3, calmSince: T - 50_000 }),
   shrunk: polled("shrunk", 130_000, { calmSince: T - 60_000 }),
@@ -74,7 +74,7 @@ describe("before anything is measured", () => {
     | "its poll is due";
 
   const causeOf = (happened: Happened, counter: Published | undefined): [cause: Cause, now: number] => {
-    const poll = counter?.nextAt ?? T + 10_000;
+    const poll = counter?.nextPollAt ?? T + 10_000;
     const causes: Record<Happened, [Cause, now: number]> = {
       "a counted write comes again": [{ at: T, isPoll: false }, T + 100],
       "a write, at once": [{ at: T + 100, isPoll: false }, T + 110],
@@ -180,14 +180,14 @@ describe("before anything is measured", () => {
     const step = (now: number) => inWords(decide(late, { previous: scattered }, now, 0, defaults));
     expect([T + 10_300, T + 10_999, T + 11_000].map(step)).toEqual(["schedule 11", "schedule 11", "measure"]);
     // The earlier one has published, and scheduled the next.
-    const published = { ...scattered, asOf: T + 10_000, nextAt: T + 20_000 };
+    const published = { ...scattered, asOf: T + 10_000, nextPollAt: T + 20_000 };
     expect(decide({ ...late, at: T + 11_000 }, { previous: published }, T + 11_000, 0, defaults).do).toBe("nothing");
   });
 
   test("a busy counter that is published less often than once a second is measured early if it is contended", () => {
     const busy = situations.busy as Published;
     const contended: Cause = { at: T + 6_000, isPoll: false, isNew: true, shardId: "900" };
-    const slow = { ...busy, total: 900_000, nextAt: T + 5_500 };
+    const slow = { ...busy, total: 900_000, nextPollAt: T + 5_500 };
     expect(inWords(decide(contended, { previous: slow }, T + 6_010, 0, defaults))).toBe("measure");
     expect(inWords(decide({ ...contended, isNew: false }, { previous: slow }, T + 6_010, 0, defaults))).toBe(
       "schedule 9",
@@ -208,8 +208,8 @@ describe("of a measurement", () => {
     | "no shard at all";
 
   const knownOf = (found: Found, counter: Published | undefined): [Cause, Knowledge] => {
-    const before = counter ?? { ...idle, total: 0, writes: 0, documents: 3 };
-    const due = counter?.nextAt ?? T + 10_000;
+    const before = counter ?? { ...idle, total: 0, writes: 0, shardDocuments: 3 };
+    const due = counter?.nextPollAt ?? T + 10_000;
     const early = T + 5_000;
     const poll: Cause = { at: due, isPoll: true };
     const event = (at: number): Cause => ({ at, isPoll: false, shardId: "0" });
@@ -337,7 +337,7 @@ test("a fold is followed by a publish; what it could not fold is looked at again
 test("a busy counter folds, once in a cool-down, what lies beyond its shard count", () => {
   const hour = Math.ceil(T / 3_600_000) * 3_600_000;
   const step = (asOf: number, documents: number, cause: Cause = { at: asOf + 5_000, isPoll: true }) => {
-    const busy: Published = { ...(situations.busy as Published), asOf, nextAt: asOf + 5_000 };
+    const busy: Published = { ...(situations.busy as Published), asOf, nextPollAt: asOf + 5_000 };
     const measurement = measured(busy, asOf + 5_000, { documents, writes: busy.writes + 500 });
     return decide(cause, { previous: busy, measurement }, asOf + 5_000, 0, defaults);
   };
@@ -376,15 +376,15 @@ test("what a measurement may have missed is measured again", () => {
 describe("a reservation", () => {
   const step = (at: number, shards = 40, config = defaults) => {
     const written = measured(idle, at, { total: 43, writes: 43 });
-    const reserved = { shards, until: T + 60_000 };
-    return inWords(decide({ at, isPoll: false }, { previous: idle, reserved, measurement: written }, at, 0, config));
+    const reservation = { shards, until: T + 60_000 };
+    return inWords(decide({ at, isPoll: false }, { previous: idle, reservation, measurement: written }, at, 0, config));
   };
   test("is the fewest shards there are, as long as it lasts", () => {
     expect([step(T + 59_999), step(T + 60_000)]).toEqual(["publish idle of 40", "publish idle of 1"]);
   });
   test("is no demand: it makes no counter busy, and nothing says that it grows on", () => {
     const written = measured(idle, T + 59_999, { total: 43, writes: 43 });
-    const known = { previous: idle, reserved: { shards: 40, until: T + 60_000 }, measurement: written };
+    const known = { previous: idle, reservation: { shards: 40, until: T + 60_000 }, measurement: written };
     const step = decide({ at: T + 59_999, isPoll: false }, known, T + 59_999, 0, defaults);
     expect(step).toMatchObject({ next: { shardCount: 40, growing: false, rate: 0.0166668 } });
   });
@@ -422,7 +422,7 @@ describe("a counter that counts a collection", () => {
     asOf: toTimestamp(at),
     counted: { path: "posts", reads: Math.max(Math.ceil(total / 1_000), 1) },
   });
-  const before: Published = { ...idle, documents: 0, reads: 1, counts: "posts" };
+  const before: Published = { ...idle, shardDocuments: 0, countReads: 1, countedCollection: "posts" };
   const publish = (previous: Published | undefined, total: number, seconds: number) => {
     const at = T + seconds * 1_000;
     const step = decide({ at, isPoll: false }, { previous, measurement: counting(total, at) }, at, 0, defaults);
@@ -431,7 +431,7 @@ describe("a counter that counts a collection", () => {
 
   test("is published in any case: a measurement from before must not come after", () => {
     expect(publish(before, before.total, 5)).toMatchObject({ total: 42, writes: 42, publishes: 8 });
-    expect(publish(undefined, 0, 0)).toMatchObject({ total: 0, counts: "posts" });
+    expect(publish(undefined, 0, 0)).toMatchObject({ total: 0, countedCollection: "posts" });
   });
 
   test("has as many writes as its count has moved by, up or down, never fewer than before", () => {
@@ -454,7 +454,7 @@ describe("a counter that counts a collection", () => {
   });
 
   test("says what counting has cost, and is counted the less often for it", () => {
-    expect(publish(before, 42_000, 5)).toMatchObject({ reads: 42, phase: "busy", nextAt: T + 5_000 + 8_400 });
+    expect(publish(before, 42_000, 5)).toMatchObject({ countReads: 42, phase: "busy", nextPollAt: T + 5_000 + 8_400 });
   });
 });
 
@@ -489,9 +489,9 @@ describe("whatever is known, has happened and was measured", () => {
     })
     .map(({ previous, config, margin, hasFolded, isPoll, isNew, shardId, ...drawn }) => {
       const start = previous?.asOf ?? T;
-      const due = previous?.nextAt ?? start;
+      const due = previous?.nextPollAt ?? start;
       const at = drawn.at === "poll" ? due : start + drawn.at;
-      const documents = drawn.documents ?? previous?.documents ?? 1;
+      const documents = drawn.documents ?? previous?.shardDocuments ?? 1;
       // An event, or a task, comes after what it is about; a clock may be wrong by a little.
       const now = Math.max(start + drawn.lookedAt, at - 20);
       const measurement = measured(previous ?? idle, Math.max(start + drawn.asOf, at - 20), {
@@ -512,24 +512,26 @@ describe("whatever is known, has happened and was measured", () => {
   test("I4: no total is published before it is due", () => {
     check(({ cause, known: { previous }, config }, step) => {
       if (step.do !== "publish" || !previous) return;
-      const { total, rate, reads, asOf, shardCount, growing } = previous;
+      const { total, rate, countReads, asOf, shardCount, growing } = previous;
       expect(step.next.asOf).toBeGreaterThanOrEqual(asOf + config.minInterval);
       const isContended = cause.isNew && /^[0-9]+$/.test(cause.shardId ?? "") && Number(cause.shardId) >= shardCount;
       if (!isContended && !growing)
-        expect(step.next.asOf).toBeGreaterThanOrEqual(asOf + publishInterval(total, rate, reads, config));
+        expect(step.next.asOf).toBeGreaterThanOrEqual(asOf + publishInterval(total, rate, countReads, config));
     });
   });
 
   test("I2: a polled phase comes with its poll first, an idle one with none", () => {
     check((_, step) => {
       if (step.do !== "publish") return;
-      const { phase, nextAt, asOf } = step.next;
-      expect(nextAt === null).toBe(phase === "idle");
-      expect(step.tasks.filter(({ isPoll }) => isPoll)).toEqual(nextAt === null ? [] : [{ due: nextAt, isPoll: true }]);
-      if (nextAt === null) return;
+      const { phase, nextPollAt, asOf } = step.next;
+      expect(nextPollAt === null).toBe(phase === "idle");
+      expect(step.tasks.filter(({ isPoll }) => isPoll)).toEqual(
+        nextPollAt === null ? [] : [{ due: nextPollAt, isPoll: true }],
+      );
+      if (nextPollAt === null) return;
       expect(step.tasks[0]?.isPoll).toBe(true);
-      expect(nextAt).toBeGreaterThan(asOf);
-      expect(nextAt - asOf).toBeLessThanOrEqual(LONGEST_DELAY);
+      expect(nextPollAt).toBeGreaterThan(asOf);
+      expect(nextPollAt - asOf).toBeLessThanOrEqual(LONGEST_DELAY);
     });
   });
 
@@ -548,7 +550,7 @@ describe("whatever is known, has happened and was measured", () => {
   test("I1: no write is lost: it is counted, promised by a poll that is scheduled, or gets a task", () => {
     check(({ cause, known: { previous, measurement }, margin }, step) => {
       const isCounted = (asOf: number) => cause.at <= asOf - margin;
-      const isPolled = ({ nextAt }: Published) => nextAt !== null && nextAt >= cause.at;
+      const isPolled = ({ nextPollAt }: Published) => nextPollAt !== null && nextPollAt >= cause.at;
       if (step.do === "schedule") expect(step.task.due).toBeGreaterThanOrEqual(cause.at);
       if (step.do === "nothing") {
         const isFound =
@@ -564,9 +566,9 @@ describe("whatever is known, has happened and was measured", () => {
 
   test("I2: the poll of a counter that has silent shards brings about the next one", () => {
     check(({ cause, known: { previous, measurement, hasFolded }, config, now, margin }) => {
-      if (!previous || previous.nextAt === null || !measurement) return;
+      if (!previous || previous.nextPollAt === null || !measurement) return;
       // By the poll itself, or by an event that comes after it was due.
-      const at = Math.max(previous.nextAt + (cause.isPoll ? 0 : 1), cause.at);
+      const at = Math.max(previous.nextPollAt + (cause.isPoll ? 0 : 1), cause.at);
       const asOf = Math.max(toMillis(measurement.asOf), at + margin);
       const known = {
         previous,
@@ -574,7 +576,7 @@ describe("whatever is known, has happened and was measured", () => {
         measurement: { ...measurement, asOf: toTimestamp(asOf) },
       };
       const step = decide({ ...cause, at }, known, Math.max(now, at), margin, config);
-      if (step.do === "publish") expect(step.next.nextAt ?? Number.POSITIVE_INFINITY).toBeGreaterThan(at);
+      if (step.do === "publish") expect(step.next.nextPollAt ?? Number.POSITIVE_INFINITY).toBeGreaterThan(at);
       else expect(["fold", "wait"]).toContain(step.do);
     });
   });

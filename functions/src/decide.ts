@@ -48,7 +48,7 @@ const FUTURE: Millis = 5 * 60_000;
 
 /** @param margin  how far the database's snapshots may lag behind its commits */
 export function decide(cause: Cause, known: Knowledge, now: Millis, margin: Millis, config: Config): Step {
-  const { measurement, reserved, hasFolded } = known;
+  const { measurement, reservation, hasFolded } = known;
   const previous = known.previous && known.previous.asOf > now + FUTURE ? undefined : known.previous;
   if (previous && isCovered(cause, previous, margin)) return { do: "nothing" };
   const due = previous ? dueOf(previous, config, cause) : 0;
@@ -62,7 +62,7 @@ export function decide(cause: Cause, known: Knowledge, now: Millis, margin: Mill
   const asOf = toMillis(measurement.asOf);
   if (asOf < due) return { do: "wait", duration: due - asOf };
 
-  const next = nextPublished(cause, { previous, reserved }, measurement, config);
+  const next = nextPublished(cause, { previous, reservation }, measurement, config);
   const fromIndex = previous && cause.isPoll && !hasFolded ? foldFrom(previous, next, measurement, config) : undefined;
   if (fromIndex !== undefined) return { do: "fold", fromIndex, quietSince: asOf - config.shrinkCooldown };
 
@@ -73,17 +73,17 @@ export function decide(cause: Cause, known: Knowledge, now: Millis, margin: Mill
   if (isMissing) return isCertain ? { do: "nothing" } : { do: "schedule", task: again };
   // An unchanged total is published, too: writes may cancel out while an instance that measured between them is about to
   // publish. Only this publish makes that one fail.
-  const poll = next.nextAt === null ? [] : [{ due: next.nextAt, isPoll: true }];
-  const isCoveredByPoll = next.phase === "busy" && next.nextAt !== null && next.nextAt >= cause.at;
+  const poll = next.nextPollAt === null ? [] : [{ due: next.nextPollAt, isPoll: true }];
+  const isCoveredByPoll = next.phase === "busy" && next.nextPollAt !== null && next.nextPollAt >= cause.at;
   return { do: "publish", next, tasks: isCertain || isCoveredByPoll ? poll : [...poll, again] };
 }
 
 /** Whether the writes are counted, or certain to be by a poll that is scheduled. */
-function isCovered({ at, isPoll }: Cause, { asOf, phase, nextAt }: Published, margin: Millis): boolean {
+function isCovered({ at, isPoll }: Cause, { asOf, phase, nextPollAt }: Published, margin: Millis): boolean {
   // Only a later scheduled poll makes a poll obsolete; a publish does not.
-  if (isPoll && nextAt !== null) return nextAt > at;
+  if (isPoll && nextPollAt !== null) return nextPollAt > at;
   // A write waits for the poll of a busy counter, which is soon, and for no other.
-  return at <= asOf - margin || (phase === "busy" && nextAt !== null && nextAt >= at);
+  return at <= asOf - margin || (phase === "busy" && nextPollAt !== null && nextPollAt >= at);
 }
 
 /**
@@ -91,8 +91,8 @@ function isCovered({ at, isPoll }: Cause, { asOf, phase, nextAt }: Published, ma
  * would run side by side: both schedule their next poll before one of them fails to publish.
  */
 function yieldUntil({ at, isPoll }: Cause, previous: Published | undefined, { minInterval }: Config): Millis {
-  const nextAt = previous?.nextAt ?? at;
-  return isPoll && nextAt < at ? nextAt + minInterval : 0;
+  const nextPollAt = previous?.nextPollAt ?? at;
+  return isPoll && nextPollAt < at ? nextPollAt + minInterval : 0;
 }
 
 /**

@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyConfig, anyCounter, defaults, idle } from "../testing/arbitraries.ts";
 import type { Published } from "./counterDocument.ts";
-import { isBusyMinute, keptBy } from "./history.ts";
+import { isMinuteInHistory, keptBy } from "./history.ts";
 
 const at = (time: string) => Date.parse(`2026-11-${time}Z`);
-const busy = (time: string): Published => ({ ...idle, rate: 5, busyMinute: true, asOf: at(time) });
+const busy = (time: string): Published => ({ ...idle, rate: 5, minuteInHistory: true, asOf: at(time) });
 const sparse = (time: string): Published => ({ ...idle, asOf: at(time) });
 const idsOf = (previous: Published | undefined, next: Published, config = defaults) =>
   keptBy(previous, next, config).map(({ id, key }) => `${id}/${key}`);
@@ -45,7 +45,7 @@ describe("a publish keeps the state it replaces", () => {
       fc.property(anyCounter, anyConfig, gaps, (first, config, gaps) => {
         const kept = new Map<string, number>();
         const lastOfHour = new Map<number, number>();
-        let previous = { ...first, busyMinute: true };
+        let previous = { ...first, minuteInHistory: true };
         for (const gap of gaps) {
           lastOfHour.set(Math.floor(previous.asOf / 3_600_000), previous.asOf);
           const next = { ...previous, asOf: previous.asOf + gap };
@@ -72,6 +72,6 @@ describe("a minute is busy", () => {
     ["writing stopped in an earlier one", false, busy("21T14:04:59"), 0],
     ["there was not much before, either", false, sparse("21T14:05:01"), 0],
   ])("if %s: %j", (_why, expected, previous, rate) => {
-    expect(isBusyMinute(previous, { rate, asOf: at("21T14:05:30") }, defaults)).toBe(expected);
+    expect(isMinuteInHistory(previous, { rate, asOf: at("21T14:05:30") }, defaults)).toBe(expected);
   });
 });

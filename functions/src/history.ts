@@ -25,7 +25,7 @@ export function keptBy(previous: Published | undefined, next: Published, { histo
   const isOver = (step: KeptStep) => isLater(step, previous.asOf, next.asOf);
   // Minutes of a counter that is rarely written would cost as much as its totals.
   const steps = (["minute", "hour"] as const).filter(
-    (step) => isOver(step) && (step === "hour" || previous.busyMinute),
+    (step) => isOver(step) && (step === "hour" || previous.minuteInHistory),
   );
   return steps.map((step) => {
     const { id, key, end } = historyPlace(step, previous.asOf);
@@ -37,12 +37,12 @@ export function keptBy(previous: Published | undefined, next: Published, { histo
  * Whether the minute of a publish is one in which the counter was busy. The rate alone is not enough: after the last
  * write, a publish with rate 0 may follow in the same minute.
  */
-export function isBusyMinute(
+export function isMinuteInHistory(
   previous: Published | undefined,
   { rate, asOf }: Pick<Published, "rate" | "asOf">,
   config: Config,
 ): boolean {
-  const wasBusy = previous?.busyMinute === true && !isLater("minute", previous.asOf, asOf);
+  const wasBusy = previous?.minuteInHistory === true && !isLater("minute", previous.asOf, asOf);
   return wasBusy || !isSparse(rate, config);
 }
 

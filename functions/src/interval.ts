@@ -47,7 +47,8 @@ export interface Cause {
  * growth, because the average rate still lags.
  */
 export function dueOf(published: Published, config: Config, cause?: Cause): Millis {
-  const { total, rate, asOf, reads, shardCount, growing, counts } = published;
-  const isContended = counts === null && cause?.isNew && (shardIndex(cause.shardId ?? "") ?? 0) >= shardCount;
-  return asOf + (isContended || growing ? config.minInterval : publishInterval(total, rate, reads, config));
+  const { total, rate, asOf, countReads, shardCount, growing, countedCollection } = published;
+  const isContended =
+    countedCollection === null && cause?.isNew && (shardIndex(cause.shardId ?? "") ?? 0) >= shardCount;
+  return asOf + (isContended || growing ? config.minInterval : publishInterval(total, rate, countReads, config));
 }

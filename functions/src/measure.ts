@@ -22,7 +22,7 @@ export interface Measurement extends Omit<ShardSum, "withoutIndex"> {
 export async function measureCounter(backend: Backend, { ref, published }: CounterState): Promise<Measurement> {
   return (
     (await measureCollection(backend, ref.id)) ??
-    (await measureShards(ref.collection(SHARDS), published?.documents ?? 0))
+    (await measureShards(ref.collection(SHARDS), published?.shardDocuments ?? 0))
   );
 }
 

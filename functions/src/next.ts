@@ -3,7 +3,7 @@ import { decideScaling } from "./autoscale.ts";
 import type { Config, Millis } from "./config.ts";
 import { type Published, type Reserved, toMillis } from "./counterDocument.ts";
 import { type Demand, nextRate, rateOf } from "./demand.ts";
-import { isBusyMinute } from "./history.ts";
+import { isMinuteInHistory } from "./history.ts";
 import { type Cause, dueOf, publishInterval } from "./interval.ts";
 import type { Measurement } from "./measure.ts";
 import { isQuiet, nextPhase, type Phase, pollAfter } from "./phase.ts";
@@ -13,12 +13,12 @@ import { hasSilentShards, shardsBeyond, TRIGGER_SHARDS } from "./shards.ts";
 export interface Before {
   /** The last publish; `undefined` if there was none. */
   readonly previous: Published | undefined;
-  readonly reserved?: Reserved | undefined;
+  readonly reservation?: Reserved | undefined;
 }
 
 export function nextPublished(
   cause: Cause,
-  { previous, reserved }: Before,
+  { previous, reservation }: Before,
   measurement: Measurement,
   config: Config,
 ): Published {
@@ -26,7 +26,7 @@ export function nextPublished(
   const asOf = toMillis(measurement.asOf);
   const writes = writesBy(previous, measurement);
   const demand = demandOf(cause, previous, measurement, config);
-  const reservedShards = reserved && asOf < reserved.until ? reserved.shards : 0;
+  const reservedShards = reservation && asOf < reservation.until ? reservation.shards : 0;
   const least = Math.min(Math.max(config.minShards, reservedShards), config.maxShards);
   const before = previous ?? { shardCount: least, calmSince: null };
   const scaled = counted ? { shardCount: least, calmSince: null } : decideScaling(demand, before, asOf, least, config);
@@ -44,7 +44,7 @@ export function nextPublished(
     previous !== undefined &&
     !isWritten &&
     !cause.isPoll &&
-    (previous.nextAt === null ? !isSilent : previous.nextAt > asOf);
+    (previous.nextPollAt === null ? !isSilent : previous.nextPollAt > asOf);
   const activity = { isWritten, quietFor: quiet, rate, interval, hasSilentShards: isSilent };
   const phase = isUnmoved ? previous.phase : nextPhase(previous?.phase, activity, config);
   // With a shard count above 1, polls stay frequent. So a quiet counter shrinks without waiting for the cool-down.
@@ -60,13 +60,13 @@ export function nextPublished(
     asOf,
     phase,
     // Whole milliseconds: the poll must be for the very instant that is read from the document.
-    nextAt: isUnmoved ? previous.nextAt : delay === undefined ? null : Math.ceil(asOf + delay),
+    nextPollAt: isUnmoved ? previous.nextPollAt : delay === undefined ? null : Math.ceil(asOf + delay),
     calmSince: isQuiet(phase) ? asOf - quiet : scaled.calmSince,
-    documents,
-    busyMinute: isBusyMinute(previous, { rate: demand.rate, asOf }, config),
-    malformed: measurement.malformed ?? previous?.malformed ?? [],
-    reads,
-    counts: counted?.path ?? null,
+    shardDocuments: documents,
+    minuteInHistory: isMinuteInHistory(previous, { rate: demand.rate, asOf }, config),
+    malformedShards: measurement.malformed ?? previous?.malformedShards ?? [],
+    countReads: reads,
+    countedCollection: counted?.path ?? null,
   };
 }
 
@@ -88,7 +88,7 @@ function demandOf(
   config: Config,
 ): Demand {
   const asOf = toMillis(measurement.asOf);
-  const appeared = measurement.documents - (previous?.documents ?? 0);
+  const appeared = measurement.documents - (previous?.shardDocuments ?? 0);
   const beyond = Math.min(appeared, shardsBeyond(measurement, previous?.shardCount ?? config.minShards));
   const woken = Math.max(asOf - at, SHORTEST_BURST);
   if (!previous) {

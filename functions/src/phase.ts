@@ -18,7 +18,7 @@
  *                                └── fold ┴──────────────────── cooling     after the cool-down
  *
  * `idle`: each shard wakes the functions when it is written, so nothing is scheduled. In the other phases the counter is
- * polled: the publish has scheduled the next measurement, at `nextAt`. Either so many writes come that polls are cheaper than
+ * polled: the publish has scheduled the next measurement, at `nextPollAt`. Either so many writes come that polls are cheaper than
  * being woken (`busy`), or there are *silent* shards (all but `0` and `base`): later writes to them wake nothing.
  */
 import type { Config, Millis } from "./config.ts";

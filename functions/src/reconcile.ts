@@ -24,7 +24,7 @@ export function nextDue(due: Millis, every: Millis, now: Millis): Millis {
 /** Cost: 1 read, and per counter due 2 reads, 1 write and what reconciling it costs. */
 export async function reconcileDue(backend: Backend): Promise<void> {
   const now = toTimestamp(backend.now());
-  const due = backend.counters.where("reconcileAt", "<=", now).orderBy("reconcileAt").limit(PAGE);
+  const due = backend.counters.where("nextReconcileAt", "<=", now).orderBy("nextReconcileAt").limit(PAGE);
   for (let page = await due.get(); !page.empty; page = await due.startAfter(page.docs.at(-1)).get()) {
     await Promise.all(page.docs.map((counter) => reconcileInTime(backend, counter)));
     if (page.size < PAGE) return;
@@ -59,14 +59,14 @@ async function reconcileOne({ config }: Backend, counter: QueryDocumentSnapshot)
 
 /** Unless somebody else has: another sweep, or whoever changed the source meanwhile. */
 async function reschedule(backend: Backend, counter: QueryDocumentSnapshot): Promise<void> {
-  const due = counter.get("reconcileAt");
+  const due = counter.get("nextReconcileAt");
   for (;;) {
     const current = await counter.ref.get();
-    if (!current.updateTime || !due.isEqual(current.get("reconcileAt"))) return;
+    if (!current.updateTime || !due.isEqual(current.get("nextReconcileAt"))) return;
     const every = current.get("source")?.everySeconds * 1_000;
     const next = every > 0 ? toTimestamp(nextDue(toMillis(due), every, backend.now())) : FieldValue.delete();
     try {
-      await counter.ref.update({ reconcileAt: next }, { lastUpdateTime: current.updateTime });
+      await counter.ref.update({ nextReconcileAt: next }, { lastUpdateTime: current.updateTime });
       return;
     } catch (error) {
       if (!isPreconditionFailure(error)) throw error;

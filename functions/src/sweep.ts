@@ -20,8 +20,8 @@ const PAGE = 20;
 const LATE: Millis = 60_000;
 
 /** Whether the poll that the last publish has scheduled was lost. */
-export function isOverdue({ nextAt }: Published, now: Millis): boolean {
-  return nextAt !== null && now > nextAt + LATE;
+export function isOverdue({ nextPollAt }: Published, now: Millis): boolean {
+  return nextPollAt !== null && now > nextPollAt + LATE;
 }
 
 export async function sweep(backend: Backend): Promise<void> {
@@ -54,7 +54,7 @@ async function poll(backend: Backend, snapshot: QueryDocumentSnapshot): Promise<
   const before = state.published;
   if (!before || !isOverdue(before, backend.now())) return;
   try {
-    const { published: after } = await aggregate(backend, state, { at: before.nextAt ?? 0, isPoll: true });
+    const { published: after } = await aggregate(backend, state, { at: before.nextPollAt ?? 0, isPoll: true });
     logger.warn("repaired a counter whose poll was lost", {
       counter: snapshot.id,
       from: before.total,

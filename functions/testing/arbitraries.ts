@@ -54,13 +54,13 @@ export const idle: Published = {
   asOf: 1_700_000_000_000,
   growing: false,
   phase: "idle",
-  nextAt: null,
+  nextPollAt: null,
   calmSince: null,
-  documents: 1,
-  busyMinute: false,
-  malformed: [],
-  reads: 0,
-  counts: null,
+  shardDocuments: 1,
+  minuteInHistory: false,
+  malformedShards: [],
+  countReads: 0,
+  countedCollection: null,
 };
 
 /** Any counter a publish may leave. */
@@ -76,14 +76,14 @@ export const anyCounter: fc.Arbitrary<Published> = fc
     phase: fc.constantFrom(...PHASES),
     polledAfter: fc.integer({ min: 1, max: LONGEST_DELAY }),
     calmFor: fc.option(fc.nat(86_400_000)),
-    documents: fc.oneof(fc.nat(6), fc.integer({ min: 0, max: MAX_SHARDS })),
-    busyMinute: fc.boolean(),
-    malformed: fc.array(fc.string(), { maxLength: 2 }),
-    reads: fc.constant(0),
-    counts: fc.constant(null),
+    shardDocuments: fc.oneof(fc.nat(6), fc.integer({ min: 0, max: MAX_SHARDS })),
+    minuteInHistory: fc.boolean(),
+    malformedShards: fc.array(fc.string(), { maxLength: 2 }),
+    countReads: fc.constant(0),
+    countedCollection: fc.constant(null),
   })
   .map(({ polledAfter, calmFor, ...counter }) => ({
     ...counter,
-    nextAt: counter.phase === "idle" ? null : counter.asOf + polledAfter,
+    nextPollAt: counter.phase === "idle" ? null : counter.asOf + polledAfter,
     calmSince: calmFor === null ? null : counter.asOf - calmFor,
   }));

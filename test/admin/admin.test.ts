@@ -329,8 +329,8 @@ describe("ensureCounter", () => {
     await until(async () => (await getCounter(ref)).total === 1, "the first total");
     // As minutes of silence would leave it.
     const now = Date.now();
-    const [calmSince, nextAt] = [now - 190_000, now + 410_000].map((at) => Timestamp.fromMillis(at));
-    await admin.doc(ref.path).update({ phase: "cooling", calmSince, nextAt });
+    const [calmSince, nextPollAt] = [now - 190_000, now + 410_000].map((at) => Timestamp.fromMillis(at));
+    await admin.doc(ref.path).update({ phase: "cooling", calmSince, nextPollAt });
     await ensureCounter(ref, { shards: 40 });
     expect((await published(id))?.shardCount).toBe(40);
     await write();

@@ -347,9 +347,9 @@ describe("a source of truth", () => {
   test("survives every publish, and does not keep a counter from starting", async () => {
     const { ref, id } = counted("survives");
     await setSource(ref, { entries: true }, { every: 300_000, alarmBeyond: 2 });
-    const { source, reconcileAt } = (await admin.doc(ref.path).get()).data() ?? {};
+    const { source, nextReconcileAt } = (await admin.doc(ref.path).get()).data() ?? {};
     expect(source).toEqual({ entries: true, everySeconds: 300, alarmBeyond: 2 });
-    expect(Math.abs(reconcileAt.toMillis() - Date.now() - 300_000)).toBeLessThan(60_000);
+    expect(Math.abs(nextReconcileAt.toMillis() - Date.now() - 300_000)).toBeLessThan(60_000);
     await ensureCounter(ref, { initial: 7 });
     await ensureCounter(ref, { initial: 8 });
     await until(async () => (await published(id))?.total === 7, "the first total");
@@ -359,7 +359,7 @@ describe("a source of truth", () => {
     await until(async () => (await published(id))?.total === 8, "the second total");
     expect((await admin.doc(ref.path).get()).data()).toMatchObject({
       source: { entries: true, everySeconds: 600, alarmBeyond: 9 },
-      reconcileAt,
+      nextReconcileAt,
     });
     await deleteCounter(ref);
     await sleep(200);
@@ -425,18 +425,18 @@ describe("on schedule", () => {
     const later = await due("later", 300_000);
     const broken = await due("broken", 300_000);
     const gone = await due("gone", 300_000);
-    const reconcileAt = minutesAgo(12);
-    for (const { ref } of [now, tolerant]) await admin.doc(ref.path).update({ reconcileAt });
-    await admin.doc(broken.ref.path).update({ reconcileAt, "source.collection": "not/a-collection" });
-    await admin.doc(gone.ref.path).update({ reconcileAt, source: FieldValue.delete() });
+    const nextReconcileAt = minutesAgo(12);
+    for (const { ref } of [now, tolerant]) await admin.doc(ref.path).update({ nextReconcileAt });
+    await admin.doc(broken.ref.path).update({ nextReconcileAt, "source.collection": "not/a-collection" });
+    await admin.doc(gone.ref.path).update({ nextReconcileAt, source: FieldValue.delete() });
     await triggerSweep();
 
     for (const { ref, id, source } of [now, tolerant]) {
       expect(await corrections(id)).toMatchObject([{ source: { collection: source }, expected: 3, found: 0, by: 3 }]);
       expect(await getExactCounter(ref)).toBe(3);
       // In step with what it was.
-      const next = (await admin.doc(ref.path).get()).get("reconcileAt");
-      expect((next.toMillis() - reconcileAt.toMillis()) % 300_000).toBe(0);
+      const next = (await admin.doc(ref.path).get()).get("nextReconcileAt");
+      expect((next.toMillis() - nextReconcileAt.toMillis()) % 300_000).toBe(0);
       expect(next.toMillis()).toBeGreaterThan(Date.now());
       expect(next.toMillis()).toBeLessThan(Date.now() + 300_000);
     }
@@ -452,8 +452,8 @@ describe("on schedule", () => {
     expect(failed).toMatchObject([
       { error: expect.stringContaining('collection is "not/a-collection"; pass the path') },
     ]);
-    expect((await admin.doc(broken.ref.path).get()).get("reconcileAt").toMillis()).toBeGreaterThan(Date.now());
-    expect((await admin.doc(gone.ref.path).get()).get("reconcileAt")).toBeUndefined();
+    expect((await admin.doc(broken.ref.path).get()).get("nextReconcileAt").toMillis()).toBeGreaterThan(Date.now());
+    expect((await admin.doc(gone.ref.path).get()).get("nextReconcileAt")).toBeUndefined();
 
     await triggerSweep();
     expect(await corrections(now.id)).toHaveLength(1);
@@ -470,7 +470,7 @@ describe("on schedule", () => {
 
   test("more counters than it attends to at once are all reconciled", async () => {
     const many = await Promise.all(Array.from({ length: 11 }, (_, n) => due(`many${n}-`, 300_000, 10)));
-    for (const [n, { ref }] of many.entries()) await admin.doc(ref.path).update({ reconcileAt: minutesAgo(n % 3) });
+    for (const [n, { ref }] of many.entries()) await admin.doc(ref.path).update({ nextReconcileAt: minutesAgo(n % 3) });
     await triggerSweep();
     expect(await Promise.all(many.map(({ ref }) => getExactCounter(ref)))).toEqual(many.map(() => 3));
   });
@@ -497,7 +497,7 @@ describe("on schedule", () => {
       const ref = counter(admin, "drifting", { collection });
       await admin.doc(`${collection}-source/one`).set({});
       await setSource(ref, { collection: `${collection}-source` }, { every: 300_000 });
-      await admin.doc(ref.path).update({ reconcileAt: minutesAgo(1) });
+      await admin.doc(ref.path).update({ nextReconcileAt: minutesAgo(1) });
       const config = { counted: undefined } as Backend["config"];
       const sleep = () => new Promise<void>(() => {});
       const backend = { counters: admin.collection(collection), config, now: Date.now, sleep } as unknown as Backend;
@@ -523,7 +523,7 @@ describe("on schedule", () => {
       expect(received).toHaveLength(1);
       expect(await getExactCounter(ref)).toBe(1);
       expect((await admin.collection(`${ref.path}/corrections`).get()).size).toBe(1);
-      expect((await admin.doc(ref.path).get()).get("reconcileAt").toMillis()).toBeGreaterThan(Date.now());
+      expect((await admin.doc(ref.path).get()).get("nextReconcileAt").toMillis()).toBeGreaterThan(Date.now());
       close();
     });
 

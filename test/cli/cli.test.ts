@@ -189,9 +189,9 @@ describe("reconcile", () => {
     await make("posts:all", [0]);
     await make("posts:none", [0]);
     await json("reconcile", "posts:all", "--from", "posts", "--keep", "--every", "24h", "--alarm-beyond", "3", "--yes");
-    const { source, reconcileAt } = await json("inspect", "posts:all");
+    const { source, nextReconcileAt } = await json("inspect", "posts:all");
     expect(source).toEqual({ collection: "posts", everySeconds: 86_400, alarmBeyond: 3 });
-    expect(Date.parse(reconcileAt)).toBeGreaterThan(Date.now());
+    expect(Date.parse(nextReconcileAt)).toBeGreaterThan(Date.now());
     await db.collection("posts").add({});
     const { exitCode, stdout, stderr } = await run("reconcile", "--group", "posts", "--yes", "--json");
     expect(exitCode).toBe(1);

@@ -75,8 +75,8 @@ async function newBusyPost(shardCount = 8): Promise<string> {
   const id = newPost();
   const asOf = Timestamp.now();
   // Reserved, so that no publish takes the shards back.
-  const reserved = { shards: shardCount, until: Timestamp.fromMillis(asOf.toMillis() + 3_600_000) };
-  await admin.doc(`counters/${id}`).set({ total: 0, writes: 0, group: "likes", shardCount, asOf, reserved });
+  const reservation = { shards: shardCount, until: Timestamp.fromMillis(asOf.toMillis() + 3_600_000) };
+  await admin.doc(`counters/${id}`).set({ total: 0, writes: 0, group: "likes", shardCount, asOf, reservation });
   return id;
 }
 

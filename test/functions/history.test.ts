@@ -62,7 +62,7 @@ test("the deployed functions keep the state they replace once its hour is over, 
 
   // As if that had been three hours ago, when it was busy.
   const asOf = Timestamp.fromMillis(Date.now() - 3 * HOUR);
-  await admin.doc(`counters/${id}`).update({ asOf, busyMinute: true });
+  await admin.doc(`counters/${id}`).update({ asOf, minuteInHistory: true });
   await incrementCounter(views);
   await until(async () => (await published(id))?.total === 2, "the second total");
   const time = asOf.toDate().toISOString();
@@ -225,9 +225,9 @@ test("costs: 1 write for each minute and hour that is over, none otherwise, with
     const hours = [asOf, (await past.get()).get("asOf")].map((at) => Math.floor(at.toMillis() / HOUR));
     return { writes: meter.usage.writes - writes, isHourOver: hours[0] !== hours[1] };
   };
-  expect(await writesAfter(HOUR, { busyMinute: true })).toEqual({ writes: 3, isHourOver: true });
-  expect(await writesAfter(HOUR, { busyMinute: false })).toEqual({ writes: 2, isHourOver: true });
-  const { writes, isHourOver } = await writesAfter(2_000, { busyMinute: false });
+  expect(await writesAfter(HOUR, { minuteInHistory: true })).toEqual({ writes: 3, isHourOver: true });
+  expect(await writesAfter(HOUR, { minuteInHistory: false })).toEqual({ writes: 2, isHourOver: true });
+  const { writes, isHourOver } = await writesAfter(2_000, { minuteInHistory: false });
   expect(writes).toBe(isHourOver ? 2 : 1);
   await close();
   meter.close();

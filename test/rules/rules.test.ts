@@ -498,7 +498,7 @@ test("what the backend keeps beside a counter is nobody's to read or write: corr
     await assertFails(deleteDoc(doc(db, "counters/views:home/corrections/one")));
     await assertFails(updateDoc(doc(db, "counters/views:home"), { source: { entries: true } }));
     await assertFails(
-      setDoc(doc(db, "counters/views:new"), { source: { entries: true }, reconcileAt: Timestamp.now() }),
+      setDoc(doc(db, "counters/views:new"), { source: { entries: true }, nextReconcileAt: Timestamp.now() }),
     );
     await assertFails(getDoc(doc(db, "counters/views:home/receipts/x")));
   }

@@ -29,7 +29,7 @@ export const mutations: Record<string, Mistake> = {
     file: "functions/src/decide.ts",
     find: "const isMissing = !previous && !measurement.counted && measurement.documents === 0;",
     replace:
-      "const said = (one: Published) => JSON.stringify([one.total, one.writes, one.shardCount, one.nextAt, one.documents]);\n  const isMissing = previous ? said(previous) === said(next) : !measurement.counted && measurement.documents === 0;",
+      "const said = (one: Published) => JSON.stringify([one.total, one.writes, one.shardCount, one.nextPollAt, one.shardDocuments]);\n  const isMissing = previous ? said(previous) === said(next) : !measurement.counted && measurement.documents === 0;",
     breaks: ["I2"],
     seed: 78,
   },
@@ -169,8 +169,8 @@ export const mutations: Record<string, Mistake> = {
   },
   "busy promises more than its poll": {
     file: "functions/src/decide.ts",
-    find: "nextAt !== null && nextAt >= at);",
-    replace: "nextAt !== null && nextAt + 1_000 >= at);",
+    find: "nextPollAt !== null && nextPollAt >= at);",
+    replace: "nextPollAt !== null && nextPollAt + 1_000 >= at);",
     breaks: ["I2"],
     seed: 1623,
   },
@@ -203,14 +203,14 @@ export const mutations: Record<string, Mistake> = {
   },
   "a quiet phase does not schedule its poll": {
     file: "functions/src/decide.ts",
-    find: "const poll = next.nextAt === null ? []",
-    replace: 'const poll = next.nextAt === null || next.phase === "quiet" ? []',
+    find: "const poll = next.nextPollAt === null ? []",
+    replace: 'const poll = next.nextPollAt === null || next.phase === "quiet" ? []',
     breaks: ["I2"],
   },
   "a poll gives way to an earlier one": {
     file: "functions/src/decide.ts",
-    find: "if (isPoll && nextAt !== null) return nextAt > at;",
-    replace: "if (isPoll && nextAt !== null) return nextAt !== at;",
+    find: "if (isPoll && nextPollAt !== null) return nextPollAt > at;",
+    replace: "if (isPoll && nextPollAt !== null) return nextPollAt !== at;",
     breaks: ["I2"],
   },
   "documents outside the index are left out": {
@@ -372,8 +372,8 @@ export const mutations: Record<string, Mistake> = {
   },
   "a publish that is no poll's ends the polls": {
     file: "functions/src/decide.ts",
-    find: "if (isPoll && nextAt !== null) return nextAt > at;",
-    replace: "if (at <= asOf - margin) return true;\n  if (isPoll && nextAt !== null) return nextAt > at;",
+    find: "if (isPoll && nextPollAt !== null) return nextPollAt > at;",
+    replace: "if (at <= asOf - margin) return true;\n  if (isPoll && nextPollAt !== null) return nextPollAt > at;",
     breaks: ["I2", "I7"],
     isRare: true,
   },
@@ -385,14 +385,14 @@ export const mutations: Record<string, Mistake> = {
   },
   "an idle counter stays idle if nothing was written to a new shard": {
     file: "functions/src/next.ts",
-    find: "(previous.nextAt === null ? !isSilent : previous.nextAt > asOf)",
-    replace: "(previous.nextAt === null || previous.nextAt > asOf)",
+    find: "(previous.nextPollAt === null ? !isSilent : previous.nextPollAt > asOf)",
+    replace: "(previous.nextPollAt === null || previous.nextPollAt > asOf)",
     breaks: ["I2"],
     seed: 2650,
   },
   "a counted collection is due when a shard says so": {
     file: "functions/src/interval.ts",
-    find: "counts === null && cause?.isNew",
+    find: "countedCollection === null && cause?.isNew",
     replace: "cause?.isNew",
     breaks: ["I4"],
     seed: 3778,

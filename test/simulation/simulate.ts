@@ -102,7 +102,7 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
   );
   oracle.atRest((counter) => network.database.get(`${config.collection}/${counter}`).fields);
   oracle.increments.atEnd();
-  if (network.database.get(`${config.collection}/${ORDERS.counter}`).fields?.reconcileAt) {
+  if (network.database.get(`${config.collection}/${ORDERS.counter}`).fields?.nextReconcileAt) {
     if (scenario.margin === 0) oracle.drifts.atEnd();
   } else {
     counts.reads = 0;

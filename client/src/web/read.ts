@@ -65,8 +65,8 @@ export async function getExactCounter(ref: CounterRef): Promise<number> {
     getCountFromServer(shards),
     getDocFromServer(counterDoc(ref)),
   ]);
-  const counts: string | null | undefined = document.get("counts");
-  if (counts) return (await getCountFromServer(collection(ref.firestore, counts))).data().count;
+  const counted: string | null | undefined = document.get("countedCollection");
+  if (counted) return (await getCountFromServer(collection(ref.firestore, counted))).data().count;
   const summed = sums?.data();
   if (summed?.documents === all.data().count && Number.isFinite(summed.total)) return summed.total;
   const listed = await getDocsFromServer(shards);

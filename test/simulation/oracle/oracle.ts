@@ -42,7 +42,7 @@ interface Track {
   /** Whether the last publish told writers of more than one shard. */
   isWide: boolean;
   /** When the next measurement is scheduled, by the last publish; 0 if none is. */
-  nextAt: Micros;
+  nextPollAt: Micros;
   lastReset: Micros;
   /** The creation of each shard. One beyond the shard count is a sign of contention. */
   readonly newShards: { readonly time: Micros; readonly index: number }[];
@@ -170,7 +170,8 @@ export class Oracle {
       const asOf = microsOf(fields?.asOf);
       if (!(asOf >= newest)) this.fail("I2", `${counter} was written at ${newest} but published as of ${asOf}`);
       if (fields?.total !== sum) this.fail("I2", `${counter} says ${fields?.total}, its shards ${sum}`);
-      if (counter === POSTS && fields?.counts !== POSTS) this.fail("I1", `${counter} counts ${fields?.counts}`);
+      if (counter === POSTS && fields?.countedCollection !== POSTS)
+        this.fail("I1", `${counter} counts ${fields?.countedCollection}`);
     }
   }
 
@@ -181,7 +182,7 @@ export class Oracle {
       track.deletedAt = time;
       track.skew = (track.sums.at(-1)?.sum ?? 0) - track.entries;
       track.uncovered = [];
-      track.nextAt = 0;
+      track.nextPollAt = 0;
       track.isWide = false;
       // A reset under way may take the next `base` for the one it has not found: both are new.
       track.lastReset = 0;
@@ -239,7 +240,7 @@ export class Oracle {
     if (!this.#isCalm) return;
     const { minInterval, maxInterval } = this.#config;
     const soon = time + (maxInterval + minInterval) * 1_000;
-    const until = wakes || track.isWide ? soon : Math.max(track.nextAt, soon);
+    const until = wakes || track.isWide ? soon : Math.max(track.nextPollAt, soon);
     track.uncovered.push({ time, until: until + 1_000_000, wakes });
   }
 
@@ -271,17 +272,17 @@ export class Oracle {
       const isContended = track.newShards.some(({ time: at, index }) => {
         return at > microsOf(previous.asOf) - this.#margin && index >= Number(previous.shardCount);
       });
-      const { total, rate, reads, growing } = previous as unknown as Published;
-      const usual = publishInterval(total, rate, reads, this.#config);
+      const { total, rate, countReads, growing } = previous as unknown as Published;
+      const usual = publishInterval(total, rate, countReads, this.#config);
       const interval = isContended || growing ? this.#config.minInterval : Math.max(usual, this.#config.minInterval);
       if (gap < interval - 0.001) this.fail("I4", `${counter} published ${gap} ms after the last, not ${interval}`);
     }
-    track.nextAt = microsOf(fields.nextAt) || 0;
+    track.nextPollAt = microsOf(fields.nextPollAt) || 0;
     const late = track.uncovered.find((write) => write.time <= asOf && write.until < time);
     if (late) this.fail("I2", `a write to ${counter} was published only after ${(time - late.time) / 1_000} ms`);
     track.isWide = shards > 1;
     // What was written while this publish was made is found by the poll that it says.
-    const least = track.isWide ? 0 : track.nextAt + 1_000_000;
+    const least = track.isWide ? 0 : track.nextPollAt + 1_000_000;
     track.uncovered = track.uncovered
       .filter((write) => write.time > asOf)
       .map((write) => (write.wakes ? write : { ...write, until: Math.max(write.until, least) }));
@@ -301,7 +302,7 @@ export class Oracle {
         entries: 0,
         uncovered: [],
         newest: 0,
-        nextAt: 0,
+        nextPollAt: 0,
         isWide: false,
         lastReset: 0,
         newShards: [],

@@ -12,8 +12,8 @@ const published = (asOf: number, changes: Partial<Published> = {}): Published =>
   shardCount: 1,
   writes: 0,
   publishes: 0,
-  documents: 1,
-  malformed: [],
+  shardDocuments: 1,
+  malformedShards: [],
   ...changes,
   asOf,
 });
@@ -46,7 +46,7 @@ test("what is drawn is two minutes, from one publish before them; what is counte
   let seen = NOTHING_SEEN;
   for (let at = 0; at <= 2 * WINDOW_MS; at += 1_000) {
     const publishes = 7 + at / 1_000;
-    seen = see(seen, published(at, { writes: 1_000 + at, documents: 3, shardCount: 2, publishes }));
+    seen = see(seen, published(at, { writes: 1_000 + at, shardDocuments: 3, shardCount: 2, publishes }));
     seen = see(seen, published(at, { writes: 0 }));
   }
   expect(seen.recent[0]?.asOf).toBe(WINDOW_MS - 1_000);
@@ -68,7 +68,7 @@ test("a million increments to one shard cost their writes, and an invocation eac
 });
 
 test("publishes that nobody saw are paid for, and shards that were folded since do not make what was before dearer", () => {
-  const large = { shardCount: 100, documents: 100 };
+  const large = { shardCount: 100, shardDocuments: 100 };
   const before = see(
     see(NOTHING_SEEN, published(0, large)),
     published(60_000, { ...large, writes: 1_000, publishes: 9 }),

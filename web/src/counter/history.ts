@@ -30,7 +30,7 @@ export function see(seen: Seen, published: Published): Seen {
     first: seen.first ?? published,
     last: published,
     seen: seen.seen + 1,
-    documents: seen.documents + (published.publishes - last.publishes) * published.documents,
+    documents: seen.documents + (published.publishes - last.publishes) * published.shardDocuments,
     wakes: seen.wakes + (published.writes - last.writes) / last.shardCount,
   };
 }

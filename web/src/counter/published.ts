@@ -13,9 +13,9 @@ export interface Published {
   readonly publishes: number;
   readonly asOf: number;
   /** How many documents the functions had to read for it. */
-  readonly documents: number;
+  readonly shardDocuments: number;
   /** Shards that are left out of the total. */
-  readonly malformed: readonly string[];
+  readonly malformedShards: readonly string[];
 }
 
 /** @returns `undefined` for a counter that was never published */
@@ -30,8 +30,8 @@ export function toPublished(document: DocumentSnapshot): Published | undefined {
     writes: document.get("writes") ?? 0,
     publishes: document.get("publishes") ?? 0,
     asOf: asOf.toMillis(),
-    documents: document.get("documents") ?? 1,
-    malformed: document.get("malformed") ?? [],
+    shardDocuments: document.get("shardDocuments") ?? 1,
+    malformedShards: document.get("malformedShards") ?? [],
   };
 }
 

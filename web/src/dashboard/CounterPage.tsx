@@ -65,9 +65,9 @@ function Counter({ backend, id, again }: { backend: Backend; id: string; again: 
           <dd class="fine">the last of {last ? formatWhole(last.publishes) : "–"}</dd>
         </div>
       </dl>
-      {last && last.malformed.length > 0 && (
+      {last && last.malformedShards.length > 0 && (
         <p class="warning">
-          Left out of the total, because their count is not a number: shards {last.malformed.join(", ")}.
+          Left out of the total, because their count is not a number: shards {last.malformedShards.join(", ")}.
         </p>
       )}
 
@@ -79,7 +79,7 @@ function Counter({ backend, id, again }: { backend: Backend; id: string; again: 
           <p>
             {isLooking
               ? `${formatWhole(shards.reads)} reads so far: every shard, once per total.`
-              : `Looking costs 1 read per shard for each total published: ${formatWhole(last?.documents ?? 1)} now.`}
+              : `Looking costs 1 read per shard for each total published: ${formatWhole(last?.shardDocuments ?? 1)} now.`}
           </p>
           <button type="button" id="look" class={isLooking ? "on" : ""} onClick={() => setIsLooking(!isLooking)}>
             {isLooking ? "Look away" : "Look"}

@@ -156,13 +156,13 @@ export function Dashboard({ backend, asked }: { backend: Backend; asked: Questio
 }
 
 function Row({ counter, now, sparks }: { counter: Published; now: number; sparks: readonly Spark[] }) {
-  const { id, total, rate, shardCount, asOf, malformed } = counter;
+  const { id, total, rate, shardCount, asOf, malformedShards } = counter;
   const line = lineOf(sparks, now);
   return (
     <tr data-id={id}>
       <th scope="row">
         <a href={counterAddress(id)}>{id}</a>
-        {malformed.length > 0 && <em> {malformed.length} left out</em>}
+        {malformedShards.length > 0 && <em> {malformedShards.length} left out</em>}
       </th>
       <td class="number total" data-total={total}>
         {formatTotal(total)}
