@@ -4,8 +4,8 @@
  * is what an instance of the functions pays for.
  */
 import { runTask } from "../functions/src/aggregate.ts";
-import { admin } from "../testkit/app.ts";
-import { lab } from "../testkit/lab.ts";
+import { admin } from "../testkit/clients.ts";
+import { inProcessBackend } from "../testkit/inProcessBackend.ts";
 import { type Percentiles, percentilesOf } from "../testkit/statistics.ts";
 
 export interface AggregationSpeed {
@@ -34,7 +34,7 @@ export async function measureAggregation(): Promise<AggregationSpeed[]> {
 }
 
 async function aggregateAll({ shards, counters }: { shards: number; counters: number }): Promise<AggregationSpeed> {
-  const { backend } = lab();
+  const { backend } = inProcessBackend();
   const ids = Array.from({ length: counters }, (_, n) => `counter${n}`);
   const writer = admin.bulkWriter({ throttling: false });
   for (const id of ids) {

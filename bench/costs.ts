@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import Table from "cli-table3";
 import { PRICES } from "../costs/src/costs.ts";
-import { startSuite } from "../testkit/emulators/suite.ts";
+import { startEmulators } from "../testkit/emulators/emulators.ts";
 import { type Meter, startMeter, type Usage } from "../testkit/meter.ts";
 
 /** US dollars for one. */
@@ -28,7 +28,7 @@ interface Bill extends Usage {
 }
 
 let functionsMeter: Meter | undefined;
-const suite = await startSuite({
+const suite = await startEmulators({
   packaging: "plain",
   params: {},
   functionsFirestore: async (firestore) => {
@@ -39,12 +39,12 @@ const suite = await startSuite({
 Object.assign(process.env, suite.env);
 try {
   // Only now, because they look for the suite when they are loaded.
-  const { client } = await import("../testkit/app.ts");
-  const { increments, watch } = await import("../testkit/load.ts");
+  const { client } = await import("../testkit/clients.ts");
+  const { incrementSteadily, watchTotals } = await import("../testkit/traffic.ts");
   const clientsMeter = await startMeter(suite.env.FIRESTORE_EMULATOR_HOST as string);
   const warmUp = Array.from({ length: 20 }, () => client());
   // Counters that stay on one shard: one that grew would be polled while another's bill is counted.
-  await Promise.all(warmUp.map((one, n) => increments([one], `costs:warmup${n}`, 1, 3)));
+  await Promise.all(warmUp.map((one, n) => incrementSteadily([one], `costs:warmup${n}`, 1, 3)));
   await sleep(5_000);
 
   const table = new Table({
@@ -56,9 +56,9 @@ try {
     process.stderr.write(`${perSecond} increments per second for ${seconds} s from ${clients} clients… `);
     const id = `costs:at${perSecond}`;
     const writers = Array.from({ length: clients }, () => client(clientsMeter.address));
-    const watcher = await watch(client(), id);
+    const watcher = await watchTotals(client(), id);
     const before = bill(clientsMeter.usage);
-    const { acknowledged } = await increments(writers, id, perSecond, seconds);
+    const { acknowledged } = await incrementSteadily(writers, id, perSecond, seconds);
     await watcher.reached(acknowledged);
     await sleep(5_000);
     const used = per(1_000 / acknowledged, difference(bill(clientsMeter.usage), before));

@@ -9,9 +9,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { doc, getDoc } from "firebase/firestore";
 import { counter, incrementCounter, onCounter } from "firestore-tally";
 import { counter as counterOf, ensureCounter } from "firestore-tally/admin";
-import { adminAt, client } from "../testkit/app.ts";
+import { adminAt, client } from "../testkit/clients.ts";
 import { type Random, randomFor } from "../testkit/random.ts";
-import { delays, type Millis, type Sight } from "../testkit/statistics.ts";
+import { type Millis, type Observation, visibilityDelays } from "../testkit/statistics.ts";
 
 export interface Freshness {
   readonly perSecond: number;
@@ -62,7 +62,7 @@ async function measure(emulator: string, id: string, arrivals: readonly Millis[]
   const [writer, watcher] = [client(emulator), client(emulator)];
   const admin = adminAt(emulator);
   await getDoc(doc(writer.db, "counters/none"));
-  const sights: Sight[] = [];
+  const sights: Observation[] = [];
   const published = new Set<Millis>();
   let unwatch = () => {};
   await new Promise<void>((resolve, reject) => {
@@ -97,7 +97,7 @@ async function measure(emulator: string, id: string, arrivals: readonly Millis[]
   await Promise.all([writer.close(), watcher.close(), admin.close()]);
   return {
     increments: acknowledged.length,
-    delays: delays(acknowledged, sights),
+    delays: visibilityDelays(acknowledged, sights),
     exact: seen() === acknowledged.length && counted === acknowledged.length,
     publishes: published.size,
     shards: shards.length,

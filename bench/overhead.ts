@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { initializeTestEnvironment } from "@firebase/rules-unit-testing";
 import { arrayUnion, Bytes, doc, increment, serverTimestamp, setDoc } from "firebase/firestore";
 import { counter, incrementCounter, onCounter } from "firestore-tally";
-import { client } from "../testkit/app.ts";
+import { client } from "../testkit/clients.ts";
 import { percentilesOf } from "../testkit/statistics.ts";
 
 export interface Overhead {

@@ -4,13 +4,13 @@
  */
 import { readFileSync } from "node:fs";
 import { initializeTestEnvironment } from "@firebase/rules-unit-testing";
+import { startEmulators } from "../testkit/emulators/emulators.ts";
 import type { Packaging } from "../testkit/emulators/project.ts";
-import { startSuite } from "../testkit/emulators/suite.ts";
-import { type Governed, governor } from "../testkit/governor.ts";
+import { type GovernorCounts, governor } from "../testkit/governor.ts";
 import { type GrpcProxy, startProxy } from "../testkit/grpcProxy.ts";
-import type { WriteLimits } from "../testkit/hotDocuments.ts";
-import { type Measured, meter } from "../testkit/meter.ts";
+import { type MeterReading, meter } from "../testkit/meter.ts";
 import type { Millis } from "../testkit/statistics.ts";
+import type { WriteLimits } from "../testkit/writeLimiter.ts";
 import { RIVALS_RULES } from "./contenders.ts";
 
 /** Each way. */
@@ -21,7 +21,7 @@ export interface Latencies {
   readonly functions: Millis;
 }
 
-export interface Way extends Measured {
+export interface Way extends MeterReading {
   readonly addresses: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface Rig {
   readonly writers: Way;
   readonly watchers: Way;
   readonly functions: Way;
-  readonly governed: Readonly<Governed>;
+  readonly governed: Readonly<GovernorCounts>;
   /** Firestore itself, past everything. */
   readonly emulator: string;
   /** How often the functions ran so far, by name. */
@@ -52,7 +52,7 @@ export interface Plain {
 }
 
 export async function startPlain(signal: AbortSignal, packaging: Packaging = "plain"): Promise<Plain> {
-  const { env, stop } = await startSuite({ packaging, params: {}, signal });
+  const { env, stop } = await startEmulators({ packaging, params: {}, signal });
   find(env);
   return { emulator: env.FIRESTORE_EMULATOR_HOST as string, stop };
 }
@@ -78,7 +78,7 @@ export async function startRig(
     return { ...counted.measured, addresses: proxy.addresses };
   };
   let functions: Way | undefined;
-  const suite = await startSuite({
+  const suite = await startEmulators({
     packaging,
     params: {},
     signal,

@@ -3,17 +3,17 @@
  * contender, with the same definitions.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { adminAt, client } from "../testkit/app.ts";
+import { adminAt, client } from "../testkit/clients.ts";
 import { PROJECT } from "../testkit/emulators/firebase.ts";
 import {
-  absorbedAfter,
-  delays,
   type Millis,
+  type Observation,
   type Percentiles,
   percentilesOf,
+  recoveryTime,
   type Second,
-  type Sight,
   timelineOf,
+  visibilityDelays,
 } from "../testkit/statistics.ts";
 import { type Bill, billOf, dollars, times, used } from "./bill.ts";
 import { CONTENDERS, type ContenderName } from "./contenders.ts";
@@ -34,7 +34,7 @@ export interface Trial {
   /** From the n-th acknowledgement until the watcher's total was n. */
   readonly lag: Percentiles;
   readonly isStep: boolean;
-  /** Of a step: until acknowledgements within a second are the rule again (`absorbedAfter`). */
+  /** Of a step: until acknowledgements within a second are the rule again (`recoveryTime`). */
   readonly absorbedAfter: Millis;
   /** From the beginning of the measurement, what came before it included. */
   readonly timeline: readonly Second[];
@@ -100,7 +100,7 @@ export async function runTrial(rig: Rig, name: ContenderName, load: Load): Promi
   };
   const writers = await Writers.start(assignment);
   const [bill, { waited, aborted }] = [billOf(rig, contender), { ...rig.governed }];
-  const sights: Sight[] = [];
+  const sights: Observation[] = [];
   const watcher = client(rig.watchers.addresses[0], project);
   const totals = new Map<string, number>();
   const unwatch = ids.map((id) =>
@@ -147,15 +147,15 @@ export async function runTrial(rig: Rig, name: ContenderName, load: Load): Promi
     acceptedPerSecond: acknowledgements.filter(during).length / load.measured.seconds,
     acknowledgement: percentilesOf(measured.map(({ intended, acknowledged }) => acknowledged - intended)),
     freshness: percentilesOf(
-      delays(
+      visibilityDelays(
         samples.map(({ intended }) => intended),
         sights,
         before,
       ),
     ),
-    lag: percentilesOf(delays(acknowledgements, sights, acknowledgements.filter((at) => at < from).length)),
+    lag: percentilesOf(visibilityDelays(acknowledgements, sights, acknowledgements.filter((at) => at < from).length)),
     isStep: load.before.perSecond !== load.measured.perSecond,
-    absorbedAfter: absorbedAfter(samples, from, PROMPT),
+    absorbedAfter: recoveryTime(samples, from, PROMPT),
     timeline: timelineOf(samples, from),
     totalsPerSecond: sights.filter(({ at }) => during(at)).length / load.measured.seconds,
     offered: samples.length,

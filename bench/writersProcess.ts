@@ -2,11 +2,11 @@
  * The process of the writers. Each increment is made at its instant, whether or not those before have been acknowledged.
  * So the load is what was set, and a stall shows in every increment that it delays.
  */
-import "../testkit/protocol.ts";
+import "../testkit/parseProtocolOnce.ts";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { doc, getDoc } from "firebase/firestore";
-import { type Client, client } from "../testkit/app.ts";
+import { type Client, client } from "../testkit/clients.ts";
 import type { Millis } from "../testkit/statistics.ts";
 import { WRITES } from "./contenders.ts";
 import { Population } from "./population.ts";

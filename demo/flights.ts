@@ -12,8 +12,8 @@ import { parseArgs } from "node:util";
 import { SingleBar } from "cli-progress";
 import Table from "cli-table3";
 import { type CounterSnapshot, counter, getCounter, incrementCounter, onCounter } from "firestore-tally";
-import { type Client, client } from "../testkit/app.ts";
-import { triggerSweep } from "../testkit/suite.ts";
+import { type Client, client } from "../testkit/clients.ts";
+import { triggerSweep } from "../testkit/deployedFunctions.ts";
 import { helpOut, IN_FLIGHT } from "./help.ts";
 import { addOperator, OPERATOR } from "./operator.ts";
 

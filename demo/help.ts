@@ -1,6 +1,6 @@
 /** Sends the traffic that a page asks for and one browser cannot send: see `HELP`. */
 import { counter, incrementCounter, onCounter } from "firestore-tally";
-import type { Client } from "../testkit/app.ts";
+import type { Client } from "../testkit/clients.ts";
 import { HELP, TRAFFIC } from "../web/src/traffic/counters.ts";
 
 const TICK_MS = 50;

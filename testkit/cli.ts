@@ -6,24 +6,28 @@ import { Firestore, Timestamp } from "@google-cloud/firestore";
 
 export const CLI = resolve("client/dist/cli.js");
 
-export interface Ran {
+export interface FinishedProgram {
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-export interface Running {
+export interface RunningProgram {
   readonly process: ChildProcess;
   /** What it has printed so far, on both streams. */
   printed(): string;
-  readonly ended: Promise<Ran>;
+  readonly ended: Promise<FinishedProgram>;
 }
 
 /** What decides of colours but the terminal; node takes a terminal where `CI` is set for one without. */
 const UNSET = { CI: undefined, NO_COLOR: undefined, FORCE_COLOR: undefined };
 
 /** Starts a program. Its stdin is a pipe: nobody can be asked. */
-export function start(program: string, args: readonly string[], env: Record<string, string | undefined> = {}): Running {
+export function startProgram(
+  program: string,
+  args: readonly string[],
+  env: Record<string, string | undefined> = {},
+): RunningProgram {
   const child = spawn(program, args, { env: { ...process.env, ...UNSET, ...env } });
   let [stdout, stderr] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -37,9 +41,9 @@ export function start(program: string, args: readonly string[], env: Record<stri
 }
 
 /** A project of its own, whose counters no function touches. */
-export function shop(projectId: string) {
+export function cliProject(projectId: string) {
   const db = new Firestore({ projectId });
-  const cli = (...args: string[]) => start(process.execPath, [CLI, ...args], { GCLOUD_PROJECT: projectId });
+  const cli = (...args: string[]) => startProgram(process.execPath, [CLI, ...args], { GCLOUD_PROJECT: projectId });
 
   return {
     db,

@@ -20,14 +20,14 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
+import type { Message, Method, WriteMessage } from "./firestoreMessages.ts";
 import { type Inspection, Refused } from "./grpcProxy.ts";
-import { HotDocuments, type WriteLimits } from "./hotDocuments.ts";
-import type { Message, Method, WireWrite } from "./wire.ts";
+import { WriteLimiter, type WriteLimits } from "./writeLimiter.ts";
 
 export const DEFAULT_LIMITS: WriteLimits = { perSecond: 1, burst: 10, longestWait: 10_000 };
 
 /** What the governor did. */
-export interface Governed {
+export interface GovernorCounts {
   /** Commits that waited. */
   waited: number;
   /** Commits that were refused. */
@@ -42,13 +42,13 @@ export interface Governed {
  * each of its writes fares by itself.
  */
 export function governor(limits: WriteLimits = DEFAULT_LIMITS): {
-  governed: Readonly<Governed>;
+  governed: Readonly<GovernorCounts>;
   inspection: Inspection;
 } {
-  const documents = new HotDocuments(limits);
-  const governed: Governed = { waited: 0, aborted: 0 };
+  const documents = new WriteLimiter(limits);
+  const governed: GovernorCounts = { waited: 0, aborted: 0 };
   const request = (message: Message): Promise<void> | undefined => {
-    const { writes } = message.as<{ writes: readonly WireWrite[] }>();
+    const { writes } = message.as<{ writes: readonly WriteMessage[] }>();
     if (writes.length === 0) return;
     const wait = documents.admit(namesOf(writes), performance.now());
     if (wait === undefined) {
@@ -65,7 +65,7 @@ export function governor(limits: WriteLimits = DEFAULT_LIMITS): {
 const WRITING: readonly Method[] = ["BatchWrite", "Commit", "Write"];
 
 /** A write that only verifies a document has no name here, and takes nothing. */
-function namesOf(writes: readonly WireWrite[]): Set<string> {
+function namesOf(writes: readonly WriteMessage[]): Set<string> {
   return new Set(
     writes.map((write) => write.update?.name ?? write.delete).filter((name) => name !== undefined && name !== null),
   );

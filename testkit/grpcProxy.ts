@@ -14,7 +14,7 @@ import {
   type StatusObject,
   type status,
 } from "@grpc/grpc-js";
-import { METHODS, Message, type Method, pathOf } from "./wire.ts";
+import { METHODS, Message, type Method, pathOf } from "./firestoreMessages.ts";
 
 /** What looks at one call. A request passes the inspectors in their order, a refused one only those before. */
 export interface Inspector {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { Message } from "./firestoreMessages.ts";
 import { meter } from "./meter.ts";
-import type { Message } from "./wire.ts";
 
 const message = (content: object) => ({ as: () => content }) as unknown as Message;
 

@@ -2,8 +2,9 @@
  * Counts what Firestore would bill: documents read, written and deleted, as they pass a proxy. Writes count when the
  * server confirms them, so a write that is refused, or sent again, costs what it costs in production.
  */
+
+import type { Message, Method, WriteMessage } from "./firestoreMessages.ts";
 import { type Inspection, type Inspector, startProxy } from "./grpcProxy.ts";
-import type { Message, Method, WireWrite } from "./wire.ts";
 
 /** Document operations, as billed (https://firebase.google.com/docs/firestore/pricing). */
 export interface Usage {
@@ -12,7 +13,7 @@ export interface Usage {
   deletes: number;
 }
 
-export interface Measured {
+export interface MeterReading {
   /** What has been used since the meter was made. */
   readonly usage: Readonly<Usage>;
   /** How often each method was called, and calls that hold locks (`transaction`): a read-write transaction. */
@@ -20,7 +21,7 @@ export interface Measured {
 }
 
 /** A meter of its own proxy. */
-export interface Meter extends Measured {
+export interface Meter extends MeterReading {
   /** `host:port` to connect to instead of the emulator. */
   readonly address: string;
   close(): void;
@@ -33,7 +34,7 @@ export async function startMeter(target: string): Promise<Meter> {
 }
 
 /** A meter for a proxy, or for several together. */
-export function meter(): { measured: Measured; inspection: Inspection } {
+export function meter(): { measured: MeterReading; inspection: Inspection } {
   const usage: Usage = { reads: 0, writes: 0, deletes: 0 };
   const calls = new Map<string, number>();
   const count = (call: string) => calls.set(call, (calls.get(call) ?? 0) + 1);
@@ -48,7 +49,7 @@ export function meter(): { measured: Measured; inspection: Inspection } {
 
 /** The fields of messages that are looked at; each message has some of them. */
 interface Request {
-  readonly writes: readonly WireWrite[];
+  readonly writes: readonly WriteMessage[];
   readonly transaction?: Uint8Array;
   readonly newTransaction?: { readonly readWrite?: unknown };
   readonly options?: { readonly readOnly?: unknown };
@@ -74,7 +75,7 @@ const MAY_BEGIN_TRANSACTION: readonly Method[] = ["BatchGetDocuments", "RunAggre
 
 /** Counts the messages of one call. */
 function inspector(method: Method, usage: Usage, onTransaction: () => void): Inspector {
-  const unconfirmed: (readonly WireWrite[])[] = [];
+  const unconfirmed: (readonly WriteMessage[])[] = [];
   const counts = new Set<string>();
   let isCharged = false;
   /** A query costs a read even if it finds nothing. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { absorbedAfter, delays, percentilesOf, timelineOf } from "./statistics.ts";
+import { percentilesOf, recoveryTime, timelineOf, visibilityDelays } from "./statistics.ts";
 
 describe("percentiles", () => {
   test("are the smallest value that a share of the samples does not exceed", () => {
@@ -28,11 +28,11 @@ describe("the delay of the n-th instant", () => {
       { at: 10, total: 1 },
       { at: 30, total: 3 },
     ];
-    expect(delays([5, 6, 7], sights)).toEqual([5, 24, 23]);
+    expect(visibilityDelays([5, 6, 7], sights)).toEqual([5, 24, 23]);
   });
 
   test("is nothing if it was seen before, and for ever if it never was", () => {
-    expect(delays([10, 20], [{ at: 5, total: 1 }])).toEqual([0, Number.POSITIVE_INFINITY]);
+    expect(visibilityDelays([10, 20], [{ at: 5, total: 1 }])).toEqual([0, Number.POSITIVE_INFINITY]);
   });
 
   test("is that of a search through all sights", () => {
@@ -46,7 +46,7 @@ describe("the delay of the n-th instant", () => {
           const at = sights.find(({ total }) => total >= n + 1)?.at ?? Number.POSITIVE_INFINITY;
           return Math.max(at - instant, 0);
         });
-        expect(delays(instants, sights, from)).toEqual(searched.slice(from));
+        expect(visibilityDelays(instants, sights, from)).toEqual(searched.slice(from));
       }),
     );
   });
@@ -59,7 +59,7 @@ describe("a step is absorbed", () => {
 
   test("at once if all were acknowledged in time", () => {
     expect(
-      absorbedAfter(
+      recoveryTime(
         samples(() => 900),
         0,
         1_000,
@@ -69,7 +69,7 @@ describe("a step is absorbed", () => {
 
   test("once a whole window is free of slow ones", () => {
     expect(
-      absorbedAfter(
+      recoveryTime(
         samples((at) => (at < 3_000 ? 5_000 : 10)),
         0,
         1_000,
@@ -79,7 +79,7 @@ describe("a step is absorbed", () => {
 
   test("never if the last window is not", () => {
     expect(
-      absorbedAfter(
+      recoveryTime(
         samples((at) => (at > 9_000 ? Number.POSITIVE_INFINITY : 10)),
         0,
         1_000,

@@ -15,7 +15,7 @@ export interface Sample {
 }
 
 /** What a watcher saw, and when. */
-export interface Sight {
+export interface Observation {
   readonly at: Millis;
   readonly total: number;
 }
@@ -26,10 +26,14 @@ export interface Percentiles {
   readonly p99: Millis;
 }
 
+/** The value below which a share of the samples lies. */
+export function percentile(samples: readonly number[], share: number): number {
+  const sorted = [...samples].sort((a, b) => a - b);
+  return sorted[Math.min(Math.ceil(share * sorted.length), sorted.length) - 1] ?? Number.NaN;
+}
+
 export function percentilesOf(values: readonly number[]): Percentiles {
-  const sorted = [...values].sort((a, b) => a - b);
-  const at = (share: number) => sorted[Math.max(Math.ceil(share * sorted.length), 1) - 1] ?? Number.NaN;
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+  return { p50: percentile(values, 0.5), p95: percentile(values, 0.95), p99: percentile(values, 0.99) };
 }
 
 /**
@@ -38,11 +42,11 @@ export function percentilesOf(values: readonly number[]): Percentiles {
  *
  * @param from  which instants count, by their position; the watcher's total includes those before
  */
-export function delays(instants: readonly Millis[], sights: readonly Sight[], from = 0): Millis[] {
+export function visibilityDelays(instants: readonly Millis[], sights: readonly Observation[], from = 0): Millis[] {
   let seen = 0;
   return instants
     .map((instant, n) => {
-      while (seen < sights.length && (sights[seen] as Sight).total <= n) seen++;
+      while (seen < sights.length && (sights[seen] as Observation).total <= n) seen++;
       return Math.max((sights[seen]?.at ?? Number.POSITIVE_INFINITY) - instant, 0);
     })
     .slice(from);
@@ -58,12 +62,17 @@ const SLIDE: Millis = 100;
  *
  * @returns `Infinity` if the last window still was
  */
-export function absorbedAfter(samples: readonly Sample[], from: Millis, limit: Millis): Millis {
+export function recoveryTime(samples: readonly Sample[], from: Millis, limit: Millis): Millis {
   const inOrder = samples.filter(({ intended }) => intended >= from).sort((a, b) => a.intended - b.intended);
   const lastStart = Math.max((inOrder.at(-1)?.intended ?? from) - WINDOW, from);
   const isSlow = (start: Millis) => {
     const window = inOrder.filter(({ intended }) => intended >= start && intended < start + WINDOW);
-    return percentilesOf(window.map(({ intended, acknowledged }) => acknowledged - intended)).p95 > limit;
+    return (
+      percentile(
+        window.map(({ intended, acknowledged }) => acknowledged - intended),
+        0.95,
+      ) > limit
+    );
   };
   if (isSlow(lastStart)) return Number.POSITIVE_INFINITY;
   let absorbed = 0;

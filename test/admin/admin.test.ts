@@ -22,9 +22,10 @@ import {
 } from "firestore-tally/admin";
 import { describe, expect, test, vi } from "vitest";
 import { fold } from "../../functions/src/fold.ts";
-import { admin, adminAt, client } from "../../testkit/app.ts";
-import { published, sumOfShards, until } from "../../testkit/suite.ts";
+import { admin, adminAt, client } from "../../testkit/clients.ts";
+import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { cuttingProxy } from "../../testkit/tcpProxy.ts";
+import { until } from "../../testkit/until.ts";
 
 const firestoreHost = process.env.FIRESTORE_EMULATOR_HOST as string;
 
@@ -332,10 +333,10 @@ describe("ensureCounter", () => {
     const [calmSince, nextPollAt] = [now - 190_000, now + 410_000].map((at) => Timestamp.fromMillis(at));
     await admin.doc(ref.path).update({ phase: "cooling", calmSince, nextPollAt });
     await ensureCounter(ref, { shards: 40 });
-    expect((await published(id))?.shardCount).toBe(40);
+    expect((await readPublished(id))?.shardCount).toBe(40);
     await write();
     await until(async () => (await getCounter(ref)).total === 2, "the second total");
-    expect((await published(id))?.shardCount).toBe(40);
+    expect((await readPublished(id))?.shardCount).toBe(40);
     expect(await getExactCounter(ref)).toBe(2);
   });
 });
@@ -415,7 +416,7 @@ test("counters of a group are listed in pages; the top and the rank are the same
   await Promise.all(
     Object.entries(totals).map(async ([key, total]) => {
       await incrementCounter(counter(admin, `board:${key}`), total);
-      await until(async () => (await published(`board:${key}`))?.total === total, "the total");
+      await until(async () => (await readPublished(`board:${key}`))?.total === total, "the total");
     }),
   );
   const first = await listCounters(admin, "board", { limit: 3 });

@@ -26,10 +26,12 @@ import { DRIFT_EVENT } from "../../functions/src/alarm.ts";
 import type { Backend } from "../../functions/src/backend.ts";
 import { fold } from "../../functions/src/fold.ts";
 import { reconcileDue } from "../../functions/src/reconcile.ts";
-import { admin, adminAt } from "../../testkit/app.ts";
+import { admin, adminAt } from "../../testkit/clients.ts";
+import { emulatorsLog, logged, triggerSweep } from "../../testkit/deployedFunctions.ts";
 import { startMeter } from "../../testkit/meter.ts";
-import { logged, published, suiteLog, sumOfShards, triggerSweep, until } from "../../testkit/suite.ts";
+import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { cuttingProxy } from "../../testkit/tcpProxy.ts";
+import { until } from "../../testkit/until.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -163,7 +165,7 @@ describe("I5: correcting is invisible", () => {
     expect(traffic.commits).toBeGreaterThan(100);
     expect(await sumOfShards(it.id)).toBe(await documents(it.source));
     expect(await reconcileCounter(it.ref)).toMatchObject({ drift: 0 });
-    await until(async () => (await published(it.id))?.total === (await documents(it.source)), "the total");
+    await until(async () => (await readPublished(it.id))?.total === (await documents(it.source)), "the total");
   });
 
   test("ten at once correct one drift once, and one of them says so", async () => {
@@ -352,11 +354,11 @@ describe("a source of truth", () => {
     expect(Math.abs(nextReconcileAt.toMillis() - Date.now() - 300_000)).toBeLessThan(60_000);
     await ensureCounter(ref, { initial: 7 });
     await ensureCounter(ref, { initial: 8 });
-    await until(async () => (await published(id))?.total === 7, "the first total");
+    await until(async () => (await readPublished(id))?.total === 7, "the first total");
     await incrementCounter(ref, 1, { key: "k" });
     // While totals are published. What is due stays due.
     for (let n = 0; n < 10; n++) await setSource(ref, { entries: true }, { every: 600_000, alarmBeyond: n });
-    await until(async () => (await published(id))?.total === 8, "the second total");
+    await until(async () => (await readPublished(id))?.total === 8, "the second total");
     expect((await admin.doc(ref.path).get()).data()).toMatchObject({
       source: { entries: true, everySeconds: 600, alarmBeyond: 9 },
       nextReconcileAt,
@@ -405,7 +407,7 @@ describe("on schedule", () => {
   const alarms = (id: string) => logged(drifted).filter(({ counter }) => counter === id);
   /** The events that have arrived at the emulator of Eventarc. */
   const events = (id: string) =>
-    suiteLog()
+    emulatorsLog()
       .split("Received event at channel ")
       .slice(1)
       .map((text) => ({ channel: text.slice(0, text.indexOf(":")), event: text.slice(text.indexOf("{")) }))
@@ -440,7 +442,7 @@ describe("on schedule", () => {
       expect(next.toMillis()).toBeGreaterThan(Date.now());
       expect(next.toMillis()).toBeLessThan(Date.now() + 300_000);
     }
-    await until(async () => (await published(now.id))?.total === 3, "the total");
+    await until(async () => (await readPublished(now.id))?.total === 3, "the total");
     expect(alarms(now.id)).toMatchObject([
       { severity: "ERROR", expected: 3, found: 0, drift: 3, asOf: expect.any(String) },
     ]);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { initializeTestEnvironment, type RulesTestEnvironment } from "@firebase/rules-unit-testing";
 import { collection, type Firestore, getDocs } from "firebase/firestore";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { until } from "../../testkit/suite.ts";
+import { until } from "../../testkit/until.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
 
 /** A project of its own: its rules accept larger steps, and no functions watch it. */

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll } from "vitest";
-import { until } from "../../testkit/suite.ts";
+import { until } from "../../testkit/until.ts";
 import { countWatches } from "./network.ts";
 import { type Site, startSite } from "./site.ts";
 

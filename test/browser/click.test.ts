@@ -1,6 +1,7 @@
 /** A button and its total, in a real browser. */
 import { expect, test } from "vitest";
-import { published, sumOfShards, until } from "../../testkit/suite.ts";
+import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { until } from "../../testkit/until.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
 import { holdFirestore } from "./network.ts";
 import { expectTruth } from "./story.ts";
@@ -25,9 +26,9 @@ test("a click shows at once, before the server knows of it, and is in the publis
   await tab.shows("succeeded", 3);
   await tab.shows("pending", "false");
   await tab.shows("total", 3);
-  await until(async () => (await published(id))?.total === 3, "the total to be published");
+  await until(async () => (await readPublished(id))?.total === 3, "the total to be published");
   await tab.click("increment");
-  await until(async () => (await published(id))?.total === 4, "the next total to be published");
+  await until(async () => (await readPublished(id))?.total === 4, "the next total to be published");
   await tab.shows("total", 4);
   await expectTruth(tab);
   expect(tab.problems).toEqual([]);
@@ -40,7 +41,7 @@ test("two tabs agree, and neither ever shows a total that dips or exceeds what w
   await Promise.all([clicks(left, 30), clicks(right, 20)]);
   await Promise.all([left.shows("total", 50), right.shows("total", 50)]);
   await Promise.all([left.shows("succeeded", 30), right.shows("succeeded", 20)]);
-  await until(async () => (await published(id))?.total === 50, "the total to be published");
+  await until(async () => (await readPublished(id))?.total === 50, "the total to be published");
   expect(await sumOfShards(id)).toBe(50);
   await expectTruth(left, right);
 });

@@ -4,9 +4,10 @@ import { FieldValue, Timestamp } from "firebase-admin/firestore";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { addOperator, OPERATOR } from "../../demo/operator.ts";
-import { admin } from "../../testkit/app.ts";
+import { admin } from "../../testkit/clients.ts";
 import { loadRules } from "../../testkit/rules.ts";
-import { published, until } from "../../testkit/suite.ts";
+import { readPublished } from "../../testkit/storedCounter.ts";
+import { until } from "../../testkit/until.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
 import { hold } from "./network.ts";
 import { address, problemsOf, total, visit } from "./page.ts";
@@ -121,7 +122,7 @@ describe("the dashboard", () => {
   test("shows one counter, its shards on demand, its past, and its corrections to an operator alone", async () => {
     const id = "fleet:one/of#%them".replace("/", " ");
     await admin.doc(`counters/${id}/shards/0`).set({ count: 41, writes: 41 });
-    await until(async () => (await published(id))?.total === 41, "the total to be published");
+    await until(async () => (await readPublished(id))?.total === 41, "the total to be published");
     await admin
       .doc(`counters/${id}/corrections/x`)
       .set({ expected: 42, found: 41, by: 1, at: FieldValue.serverTimestamp() });

@@ -5,8 +5,9 @@ import { counter, incrementCounter } from "firestore-tally";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { helpOut } from "../../demo/help.ts";
-import { admin, type Client, client } from "../../testkit/app.ts";
-import { published, sumOfShards, until } from "../../testkit/suite.ts";
+import { admin, type Client, client } from "../../testkit/clients.ts";
+import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { until } from "../../testkit/until.ts";
 import { HELP, TRAFFIC } from "../../web/src/traffic/counters.ts";
 import { RATES } from "../../web/src/traffic/rates.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
@@ -66,7 +67,7 @@ describe("the demo", () => {
     expect(await sumOfShards(TRAFFIC)).toBe(before);
     await browser.context.setOffline(false);
     await tab.page.waitForSelector(".notice:empty", { state: "attached" });
-    await until(async () => (await published(TRAFFIC))?.total === before + 3, "the total to be published");
+    await until(async () => (await readPublished(TRAFFIC))?.total === before + 3, "the total to be published");
     expect(await sumOfShards(TRAFFIC)).toBe(before + 3);
     await until(async () => (await total(tab, "total")) === before + 3, "the same total");
   });
@@ -97,7 +98,7 @@ describe("the demo", () => {
     const tab = await visit(browser, "#/");
     await setRate(tab, 500);
     await tab.click("traffic");
-    await until(async () => (await published(HELP.counter))?.total !== undefined, "a page to ask for help");
+    await until(async () => (await readPublished(HELP.counter))?.total !== undefined, "a page to ask for help");
     await tab.page.click("text=Dashboard");
     await tab.page.waitForSelector("main.dashboard tbody tr[data-id]");
     await tab.page.goBack();
@@ -107,7 +108,7 @@ describe("the demo", () => {
     await sleep(500);
     const before = await agree([tab], "total", TRAFFIC);
     const asked = await sumOfShards(HELP.counter);
-    await until(async () => (await published(HELP.counter))?.total === asked, "all of it to be published");
+    await until(async () => (await readPublished(HELP.counter))?.total === asked, "all of it to be published");
 
     const end = helpOut(watcher, clients);
     await sleep(1_000);

@@ -1,7 +1,8 @@
 /** A like button, in a real browser: keyed by the uid of an anonymous user. */
 import { expect, test } from "vitest";
-import { admin } from "../../testkit/app.ts";
-import { published, sumOfShards, until } from "../../testkit/suite.ts";
+import { admin } from "../../testkit/clients.ts";
+import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { until } from "../../testkit/until.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
 import { readStory } from "./story.ts";
 
@@ -90,5 +91,5 @@ async function entries(id: string): Promise<string[]> {
 
 async function settled(id: string, total: number): Promise<void> {
   expect(await sumOfShards(id)).toBe(total);
-  await until(async () => (await published(id))?.total === total, `the total ${total} to be published`);
+  await until(async () => (await readPublished(id))?.total === total, `the total ${total} to be published`);
 }

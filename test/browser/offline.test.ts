@@ -1,6 +1,7 @@
 /** A browser without a network, whose Firestore keeps what it has to send on disk. */
 import { expect, test } from "vitest";
-import { published, sumOfShards, until } from "../../testkit/suite.ts";
+import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { until } from "../../testkit/until.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
 import { cutFirestore } from "./network.ts";
 
@@ -26,7 +27,7 @@ test("increments made offline show as pending, survive a reload offline, and arr
   await reconnect();
   await browser.context.setOffline(false);
   await until(async () => (await sumOfShards(id)) === 5, "the increments to arrive");
-  await until(async () => (await published(id))?.total === 5, "the total to be published");
+  await until(async () => (await readPublished(id))?.total === 5, "the total to be published");
   await tab.shows("total", 5);
   await tab.shows("from-cache", "false");
   await tab.click("increment");
@@ -42,7 +43,7 @@ test("increments made offline survive the end of the browser", async () => {
 
   const tab = await browser.open("button", { id, persistent: "" });
   await until(async () => (await sumOfShards(id)) === 5, "the increments to arrive");
-  await until(async () => (await published(id))?.total === 5, "the total to be published");
+  await until(async () => (await readPublished(id))?.total === 5, "the total to be published");
   await tab.shows("total", 5);
   await tab.click("increment");
   await tab.shows("succeeded", 1);

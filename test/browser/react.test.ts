@@ -3,8 +3,9 @@ import { counter, incrementCounter } from "firestore-tally";
 import { createElement, StrictMode } from "react";
 import { renderToString } from "react-dom/server";
 import { afterAll, expect, test } from "vitest";
-import { client } from "../../testkit/app.ts";
-import { published, sumOfShards, until } from "../../testkit/suite.ts";
+import { client } from "../../testkit/clients.ts";
+import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { until } from "../../testkit/until.ts";
 import { browserForTests } from "./chromium.ts";
 import { holdFirestore } from "./network.ts";
 import { Counted } from "./pages/Counted.ts";
@@ -26,7 +27,7 @@ test("a click shows at once, as pending, and the total is published later", asyn
   release();
   await tab.shows("pending", "false");
   await tab.shows("total", 1);
-  await until(async () => (await published(id))?.total === 1, "the total to be published");
+  await until(async () => (await readPublished(id))?.total === 1, "the total to be published");
   await increment(id, 1);
   await tab.shows("total", 2);
   const totals = (await readStory(tab)).map((event) => ("shown" in event ? event.shown : 0));
@@ -133,7 +134,7 @@ test("what the server rendered is taken over as it is, then kept up to date", as
 
 /** Increments by others. Resolves once the total with them is published. */
 async function increment(id: string, times: number): Promise<void> {
-  const before = (await published(id))?.total ?? 0;
+  const before = (await readPublished(id))?.total ?? 0;
   await Promise.all(Array.from({ length: times }, () => incrementCounter(counter(others.db, id))));
-  await until(async () => ((await published(id))?.total ?? 0) >= before + times, "the total to be published");
+  await until(async () => ((await readPublished(id))?.total ?? 0) >= before + times, "the total to be published");
 }

@@ -5,8 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
-import { admin } from "../../testkit/app.ts";
-import { published, until } from "../../testkit/suite.ts";
+import { admin } from "../../testkit/clients.ts";
+import { readPublished } from "../../testkit/storedCounter.ts";
+import { until } from "../../testkit/until.ts";
 import { TRAFFIC } from "../../web/src/traffic/counters.ts";
 import { browserForTests } from "./chromium.ts";
 import { cutFirestore, holdFirestore } from "./network.ts";
@@ -21,7 +22,7 @@ describe("every view", () => {
   test("has nothing that axe finds fault with, in light, in dark and on a phone", async () => {
     const tab = await visit(browser, "#/");
     await tab.click("add");
-    await until(async () => (await published(TRAFFIC)) !== undefined, "a counter to look at");
+    await until(async () => (await readPublished(TRAFFIC)) !== undefined, "a counter to look at");
     const largest = {
       total: Number.MAX_SAFE_INTEGER,
       rate: 99_999,

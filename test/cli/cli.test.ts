@@ -4,13 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { counter, incrementCounter } from "firestore-tally/admin";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { admin } from "../../testkit/app.ts";
-import { CLI, shop, start } from "../../testkit/cli.ts";
-import { published, until } from "../../testkit/suite.ts";
+import { CLI, cliProject, startProgram } from "../../testkit/cli.ts";
+import { admin } from "../../testkit/clients.ts";
+import { readPublished } from "../../testkit/storedCounter.ts";
 import { delayingProxy } from "../../testkit/tcpProxy.ts";
+import { until } from "../../testkit/until.ts";
 
 const PROJECT = "demo-shop";
-const { db, run, json, start: startCommand, counter: make, shards, left } = shop(PROJECT);
+const { db, run, json, start: startCommand, counter: make, shards, left } = cliProject(PROJECT);
 const host = process.env.FIRESTORE_EMULATOR_HOST as string;
 
 const ESCAPE = "\u001b";
@@ -60,8 +61,8 @@ describe("inspect", () => {
   test("finds what the functions have published", async () => {
     const id = "cli:published";
     await incrementCounter(counter(admin, id), 3);
-    await until(async () => (await published(id))?.total === 3, "the total");
-    const { stdout } = await start(process.execPath, [CLI, "inspect", id, "--json"]).ended;
+    await until(async () => (await readPublished(id))?.total === 3, "the total");
+    const { stdout } = await startProgram(process.execPath, [CLI, "inspect", id, "--json"]).ended;
     expect(JSON.parse(stdout)).toMatchObject({
       published: { total: 3 },
       exact: { total: 3 },
@@ -312,7 +313,7 @@ describe("without what it needs, it ends with 1 and one line that says what to d
     const nowhere = { FIRESTORE_EMULATOR_HOST: undefined, GOOGLE_APPLICATION_CREDENTIALS: undefined, HOME: tmpdir() };
     const env = { ...nowhere, CLOUDSDK_CONFIG: tmpdir(), METADATA_SERVER_DETECTION: "none" };
     const args = [CLI, "inspect", "a", "--project", PROJECT];
-    const { exitCode, stderr } = await start(process.execPath, args, env).ended;
+    const { exitCode, stderr } = await startProgram(process.execPath, args, env).ended;
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(oneLine);
     expect(stderr).toContain("gcloud auth application-default login");
@@ -323,12 +324,12 @@ describe("without what it needs, it ends with 1 and one line that says what to d
     try {
       const alone = join(folder, "cli.mjs");
       copyFileSync(CLI, alone);
-      const inspect = await start(process.execPath, [alone, "inspect", "a"]).ended;
+      const inspect = await startProgram(process.execPath, [alone, "inspect", "a"]).ended;
       expect(inspect.exitCode).toBe(1);
       expect(inspect.stderr).toMatch(oneLine);
       expect(inspect.stderr).toContain("npm install firebase-admin");
-      expect(await start(process.execPath, [alone, "--help"]).ended).toMatchObject({ exitCode: 0, stderr: "" });
-      const estimate = await start(process.execPath, [alone, "estimate", "--per-second", "1", "--json"]).ended;
+      expect(await startProgram(process.execPath, [alone, "--help"]).ended).toMatchObject({ exitCode: 0, stderr: "" });
+      const estimate = await startProgram(process.execPath, [alone, "estimate", "--per-second", "1", "--json"]).ended;
       expect(JSON.parse(estimate.stdout).increments).toBe(2_592_000);
     } finally {
       rmSync(folder, { recursive: true });
@@ -356,7 +357,11 @@ test("help has examples, for every command", async () => {
 describe.skipIf(process.platform !== "linux")("in a terminal", () => {
   function inTerminal(args: string, env: Record<string, string> = {}) {
     const command = `stty cols 80; exec ${process.execPath} ${CLI} ${args}`;
-    return start("script", ["-qec", command, "/dev/null"], { GCLOUD_PROJECT: PROJECT, TERM: "xterm-256color", ...env });
+    return startProgram("script", ["-qec", command, "/dev/null"], {
+      GCLOUD_PROJECT: PROJECT,
+      TERM: "xterm-256color",
+      ...env,
+    });
   }
 
   async function answer(args: string, prompt: string, keys: string) {

@@ -14,7 +14,7 @@ import {
   undoIncrement,
 } from "firestore-tally";
 import { afterAll, expect, test } from "vitest";
-import { client } from "../../testkit/app.ts";
+import { client } from "../../testkit/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";
 
 const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);

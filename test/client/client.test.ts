@@ -3,8 +3,9 @@ import { disableNetwork, enableNetwork, writeBatch } from "firebase/firestore";
 import { Timestamp } from "firebase-admin/firestore";
 import { counter, getExactCounter, incrementCounter, incrementCounterIn, onCounter } from "firestore-tally";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { admin, client } from "../../testkit/app.ts";
-import { sumOfShards, until } from "../../testkit/suite.ts";
+import { admin, client } from "../../testkit/clients.ts";
+import { sumOfShards } from "../../testkit/storedCounter.ts";
+import { until } from "../../testkit/until.ts";
 
 test("increments made offline are kept, hang nothing, and arrive once, later", async () => {
   const id = "offline:phone";

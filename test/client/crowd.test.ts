@@ -1,8 +1,9 @@
 /** A crowd on a new counter: `npm run bench -- --only crowd` is the large form of it, on a suite that has just started. */
 import { expect, test } from "vitest";
-import { client } from "../../testkit/app.ts";
-import { increments } from "../../testkit/load.ts";
-import { published, sumOfShards, until } from "../../testkit/suite.ts";
+import { client } from "../../testkit/clients.ts";
+import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { incrementSteadily } from "../../testkit/traffic.ts";
+import { until } from "../../testkit/until.ts";
 
 const CLIENTS = 60;
 const PER_SECOND = 60;
@@ -12,12 +13,12 @@ test("60 clients that have never connected, 60 increments a second on a new coun
   const id = "crowd:new";
   const clients = Array.from({ length: CLIENTS }, () => client());
   const start = performance.now();
-  const { acknowledged, lastAt } = await increments(clients, id, PER_SECOND, SECONDS);
+  const { acknowledged, lastAt } = await incrementSteadily(clients, id, PER_SECOND, SECONDS);
   expect(acknowledged).toBe(PER_SECOND * SECONDS);
   expect(lastAt - start).toBeLessThan(20_000);
   expect(await sumOfShards(id)).toBe(acknowledged);
-  await until(async () => (await published(id))?.total === acknowledged, "the total");
+  await until(async () => (await readPublished(id))?.total === acknowledged, "the total");
   // Clients use more shards only where they meet contention, so a fast machine has few shard documents: the large form counts them.
-  expect((await published(id))?.shardCount).toBeGreaterThanOrEqual(PER_SECOND / 2);
+  expect((await readPublished(id))?.shardCount).toBeGreaterThanOrEqual(PER_SECOND / 2);
   await Promise.all(clients.map((one) => one.close()));
 });

@@ -15,9 +15,10 @@ import {
   undoIncrement,
 } from "firestore-tally";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { admin, type Client, client, signIn } from "../../testkit/app.ts";
-import { published, sumOfShards, until } from "../../testkit/suite.ts";
+import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
+import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { type CuttingProxy, cuttingProxy } from "../../testkit/tcpProxy.ts";
+import { until } from "../../testkit/until.ts";
 
 const SEED = Number(process.env.TALLY_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const CLIENTS = 140;
@@ -219,7 +220,7 @@ test(`I8: ${CLIENTS} users like and unlike at random, cut off at random: the tot
 
   expect(cuts).toBeGreaterThan(CLIENTS / 4);
   const likes = beliefs.filter((likes) => likes).length;
-  await until(async () => (await published(id))?.total === likes, `a published total of ${likes}`);
+  await until(async () => (await readPublished(id))?.total === likes, `a published total of ${likes}`);
   expect(await sumOfShards(id)).toBe(likes);
   expect(await entries(id)).toBe(likes);
   const entered = await Promise.all(crowd.map(({ uid }) => isEntered(id, uid)));

@@ -16,11 +16,12 @@ import {
   MARK_WINDOWS,
   planIncrement,
 } from "../../core/src/index.ts";
-import { type Client, client } from "../../testkit/app.ts";
+import { type Client, client } from "../../testkit/clients.ts";
+import { pathOf } from "../../testkit/firestoreMessages.ts";
 import { Refused, startProxy } from "../../testkit/grpcProxy.ts";
-import { sumOfShards, until } from "../../testkit/suite.ts";
+import { sumOfShards } from "../../testkit/storedCounter.ts";
 import { cuttingProxy } from "../../testkit/tcpProxy.ts";
-import { pathOf } from "../../testkit/wire.ts";
+import { until } from "../../testkit/until.ts";
 import { integer, markWindows, nonceOf, numberOf } from "../rules/fuzz/oracle.ts";
 import { ADMIN, database as connect, type Database, type Fields, type Value } from "../rules/fuzz/rest.ts";
 

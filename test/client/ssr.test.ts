@@ -4,7 +4,7 @@ import { counter, getCounter } from "firestore-tally";
 import { createElement, StrictMode } from "react";
 import { renderToString } from "react-dom/server";
 import { afterAll, expect, test } from "vitest";
-import { client } from "../../testkit/app.ts";
+import { client } from "../../testkit/clients.ts";
 import { Counted } from "../browser/pages/Counted.ts";
 
 const server = client();

@@ -2,8 +2,8 @@
 import { type CounterState, counter, counterStore, incrementCounter, onCounter } from "firestore-tally";
 import { derived, get } from "svelte/store";
 import { afterAll, expect, test } from "vitest";
-import { client } from "../../testkit/app.ts";
-import { until } from "../../testkit/suite.ts";
+import { client } from "../../testkit/clients.ts";
+import { until } from "../../testkit/until.ts";
 
 const phone = client();
 const others = client();

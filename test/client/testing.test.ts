@@ -3,8 +3,8 @@ import { counter, incrementCounter } from "firestore-tally";
 import * as server from "firestore-tally/admin";
 import { prepareFirestore } from "firestore-tally/testing";
 import { afterAll, describe, expect, test } from "vitest";
-import { admin, client } from "../../testkit/app.ts";
-import { published } from "../../testkit/suite.ts";
+import { admin, client } from "../../testkit/clients.ts";
+import { readPublished } from "../../testkit/storedCounter.ts";
 
 const browser = client();
 afterAll(() => browser.close());
@@ -16,7 +16,7 @@ describe("waiting until a counter has settled", () => {
     await Promise.all(Array.from({ length: 20 }, () => incrementCounter(ref)));
     await server.incrementCounter(server.counter(admin, "testing:both"), 2.5);
     expect(await firestore.settled(ref)).toBe(22.5);
-    expect((await published("testing:both"))?.total).toBe(22.5);
+    expect((await readPublished("testing:both"))?.total).toBe(22.5);
   });
 
   test("finds the total again after each change, and ids that a URL would break", async () => {

@@ -15,9 +15,10 @@ import {
   undoIncrement,
 } from "firestore-tally";
 import { afterEach, describe, expect, test } from "vitest";
-import { admin, type Client, client, signIn } from "../../testkit/app.ts";
-import { published, sumOfShards, until } from "../../testkit/suite.ts";
+import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
+import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { cuttingProxy } from "../../testkit/tcpProxy.ts";
+import { until } from "../../testkit/until.ts";
 
 const firestoreHost = process.env.FIRESTORE_EMULATOR_HOST as string;
 const open: Client[] = [];
@@ -83,7 +84,7 @@ describe("own increments in a watch", () => {
       if (n % 10 === 0) await sleep(Math.random() * 40);
     }
     await Promise.all(writes);
-    await until(async () => (await published("watch:steps"))?.total === 150, "the publish");
+    await until(async () => (await readPublished("watch:steps"))?.total === 150, "the publish");
     await sees(({ total, pending }) => total === 150 && !pending, "the acknowledgements");
     const seen = totals();
     expect(seen.filter((total, i) => total < (seen[i - 1] ?? 0))).toEqual([]);
@@ -142,7 +143,7 @@ describe("own increments in a watch", () => {
       await written;
     }
     await sees(({ total, pending }) => total === 10 && !pending, "the truth");
-    await until(async () => (await published("watch:cut"))?.total === 10, "the publish");
+    await until(async () => (await readPublished("watch:cut"))?.total === 10, "the publish");
     const seen = totals();
     expect(seen.filter((total, i) => total < (seen[i - 1] ?? 0))).toEqual([]);
     expect(Math.max(...seen)).toBe(10);

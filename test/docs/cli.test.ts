@@ -4,11 +4,11 @@
  */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { shop } from "../../testkit/cli.ts";
+import { cliProject } from "../../testkit/cli.ts";
 
 const host = process.env.FIRESTORE_EMULATOR_HOST as string;
 const project = "demo-shop";
-const { db, run, counter } = shop(project);
+const { db, run, counter } = cliProject(project);
 
 beforeAll(async () => {
   await fetch(`http://${host}/emulator/v1/projects/${project}/databases/(default)/documents`, { method: "DELETE" });

@@ -2,7 +2,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { published, until } from "../../testkit/suite.ts";
+import { readPublished } from "../../testkit/storedCounter.ts";
+import { until } from "../../testkit/until.ts";
 
 const readme = readFileSync("README.md", "utf8");
 
@@ -29,7 +30,7 @@ test("the README's client code runs as it stands", async () => {
   } finally {
     rmSync(file);
   }
-  await until(async () => (await published("views:home"))?.total === 1, "the total");
+  await until(async () => (await readPublished("views:home"))?.total === 1, "the total");
 });
 
 test("the README's parameters and defaults are those of extension.yaml", () => {

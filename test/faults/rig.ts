@@ -6,14 +6,15 @@
  *                             └────────cut────────│────│──────────┘  │
  *                                                 └─ Tasks ◀─────────┘
  */
-import { type Functions, functionsApart } from "../../testkit/emulators/functions.ts";
-import { layOutProject } from "../../testkit/emulators/project.ts";
-import { startSuite } from "../../testkit/emulators/suite.ts";
+
+import { startEmulators } from "../../testkit/emulators/emulators.ts";
+import { createProject } from "../../testkit/emulators/project.ts";
+import { type SeparateFunctions, startSeparateFunctions } from "../../testkit/emulators/separateFunctions.ts";
 import { type CuttingProxy, cuttingProxy } from "../../testkit/tcpProxy.ts";
 import { type Delivery, deliverEvents, deliverTasks } from "./delivery.ts";
 
 export interface Rig {
-  readonly functions: Functions;
+  readonly functions: SeparateFunctions;
   readonly events: Delivery;
   readonly tasks: Delivery;
   /** Between Firestore and: web clients, servers, functions. */
@@ -38,8 +39,8 @@ export async function startRig(params: Record<string, string> = {}): Promise<Rig
     for (const part of started) await part.stop();
   };
   try {
-    const project = await layOutProject("plain", params);
-    const functions = await functionsApart(params);
+    const project = await createProject("plain", params);
+    const functions = await startSeparateFunctions(params);
     const proxy = async () => {
       const cutting = await cuttingProxy(project.addresses.firestore as string);
       keep({ stop: cutting.close });
@@ -53,7 +54,7 @@ export async function startRig(params: Record<string, string> = {}): Promise<Rig
     const startFunctions = () => functions.start({ firestore: connections.functions.address, tasks: tasks.address });
     // The functions look for nobody before their first event, so both start at the same time.
     const [suite, up] = await Promise.allSettled([
-      startSuite({ packaging: "plain", params, project, eventsTo: events.address }).then(keep),
+      startEmulators({ packaging: "plain", params, project, eventsTo: events.address }).then(keep),
       startFunctions(),
     ]);
     if (suite.status === "rejected") throw suite.reason;

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { counter, incrementCounter, undoIncrement } from "firestore-tally";
 import * as server from "firestore-tally/admin";
-import { adminAt, client, signIn } from "../../testkit/app.ts";
+import { adminAt, client, signIn } from "../../testkit/clients.ts";
 import type { Rig } from "./rig.ts";
 
 /** Increments per second, by kind. */

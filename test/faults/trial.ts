@@ -2,8 +2,9 @@
 import { copyFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { admin } from "../../testkit/app.ts";
-import { published, sumOfShards, until } from "../../testkit/suite.ts";
+import { admin } from "../../testkit/clients.ts";
+import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { until } from "../../testkit/until.ts";
 import type { Fault, Injected } from "./chaos.ts";
 import type { Rig } from "./rig.ts";
 import { startStorm } from "./storm.ts";
@@ -45,7 +46,7 @@ export async function tryFault(rig: Rig, name: string, fault: Fault, seconds: nu
       const entries = keyed ? (await admin.collection(`counters/${id}/entries`).count().get()).data().count : sum;
       if (entries !== sum) wrong.push(`${id}: ${entries} entries, the writers say ${sum}`);
     }
-    const right = async (id: string) => (await published(id))?.total === (await sumOfShards(id));
+    const right = async (id: string) => (await readPublished(id))?.total === (await sumOfShards(id));
     const notRight = async (ids: Iterable<string>) => {
       const found: string[] = [];
       for (const id of ids) if (!(await right(id))) found.push(id);
@@ -64,9 +65,9 @@ export async function tryFault(rig: Rig, name: string, fault: Fault, seconds: nu
       behind = await notRight(storm.ledger.keys());
     }
     for (const id of behind) {
-      const sums = `${(await published(id))?.total} published, ${await sumOfShards(id)} in the shards`;
+      const sums = `${(await readPublished(id))?.total} published, ${await sumOfShards(id)} in the shards`;
       const pending = `${rig.events.pending()} events and ${rig.tasks.pending()} tasks still to be delivered`;
-      wrong.push(`${id}: ${sums}, with ${pending}: ${JSON.stringify(await published(id))}`);
+      wrong.push(`${id}: ${sums}, with ${pending}: ${JSON.stringify(await readPublished(id))}`);
     }
     wrong.push(...witness.objections());
     if (wrong.length > 0) {

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type QuerySnapshot, Timestamp } from "firebase-admin/firestore";
 import { toMillis } from "../../functions/src/counterDocument.ts";
-import { admin } from "../../testkit/app.ts";
+import { admin } from "../../testkit/clients.ts";
 
 /** One published state, as it was seen. */
 interface Sighting {

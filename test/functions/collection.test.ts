@@ -1,6 +1,6 @@
 /**
  * Counting a collection: the deployed functions count `posts/{post}/comments` (the parameters are in scripts/test.ts). Where a
- * schedule of events matters, the backend's own code runs in this process (support/lab.ts).
+ * schedule of events matters, the backend's own code runs in this process (testkit/inProcessBackend.ts).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
@@ -17,11 +17,13 @@ import { nextPublished } from "../../functions/src/next.ts";
 import { publish } from "../../functions/src/publish.ts";
 import { sweep } from "../../functions/src/sweep.ts";
 import { createWake, deletedBy, type Written } from "../../functions/src/wake.ts";
-import { admin, adminAt, type Client, client } from "../../testkit/app.ts";
-import { anyHistory, lab, MARGIN, play } from "../../testkit/lab.ts";
-import { gaps, possibleSums, watch } from "../../testkit/load.ts";
+import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
+import { invocations, logged } from "../../testkit/deployedFunctions.ts";
+import { eventHistories, inProcessBackend, MARGIN, playHistory } from "../../testkit/inProcessBackend.ts";
 import { startMeter } from "../../testkit/meter.ts";
-import { invocations, logged, published, sumOfShards, until } from "../../testkit/suite.ts";
+import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { possibleSums, publishGaps, watchTotals } from "../../testkit/traffic.ts";
+import { until } from "../../testkit/until.ts";
 
 let user: Client;
 beforeAll(async () => {
@@ -36,7 +38,7 @@ afterAll(() => user.close());
 
 const commentsOf = (post: string) => admin.collection(`posts/${post}/comments`);
 const counted = async (post: string, total: number) =>
-  until(async () => (await published(`comments:${post}`))?.total === total, `comments:${post} to be ${total}`);
+  until(async () => (await readPublished(`comments:${post}`))?.total === total, `comments:${post} to be ${total}`);
 
 /** Creates and deletes documents in every way there is, and keeps the books: by how much, committed when. */
 class Traffic {
@@ -112,7 +114,7 @@ test("hundreds of creations and deletions: exact at each asOf and at the end, fo
   const id = `comments:${post}`;
   const traffic = new Traffic(commentsOf(post));
   const watcher = client();
-  const seen = await watch(watcher, id);
+  const seen = await watchTotals(watcher, id);
   await Promise.all(
     Array.from({ length: 6 }, async (_, writer) => {
       for (let n = 0; n < 40; n++) {
@@ -123,13 +125,13 @@ test("hundreds of creations and deletions: exact at each asOf and at the end, fo
   );
   await seen.reached(traffic.sum());
   seen.stop();
-  const apart = gaps(seen).map(Math.round).join(", ");
+  const apart = publishGaps(seen).map(Math.round).join(", ");
   console.log(`${traffic.events} creations and deletions, total ${traffic.sum()}, publishes ${apart} ms apart`);
 
   expect(traffic.events).toBeGreaterThan(400);
   expect(seen.seen.length).toBeGreaterThanOrEqual(3);
   expect(seen.seen.length).toBeLessThan(traffic.events / 20);
-  expect(Math.min(...gaps(seen))).toBeGreaterThanOrEqual(1_000);
+  expect(Math.min(...publishGaps(seen))).toBeGreaterThanOrEqual(1_000);
   for (const { total, asOf } of seen.seen) {
     const at = (asOf?.seconds ?? 0) * 1_000 + (asOf?.nanoseconds ?? 0) / 1e6;
     // Exactly, but for the commits of the last milliseconds, which the emulator may leave out.
@@ -170,12 +172,15 @@ test.concurrent("what clients add to the shards of such a counter moves no publi
   await counted("hostile", 1);
   // Not the client that adds: it would see its own increments before the next total.
   const watcher = client();
-  const seen = await watch(watcher, id);
+  const seen = await watchTotals(watcher, id);
   for (let n = 0; n < 10; n++) {
     await incrementCounter(counter(user.db, id));
     await sleep(100);
   }
-  await until(async () => ((await published(id))?.publishes ?? 0) > 1, "a publish that an increment has brought about");
+  await until(
+    async () => ((await readPublished(id))?.publishes ?? 0) > 1,
+    "a publish that an increment has brought about",
+  );
   await commentsOf("hostile").add({});
   await seen.reached(2);
   seen.stop();
@@ -188,8 +193,11 @@ test.concurrent("a server's reset does not move it either; and its ensureCounter
   await commentsOf("reset").add({});
   await counted("reset", 1);
   await resetCounter(serverCounter(admin, "comments:reset"), 500);
-  await until(async () => (await published("comments:reset"))?.publishes === 2, "the publish that follows the reset");
-  expect((await published("comments:reset"))?.total).toBe(1);
+  await until(
+    async () => (await readPublished("comments:reset"))?.publishes === 2,
+    "the publish that follows the reset",
+  );
+  expect((await readPublished("comments:reset"))?.total).toBe(1);
 
   // As if it had been deployed later: the functions have not counted these.
   await commentsOf("old").add({});
@@ -226,7 +234,7 @@ let made = 0;
 function countingLab(firestore = admin) {
   const path = `counted${process.pid}x${made++}/lab/documents`;
   const config = parseCounted(path);
-  const { backend, tasks } = lab({ counted: config }, firestore);
+  const { backend, tasks } = inProcessBackend({ counted: config }, firestore);
   const counterId = counterOf(path, config) as string;
   const collection = admin.collection(path);
   const ref = backend.counters.doc(counterId);
@@ -241,11 +249,11 @@ function countingLab(firestore = admin) {
 
 test.concurrent("I2: whatever events are late, doubled or out of order, and wherever instances die, the count is right in the end", async () => {
   await fc.assert(
-    fc.asyncProperty(anyHistory, async (history) => {
+    fc.asyncProperty(eventHistories, async (history) => {
       const { backend, tasks, counterId, collection, ref, total } = countingLab();
       const living: DocumentReference[] = [];
       const event = (committedAt: number): Written => ({ counterId, committedAt });
-      await play(history, { backend, tasks }, async (choice) => {
+      await playHistory(history, { backend, tasks }, async (choice) => {
         const gone = choice % 3 === 0 ? living.pop() : undefined;
         if (gone) {
           await gone.delete();

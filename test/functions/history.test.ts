@@ -33,10 +33,11 @@ import { parseMirrors } from "../../functions/src/mirror.ts";
 import { nextPublished } from "../../functions/src/next.ts";
 import { publish } from "../../functions/src/publish.ts";
 import { defaults } from "../../functions/testing/arbitraries.ts";
-import { admin, adminAt, type Client, client } from "../../testkit/app.ts";
-import { lab } from "../../testkit/lab.ts";
+import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
+import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import { startMeter } from "../../testkit/meter.ts";
-import { published, until } from "../../testkit/suite.ts";
+import { readPublished } from "../../testkit/storedCounter.ts";
+import { until } from "../../testkit/until.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -57,14 +58,14 @@ test("the deployed functions keep the state they replace once its hour is over, 
   const id = "history:deployed";
   const views = counter(web.db, id);
   await incrementCounter(views);
-  await until(async () => (await published(id))?.total === 1, "the first total");
+  await until(async () => (await readPublished(id))?.total === 1, "the first total");
   expect(await kept(id)).toEqual({});
 
   // As if that had been three hours ago, when it was busy.
   const asOf = Timestamp.fromMillis(Date.now() - 3 * HOUR);
   await admin.doc(`counters/${id}`).update({ asOf, minuteInHistory: true });
   await incrementCounter(views);
-  await until(async () => (await published(id))?.total === 2, "the second total");
+  await until(async () => (await readPublished(id))?.total === 2, "the second total");
   const time = asOf.toDate().toISOString();
   const point = { total: 1, writes: 1, rate: 0, shardCount: 1, publishes: 1, asOf };
   const midnight = Date.parse(time.slice(0, 10)) + DAY;
@@ -86,7 +87,7 @@ test("the deployed functions keep the state they replace once its hour is over, 
     [2, 2],
   ]);
   expect(points[0]?.at).toEqual(asOf.toDate());
-  const now = toMillis((await published(id))?.asOf as Timestamp);
+  const now = toMillis((await readPublished(id))?.asOf as Timestamp);
   expect(points[1]?.at).toEqual(new Date(Math.floor(now)));
 });
 
@@ -208,7 +209,7 @@ test("costs: 1 write for each minute and hour that is over, none otherwise, with
   const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
   const { firestore, close } = adminAt(meter.address);
   const mirrors = parseMirrors("lab=nowhere/{key}.total");
-  const { backend } = lab({ historyRetention: DAY, mirrors }, firestore);
+  const { backend } = inProcessBackend({ historyRetention: DAY, mirrors }, firestore);
   const ref = backend.counters.doc("lab:key");
   const past = admin.doc(ref.path);
   /** What the next publish writes over one of so long ago. */

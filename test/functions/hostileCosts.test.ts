@@ -12,10 +12,10 @@ import type { Config } from "../../functions/src/config.ts";
 import { sweep } from "../../functions/src/sweep.ts";
 import { createWake } from "../../functions/src/wake.ts";
 import { defaults } from "../../functions/testing/arbitraries.ts";
-import { admin, adminAt } from "../../testkit/app.ts";
+import { admin, adminAt } from "../../testkit/clients.ts";
 import { startProxy } from "../../testkit/grpcProxy.ts";
-import { type Measured, meter, type Usage } from "../../testkit/meter.ts";
-import { VirtualTime } from "../../testkit/virtualTime.ts";
+import { type MeterReading, meter, type Usage } from "../../testkit/meter.ts";
+import { VirtualClock } from "../../testkit/virtualClock.ts";
 
 /** The emulator's snapshots may miss commits of the last few milliseconds (see backend.ts). */
 const MARGIN = 50;
@@ -31,8 +31,8 @@ const QUICK: Config = {
 interface Target {
   readonly backend: Backend;
   readonly wake: ReturnType<typeof createWake>;
-  readonly meter: Measured;
-  readonly time: VirtualTime;
+  readonly meter: MeterReading;
+  readonly time: VirtualClock;
   /** Task operations. */
   tasks: number;
 }
@@ -43,7 +43,7 @@ let made = 0;
 /** Functions that watch a collection of their own, and what they use of Firestore. */
 async function target(settings: Partial<Config> = {}): Promise<Target> {
   const { measured, inspection } = meter();
-  const time = new VirtualTime();
+  const time = new VirtualClock();
   const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [inspection, time.inspection]);
   const { firestore, close } = adminAt(proxy.address);
   targets.push({ close: () => close().finally(proxy.close) });

@@ -1,6 +1,6 @@
 /**
  * One test for each invariant of docs/architecture.md, named after it. Where a schedule of events matters, the backend's
- * own code runs in this process (support/lab.ts). Everything else is the deployed functions.
+ * own code runs in this process (testkit/inProcessBackend.ts). Everything else is the deployed functions.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
@@ -19,11 +19,13 @@ import type { AggregationTask } from "../../functions/src/queue.ts";
 import { sweep } from "../../functions/src/sweep.ts";
 import { createWake, type Written } from "../../functions/src/wake.ts";
 import { idle } from "../../functions/testing/arbitraries.ts";
-import { admin, adminAt, type Client, client, signIn } from "../../testkit/app.ts";
-import { anyHistory, lab, MARGIN, play } from "../../testkit/lab.ts";
-import { gaps, increments, possibleSums, watch } from "../../testkit/load.ts";
+import { admin, adminAt, type Client, client, signIn } from "../../testkit/clients.ts";
+import { invocations } from "../../testkit/deployedFunctions.ts";
+import { eventHistories, inProcessBackend, MARGIN, playHistory } from "../../testkit/inProcessBackend.ts";
 import { startMeter } from "../../testkit/meter.ts";
-import { invocations, published, sumOfShards, until } from "../../testkit/suite.ts";
+import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { incrementSteadily, possibleSums, publishGaps, watchTotals } from "../../testkit/traffic.ts";
+import { until } from "../../testkit/until.ts";
 
 const ID = "lab:counter";
 
@@ -61,7 +63,7 @@ afterAll(async () => {
 test("I1: every total ever published equals the sum of the increments committed at or before its asOf", async () => {
   const id = "invariant:1";
   const watcher = client();
-  const seen = await watch(watcher, id);
+  const seen = await watchTotals(watcher, id);
   const commits: { at: number; by: number }[] = [];
   await Promise.all(
     Array.from({ length: 8 }, async (_, writer) => {
@@ -92,11 +94,11 @@ test("I1: every total ever published equals the sum of the increments committed 
 test("I4: at most one publish per interval, however many writers and instances", async () => {
   const id = "invariant:4";
   const watcher = client();
-  const seen = await watch(watcher, id);
-  const { acknowledged } = await increments(writers, id, 150, 6);
+  const seen = await watchTotals(watcher, id);
+  const { acknowledged } = await incrementSteadily(writers, id, 150, 6);
   await seen.reached(acknowledged);
-  expect(gaps(seen).length).toBeGreaterThanOrEqual(3);
-  expect(Math.min(...gaps(seen))).toBeGreaterThanOrEqual(1_000);
+  expect(publishGaps(seen).length).toBeGreaterThanOrEqual(3);
+  expect(Math.min(...publishGaps(seen))).toBeGreaterThanOrEqual(1_000);
   await watcher.close();
 });
 
@@ -125,7 +127,7 @@ test("I8: a keyed increment counts once per key, however often it is sent, and n
   const alone = { by: 1, shard, at: serverTimestamp() };
   await expect(setDoc(other, alone)).rejects.toMatchObject({ code: "permission-denied" });
 
-  await until(async () => (await published(id))?.total === users.length, "the total");
+  await until(async () => (await readPublished(id))?.total === users.length, "the total");
   expect((await admin.collection(`counters/${id}/entries`).get()).size).toBe(users.length);
   expect(await sumOfShards(id)).toBe(users.length);
   await Promise.all(users.map((user) => user.close()));
@@ -135,10 +137,10 @@ test("I8: a keyed increment counts once per key, however often it is sent, and n
 describe.concurrent("while the deployed functions come to rest", () => {
   test("I2: whatever events are late, doubled, out of order or lost once, and wherever instances die, all is counted", async () => {
     await fc.assert(
-      fc.asyncProperty(anyHistory, async (history) => {
-        const { backend, tasks } = lab();
+      fc.asyncProperty(eventHistories, async (history) => {
+        const { backend, tasks } = inProcessBackend();
         let written = 0;
-        await play(history, { backend, tasks }, async (choice) => {
+        await playHistory(history, { backend, tasks }, async (choice) => {
           written++;
           return await writeAsDeployed(backend, String(choice % 6));
         });
@@ -149,7 +151,7 @@ describe.concurrent("while the deployed functions come to rest", () => {
   });
 
   test("I3: a late aggregation never overwrites a newer total", async () => {
-    const { backend } = lab();
+    const { backend } = inProcessBackend();
     const ref = backend.counters.doc(ID);
     await aggregate(backend, await readCounter(ref), causeOf(await write(backend, "0")));
     await sleep(backend.config.minInterval);
@@ -175,7 +177,7 @@ describe.concurrent("while the deployed functions come to rest", () => {
 
   test("I4: instances that share no memory agree on when the next publish is due", async () => {
     // However long the writes take beside those of the other tests.
-    const { backend, tasks } = lab({ minInterval: 5_000, maxInterval: 5_000 });
+    const { backend, tasks } = inProcessBackend({ minInterval: 5_000, maxInterval: 5_000 });
     const instances = Array.from({ length: 5 }, () => createWake(backend));
     await instances[0]?.(await write(backend, "0"));
     const { asOf } = await state(backend);
@@ -189,7 +191,7 @@ describe.concurrent("while the deployed functions come to rest", () => {
 
   test("I5: folding is invisible to increments that go on meanwhile", async () => {
     // No cool-down: every shard beyond the first is folded while it is being written to.
-    const { backend } = lab({ shrinkCooldown: 0 });
+    const { backend } = inProcessBackend({ shrinkCooldown: 0 });
     const shards = backend.counters.doc(ID).collection("shards");
     let written = 0;
     let folded = 0;
@@ -224,7 +226,7 @@ describe.concurrent("while the deployed functions come to rest", () => {
   test("I6: the backend takes no lock on a shard: no transaction, no read that locks", async () => {
     const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
     const { firestore, close } = adminAt(meter.address);
-    const { backend, tasks } = lab({ shrinkCooldown: 0 }, firestore);
+    const { backend, tasks } = inProcessBackend({ shrinkCooldown: 0 }, firestore);
     const wake = createWake(backend);
     for (let n = 0; n < 30; n++) await wake(await write(backend, String(n % 10)));
     // Until it is idle, which takes a fold.
@@ -261,7 +263,7 @@ describe.concurrent("while the deployed functions come to rest", () => {
   test("I7: a sweep with no counter to poll and nothing to reconcile costs two reads", async () => {
     const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
     const { firestore, close } = adminAt(meter.address);
-    const { backend } = lab({}, firestore);
+    const { backend } = inProcessBackend({}, firestore);
     await sweep(backend);
     // The SDK has its answer a moment before the call ends and is counted.
     await until(() => meter.usage.reads >= 2, "both queries to be counted");

@@ -4,9 +4,9 @@ import { logger } from "firebase-functions";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { FAILED_PRECONDITION, MAX_SHARDS } from "../../core/src/index.ts";
 import { measureShards } from "../../functions/src/measure.ts";
-import { admin, adminAt } from "../../testkit/app.ts";
+import { admin, adminAt } from "../../testkit/clients.ts";
 import { type Inspection, Refused, startProxy } from "../../testkit/grpcProxy.ts";
-import { type Measured, meter } from "../../testkit/meter.ts";
+import { type MeterReading, meter } from "../../testkit/meter.ts";
 
 const BATCH = 500;
 const MEGABYTE = 2 ** 20;
@@ -27,7 +27,7 @@ async function counterOf(documents: number, fields: (shard: string) => object): 
 
 const closing: (() => Promise<void>)[] = [];
 /** Another connection, as it is billed, with what is in its way. */
-async function metered(...inWay: Inspection[]): Promise<{ firestore: Firestore; measured: Measured }> {
+async function metered(...inWay: Inspection[]): Promise<{ firestore: Firestore; measured: MeterReading }> {
   const { measured, inspection } = meter();
   const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [...inWay, inspection]);
   const { firestore, close } = adminAt(proxy.address);

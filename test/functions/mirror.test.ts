@@ -1,7 +1,7 @@
 /**
  * Mirrors: the deployed functions write `mirrored:{key}` into `mirrors/{key}`.`stats.total`, and `comments:{key}` into
  * `posts/{key}`.`comments` (the parameters are in scripts/test.ts). Where a schedule of events matters, the backend's own
- * code runs in this process (support/lab.ts).
+ * code runs in this process (testkit/inProcessBackend.ts).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { FieldValue } from "firebase-admin/firestore";
@@ -15,11 +15,13 @@ import { measureShards } from "../../functions/src/measure.ts";
 import { parseMirrors } from "../../functions/src/mirror.ts";
 import { nextPublished } from "../../functions/src/next.ts";
 import { publish } from "../../functions/src/publish.ts";
-import { admin, adminAt, type Client, client } from "../../testkit/app.ts";
-import { lab } from "../../testkit/lab.ts";
-import { increments } from "../../testkit/load.ts";
+import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
+import { logged } from "../../testkit/deployedFunctions.ts";
+import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import { startMeter } from "../../testkit/meter.ts";
-import { logged, published, until } from "../../testkit/suite.ts";
+import { readPublished } from "../../testkit/storedCounter.ts";
+import { incrementSteadily } from "../../testkit/traffic.ts";
+import { until } from "../../testkit/until.ts";
 
 let writers: Client[];
 beforeAll(() => {
@@ -46,7 +48,7 @@ test.concurrent("a mirror follows its counter, never goes back, and is written t
       if (snapshot.updateTime && total !== undefined) commits.mirror.set(toMillis(snapshot.updateTime), total);
     }),
   ];
-  const { acknowledged } = await increments(writers, `mirrored:${key}`, 60, 6);
+  const { acknowledged } = await incrementSteadily(writers, `mirrored:${key}`, 60, 6);
   await until(async () => (await mirrored(key)) === acknowledged, "the mirror to show the last increment");
   await until(() => [...commits.mirror.values()].at(-1) === acknowledged, "its watcher, too");
   for (const stop of watching) stop();
@@ -63,14 +65,14 @@ test.concurrent("a mirror follows its counter, never goes back, and is written t
 test.concurrent("a document that is missing is not created and not waited for; once there, it gets the field with the next change", async () => {
   const key = "missing";
   await add(key);
-  await until(async () => (await published(`mirrored:${key}`))?.total === 1, "the total");
+  await until(async () => (await readPublished(`mirrored:${key}`))?.total === 1, "the total");
   expect((await target(key).get()).exists).toBe(false);
   await target(key).set({ title: "late" });
   await add(key);
   await until(async () => (await mirrored(key)) === 2, "the mirror");
   await target(key).delete();
   await add(key);
-  await until(async () => (await published(`mirrored:${key}`))?.total === 3, "the total");
+  await until(async () => (await readPublished(`mirrored:${key}`))?.total === 3, "the total");
   expect((await target(key).get()).exists).toBe(false);
 });
 
@@ -88,7 +90,7 @@ test.concurrent("keys that can name no document have no mirror, and others keep 
   await until(async () => (await mirrored("a%2Fb é")) === 4, "the mirror");
   for (const id of ["mirrored:", "mirrored:.", "mirrored:..", "mirrored"]) {
     await serverIncrement(serverCounter(admin, id));
-    await until(async () => (await published(id))?.total === 1, `the total of ${id}`);
+    await until(async () => (await readPublished(id))?.total === 1, `the total of ${id}`);
   }
 });
 
@@ -104,7 +106,7 @@ test.concurrent("a document that can take no more is reported, and does not stop
       });
   await fill();
   await add("full");
-  await until(async () => (await published("mirrored:full"))?.total === 1, "the total");
+  await until(async () => (await readPublished("mirrored:full"))?.total === 1, "the total");
   await until(() => logged("could not mirror a total").length > 0, "the report");
   const [report] = logged("could not mirror a total");
   expect(report).toMatchObject({ severity: "ERROR", counter: "mirrored:full", document: "mirrors/full" });
@@ -127,7 +129,7 @@ test.concurrent("a document that the app writes all the time, in transactions, h
       }
     }),
   );
-  const { acknowledged } = await increments(writers, `mirrored:${key}`, 20, 3);
+  const { acknowledged } = await incrementSteadily(writers, `mirrored:${key}`, 20, 3);
   await until(async () => (await mirrored(key)) === acknowledged, "the mirror");
   done = true;
   await editing;
@@ -140,7 +142,10 @@ let made = 0;
 /** A lab whose counter has a mirror of its own. */
 function mirroringLab(firestore = admin) {
   const document = `mirrorLab${process.pid}x${made++}/key`;
-  const { backend } = lab({ mirrors: parseMirrors(`lab=${document.replace("key", "{key}")}.total`) }, firestore);
+  const { backend } = inProcessBackend(
+    { mirrors: parseMirrors(`lab=${document.replace("key", "{key}")}.total`) },
+    firestore,
+  );
   const ref = backend.counters.doc("lab:key");
   const write = async (by: number): Promise<Cause> => {
     const { writeTime } = await ref

@@ -8,9 +8,12 @@ import { Timestamp } from "firebase-admin/firestore";
 import { CounterError, counter, getCounter, getExactCounter, incrementCounter } from "firestore-tally";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { counterPath, planIncrement } from "../../core/src/index.ts";
-import { admin, type Client, client } from "../../testkit/app.ts";
-import { gaps, increments, percentile, watch } from "../../testkit/load.ts";
-import { logged, published, suiteLog, sumOfShards, triggerSweep, until } from "../../testkit/suite.ts";
+import { admin, type Client, client } from "../../testkit/clients.ts";
+import { emulatorsLog, logged, triggerSweep } from "../../testkit/deployedFunctions.ts";
+import { percentile } from "../../testkit/statistics.ts";
+import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { incrementSteadily, publishGaps, watchTotals } from "../../testkit/traffic.ts";
+import { until } from "../../testkit/until.ts";
 
 const latency = Number(process.env.TALLY_LATENCY ?? 0);
 const convergence = latency > 0 ? 5_000 : 2_000;
@@ -22,7 +25,7 @@ beforeAll(async () => {
   writers = Array.from({ length: 20 }, () => client());
   watcher = client();
   // Warm up: the emulator starts a process per concurrent request, and the clients connect.
-  await increments(writers, "warmup:all", 100, 4);
+  await incrementSteadily(writers, "warmup:all", 100, 4);
 });
 afterAll(async () => {
   await Promise.all([...writers, watcher].map((one) => one.close()));
@@ -30,12 +33,12 @@ afterAll(async () => {
 
 test("100 increments per second for 15 s from 20 clients: exact, forward, calm, soon", { retry: 1 }, async () => {
   const id = `load:${crypto.randomUUID()}`;
-  const seen = await watch(watcher, id);
-  const { acknowledged, lastAt } = await increments(writers, id, 100, 15);
+  const seen = await watchTotals(watcher, id);
+  const { acknowledged, lastAt } = await incrementSteadily(writers, id, 100, 15);
   const convergedIn = (await seen.reached(acknowledged)) - lastAt;
   seen.stop();
 
-  const between = gaps(seen);
+  const between = publishGaps(seen);
   const totals = seen.seen.map(({ total }) => total);
   console.log(
     `${acknowledged} acknowledged, ${totals.length} publishes, converged ${Math.round(convergedIn)} ms after the last ` +
@@ -69,7 +72,7 @@ test.runIf(latency === 0)("an idle counter is fresh at once: p50 ≤ 40 ms, p95 
   expect(p95).toBeLessThanOrEqual(100);
 
   async function timeToSee(id: string, write: () => Promise<unknown>): Promise<number> {
-    const seen = await watch(watcher, id);
+    const seen = await watchTotals(watcher, id);
     const start = performance.now();
     const [at] = await Promise.all([seen.reached(1), write()]);
     seen.stop();
@@ -80,12 +83,12 @@ test.runIf(latency === 0)("an idle counter is fresh at once: p50 ≤ 40 ms, p95 
 test("a counter grows with its load, shrinks when it is calm, and folding loses nothing of a stale writer", async () => {
   const id = "load:grows";
   const start = performance.now();
-  const seen = await watch(watcher, id);
+  const seen = await watchTotals(watcher, id);
   let grownAfter = Number.POSITIVE_INFINITY;
   const growing = until(() => (seen.seen.at(-1)?.shardCount ?? 0) >= 80, "80 shards").then(() => {
     grownAfter = performance.now() - start;
   });
-  const { acknowledged } = await increments(writers, id, 100, 8);
+  const { acknowledged } = await incrementSteadily(writers, id, 100, 8);
   await growing;
   expect(grownAfter).toBeLessThanOrEqual(5_000);
   const spread = (await admin.collection(`counters/${id}/shards`).count().get()).data().count;
@@ -105,7 +108,7 @@ test("a counter grows with its load, shrinks when it is calm, and folding loses 
     async () => {
       await triggerSweep();
       await setTimeout(500);
-      return (await published(id))?.shardCount === 1;
+      return (await readPublished(id))?.shardCount === 1;
     },
     "the shard count to return to the minimum",
     30_000,
@@ -144,7 +147,7 @@ test("a malformed shard neither stops the counter nor passes in silence", async 
   await admin.doc(`counters/${id}/shards/7`).set({ count: "a string" });
   for (const total of [1, 2]) {
     await incrementCounter(counter((writers[0] as Client).db, id));
-    await until(async () => (await published(id))?.total === total, "the rest to be counted");
+    await until(async () => (await readPublished(id))?.total === total, "the rest to be counted");
   }
   const reports = logged("left malformed shards out of the total").filter(({ counter: one }) => one === id);
   expect(reports).toEqual([expect.objectContaining({ severity: "ERROR", shards: ["7"] })]);
@@ -154,7 +157,7 @@ test.each(["views:é中文", "views:a b", "views:a%2Fb", "views:home%2Fshards%2F
   "the id %j is counted like any other",
   async (id) => {
     await incrementCounter(counter((writers[0] as Client).db, id));
-    await until(async () => (await published(id))?.total === 1, "the total");
+    await until(async () => (await readPublished(id))?.total === 1, "the total");
     expect(await admin.doc("counters/views:home/shards/0").get()).toMatchObject({ exists: false });
   },
 );
@@ -165,7 +168,7 @@ test("documents of a counted collection are counted without a call, and the tota
   const [first] = await Promise.all(["a", "b", "c"].map((text) => post.collection("comments").add({ text })));
   await first?.delete();
   await until(async () => (await post.get()).get("comments") === 2, "the mirror");
-  expect(await published(`comments:${post.id}`)).toMatchObject({ total: 2, shardCount: 1, group: "comments" });
+  expect(await readPublished(`comments:${post.id}`)).toMatchObject({ total: 2, shardCount: 1, group: "comments" });
   expect((await post.get()).data()).toEqual({ title: "kept", comments: 2 });
 });
 
@@ -187,7 +190,7 @@ test("the functions raised no error of their own", () => {
   const provoked =
     /left malformed|could not mirror|cannot count|(a counter had drifted[^"]*|could not reconcile a counter)","counter":"reconcile:/;
   const own = new RegExp(`Your function was killed|"severity":"ERROR","message":"(?!${provoked.source})`);
-  expect(suiteLog()).not.toMatch(own);
+  expect(emulatorsLog()).not.toMatch(own);
 });
 
 async function incrementOnShard({ db }: Client, id: string, shard: number): Promise<void> {

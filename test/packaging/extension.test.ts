@@ -1,7 +1,7 @@
 /** What the emulator does not run of an extension: its task queue. Its handler must work in a process of its own. */
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { admin } from "../../testkit/app.ts";
+import { admin } from "../../testkit/clients.ts";
 
 test("the extension's aggregate function works in an instance that hosts nothing else", async () => {
   const id = "extension:task";

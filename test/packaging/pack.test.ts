@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { admin } from "../../testkit/app.ts";
-import { sumOfShards } from "../../testkit/suite.ts";
+import { admin } from "../../testkit/clients.ts";
+import { sumOfShards } from "../../testkit/storedCounter.ts";
 
 const project = mkdtempSync(join(tmpdir(), "tally-pack-"));
 const [host, port] = (process.env.FIRESTORE_EMULATOR_HOST as string).split(":");

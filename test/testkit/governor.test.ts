@@ -6,10 +6,10 @@ import { credentials } from "@grpc/grpc-js";
 import { doc, type Firestore, increment, setDoc } from "firebase/firestore";
 import { FieldValue } from "firebase-admin/firestore";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { admin, adminAt, client } from "../../testkit/app.ts";
+import { admin, adminAt, client } from "../../testkit/clients.ts";
 import { governor } from "../../testkit/governor.ts";
 import { type GrpcProxy, startProxy } from "../../testkit/grpcProxy.ts";
-import { steadily } from "../../testkit/load.ts";
+import { callSteadily } from "../../testkit/traffic.ts";
 
 const EMULATOR = process.env.FIRESTORE_EMULATOR_HOST as string;
 const PER_SECOND = 100;
@@ -50,7 +50,7 @@ async function commits(address: string, documents: number) {
   const headers = { authorization: "Bearer owner" };
   const took: number[] = [];
   const refusals = new Set<string>();
-  await steadily(PER_SECOND, SECONDS, async (n) => {
+  await callSteadily(PER_SECOND, SECONDS, async (n) => {
     const name = `${database}/documents/${folder}/${n % documents}`;
     const writes = [{ update: { name }, updateMask: {}, updateTransforms: [increase] }];
     const start = performance.now();

@@ -31,7 +31,7 @@ function freePort(): Promise<number> {
 }
 
 /** @param params  parameters of the functions that differ from their defaults, by name */
-export async function layOutProject(packaging: Packaging, params: Record<string, string>): Promise<Project> {
+export async function createProject(packaging: Packaging, params: Record<string, string>): Promise<Project> {
   const folder = mkdtempSync(join(tmpdir(), "tally-suite-"));
   const config = JSON.parse(readFileSync(join(repository, "firebase.json"), "utf8"));
   const addresses: Record<string, string> = {};

@@ -8,10 +8,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { delayingProxy } from "../tcpProxy.ts";
+import { type EmulatorOptions, type Emulators, startEmulators } from "./emulators.ts";
 import { parametersOf } from "./parameters.ts";
 import { PACKAGINGS, type Packaging } from "./project.ts";
 import { MissingRequirement } from "./requirements.ts";
-import { type Suite, type SuiteOptions, startSuite } from "./suite.ts";
 
 const USAGE = `Usage: npm run emulators -- [options] "<command>"
 
@@ -24,7 +24,7 @@ The command sees FIRESTORE_EMULATOR_HOST, FIREBASE_AUTH_EMULATOR_HOST and GCLOUD
 /** Wrong arguments: nothing was started. */
 class Refusal extends Error {}
 
-function readArguments(): { options: SuiteOptions; latency: number; command: string[] } {
+function readArguments(): { options: EmulatorOptions; latency: number; command: string[] } {
   const refuse = (problem: string): never => {
     throw new Refusal(`${problem}\n\n${USAGE}`);
   };
@@ -79,7 +79,7 @@ const INTERRUPTED = 130;
 
 /** @returns the exit code. Whatever happens, the suite has been stopped by then. */
 async function main(): Promise<number> {
-  let suite: Suite | undefined;
+  let suite: Emulators | undefined;
   let child: ChildProcess | undefined;
   const interruption = new AbortController();
   // Ctrl-C reaches the command by itself, other signals do not; we outlive it to stop the suite.
@@ -98,7 +98,7 @@ async function main(): Promise<number> {
       };
     }
     process.stderr.write(`Starting the emulators (${options.packaging})… `);
-    suite = await startSuite({ ...options, signal: interruption.signal });
+    suite = await startEmulators({ ...options, signal: interruption.signal });
     interruption.signal.throwIfAborted();
     process.stderr.write("ready.\n");
     const env = { ...suite.env, ...(proxied && { FIRESTORE_EMULATOR_HOST: proxied, TALLY_LATENCY: String(latency) }) };

@@ -9,7 +9,7 @@ import { runTask } from "../functions/src/aggregate.ts";
 import type { Backend } from "../functions/src/backend.ts";
 import type { AggregationTask } from "../functions/src/queue.ts";
 import { createWake, type Written } from "../functions/src/wake.ts";
-import { admin } from "./app.ts";
+import { admin } from "./clients.ts";
 
 /** The emulator's snapshots may miss commits of the last few milliseconds (see backend.ts). */
 export const MARGIN = 50;
@@ -25,7 +25,7 @@ interface Lab {
 }
 
 /** A backend in this process. Scheduled tasks wait in `tasks` until the test runs them. */
-export function lab(changes: Partial<Backend["config"]> = {}, firestore: Firestore = admin): Lab {
+export function inProcessBackend(changes: Partial<Backend["config"]> = {}, firestore: Firestore = admin): Lab {
   const collection = unwatched();
   const tasks: AggregationTask[] = [];
   const names = new Set<string>();
@@ -71,14 +71,14 @@ const action = fc.oneof(
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
 /** What may happen to a counter: writes, whose events are delivered late, out of order and repeatedly; tasks; deaths. */
-export const anyHistory = fc.array(action, { minLength: 10, maxLength: 40 });
+export const eventHistories = fc.array(action, { minLength: 10, maxLength: 40 });
 
 /**
  * Plays a history of one counter. What is still under way at its end arrives: every event and every task at least once.
  *
  * @param write  writes something, given a random number. @returns the events that Firestore would send for it
  */
-export async function play(
+export async function playHistory(
   history: readonly Action[],
   { backend, tasks }: Lab,
   write: (choice: number) => Promise<readonly Written[]>,

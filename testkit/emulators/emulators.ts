@@ -3,12 +3,12 @@
  * so that several suites can run side by side and nothing is left behind.
  */
 import { join } from "node:path";
+import { overrideEventTarget, overrideWorkerAddresses } from "./addressOverrides.ts";
 import { PROJECT, startFirebase } from "./firebase.ts";
-import { layOutProject, type Packaging, type Project } from "./project.ts";
-import { redirectEvents, redirectWorkers } from "./redirect.ts";
+import { createProject, type Packaging, type Project } from "./project.ts";
 import { emulatorEnvironment } from "./requirements.ts";
 
-export interface SuiteOptions {
+export interface EmulatorOptions {
   packaging: Packaging;
   /** Parameters of the functions that differ from their defaults, by name. */
   params: Record<string, string>;
@@ -22,7 +22,7 @@ export interface SuiteOptions {
   project?: Project;
 }
 
-export interface Suite {
+export interface Emulators {
   /** Where each emulator listens, `host:port` by name. */
   readonly addresses: Readonly<Record<string, string>>;
   /** What a command needs to find the suite: `FIRESTORE_EMULATOR_HOST`, `GCLOUD_PROJECT` and the like. */
@@ -33,16 +33,16 @@ export interface Suite {
 const EMULATORS = ["auth", "firestore", "functions", "hosting", "tasks"];
 
 /** @throws MissingRequirement, the reason of an abort, or an `Error` that ends with what firebase-tools printed */
-export async function startSuite(options: SuiteOptions): Promise<Suite> {
+export async function startEmulators(options: EmulatorOptions): Promise<Emulators> {
   const { packaging, params, functionsFirestore, eventsTo } = options;
-  const { folder, addresses, remove } = options.project ?? (await layOutProject(packaging, params));
+  const { folder, addresses, remove } = options.project ?? (await createProject(packaging, params));
   try {
     let environment = emulatorEnvironment(folder);
     if (functionsFirestore) {
       const firestore = await functionsFirestore(addresses.firestore as string);
-      environment = redirectWorkers(environment, { firestore });
+      environment = overrideWorkerAddresses(environment, { firestore });
     }
-    if (eventsTo) environment = redirectEvents(environment, folder, eventsTo);
+    if (eventsTo) environment = overrideEventTarget(environment, folder, eventsTo);
     const log = join(folder, "suite.log");
     const only = [...EMULATORS, ...(eventsTo ? [] : ["pubsub"]), ...(packaging === "extension" ? ["extensions"] : [])];
     const firebase = await startFirebase(folder, log, environment, only, options.signal);

@@ -8,9 +8,9 @@
  */
 import { setTimeout as realSleep } from "node:timers/promises";
 import { Timestamp } from "firebase-admin/firestore";
+import type { Message } from "./firestoreMessages.ts";
 import type { Inspection } from "./grpcProxy.ts";
 import type { Millis } from "./statistics.ts";
-import type { Message } from "./wire.ts";
 
 /** As on the wire. */
 interface Instant {
@@ -29,7 +29,7 @@ const isReal = ({ seconds }: Instant) => Number(seconds) > 1.5e9;
 const QUIET_TURNS = 12;
 const TURN: Millis = 5;
 
-export class VirtualTime {
+export class VirtualClock {
   /** When the clock jumped: real microseconds since `#start`, and virtual nanoseconds since `BEGINNING`. */
   readonly #jumps: { real: number; virtual: number }[] = [{ real: 0, virtual: 0 }];
   readonly #start = Math.floor(Date.now() / 1_000);

@@ -1,11 +1,11 @@
 /** Traffic: increments at a steady rate from many clients, and what a watcher sees meanwhile. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type CounterSnapshot, counter, incrementCounter, onCounter } from "firestore-tally";
-import type { Client } from "./app.ts";
-import { published } from "./suite.ts";
+import type { Client } from "./clients.ts";
+import { readPublished } from "./storedCounter.ts";
 
 /** Calls `increment` at a steady rate, however long the calls take. @returns how many resolved, and when the last did */
-export async function steadily(
+export async function callSteadily(
   perSecond: number,
   seconds: number,
   increment: (n: number) => Promise<void>,
@@ -23,9 +23,9 @@ export async function steadily(
 }
 
 /** Increments one counter at a steady rate, the clients taking turns. */
-export function increments(clients: readonly Client[], id: string, perSecond: number, seconds: number) {
+export function incrementSteadily(clients: readonly Client[], id: string, perSecond: number, seconds: number) {
   const refs = clients.map(({ db }) => counter(db, id));
-  return steadily(perSecond, seconds, (n) => incrementCounter(refs[n % refs.length] as (typeof refs)[0]));
+  return callSteadily(perSecond, seconds, (n) => incrementCounter(refs[n % refs.length] as (typeof refs)[0]));
 }
 
 export interface Watch {
@@ -40,7 +40,7 @@ export interface Watch {
 }
 
 /** Watches a counter from its own client. Resolves once the first snapshot has come. */
-export async function watch(client: Client, id: string): Promise<Watch> {
+export async function watchTotals(client: Client, id: string): Promise<Watch> {
   const seen: CounterSnapshot[] = [];
   const waiting = new Map<number, () => void>();
   let stop: () => void = () => {};
@@ -58,7 +58,7 @@ export async function watch(client: Client, id: string): Promise<Watch> {
   const reached = (total: number) =>
     new Promise<number>((resolve) => {
       const poll = setInterval(async () => {
-        if ((await published(id))?.total === total) done();
+        if ((await readPublished(id))?.total === total) done();
       }, 1_000);
       const done = () => {
         clearInterval(poll);
@@ -71,15 +71,9 @@ export async function watch(client: Client, id: string): Promise<Watch> {
 }
 
 /** Time in milliseconds between consecutive publishes, as the database tells it. */
-export function gaps({ seen }: Watch): number[] {
+export function publishGaps({ seen }: Watch): number[] {
   const at = seen.map(({ asOf }) => (asOf ? asOf.seconds * 1_000 + asOf.nanoseconds / 1e6 : 0));
   return at.slice(1).map((time, i) => time - (at[i] as number));
-}
-
-/** The value below which a share of the samples lies. */
-export function percentile(samples: readonly number[], share: number): number {
-  const sorted = [...samples].sort((a, b) => a - b);
-  return sorted[Math.min(Math.ceil(share * sorted.length), sorted.length) - 1] ?? Number.NaN;
 }
 
 /** The sums of a base and any subset of a few commits. */

@@ -17,7 +17,7 @@ export interface WriteLimits {
   readonly longestWait: Millis;
 }
 
-export class HotDocuments {
+export class WriteLimiter {
   readonly #limits: WriteLimits;
   readonly #restsAt = new Map<string, Millis>();
 

@@ -6,11 +6,11 @@
  * as well; but with its events redirected (`SuiteOptions.eventsTo`), and its tasks, those are never called.
  */
 import { join } from "node:path";
+import { overrideWorkerAddresses, type WorkerAddresses } from "./addressOverrides.ts";
 import { type Firebase, startFirebase } from "./firebase.ts";
-import { layOutProject } from "./project.ts";
-import { redirectWorkers, type WorkerView } from "./redirect.ts";
+import { createProject } from "./project.ts";
 
-export interface Functions {
+export interface SeparateFunctions {
   /** `host:port` at which they take events and tasks, when they are up. */
   readonly address: string;
   /** A file that gets what they print. */
@@ -20,13 +20,13 @@ export interface Functions {
   /** `kill -9` of everything at once. Nothing listens at the address any more. */
   kill(): Promise<void>;
   /** Starts them, or starts them again. Resolves when they take events. */
-  start(view: Required<WorkerView>): Promise<void>;
+  start(view: Required<WorkerAddresses>): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** @param params  parameters that differ from their defaults, by name */
-export async function functionsApart(params: Record<string, string>): Promise<Functions> {
-  const { folder, addresses, remove } = await layOutProject("plain", params);
+export async function startSeparateFunctions(params: Record<string, string>): Promise<SeparateFunctions> {
+  const { folder, addresses, remove } = await createProject("plain", params);
   const log = join(folder, "functions.log");
   let firebase: Firebase | undefined;
   return {
@@ -37,7 +37,7 @@ export async function functionsApart(params: Record<string, string>): Promise<Fu
       await firebase?.kill();
     },
     async start(view) {
-      firebase = await startFirebase(folder, log, redirectWorkers(process.env, view), ["functions"]);
+      firebase = await startFirebase(folder, log, overrideWorkerAddresses(process.env, view), ["functions"]);
     },
     async stop() {
       // Not in good order: it would wait a minute for requests whose workers were killed.

@@ -34,7 +34,7 @@ export function pathOf(method: Method): string {
 }
 
 /** One write of a commit (https://cloud.google.com/firestore/docs/reference/rpc/google.firestore.v1#write). */
-export interface WireWrite {
+export interface WriteMessage {
   readonly update?: { readonly name: string } | null;
   readonly delete?: string | null;
 }

@@ -6,14 +6,17 @@ import { writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 /** What the functions' workers are to see instead of the real addresses, `host:port`. */
-export interface WorkerView {
+export interface WorkerAddresses {
   readonly firestore?: string | undefined;
   readonly tasks?: string | undefined;
 }
 
 /** The environment in which firebase-tools' workers see something else. */
-export function redirectWorkers(env: NodeJS.ProcessEnv, { firestore, tasks }: WorkerView): NodeJS.ProcessEnv {
-  const preload = new URL("redirectWorkers.mjs", import.meta.url);
+export function overrideWorkerAddresses(
+  env: NodeJS.ProcessEnv,
+  { firestore, tasks }: WorkerAddresses,
+): NodeJS.ProcessEnv {
+  const preload = new URL("overrideWorkerAddresses.mjs", import.meta.url);
   return {
     ...env,
     ...(firestore && { TALLY_WORKERS_FIRESTORE: firestore }),
@@ -26,7 +29,7 @@ export function redirectWorkers(env: NodeJS.ProcessEnv, { firestore, tasks }: Wo
  * The environment in which the Firestore emulator sends its events elsewhere. It learns where the functions are from its
  * command line alone, so what firebase-tools finds as `java` is a script that changes that argument. Not on Windows.
  */
-export function redirectEvents(env: NodeJS.ProcessEnv, folder: string, functions: string): NodeJS.ProcessEnv {
+export function overrideEventTarget(env: NodeJS.ProcessEnv, folder: string, functions: string): NodeJS.ProcessEnv {
   writeFileSync(
     join(folder, "java"),
     [

@@ -1,14 +1,12 @@
 /** The suite as seen from a test: its functions' log, its schedule, and conditions to wait for. */
 import { readFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
-import type { CounterDocument } from "../core/src/index.ts";
-import { admin } from "./app.ts";
+import { until } from "./until.ts";
 
 /** How the functions are loaded here; their names carry a prefix accordingly. */
 const prefix = { plain: "", extension: "ext-tally-", kit: "kit-main-" }[process.env.TALLY_PACKAGING ?? "plain"] ?? "";
 
 /** What the suite has printed so far. */
-export function suiteLog(): string {
+export function emulatorsLog(): string {
   return readFileSync(process.env.TALLY_LOG as string, "utf8");
 }
 
@@ -16,12 +14,12 @@ export function suiteLog(): string {
 export function invocations(
   name: "wake" | "wakezero" | "wakebase" | "created" | "deleted" | "aggregate" | "sweep",
 ): number {
-  return suiteLog().split(`Beginning execution of "us-central1-${prefix}${name}"`).length - 1;
+  return emulatorsLog().split(`Beginning execution of "us-central1-${prefix}${name}"`).length - 1;
 }
 
 /** Log lines of the functions with a message, as structured data. */
 export function logged(message: string): Record<string, unknown>[] {
-  return suiteLog()
+  return emulatorsLog()
     .split("\n")
     .filter((line) => line.includes(`"message":"${message}`))
     .map((line) => JSON.parse(line.slice(line.indexOf("{"))));
@@ -48,29 +46,5 @@ export async function triggerSweep(): Promise<void> {
 }
 
 function finishedSweeps(): number {
-  return suiteLog().split(`Finished "us-central1-${prefix}sweep"`).length - 1;
-}
-
-/** Waits for a condition. @throws Error that names it, after `timeoutMs` */
-export async function until(
-  condition: () => boolean | Promise<boolean>,
-  what: string,
-  timeoutMs = 20_000,
-): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
-    await sleep(20);
-  }
-}
-
-/** The published counter document, past the rules. */
-export async function published(id: string): Promise<CounterDocument<FirebaseFirestore.Timestamp> | undefined> {
-  return (await admin.doc(`counters/${id}`).get()).data() as CounterDocument<FirebaseFirestore.Timestamp> | undefined;
-}
-
-/** The sum of the shards, past the rules and whatever the backend says. */
-export async function sumOfShards(id: string): Promise<number> {
-  const shards = await admin.collection(`counters/${id}/shards`).get();
-  return shards.docs.reduce((sum, shard) => sum + (shard.get("count") ?? 0), 0);
+  return emulatorsLog().split(`Finished "us-central1-${prefix}sweep"`).length - 1;
 }
