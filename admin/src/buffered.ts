@@ -1,5 +1,5 @@
 /** Increments that are collected before they are written. */
-import { type BufferedCounter, type BufferOptions, createBuffer } from "../../core/src/buffer.ts";
+import { type BufferedCounter, type BufferOptions, createBuffer } from "../../core/src/index.ts";
 import type { CounterRef } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 

@@ -8,7 +8,7 @@
  */
 import { FieldValue, type WriteBatch } from "firebase-admin/firestore";
 import { ABORTED, codeOf } from "../../core/src/index.ts";
-import { type Counter, knowSpread, shardDoc, shardFor } from "./counter.ts";
+import { type Counter, refreshShardCount, shardDoc, shardFor } from "./counter.ts";
 import { persist } from "./retry.ts";
 
 /** Creates the document that belongs to an increment of this shard. */
@@ -34,15 +34,15 @@ export function delta(shard: string, by: number) {
  * @throws ALREADY_EXISTS if it was committed, by this call or an earlier one; what else will not pass
  */
 export async function commitOnce(counter: Counter, by: number, create: Create): Promise<void> {
-  await knowSpread(counter);
+  await refreshShardCount(counter);
   await persist(async () => {
     const batch = counter.firestore.batch();
     put(batch, counter, by, create);
-    counter._spread._sent();
+    counter._shardCountCache._requestSent();
     await batch.commit().then(
-      () => counter._spread._answered(),
+      () => counter._shardCountCache._requestAnswered(),
       (error) => {
-        counter._spread._answered(codeOf(error) === ABORTED);
+        counter._shardCountCache._requestAnswered(codeOf(error) === ABORTED);
         throw error;
       },
     );

@@ -3,22 +3,24 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { DocumentReference, Firestore } from "firebase-admin/firestore";
 import {
   BASE_SHARD,
+  type CounterOptions,
   counterPath,
+  createShardCountCache,
   DEFAULT_COLLECTION,
+  type Reference,
   randomShard,
+  type ShardCountCache,
+  SLOW_ACK_MS,
   shardsPath,
   validName,
 } from "../../core/src/index.ts";
-import type { CounterOptions, Reference } from "../../core/src/reference.ts";
-import { createSpread, type Spread } from "../../core/src/shardCountCache.ts";
-import { SLOW_ACK_MS } from "../../core/src/timeouts.ts";
 
 /** Names one counter. The same object whenever the same counter is asked for. */
 export type CounterRef = Reference<Firestore>;
 
 /** What stands behind a reference. */
 export interface Counter extends CounterRef {
-  readonly _spread: Spread;
+  readonly _shardCountCache: ShardCountCache;
   /** Adds without a key, in commits that this process's increments share. Made by the first of them. */
   _add?: (by: number) => Promise<void>;
   /** The read of the shard count under way, if any. */
@@ -43,7 +45,7 @@ export function counter(firestore: Firestore, id: string, options: CounterOption
   const path = counterPath(validName("collection", collection), validName("id", id));
   const known = counters.get(firestore) ?? {};
   counters.set(firestore, known);
-  known[path] ??= { firestore, id, path, _spread: createSpread(Date.now) };
+  known[path] ??= { firestore, id, path, _shardCountCache: createShardCountCache(Date.now) };
   return known[path];
 }
 
@@ -56,8 +58,8 @@ export function counterDoc({ firestore, path }: CounterRef): DocumentReference {
  * The shard for an increment. What Firestore keeps in floating point goes to `base`: the rules compare what clients add with
  * what was there, and would refuse them on a shard that has a fraction.
  */
-export function shardFor({ _spread }: Counter, by: number): string {
-  return Number.isSafeInteger(by) ? randomShard(_spread._width(), Math.random) : BASE_SHARD;
+export function shardFor({ _shardCountCache }: Counter, by: number): string {
+  return Number.isSafeInteger(by) ? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random) : BASE_SHARD;
 }
 
 /** A shard document. */
@@ -70,19 +72,19 @@ export function shardDoc({ firestore, path }: CounterRef, shard: string): Docume
  * Never rejects: not knowing is safe. Cost: 1 read, once a minute or
  * in 20 writes; once a second while writes are contended.
  */
-export async function knowSpread(counter: Counter): Promise<void> {
-  const { _spread } = counter;
-  if (!_spread._isStale()) return;
+export async function refreshShardCount(counter: Counter): Promise<void> {
+  const { _shardCountCache } = counter;
+  if (!_shardCountCache._isStale()) return;
   counter._reading ??= read();
   await Promise.race([counter._reading, sleep(SLOW_ACK_MS, undefined, { ref: false })]);
 
   async function read(): Promise<void> {
-    _spread._sent();
+    _shardCountCache._requestSent();
     const snapshot = await counterDoc(counter)
       .get()
       .catch(() => undefined);
-    _spread._answered();
-    _spread._learn(snapshot?.get("shardCount"), snapshot?.get("growing"));
+    _shardCountCache._requestAnswered();
+    _shardCountCache._update(snapshot?.get("shardCount"), snapshot?.get("growing"));
     counter._reading = undefined;
   }
 }

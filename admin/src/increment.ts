@@ -11,7 +11,7 @@ import {
 } from "../../core/src/index.ts";
 import { combine } from "./combine.ts";
 import { type Create, commitOnce, delta, put } from "./commit.ts";
-import { type Counter, type CounterRef, knowSpread, shardDoc } from "./counter.ts";
+import { type Counter, type CounterRef, refreshShardCount, shardDoc } from "./counter.ts";
 import { addOnce } from "./receipt.ts";
 import { persist } from "./retry.ts";
 
@@ -102,7 +102,7 @@ export function incrementCounterIn(
   const { key } = options;
   validIncrement(by, key);
   const counter = ref as Counter;
-  void knowSpread(counter);
+  void refreshShardCount(counter);
   put(writer as WriteBatch, counter, by, key === undefined ? undefined : entry(counter, key, by));
 }
 

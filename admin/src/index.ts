@@ -1,19 +1,25 @@
-export type { BufferedCounter, BufferOptions } from "../../core/src/buffer.ts";
 export {
+  type BufferedCounter,
+  type BufferOptions,
   CounterError,
   type CounterErrorCode,
+  type CounterOptions,
   type Filter,
   type FilterOperator,
+  type HistoryOptions,
+  type HistoryPoint,
+  type HistoryStep,
+  type RankOptions,
+  type Reference,
+  type Snapshot,
   type Source,
   type SourceSelection,
+  type TopOptions,
 } from "../../core/src/index.ts";
-export type { CounterOptions, Reference } from "../../core/src/reference.ts";
-export type { Ranked, RankOptions, Snapshot, TopOptions } from "../../core/src/snapshot.ts";
-export type { HistoryOptions, HistoryPoint, HistoryStep } from "../../core/src/timeSeries.ts";
 export { bufferedCounter } from "./buffered.ts";
 export { type CounterRef, counter } from "./counter.ts";
 export { type IncrementOptions, incrementCounter, incrementCounterIn, undoIncrement } from "./increment.ts";
-export { counterRank, type ListOptions, listCounters, topCounters } from "./list.ts";
+export { counterRank, type ListedCounter, type ListOptions, listCounters, topCounters } from "./list.ts";
 export { type DeleteOptions, deleteCounter, type EnsureOptions, ensureCounter, resetCounter } from "./maintain.ts";
 export {
   type CounterSnapshot,

@@ -1,9 +1,14 @@
 /** Several counters: those of a group, the top of it, and the rank of one. */
 import type { Firestore, Query } from "firebase-admin/firestore";
-import { DEFAULT_COLLECTION, groupOf } from "../../core/src/index.ts";
-import { type Ranked, type RankOptions, type TopOptions, toSnapshot } from "../../core/src/snapshot.ts";
+import { DEFAULT_COLLECTION, groupOf, type RankOptions, type TopOptions, toSnapshot } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
+
+/** One of several counters: its id and its last published total. */
+export interface ListedCounter extends CounterSnapshot {
+  /** The id of the counter document. */
+  readonly id: string;
+}
 
 /** Which counters of a group, and how many. */
 export interface ListOptions {
@@ -30,7 +35,7 @@ export async function listCounters(
   firestore: Firestore,
   group: string,
   options: ListOptions = {},
-): Promise<(CounterSnapshot & Ranked)[]> {
+): Promise<ListedCounter[]> {
   const { limit = 100, after, collection = DEFAULT_COLLECTION } = options;
   const all = firestore.collection(collection).where("group", "==", group).orderBy("__name__").limit(limit);
   return await read(after === undefined ? all : all.startAfter(after));
@@ -50,7 +55,7 @@ export async function topCounters(
   firestore: Firestore,
   group: string,
   options: TopOptions = {},
-): Promise<(CounterSnapshot & Ranked)[]> {
+): Promise<ListedCounter[]> {
   const { by = "total", limit = 10, collection = DEFAULT_COLLECTION } = options;
   return await read(firestore.collection(collection).where("group", "==", group).orderBy(by, "desc").limit(limit));
 }
@@ -73,6 +78,6 @@ export async function counterRank(ref: CounterRef, options: RankOptions = {}): P
   return (await above.count().get()).data().count + 1;
 }
 
-async function read(query: Query): Promise<(CounterSnapshot & Ranked)[]> {
+async function read(query: Query): Promise<ListedCounter[]> {
   return (await query.get()).docs.map((counter) => ({ id: counter.id, ...toSnapshot(counter, false) }));
 }

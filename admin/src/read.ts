@@ -1,8 +1,17 @@
 /** Reading counters: the cached total, the exact sum, the past, a watch, and whether a key counts. */
 import { FieldPath, type Timestamp } from "firebase-admin/firestore";
-import { entryPath, HISTORY, shardsPath, validName } from "../../core/src/index.ts";
-import { type Snapshot, toSnapshot } from "../../core/src/snapshot.ts";
-import { type HistoryOptions, type HistoryPoint, historyPoints, historyRange } from "../../core/src/timeSeries.ts";
+import {
+  entryPath,
+  HISTORY,
+  type HistoryOptions,
+  type HistoryPoint,
+  historyPoints,
+  historyRange,
+  type Snapshot,
+  shardsPath,
+  toSnapshot,
+  validName,
+} from "../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { latestSnapshot } from "./latestSnapshot.ts";
 import { sumShards } from "./sum.ts";

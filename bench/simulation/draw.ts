@@ -1,5 +1,5 @@
 /** Random draws: how many of independent events fall into a tick, and which of many counters is popular. */
-import type { Random } from "../../core/src/shardSelection.ts";
+import type { Random } from "../../core/src/index.ts";
 
 /** A number from the Poisson distribution; from the normal one that it comes close to if many are expected. */
 export function poisson(expected: number, random: Random): number {

@@ -6,7 +6,7 @@
  * which people waited, and a jam that dissolves slowly does not look like a fast service.
  */
 
-import { SLOW_ACK_MS } from "../../core/src/timeouts.ts";
+import { SLOW_ACK_MS } from "../../core/src/index.ts";
 import type { Millis } from "../../functions/src/config.ts";
 import type { Published } from "../../functions/src/counterDocument.ts";
 import type { Counter } from "./counter.ts";

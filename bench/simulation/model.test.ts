@@ -94,9 +94,9 @@ test("a client reads the shard count of an unpublished counter before each write
     while (clock.now < time) clock.advance();
     if (time === 10_000) counter.published = { ...idle, shardCount: 20 };
     if (time === 129_000) counter.published = { ...idle, shardCount: 200 };
-    const readyAt = population.knowSpread(client, counter, clock.now);
+    const readyAt = population.refreshShardCount(client, counter, clock.now);
     while (clock.now < readyAt) clock.advance();
-    return client.spread._width();
+    return client.shardCountCache._shardsToChooseFrom();
   });
   expect(widths).toEqual([1, 1, 20, 20, 200]);
   expect(counter.bill["shard count, by clients"]).toBe(4);

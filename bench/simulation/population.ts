@@ -1,11 +1,11 @@
 /**
- * The clients of one counter: the real `createSpread`, one for each, with what the client around it does. A client reads the
+ * The clients of one counter: the real `createShardCountCache`, one for each, with what the client around it does. A client reads the
  * shard count before a write where what it knows is stale; one that watches is told of each publish.
  *
  * So many are there at a time; one that has made its increments leaves, and a new one takes its place.
  */
-import { createSpread, type Spread } from "../../core/src/shardCountCache.ts";
-import type { Random } from "../../core/src/shardSelection.ts";
+
+import { createShardCountCache, type Random, type ShardCountCache } from "../../core/src/index.ts";
 import type { Millis } from "../../functions/src/config.ts";
 import type { Clock } from "./clock.ts";
 import type { Counter } from "./counter.ts";
@@ -22,7 +22,7 @@ export interface Audience {
 }
 
 export interface Client {
-  readonly spread: Spread;
+  readonly shardCountCache: ShardCountCache;
   readonly isWatching: boolean;
   left: number;
   /** When the read of the shard count that is under way is done. */
@@ -57,22 +57,23 @@ export class Population {
   }
 
   /** Reads the shard count if what the client knows is stale. @returns when the client may write */
-  knowSpread(client: Client, counter: Counter, now: Millis): Millis {
-    const { spread, isWatching } = client;
+  refreshShardCount(client: Client, counter: Counter, now: Millis): Millis {
+    const { shardCountCache, isWatching } = client;
     if (isWatching) {
-      if (client.seen !== counter.version || spread._isStale()) spread._learn(counter.published?.shardCount);
+      if (client.seen !== counter.version || shardCountCache._isStale())
+        shardCountCache._update(counter.published?.shardCount);
       client.seen = counter.version;
       return now;
     }
-    if (!spread._isStale()) return now;
+    if (!shardCountCache._isStale()) return now;
     if (client.readUntil <= now) {
       client.readUntil = now + this.#settings.ackLatency;
       counter.bill["shard count, by clients"]++;
-      spread._sent();
+      shardCountCache._requestSent();
       this.#clock.at(client.readUntil, {
         run: () => {
-          spread._answered();
-          spread._learn(counter.published?.shardCount, counter.published?.growing);
+          shardCountCache._requestAnswered();
+          shardCountCache._update(counter.published?.shardCount, counter.published?.growing);
         },
       });
     }
@@ -81,7 +82,7 @@ export class Population {
 
   #arrive(): Client {
     return {
-      spread: createSpread(() => EPOCH + this.#clock.now),
+      shardCountCache: createShardCountCache(() => EPOCH + this.#clock.now),
       isWatching: this.#random() < this.#settings.watching,
       left: this.#audience.perClient,
       readUntil: 0,

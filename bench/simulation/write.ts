@@ -7,9 +7,13 @@
  * have no patience left close the page, and what was refused last is never tried again.
  */
 
-import { MARK_LIFETIME_SECONDS } from "../../core/src/index.ts";
-import { type Random, randomShard } from "../../core/src/shardSelection.ts";
-import { SLOW_ACK_MS, TIDY_EVERY } from "../../core/src/timeouts.ts";
+import {
+  INCREMENTS_PER_MARK_REMOVAL,
+  MARK_LIFETIME_SECONDS,
+  type Random,
+  randomShard,
+  SLOW_ACK_MS,
+} from "../../core/src/index.ts";
 import type { Millis } from "../../functions/src/config.ts";
 import type { Backend } from "./backend.ts";
 import type { Clock, Step } from "./clock.ts";
@@ -65,17 +69,17 @@ export class Write implements Step {
   /** Sends once the shard count is known. */
   #prepare(now: Millis): void {
     this.#state = "ready";
-    const readyAt = this.#population.knowSpread(this.#client, this.#counter, now);
+    const readyAt = this.#population.refreshShardCount(this.#client, this.#counter, now);
     if (readyAt <= now) this.#send(now);
     else this.#world.clock.at(readyAt, this);
   }
 
   #send(now: Millis): void {
-    const { spread, isWatching } = this.#client;
+    const { shardCountCache, isWatching } = this.#client;
     this.#sentAt = now;
-    this.#shard = randomShard(spread._width(), this.#world.random);
-    spread._sent();
-    this.#isQueued = isWatching && !spread._isContended();
+    this.#shard = randomShard(shardCountCache._shardsToChooseFrom(), this.#world.random);
+    shardCountCache._requestSent();
+    this.#isQueued = isWatching && !shardCountCache._isContended();
     this.#attempt(now);
   }
 
@@ -83,7 +87,7 @@ export class Write implements Step {
     const { clock, settings, waiting } = this.#world;
     if (now - this.issuedAt > settings.patience) {
       waiting.delete(this);
-      this.#client.spread._answered();
+      this.#client.shardCountCache._requestAnswered();
       this.#world.gauges().abandoned(this.issuedAt, now - this.issuedAt);
       return;
     }
@@ -112,7 +116,7 @@ export class Write implements Step {
 
   /** Goes on with another shard. */
   #move(now: Millis): void {
-    this.#client.spread._answered(true);
+    this.#client.shardCountCache._requestAnswered(true);
     this.#prepare(now);
   }
 
@@ -135,10 +139,10 @@ export class Write implements Step {
 
   #acknowledge(at: Millis): void {
     const { random, waiting, gauges } = this.#world;
-    this.#client.spread._answered();
+    this.#client.shardCountCache._requestAnswered();
     waiting.delete(this);
     gauges().acknowledged(this.issuedAt, at - this.issuedAt);
-    if (random() * TIDY_EVERY < 1) this.#tidy(at);
+    if (random() * INCREMENTS_PER_MARK_REMOVAL < 1) this.#tidy(at);
   }
 
   #tidy(now: Millis): void {

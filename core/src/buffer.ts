@@ -1,5 +1,6 @@
 /** Coalesces many increments into few writes. The same for every SDK: what writes and what shows is passed in. */
-import { CounterError, validAmount } from "./index.ts";
+import { CounterError } from "./errors.ts";
+import { validAmount } from "./validation.ts";
 
 /** When a buffer writes. */
 export interface BufferOptions {

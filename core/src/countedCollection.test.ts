@@ -3,20 +3,20 @@ import { describe, expect, test } from "vitest";
 import {
   type CountedCollection,
   CounterError,
-  collectionOf,
-  counterOf,
+  countedCollectionOf,
+  counterIdOf,
   isDocumentId,
-  NO_COLLECTION,
-  parseCounted,
+  NO_COUNTED_COLLECTION,
+  parseCountedCollection,
 } from "./index.ts";
 
 describe("the parameter", () => {
   test("names no collection by default", () => {
-    expect(parseCounted(NO_COLLECTION)).toBeUndefined();
+    expect(parseCountedCollection(NO_COUNTED_COLLECTION)).toBeUndefined();
   });
 
   test.each(["posts", "posts/{post}/comments", "a/b/c", "é/{x}/b c/{_y2}/d", "a:b/{x}/c:d"])("may be %j", (path) => {
-    expect(parseCounted(path)?.join("/")).toBe(path);
+    expect(parseCountedCollection(path)?.join("/")).toBe(path);
   });
 
   test.each([
@@ -36,7 +36,7 @@ describe("the parameter", () => {
     ["a/{x}/b/{x}/c", "each wildcard a name of its own"],
     ["a/{document}/b", "other than {document}"],
   ])("is refused as %j, with advice: %s", (path, advice) => {
-    const parse = () => parseCounted(path);
+    const parse = () => parseCountedCollection(path);
     expect(parse).toThrow(CounterError);
     expect(parse).toThrow(`counter/invalid-config: COUNTED_COLLECTION is ${JSON.stringify(path)}; `);
     expect(parse).toThrow(advice);
@@ -44,7 +44,7 @@ describe("the parameter", () => {
 });
 
 describe("the counter of a collection", () => {
-  const parsed = (path: string) => parseCounted(path) as CountedCollection;
+  const parsed = (path: string) => parseCountedCollection(path) as CountedCollection;
 
   test.each([
     ["posts", "posts", "posts"],
@@ -55,8 +55,8 @@ describe("the counter of a collection", () => {
     ["a/{x}/b/y/c", "a/1/b/y/c", "c:1"],
     ["a/{x}/c:d", "a/1/c:d", "c:d:1"],
   ])("of %s: %s is counted as %s, and the reverse", (path, collection, id) => {
-    expect(counterOf(collection, parsed(path))).toBe(id);
-    expect(collectionOf(id, parsed(path))).toBe(collection);
+    expect(counterIdOf(collection, parsed(path))).toBe(id);
+    expect(countedCollectionOf(id, parsed(path))).toBe(collection);
   });
 
   test.each([
@@ -70,7 +70,7 @@ describe("the counter of a collection", () => {
     ["a/{x}/b/{y}/c", "c:1"],
     ["a/{x}/b/{y}/c", "c::1"],
   ])("of %s: the counter %j counts none", (path, id) => {
-    expect(collectionOf(id, parsed(path))).toBeUndefined();
+    expect(countedCollectionOf(id, parsed(path))).toBeUndefined();
   });
 
   test.each([
@@ -78,11 +78,11 @@ describe("the counter of a collection", () => {
     ["posts/{post}/__a", "posts/b__/__a", "is none"],
     ["posts/{post}/comments", `posts/${"x".repeat(1_495)}/comments`, "is too long"],
   ])("of %s: %s has no counter, whose id %s", (path, collection) => {
-    expect(counterOf(collection, parsed(path))).toBeUndefined();
+    expect(counterIdOf(collection, parsed(path))).toBeUndefined();
   });
 
   test("of nothing that is counted is none", () => {
-    expect([counterOf("posts", undefined), collectionOf("posts", undefined)]).toEqual([undefined, undefined]);
+    expect([counterIdOf("posts", undefined), countedCollectionOf("posts", undefined)]).toEqual([undefined, undefined]);
   });
 
   test("never belongs to two collections, whatever their ids", () => {
@@ -91,9 +91,9 @@ describe("the counter of a collection", () => {
     fc.assert(
       fc.property(id, id, id, (x, y, z) => {
         const collection = `a/${x}/b/${y}/c/${z}/d`;
-        const counter = counterOf(collection, counted);
+        const counter = counterIdOf(collection, counted);
         if (x.includes(":") || y.includes(":")) expect(counter).toBeUndefined();
-        else expect(collectionOf(counter as string, counted)).toBe(collection);
+        else expect(countedCollectionOf(counter as string, counted)).toBe(collection);
       }),
     );
   });

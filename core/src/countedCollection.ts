@@ -12,7 +12,7 @@ import { isDocumentId } from "./validation.ts";
 export type CountedCollection = readonly string[];
 
 /** `COUNTED_COLLECTION` if nothing is counted: the trigger's pattern must be a valid one all the same. */
-export const NO_COLLECTION = "_none";
+export const NO_COUNTED_COLLECTION = "_none";
 
 /** The wildcard that follows the path in the pattern of the triggers. */
 const LAST = "{document}";
@@ -22,8 +22,8 @@ const LAST = "{document}";
  *
  * @throws CounterError `counter/invalid-config`
  */
-export function parseCounted(parameter: string): CountedCollection | undefined {
-  if (parameter === NO_COLLECTION) return undefined;
+export function parseCountedCollection(parameter: string): CountedCollection | undefined {
+  if (parameter === NO_COUNTED_COLLECTION) return undefined;
   const segments = parameter.split("/");
   const wildcards = segments.filter(isWildcard);
   const isValid = (segment: string, index: number) =>
@@ -52,15 +52,15 @@ function isWildcard(segment: string): boolean {
  * @returns `undefined` for a collection that cannot be counted: its counter's id would be none, or another's. Of several
  *          wildcards, only the last may stand for an id with a colon.
  */
-export function counterOf(collection: string, counted: CountedCollection | undefined): string | undefined {
+export function counterIdOf(collection: string, counted: CountedCollection | undefined): string | undefined {
   if (!counted) return undefined;
   const segments = collection.split("/");
   const counterId = [segments.at(-1), ...segments.filter((_, i) => isWildcard(counted[i] ?? ""))].join(":");
-  return isDocumentId(counterId) && collectionOf(counterId, counted) === collection ? counterId : undefined;
+  return isDocumentId(counterId) && countedCollectionOf(counterId, counted) === collection ? counterId : undefined;
 }
 
 /** The path of the collection that a counter counts; `undefined` for a counter that sums its shards. */
-export function collectionOf(counterId: string, counted: CountedCollection | undefined): string | undefined {
+export function countedCollectionOf(counterId: string, counted: CountedCollection | undefined): string | undefined {
   if (!counted) return undefined;
   const name = counted.at(-1) as string;
   const wildcards = counted.filter(isWildcard).length;

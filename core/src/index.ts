@@ -1,13 +1,27 @@
-export { type CountedCollection, collectionOf, counterOf, NO_COLLECTION, parseCounted } from "./countedCollection.ts";
+export { type BufferedCounter, type BufferOptions, createBuffer } from "./buffer.ts";
+export {
+  type CountedCollection,
+  countedCollectionOf,
+  counterIdOf,
+  NO_COUNTED_COLLECTION,
+  parseCountedCollection,
+} from "./countedCollection.ts";
 export { CounterError, type CounterErrorCode } from "./errors.ts";
 export {
   HISTORY,
   type HistoryDocument,
   type HistoryState,
   historyPlace,
-  type KeptStep,
   STEP_MILLIS,
-} from "./history.ts";
+  type StoredStep,
+} from "./historyDocument.ts";
+export {
+  type HistoryOptions,
+  type HistoryPoint,
+  type HistoryStep,
+  historyPoints,
+  historyRange,
+} from "./historyPoints.ts";
 export {
   BASE_SHARD,
   type CounterDocument,
@@ -30,7 +44,11 @@ export {
   type ShardDocument,
   shardsPath,
 } from "./layout.ts";
+export { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
+export type { CounterOptions, Reference } from "./reference.ts";
+export { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";
 export { type Random, randomShard } from "./shardSelection.ts";
+export { type RankOptions, type Snapshot, type TopOptions, toSnapshot } from "./snapshot.ts";
 export {
   CORRECTIONS,
   type CorrectionDocument,
@@ -55,5 +73,14 @@ export {
   NOT_FOUND,
 } from "./status.ts";
 export { isCount, sumOfCounts } from "./sum.ts";
+export {
+  INCREMENTS_PER_MARK_REMOVAL,
+  LOOKUP_ATTEMPTS,
+  MAX_COMMIT_MS,
+  MAX_PUBLISH_DELAY_MS,
+  SHARD_COUNT_TTL_MS,
+  SHARD_COUNT_TTL_WRITES,
+  SLOW_ACK_MS,
+} from "./timeouts.ts";
 export { isDocumentId, validAmount, validIncrement, validName } from "./validation.ts";
 export { type IncrementPlan, planIncrement } from "./writePlan.ts";

@@ -2,11 +2,11 @@
  * Where a counter lives in Firestore, and what its documents hold. This is the contract between every client, the
  * security rules and the backend; `docs/data-model.md` tells it in prose.
  *
- * `Instant` stands for the platform's timestamp type, so that this module needs no Firebase SDK.
+ * `Timestamp` stands for the platform's timestamp type, so that this module needs no Firebase SDK.
  */
 
 /** `counters/{id}`: what everyone reads. Written by the backend alone. */
-export interface CounterDocument<Instant> {
+export interface CounterDocument<Timestamp> {
   /** The sum of `count` over every document in `shards`, at `asOf`. */
   total: number;
   /** Over how many shards writers should spread now, ≥ 1. Advice to writers: no reader may derive anything from it. */
@@ -18,7 +18,7 @@ export interface CounterDocument<Instant> {
   /** How often it was published. */
   publishes: number;
   /** The instant `total` is exact for. Never falls. */
-  asOf: Instant;
+  asOf: Timestamp;
   /** The part of the id before its first colon; `""` if it has none. For leaderboards. */
   group: string;
   /** Whether `shardCount` has grown with this publish, and so may be more a moment later. */
@@ -28,15 +28,15 @@ export interface CounterDocument<Instant> {
 }
 
 /** The field `reservation` of a counter document: a server expects a crowd. */
-export interface Reservation<Instant> {
+export interface Reservation<Timestamp> {
   /** `shardCount` is at least this. */
   shards: number;
   /** Until then. */
-  until: Instant;
+  until: Timestamp;
 }
 
 /** `counters/{id}/shards/{n}`: what landed on one shard. Every field may be absent: a server may write `count` alone. */
-export interface ShardDocument<Instant, Nonce = unknown> {
+export interface ShardDocument<Timestamp, Nonce = unknown> {
   /** The document's own id. First field of the index that adds the shards up. */
   shard: string;
   /** Net sum of the increments that landed here. */
@@ -44,33 +44,33 @@ export interface ShardDocument<Instant, Nonce = unknown> {
   /** How many writes landed here. Feeds the rate, never the total. */
   writes: number;
   /** Server time of the last write. */
-  at: Instant;
+  at: Timestamp;
   /** Window (`"0"`…`"f"`) → nonces of recent writes. Lets the rules refuse a replayed write. */
-  marks: Record<string, MarkWindow<Instant, Nonce>>;
+  marks: Record<string, MarkWindow<Timestamp, Nonce>>;
 }
 
 /** The nonces of the writes that were planned within the same quarter of a minute, by their devices' clocks. */
-export interface MarkWindow<Instant, Nonce> {
+export interface MarkWindow<Timestamp, Nonce> {
   /** Server time of the last write of this window. Two minutes later the window may be removed. */
-  at: Instant;
+  at: Timestamp;
   /** One for each write, 4 bytes each. */
   nonces: Nonce[];
 }
 
 /** `counters/{id}/entries/{key}`: one keyed increment. Created and deleted, never updated. */
-export interface EntryDocument<Instant> {
+export interface EntryDocument<Timestamp> {
   /** What was added. */
   by: number;
   /** The id of the shard it was added to. */
   shard: string;
   /** Server time of the write. */
-  at: Instant;
+  at: Timestamp;
 }
 
 /** `counters/{id}/receipts/{random id}`: one commit of a server's plain increments. Created, never updated. */
-export interface ReceiptDocument<Instant> {
+export interface ReceiptDocument<Timestamp> {
   /** When it may go: the same commit does not arrive again so late. For a TTL policy. */
-  expireAt: Instant;
+  expireAt: Timestamp;
 }
 
 /** Default of the deploy-time parameter `COLLECTION`. */

@@ -1,11 +1,11 @@
 /**
  * The oracle is the world itself: a server with a strictly increasing clock in whole microseconds, on which everything
  * is committed at an instant; totals that were measured there and reach the client late, twice, in any order; and one
- * client, of whose own increments the world knows the commit time and `Compensation` only bounds.
+ * client, of whose own increments the world knows the commit time and `OptimisticTotal` only bounds.
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Compensation, type OwnIncrement } from "./optimisticTotal.ts";
+import { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
 
 /** What happens next. `which` chooses among those it can happen to; if there are none, nothing happens. */
 type Step =
@@ -54,7 +54,7 @@ interface Total {
 }
 
 class World {
-  readonly client = new Compensation();
+  readonly client = new OptimisticTotal();
   readonly own: Own[] = [];
   /** The last total that the client took. */
   last: Total | undefined;
@@ -103,7 +103,7 @@ class World {
         const own = pick(this.#undecided, step[1]);
         if (!own) break;
         own.outcome = "refused";
-        this.client._refused(own.known);
+        this.client._incrementRefused(own.known);
         // A buffer keeps what it could not write, for the next time.
         if (own.wasHeld) this.#hold(own.by);
         break;
@@ -124,7 +124,7 @@ class World {
         break;
       }
       case "offline":
-        if (this.last) this.client._published(this.last.total, this.last.asOf, true);
+        if (this.last) this.client._totalRead(this.last.total, this.last.asOf, true);
         break;
       case "wait":
         this.#now += step[1];
@@ -146,7 +146,7 @@ class World {
     this.#commits = [];
     this.#underWay = [];
     this.last = { total: 0, asOf: 0 };
-    this.client._published(0, 0, false);
+    this.client._totalRead(0, 0, false);
   }
 
   get unacknowledged(): Own[] {
@@ -192,12 +192,12 @@ class World {
 
   #issue(by: number, wasHeld: boolean): void {
     const earliest = (this.last?.asOf ?? 0) + 1;
-    this.own.push({ by, wasHeld, earliest, latest: Number.POSITIVE_INFINITY, known: this.client._issued(by) });
+    this.own.push({ by, wasHeld, earliest, latest: Number.POSITIVE_INFINITY, known: this.client._incrementMade(by) });
   }
 
   #hold(by: number): void {
     this.held += by;
-    this.client._held(by);
+    this.client._bufferedChanged(by);
   }
 
   #commit(own: Own): void {
@@ -208,13 +208,13 @@ class World {
   #acknowledge(own: Own, slack: number): void {
     own.outcome = "acknowledged";
     own.latest = (own.committed as number) + slack;
-    this.client._committed(own.known, own.latest);
+    this.client._incrementCommitted(own.known, own.latest);
   }
 
   #receive(total: Total, fromCache = false): void {
     if (total.asOf >= (this.last?.asOf ?? 0)) this.last = total;
     if (fromCache) for (const own of this.own) own.earliest = Math.max(own.earliest, total.asOf + 1);
-    this.client._published(total.total, total.asOf, fromCache);
+    this.client._totalRead(total.total, total.asOf, fromCache);
   }
 }
 
@@ -300,9 +300,9 @@ test("a refusal of what no total can hold takes back its amount, exactly", () =>
         const world = new World(initial, start, []);
         for (const step of any) world.happen(step);
         const shown = world.client._total;
-        const refused = world.client._issued(by);
+        const refused = world.client._incrementMade(by);
         expect(world.client._total).toBe(shown + by);
-        world.client._refused(refused);
+        world.client._incrementRefused(refused);
         expect(world.client._total).toBe(shown);
       },
     ),
@@ -352,7 +352,7 @@ test("a counter that is deleted forgets what was committed, and shows what is st
       for (const step of before) world.happen(step);
 
       const shown = world.client._total;
-      world.client._published(0, 0, true);
+      world.client._totalRead(0, 0, true);
       expect(world.client._total, "a cache without it is no proof").toBe(shown);
 
       world.delete();

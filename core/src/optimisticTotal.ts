@@ -30,12 +30,12 @@ export interface OwnIncrement {
 const ROUNDING = 1e-9;
 
 /** Of one counter. Synchronous, no I/O. Costs time in proportion to the increments that are not in the total yet. */
-export class Compensation {
+export class OptimisticTotal {
   readonly #own = new Set<OwnIncrement>();
   #published = 0;
   #asOf = 0;
   #shown = 0;
-  #held = 0;
+  #buffered = 0;
   #isFirst = true;
 
   /** The total to show. */
@@ -46,12 +46,12 @@ export class Compensation {
   /** Whether `total` holds increments that the server has not acknowledged. */
   get _pending(): boolean {
     return (
-      Math.abs(this.#held) > ROUNDING || [...this.#own].some(({ _latest }) => _latest === Number.POSITIVE_INFINITY)
+      Math.abs(this.#buffered) > ROUNDING || [...this.#own].some(({ _latest }) => _latest === Number.POSITIVE_INFINITY)
     );
   }
 
   /** An increment was made. */
-  _issued(by: number): OwnIncrement {
+  _incrementMade(by: number): OwnIncrement {
     const own = { by, _earliest: this.#asOf + 1, _latest: Number.POSITIVE_INFINITY };
     this.#own.add(own);
     this.#shown += by;
@@ -59,19 +59,19 @@ export class Compensation {
   }
 
   /** More is held back and not sent yet, so that no total can have it; or less, if `by` is negative. */
-  _held(by: number): void {
-    this.#held += by;
+  _bufferedChanged(by: number): void {
+    this.#buffered += by;
     this.#shown += by;
   }
 
   /** The server committed it, and not later than `latest`. */
-  _committed(own: OwnIncrement, latest: number): void {
+  _incrementCommitted(own: OwnIncrement, latest: number): void {
     own._latest = latest;
     this.#settle();
   }
 
   /** The server refused it. */
-  _refused(own: OwnIncrement): void {
+  _incrementRefused(own: OwnIncrement): void {
     if (this.#own.delete(own)) this.#shown -= own.by;
     this.#settle();
   }
@@ -82,7 +82,7 @@ export class Compensation {
    * @param asOf - 0 for a counter without a published total: new, or deleted
    * @param fromCache - whether it was read from this device. The first total is then older than any increment
    */
-  _published(total: number, asOf: number, fromCache: boolean): void {
+  _totalRead(total: number, asOf: number, fromCache: boolean): void {
     if (asOf === 0 && this.#asOf > 0 && !fromCache) {
       // Deleted, and with it everything that was committed before.
       for (const own of this.#own) if (own._latest < Number.POSITIVE_INFINITY) this.#own.delete(own);
@@ -90,7 +90,7 @@ export class Compensation {
       return;
     }
     if (this.#isFirst) {
-      this.#shown = total + this.#held;
+      this.#shown = total + this.#buffered;
       if (fromCache) for (const own of this.#own) own._earliest = Math.max(own._earliest, asOf + 1);
     }
     this.#isFirst = false;
@@ -100,7 +100,7 @@ export class Compensation {
   }
 
   #settle(): void {
-    let low = this.#published + this.#held;
+    let low = this.#published + this.#buffered;
     let high = low;
     for (const own of this.#own) {
       if (own._latest <= this.#asOf) this.#own.delete(own);

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MAX_SHARDS } from "./index.ts";
-import { createSpread, type Spread } from "./shardCountCache.ts";
-import { BUSY_WRITES, SHARD_COUNT_TTL_MS, SLOW_ACK_MS } from "./timeouts.ts";
+import { MAX_SHARDS } from "./layout.ts";
+import { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";
+import { SHARD_COUNT_TTL_MS, SHARD_COUNT_TTL_WRITES, SLOW_ACK_MS } from "./timeouts.ts";
 
 const START = 1_700_000_000_000;
 /** What a counter cannot sensibly say. */
@@ -10,20 +10,20 @@ const malformed = [0, -1, 0.5, Number.NaN, Number.NEGATIVE_INFINITY, "many", "",
 
 /** A client whose clock is set by hand. */
 interface Client {
-  readonly spread: Spread;
+  readonly cache: ShardCountCache;
   /** How wide it spreads, and whether the shard count should be read before the next write, so much later. */
   later(millis?: number): [width: number, isStale: boolean];
 }
 
-function client(...learned: Parameters<Spread["_learn"]>): Client {
+function client(...learned: Parameters<ShardCountCache["_update"]>): Client {
   let now = START;
-  const spread = createSpread(() => now);
-  if (learned.length > 0) spread._learn(...learned);
+  const cache = createShardCountCache(() => now);
+  if (learned.length > 0) cache._update(...learned);
   const later = (millis = 0): [number, boolean] => {
     now += millis;
-    return [spread._width(), spread._isStale()];
+    return [cache._shardsToChooseFrom(), cache._isStale()];
   };
-  return { spread, later };
+  return { cache, later };
 }
 
 describe("what is known of the shard count", () => {
@@ -42,26 +42,26 @@ describe("what is known of the shard count", () => {
   });
 
   test("is used for twenty writes, then it is asked for before the next one", () => {
-    expect(BUSY_WRITES).toBe(20);
+    expect(SHARD_COUNT_TTL_WRITES).toBe(20);
     const one = client(8);
     const write = () => {
-      one.spread._sent();
-      one.spread._answered();
+      one.cache._requestSent();
+      one.cache._requestAnswered();
       return one.later();
     };
-    for (let n = 1; n < BUSY_WRITES; n++) expect(write()).toEqual([8, false]);
+    for (let n = 1; n < SHARD_COUNT_TTL_WRITES; n++) expect(write()).toEqual([8, false]);
     expect(write()).toEqual([8, true]);
-    one.spread._learn(8);
+    one.cache._update(8);
     expect(write()).toEqual([8, false]);
   });
 
-  test.each<[why: string, learned: Parameters<Spread["_learn"]>, width: number]>([
+  test.each<[why: string, learned: Parameters<ShardCountCache["_update"]>, width: number]>([
     ["it has just grown", [8, true], 8],
     ["it could not be read", [], 1],
     ["there is no counter yet", [undefined, undefined], 1],
   ])("is used for a second if %s", (_why, learned, width) => {
     const one = client();
-    one.spread._learn(...learned);
+    one.cache._update(...learned);
     expect([one.later(), one.later(SLOW_ACK_MS - 1), one.later(1)]).toEqual([
       [width, false],
       [width, false],
@@ -72,7 +72,7 @@ describe("what is known of the shard count", () => {
   test("stays when it could not be read, and is asked for again after a second", () => {
     const one = client(8);
     one.later(SHARD_COUNT_TTL_MS);
-    one.spread._learn();
+    one.cache._update();
     expect([one.later(), one.later(SLOW_ACK_MS)]).toEqual([
       [8, false],
       [8, true],
@@ -81,7 +81,7 @@ describe("what is known of the shard count", () => {
 
   test.each(malformed)("is one shard if the counter says %j, whatever was known before", (shardCount) => {
     const one = client(8);
-    one.spread._learn(shardCount);
+    one.cache._update(shardCount);
     expect(one.later()).toEqual([1, false]);
   });
 
@@ -94,41 +94,41 @@ describe("while there is no answer, to a write or to the read of the count", () 
   test("for longer than a second, a client spreads over four times as many shards, 64 at least, and reads the count every second", () => {
     expect(SLOW_ACK_MS).toBe(1_000);
     const one = client(3);
-    one.spread._sent();
+    one.cache._requestSent();
     expect([one.later(SLOW_ACK_MS), one.later(1)]).toEqual([
       [3, false],
       [64, true],
     ]);
-    one.spread._learn(4);
+    one.cache._update(4);
     expect([one.later(), one.later(SLOW_ACK_MS - 1), one.later(1)]).toEqual([
       [64, false],
       [64, false],
       [64, true],
     ]);
-    one.spread._learn(9_000);
+    one.cache._update(9_000);
     expect(one.later()[0]).toBe(MAX_SHARDS);
   });
 
   test("an answer after longer is such a sign, too, until quick ones have halved it away", () => {
     const one = client(100);
-    one.spread._sent();
+    one.cache._requestSent();
     one.later(SLOW_ACK_MS + 1);
-    one.spread._sent();
-    expect(one.spread._isContended()).toBe(true);
-    one.spread._answered();
+    one.cache._requestSent();
+    expect(one.cache._isContended()).toBe(true);
+    one.cache._requestAnswered();
     expect(one.later()).toEqual([400, true]);
-    one.spread._answered();
+    one.cache._requestAnswered();
     expect(one.later()).toEqual([200, true]);
-    one.spread._sent();
-    one.spread._answered();
+    one.cache._requestSent();
+    one.cache._requestAnswered();
     expect(one.later()).toEqual([100, false]);
-    expect(one.spread._isContended()).toBe(false);
+    expect(one.cache._isContended()).toBe(false);
   });
 
   test("time counts from when there was something to answer", () => {
     const one = client(100);
     one.later(30_000);
-    one.spread._sent();
+    one.cache._requestSent();
     expect([one.later(SLOW_ACK_MS), one.later(1)]).toEqual([
       [100, false],
       [400, true],
@@ -138,8 +138,8 @@ describe("while there is no answer, to a write or to the read of the count", () 
 
 describe("a write that was refused as contended", () => {
   const answer = (one: Client, isRefused: boolean) => {
-    one.spread._sent();
-    one.spread._answered(isRefused);
+    one.cache._requestSent();
+    one.cache._requestAnswered(isRefused);
     return one.later()[0];
   };
 
@@ -147,7 +147,7 @@ describe("a write that was refused as contended", () => {
     const one = client(2);
     expect([1, 2, 3, 4].map(() => answer(one, true))).toEqual([16, 128, 512, 512]);
     expect(Array.from({ length: 9 }, () => answer(one, false))).toEqual([256, 128, 64, 32, 16, 8, 4, 2, 2]);
-    expect(one.spread._isContended()).toBe(false);
+    expect(one.cache._isContended()).toBe(false);
   });
 
   test("has the shard count read every second", () => {
@@ -157,7 +157,7 @@ describe("a write that was refused as contended", () => {
       [16, false],
       [16, true],
     ]);
-    one.spread._learn(2, true);
+    one.cache._update(2, true);
     expect([one.later(SLOW_ACK_MS - 1), one.later(1)]).toEqual([
       [16, false],
       [16, true],
@@ -167,13 +167,13 @@ describe("a write that was refused as contended", () => {
   test("is taken into account by a shard count that has grown, and by no other", () => {
     const one = client(2);
     answer(one, true);
-    one.spread._learn(2);
+    one.cache._update(2);
     expect(one.later()).toEqual([16, false]);
-    one.spread._learn(1);
+    one.cache._update(1);
     expect(one.later()).toEqual([8, false]);
-    one.spread._learn(30);
+    one.cache._update(30);
     expect(one.later()).toEqual([30, false]);
-    expect(one.spread._isContended()).toBe(false);
+    expect(one.cache._isContended()).toBe(false);
   });
 });
 
@@ -188,7 +188,7 @@ test("whatever a client lives through, it spreads over the shards it was told of
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const { spread, later } = client();
+      const { cache, later } = client();
       let time = 0;
       let count = 1;
       let wider = 1;
@@ -201,12 +201,12 @@ test("whatever a client lives through, it spreads over the shards it was told of
           later(last.wait);
           time += last.wait;
         } else if ("send" in last) {
-          spread._sent();
+          cache._requestSent();
           if (pending++ === 0) answeredAt = time;
           sent++;
         } else if ("answer" in last) {
           if (pending === 0) continue;
-          spread._answered(last.answer);
+          cache._requestAnswered(last.answer);
           const isLate = time - answeredAt > SLOW_ACK_MS;
           const slow = isLate ? Math.max(4, 64 / Math.max(count, 1)) : 1;
           if (last.answer) wider = Math.min(Math.max(wider, slow) * 8, 256);
@@ -214,7 +214,7 @@ test("whatever a client lives through, it spreads over the shards it was told of
           pending--;
           answeredAt = time;
         } else {
-          spread._learn(last.learn, last.growing);
+          cache._update(last.learn, last.growing);
           const said = malformed.includes(last.learn as never) ? 1 : ((last.learn ?? count) as number);
           if (said > count) wider = 1;
           [count, sent, learnedAt] = [said, 0, time];
@@ -224,9 +224,9 @@ test("whatever a client lives through, it spreads over the shards it was told of
         const [width, isStale] = later();
         const slow = isSlow ? Math.max(4, 64 / count) : 1;
         const factor = Math.max(wider, slow);
-        expect(spread._isContended()).toBe(factor > 1);
+        expect(cache._isContended()).toBe(factor > 1);
         const trusted = factor > 1 ? SLOW_ACK_MS : isTrusted ? SHARD_COUNT_TTL_MS : SLOW_ACK_MS;
-        expect(isStale).toBe(sent >= BUSY_WRITES || time - learnedAt >= trusted);
+        expect(isStale).toBe(sent >= SHARD_COUNT_TTL_WRITES || time - learnedAt >= trusted);
         expect(width).toBeCloseTo(Math.min(factor * count, MAX_SHARDS), 6);
         expect(width).toBeGreaterThanOrEqual(Math.min(count, MAX_SHARDS));
       }

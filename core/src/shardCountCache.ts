@@ -5,8 +5,8 @@
  * count has just grown, is missing, or writes are contended. Contention widens the choice: a second without an answer to a
  * write or read, or a refused write. Any choice is safe, because the total is the sum of all shards.
  */
-import { MAX_SHARDS } from "./index.ts";
-import { BUSY_WRITES, SHARD_COUNT_TTL_MS, SLOW_ACK_MS } from "./timeouts.ts";
+import { MAX_SHARDS } from "./layout.ts";
+import { SHARD_COUNT_TTL_MS, SHARD_COUNT_TTL_WRITES, SLOW_ACK_MS } from "./timeouts.ts";
 
 /** How many times the shard count a client spreads over while the database is slow to answer; and over how many at least. */
 const WIDER_IF_SLOW = 4;
@@ -19,7 +19,7 @@ const WIDER_PER_REFUSAL = 8;
 const WIDEST = 256;
 
 /** What one client knows of one counter. One per counter and Firestore instance; synchronous, no I/O. */
-export interface Spread {
+export interface ShardCountCache {
   /** Whether there has been no answer for longer than a second, or writes were refused as contended lately. */
   _isContended(): boolean;
   /** Whether the shard count should be read before the next write: it is unknown or old, or writes are contended. */
@@ -31,17 +31,17 @@ export interface Spread {
    *                    is known stays
    * @param growing - whether it says that the count has just grown. Left out by who will be told when it grows on
    */
-  _learn(shardCount?: unknown, growing?: unknown): void;
+  _update(shardCount?: unknown, growing?: unknown): void;
   /** A write was sent, or the count asked for. */
-  _sent(): void;
+  _requestSent(): void;
   /** That was answered. @param isRefused - whether it was refused as contended */
-  _answered(isRefused?: boolean): void;
+  _requestAnswered(isRefused?: boolean): void;
   /** Over how many shards to spread the next write. */
-  _width(): number;
+  _shardsToChooseFrom(): number;
 }
 
 /** @param clock - the time in milliseconds since the epoch, such as `Date.now` */
-export function createSpread(clock: () => number): Spread {
+export function createShardCountCache(clock: () => number): ShardCountCache {
   let shardCount = 1;
   let knownAt = 0;
   let ttl = 0;
@@ -57,8 +57,8 @@ export function createSpread(clock: () => number): Spread {
     );
   return {
     _isContended: () => factor() > 1,
-    _isStale: () => writes >= BUSY_WRITES || clock() - knownAt >= (factor() > 1 ? SLOW_ACK_MS : ttl),
-    _learn(seen, growing) {
+    _isStale: () => writes >= SHARD_COUNT_TTL_WRITES || clock() - knownAt >= (factor() > 1 ? SLOW_ACK_MS : ttl),
+    _update(seen, growing) {
       const known = Math.max((seen ?? shardCount) as number, 1) || 1;
       // A count that has grown takes the refusals into account.
       if (known > shardCount) wider = 1;
@@ -67,17 +67,17 @@ export function createSpread(clock: () => number): Spread {
       ttl = seen && !growing ? SHARD_COUNT_TTL_MS : SLOW_ACK_MS;
       writes = 0;
     },
-    _sent() {
+    _requestSent() {
       writes++;
       if (!pending++) answeredAt = clock();
     },
-    _answered(isRefused) {
+    _requestAnswered(isRefused) {
       const before = factor();
       pending--;
       answeredAt = clock();
       if (isRefused) wider = Math.min(before * WIDER_PER_REFUSAL, WIDEST);
       else wider = before > wider ? before : Math.max(wider / 2, 1);
     },
-    _width: () => Math.min(factor() * shardCount, MAX_SHARDS),
+    _shardsToChooseFrom: () => Math.min(factor() * shardCount, MAX_SHARDS),
   };
 }

@@ -3,7 +3,7 @@
 /** A uniform random number in `[0, 1)`, such as `Math.random`. */
 export type Random = () => number;
 
-/** The id of a uniformly random shard in `[0, spread)`. */
-export function randomShard(spread: number, random: Random): string {
-  return `${Math.floor(random() * spread)}`;
+/** The id of a uniformly random shard in `[0, shardCount)`. */
+export function randomShard(shardCount: number, random: Random): string {
+  return `${Math.floor(random() * shardCount)}`;
 }

@@ -1,11 +1,11 @@
-/** What reading a counter gives. The same for every SDK: `Instant` is its timestamp type. */
+/** What reading a counter gives. The same for every SDK: `Timestamp` is its timestamp type. */
 
-/** A total and the instant it is exact for. `Instant` is the SDK's timestamp type. */
-export interface Snapshot<Instant> {
+/** A total and the instant it is exact for. `Timestamp` is the SDK's timestamp type. */
+export interface Snapshot<Timestamp> {
   /** The sum of all increments committed at or before `asOf`; 0 for a counter nobody has incremented yet. */
   readonly total: number;
   /** The instant `total` is exact for; `null` for a counter without a published total. */
-  readonly asOf: Instant | null;
+  readonly asOf: Timestamp | null;
   /** Whether `total` holds increments of this client that the server has not acknowledged yet. */
   readonly pending: boolean;
   /** Whether the total comes from this device's cache, because the server has not been reached. */
@@ -22,21 +22,15 @@ interface Document {
 }
 
 /** The counter document as a snapshot. */
-export function toSnapshot<Instant>(document: Document, fromCache: boolean): Snapshot<Instant> {
+export function toSnapshot<Timestamp>(document: Document, fromCache: boolean): Snapshot<Timestamp> {
   return {
     total: (document.get("total") as number | undefined) ?? 0,
-    asOf: (document.get("asOf") as Instant | undefined) ?? null,
+    asOf: (document.get("asOf") as Timestamp | undefined) ?? null,
     pending: false,
     fromCache,
     rate: (document.get("rate") as number | undefined) ?? 0,
     shardCount: (document.get("shardCount") as number | undefined) ?? 1,
   };
-}
-
-/** One of several counters. */
-export interface Ranked {
-  /** Of the counter document. */
-  readonly id: string;
 }
 
 /** What decides the order. */

@@ -62,7 +62,7 @@ export interface Schedule {
 export type StoredSource = Source & Schedule;
 
 /** `counters/{id}/corrections/{id}`: what one reconcile found and did. Created, never updated. */
-export interface CorrectionDocument<Instant> {
+export interface CorrectionDocument<Timestamp> {
   /** What the counter was held against. */
   source: Source;
   /** What the source amounts to at `asOf`. */
@@ -72,9 +72,9 @@ export interface CorrectionDocument<Instant> {
   /** What was added to `shards/base`: `expected − found`. */
   by: number;
   /** The instant of the snapshot. */
-  asOf: Instant;
+  asOf: Timestamp;
   /** Server time of the correction. */
-  at: Instant;
+  at: Timestamp;
 }
 
 /** The subcollection of a counter that holds its corrections. */

@@ -12,8 +12,7 @@
  *     history     a write for each hour with a publish, and for each minute in which one of them was of a busy counter; of
  *                 each day of hours and each hour of minutes one document, which is deleted when it is too old
  */
-import { MAX_SHARDS, STEP_MILLIS } from "../../core/src/index.ts";
-import { TIDY_EVERY } from "../../core/src/timeouts.ts";
+import { INCREMENTS_PER_MARK_REMOVAL, MAX_SHARDS, STEP_MILLIS } from "../../core/src/index.ts";
 import { decideScaling } from "../../functions/src/autoscale.ts";
 import type { Config } from "../../functions/src/config.ts";
 import { publishInterval } from "../../functions/src/interval.ts";
@@ -148,8 +147,8 @@ export function costsOf(traffic: Traffic, prices: Prices, config: Config = DEFAU
     item("entries of keyed increments", "write", increments * keyed),
     item("rules' lookups for keyed increments", "read", increments * keyed * LOOKUPS),
     item("shard count, by who increments", "read", perClient > 0 ? increments / Math.max(perClient, 1) : 0),
-    item("old marks, once in 128 increments", "read", increments / TIDY_EVERY),
-    item("old marks, removed", "write", increments / TIDY_EVERY),
+    item("old marks, once in 128 increments", "read", increments / INCREMENTS_PER_MARK_REMOVAL),
+    item("old marks, removed", "write", increments / INCREMENTS_PER_MARK_REMOVAL),
     item(
       "measuring, counter document",
       "read",

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
-import { CounterError, MARK_LIFETIME_SECONDS, parseCounted } from "../../core/src/index.ts";
+import { CounterError, MARK_LIFETIME_SECONDS, parseCountedCollection } from "../../core/src/index.ts";
 import { defaults } from "../testing/arbitraries.ts";
 import { DRIFT_EVENT } from "./alarm.ts";
 import { type Config, config, NOT_OF_EXTENSION, params, validConfig } from "./config.ts";
@@ -65,14 +65,18 @@ describe("each parameter is refused outside its range", () => {
 
   test("and nothing below COLLECTION is counted or a mirror, which would never come to rest", () => {
     const below = { ...defaults, collection: "tallies" };
-    expect(() => validConfig({ ...below, counted: parseCounted("tallies/{counter}/entries") })).toThrow(
+    expect(() => validConfig({ ...below, counted: parseCountedCollection("tallies/{counter}/entries") })).toThrow(
       'counter/invalid-config: COUNTED_COLLECTION: "tallies/{counter}/entries" is below COLLECTION',
     );
-    expect(() => validConfig({ ...below, counted: parseCounted("tallies") })).toThrow(CounterError);
+    expect(() => validConfig({ ...below, counted: parseCountedCollection("tallies") })).toThrow(CounterError);
     expect(() => validConfig({ ...below, mirrors: parseMirrors("a=x/{key}.a,b=tallies/{key}.b") })).toThrow(
       'counter/invalid-config: MIRRORS: "tallies/{key}" is below COLLECTION',
     );
-    const fine = { ...defaults, counted: parseCounted("a/counters/b"), mirrors: parseMirrors("a=b/counters.a") };
+    const fine = {
+      ...defaults,
+      counted: parseCountedCollection("a/counters/b"),
+      mirrors: parseMirrors("a=b/counters.a"),
+    };
     expect(validConfig(fine)).toEqual(fine);
   });
 });
@@ -156,7 +160,7 @@ describe("the extension and the function kit are the same", () => {
     const checkOf = (name: string) => new RegExp(declared.find(({ param }) => param === name)?.validationRegex ?? "^$");
     const paths = ["posts", "posts/{post}/comments", "a/{x}/b/{y}/c"];
     const lists = ["", "likes=posts/{key}.likes", "likes=posts/{key}.likes, views=a/{key}.b.c,posts=site/home.posts"];
-    for (const path of paths) expect(parseCounted(path)?.join("/")).toBe(path);
+    for (const path of paths) expect(parseCountedCollection(path)?.join("/")).toBe(path);
     for (const path of paths) expect(path).toMatch(checkOf("COUNTED_COLLECTION"));
     for (const list of lists) expect(parseMirrors(list)).toHaveLength(list ? list.split(",").length : 0);
     for (const list of lists) expect(list).toMatch(checkOf("MIRRORS"));

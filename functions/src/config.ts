@@ -10,8 +10,8 @@ import {
   isDocumentId,
   MARK_LIFETIME_SECONDS,
   MAX_SHARDS,
-  NO_COLLECTION,
-  parseCounted,
+  NO_COUNTED_COLLECTION,
+  parseCountedCollection,
 } from "../../core/src/index.ts";
 import { type Mirror, parseMirrors } from "./mirror.ts";
 import { LONGEST_DELAY } from "./phase.ts";
@@ -99,10 +99,10 @@ export const params = {
     description: "The relative change of a total that is worth publishing: 0.001 is a tenth of a percent.",
   }),
   countedCollection: defineString("COUNTED_COLLECTION", {
-    default: NO_COLLECTION,
+    default: NO_COUNTED_COLLECTION,
     description:
       "The path of a collection whose documents are counted, such as posts or posts/{post}/comments. " +
-      `${NO_COLLECTION}, a collection that nobody has, counts nothing.`,
+      `${NO_COUNTED_COLLECTION}, a collection that nobody has, counts nothing.`,
   }),
   mirrors: defineString("MIRRORS", {
     default: "",
@@ -148,7 +148,7 @@ export function config(): Config {
     minInterval: params.minIntervalSeconds.value() * 1_000,
     maxInterval: params.maxIntervalSeconds.value() * 1_000,
     precision: Number(params.precision.value()),
-    counted: parseCounted(params.countedCollection.value()),
+    counted: parseCountedCollection(params.countedCollection.value()),
     mirrors: parseMirrors(params.mirrors.value()),
     historyRetention: params.historyDays.value() * DAY,
   });

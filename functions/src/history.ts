@@ -4,7 +4,7 @@
  * A publish in a later minute or hour replaces the last state of the one before. That state goes into the history in the
  * same commit, so the same guard holds for it.
  */
-import { historyPlace, type KeptStep, STEP_MILLIS } from "../../core/src/index.ts";
+import { historyPlace, STEP_MILLIS, type StoredStep } from "../../core/src/index.ts";
 import type { Config, Millis } from "./config.ts";
 import type { Published } from "./counterDocument.ts";
 import { isSparse } from "./interval.ts";
@@ -22,7 +22,7 @@ export interface Kept {
 /** Where the previous state is kept, if it is. Of a counter that was never published there is none. */
 export function keptBy(previous: Published | undefined, next: Published, { historyRetention }: Config): Kept[] {
   if (!previous || historyRetention === 0) return [];
-  const isOver = (step: KeptStep) => isLater(step, previous.asOf, next.asOf);
+  const isOver = (step: StoredStep) => isLater(step, previous.asOf, next.asOf);
   // Minutes of a counter that is rarely written would cost as much as its totals.
   const steps = (["minute", "hour"] as const).filter(
     (step) => isOver(step) && (step === "hour" || previous.minuteInHistory),
@@ -46,7 +46,7 @@ export function isMinuteInHistory(
   return wasBusy || !isSparse(rate, config);
 }
 
-function isLater(step: KeptStep, before: Millis, after: Millis): boolean {
+function isLater(step: StoredStep, before: Millis, after: Millis): boolean {
   const length = STEP_MILLIS[step];
   return Math.floor(after / length) > Math.floor(before / length);
 }

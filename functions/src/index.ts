@@ -8,7 +8,7 @@ import * as v1 from "firebase-functions/v1";
 import { onDocumentCreated, onDocumentDeleted, onDocumentUpdated } from "firebase-functions/v2/firestore";
 import { onSchedule } from "firebase-functions/v2/scheduler";
 import { onTaskDispatched } from "firebase-functions/v2/tasks";
-import { counterOf } from "../../core/src/index.ts";
+import { counterIdOf } from "../../core/src/index.ts";
 import { runTask } from "./aggregate.ts";
 import { type Backend, createBackend } from "./backend.ts";
 import { type Millis, params } from "./config.ts";
@@ -89,7 +89,7 @@ export const deleted = onDocumentDeleted(counted, async ({ data, time }) => {
 
 async function recount({ parent: collection }: DocumentReference, committedAt: Millis): Promise<void> {
   const { backend, wake } = running();
-  const counterId = counterOf(collection.path, backend.config.counted);
+  const counterId = counterIdOf(collection.path, backend.config.counted);
   if (counterId !== undefined) return await wake({ counterId, committedAt });
   logError("cannot count this collection: its counter would have no id of its own", { collection: collection.path });
 }

@@ -5,7 +5,7 @@
 import type { CollectionReference } from "firebase-admin/firestore";
 import { logger } from "firebase-functions";
 import { type ListedShard, type ShardSum, sumOfListed, sumShards } from "../../admin/src/sum.ts";
-import { collectionOf, SHARDS } from "../../core/src/index.ts";
+import { countedCollectionOf, SHARDS } from "../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
 import type { Millis } from "./config.ts";
 import { type CounterState, toMillis } from "./counterDocument.ts";
@@ -53,7 +53,7 @@ export async function measureCollection(
   { firestore, config }: Pick<Backend, "firestore" | "config">,
   counterId: string,
 ): Promise<Measurement | undefined> {
-  const path = collectionOf(counterId, config.counted);
+  const path = countedCollectionOf(counterId, config.counted);
   if (path === undefined) return undefined;
   const counted = await firestore.collection(path).count().get();
   const total = counted.data().count;

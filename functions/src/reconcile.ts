@@ -6,7 +6,7 @@
  */
 import { FieldValue, type QueryDocumentSnapshot } from "firebase-admin/firestore";
 import { reconcileCounter } from "../../admin/src/reconcile.ts";
-import { collectionOf, isPreconditionFailure, parseSource } from "../../core/src/index.ts";
+import { countedCollectionOf, isPreconditionFailure, parseSource } from "../../core/src/index.ts";
 import { raiseAlarm } from "./alarm.ts";
 import type { Backend } from "./backend.ts";
 import type { Millis } from "./config.ts";
@@ -48,7 +48,7 @@ async function reconcileInTime(backend: Backend, counter: QueryDocumentSnapshot)
 async function reconcileOne({ config }: Backend, counter: QueryDocumentSnapshot): Promise<void> {
   const { id, ref } = counter;
   // Its shards are behind its total by design, and every publish puts them right.
-  if (collectionOf(id, config.counted)) throw new Error("counts a collection by itself; take its source away");
+  if (countedCollectionOf(id, config.counted)) throw new Error("counts a collection by itself; take its source away");
   const { schedule } = parseSource(counter.get("source"));
   // Not by `counter()`, which remembers every counter as long as the process lives.
   const { expected, found, drift, asOf } = await reconcileCounter({ firestore: ref.firestore, id, path: ref.path });

@@ -6,7 +6,7 @@
  * relies on nothing that can become untrue: writes that are counted stay so, and a scheduled measurement takes place.
  */
 
-import { collectionOf } from "../../core/src/index.ts";
+import { countedCollectionOf } from "../../core/src/index.ts";
 import { aggregate, type Outcome } from "./aggregate.ts";
 import type { Backend } from "./backend.ts";
 import type { Millis } from "./config.ts";
@@ -81,7 +81,7 @@ export function createWake(backend: Backend): (event: Written) => Promise<void> 
 
   /** Whether the write most likely began the counter: then the counter document is read only if creating it fails. */
   function isFirst(counterId: string, { isNew, shardId }: Cause): boolean {
-    const isKnown = known.has(counterId) || collectionOf(counterId, config.counted) !== undefined;
+    const isKnown = known.has(counterId) || countedCollectionOf(counterId, config.counted) !== undefined;
     return isNew === true && shardId === TRIGGER_SHARDS[0] && !isKnown;
   }
 }

@@ -8,7 +8,7 @@ import type { CollectionReference, DocumentReference, Timestamp } from "firebase
 import { counter, getCounter, incrementCounter } from "firestore-tally";
 import { ensureCounter, getExactCounter, resetCounter, counter as serverCounter } from "firestore-tally/admin";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { counterOf, parseCounted } from "../../core/src/index.ts";
+import { counterIdOf, parseCountedCollection } from "../../core/src/index.ts";
 import { aggregate, runTask } from "../../functions/src/aggregate.ts";
 import { readCounter, toMillis } from "../../functions/src/counterDocument.ts";
 import type { Measurement } from "../../functions/src/measure.ts";
@@ -233,9 +233,9 @@ let made = 0;
 /** A lab whose counter `documents` counts a collection of its own. */
 function countingLab(firestore = admin) {
   const path = `counted${process.pid}x${made++}/lab/documents`;
-  const config = parseCounted(path);
+  const config = parseCountedCollection(path);
   const { backend, tasks } = inProcessBackend({ counted: config }, firestore);
-  const counterId = counterOf(path, config) as string;
+  const counterId = counterIdOf(path, config) as string;
   const collection = admin.collection(path);
   const ref = backend.counters.doc(counterId);
   const created = async (): Promise<Written> => {

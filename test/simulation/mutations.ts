@@ -345,8 +345,8 @@ export const mutations: Record<string, Mistake> = {
   },
   "the queue gets another plan than the commit before it": {
     file: "client/src/web/commit.ts",
-    find: "  put(batch, counter, plan, undone);",
-    replace: "  put(batch, counter, isWatched ? plan : planFor(counter, plan.by), undone);",
+    find: "  addWrites(batch, counter, plan, undoneShard);",
+    replace: "  addWrites(batch, counter, isWatched ? plan : planFor(counter, plan.by), undoneShard);",
     breaks: ["I5"],
   },
   "fold before two minutes": {

@@ -10,7 +10,7 @@
 
 import type { Firestore as RealFirestore } from "firebase-admin/firestore";
 import type { Functions } from "firebase-admin/functions";
-import { counterOf } from "../../core/src/index.ts";
+import { counterIdOf } from "../../core/src/index.ts";
 import { runTask } from "../../functions/src/aggregate.ts";
 import type { Backend } from "../../functions/src/backend.ts";
 import type { Config } from "../../functions/src/config.ts";
@@ -76,7 +76,7 @@ export class Platform {
         if (isNew || (TRIGGERS.includes(shardId) && hasCounted))
           this.#deliver(`event ${shardId}`, () => ({ counterId, shardId, isNew, committedAt }));
       }
-      const counted = collection && counterOf(collection, this.#config.counted);
+      const counted = collection && counterIdOf(collection, this.#config.counted);
       if (!counted || !before.fields === !after.fields) continue;
       const time = new Date(committedAt).toISOString();
       this.#deliver(`event ${after.path}`, ({ backend }) => ({

@@ -1,6 +1,6 @@
 /** What a seed stands for: a deployment, what people do and when, and what may go wrong. Plain data, so it can be cut down. */
 
-import { parseCounted } from "../../core/src/index.ts";
+import { parseCountedCollection } from "../../core/src/index.ts";
 import type { Config } from "../../functions/src/config.ts";
 import { parseMirrors } from "../../functions/src/mirror.ts";
 import { type Random, randomFor } from "../../testkit/random.ts";
@@ -185,7 +185,7 @@ function trafficOf(seed: number): Scenario {
     minInterval,
     maxInterval: minInterval + 1_000 * random.pick([0, 2, 10]),
     precision: random.pick([0, 0.001, 0.1]),
-    counted: parseCounted(POSTS),
+    counted: parseCountedCollection(POSTS),
     historyRetention: 30 * 86_400_000,
     mirrors: parseMirrors("views=pages/{key}.stats.views, posts=pages/home.posts"),
   };

@@ -1,5 +1,5 @@
 /** Increments that are collected before they are written: a scroll counter, a game's score. */
-import { type BufferedCounter, type BufferOptions, createBuffer } from "../../../core/src/buffer.ts";
+import { type BufferedCounter, type BufferOptions, createBuffer } from "../../../core/src/index.ts";
 import type { Counter, CounterRef } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 
@@ -26,8 +26,8 @@ import { incrementCounter } from "./increment.ts";
 export function bufferedCounter(ref: CounterRef, options: BufferOptions = {}): BufferedCounter {
   const counter = ref as Counter;
   const hold = (by: number) => {
-    counter._held = (counter._held ?? 0) + by;
-    counter._watcher?._hold(by);
+    counter._buffered = (counter._buffered ?? 0) + by;
+    counter._watcher?._bufferedChanged(by);
   };
   const buffer = createBuffer((by) => incrementCounter(ref, by), hold, options);
   if (typeof document === "undefined") return buffer;

@@ -17,37 +17,52 @@ import {
   type WriteBatch,
   writeBatch,
 } from "firebase/firestore";
-import { CounterError, type IncrementPlan, planIncrement, randomShard } from "../../../core/src/index.ts";
-import { ANSWERED, TIDY_EVERY } from "../../../core/src/timeouts.ts";
-import { type Committed, type Counter, isLeaving, knowSpread, readServer, unlessDenied } from "./counter.ts";
-import { tidy } from "./tidy.ts";
+import {
+  CounterError,
+  INCREMENTS_PER_MARK_REMOVAL,
+  type IncrementPlan,
+  LOOKUP_ATTEMPTS,
+  planIncrement,
+  randomShard,
+} from "../../../core/src/index.ts";
+import {
+  type Committed,
+  type Counter,
+  isHiddenOrOffline,
+  readFromServer,
+  refreshShardCount,
+  rethrowUnlessDenied,
+} from "./counter.ts";
+import { removeOldMarks } from "./removeOldMarks.ts";
 
 /**
  * Commits an increment. A watch of the counter shows it at once.
  *
- * @param undone - of an undo, the shard that the entry names; the entry is deleted
+ * @param undoneShard - of an undo, the shard that the entry names; the entry is deleted
  */
-export function perform(counter: Counter, by: number, key?: string, undone?: string): Promise<unknown> {
-  const outcome = commit(counter, by, key, undone);
-  counter._watcher?._follow(by, outcome, key);
+export function commitIncrement(counter: Counter, by: number, key?: string, undoneShard?: string): Promise<unknown> {
+  const outcome = commitWithRetries(counter, by, key, undoneShard);
+  counter._watcher?._track(by, outcome, key);
   return outcome;
 }
 
-async function commit(counter: Counter, by: number, key?: string, undone?: string): Promise<Committed> {
-  const { _spread } = counter;
-  await knowSpread(counter);
-  const plan = planFor(counter, by, key, undone);
-  _spread._sent();
+async function commitWithRetries(counter: Counter, by: number, key?: string, undoneShard?: string): Promise<Committed> {
+  const { _shardCountCache } = counter;
+  await refreshShardCount(counter);
+  const plan = planFor(counter, by, key, undoneShard);
+  _shardCountCache._requestSent();
   try {
-    const _at = await send(counter, plan, undone).catch((error) => find(counter, plan, error, undone));
-    _spread._answered();
+    const _at = await send(counter, plan, undoneShard).catch((error) =>
+      confirmCommitted(counter, plan, error, undoneShard),
+    );
+    _shardCountCache._requestAnswered();
     return { _path: plan.path, _at: _at as Committed["_at"] };
   } catch (error) {
     const isRefused = (error as FirestoreError).code === "aborted";
-    _spread._answered(isRefused);
+    _shardCountCache._requestAnswered(isRefused);
     if (!isRefused) throw error;
     // It is not committed, and never will be: the next try is another increment, on another shard.
-    return commit(counter, by, key, undone);
+    return commitWithRetries(counter, by, key, undoneShard);
   }
 }
 
@@ -57,44 +72,44 @@ async function commit(counter: Counter, by: number, key?: string, undone?: strin
  * and survives a reload; both count once. What the cache must show goes to the queue at once: entries, and increments of a
  * watched counter unless it is contended.
  */
-async function send(counter: Counter, plan: IncrementPlan, undone?: string): Promise<unknown> {
-  const { firestore, _spread, _watcher } = counter;
-  const isWatched = plan.entry || (_watcher && !_spread._isContended());
-  if (!isWatched && !isLeaving()) {
+async function send(counter: Counter, plan: IncrementPlan, undoneShard?: string): Promise<unknown> {
+  const { firestore, _shardCountCache, _watcher } = counter;
+  const isWatched = plan.entry || (_watcher && !_shardCountCache._isContended());
+  if (!isWatched && !isHiddenOrOffline()) {
     try {
-      await runTransaction(firestore, async (own) => put(own as unknown as WriteBatch, counter, plan), {
+      await runTransaction(firestore, async (own) => addWrites(own as unknown as WriteBatch, counter, plan), {
         maxAttempts: 1,
       });
       // The cache does not know of it.
-      return _watcher && (await readServer(doc(firestore, plan.path), ANSWERED))?.get("at");
+      return _watcher && (await readFromServer(doc(firestore, plan.path), LOOKUP_ATTEMPTS))?.get("at");
     } catch (error) {
       if (/^(aborted|permission-denied)$/.test((error as FirestoreError).code)) throw error;
     }
   }
   const batch = writeBatch(firestore);
-  put(batch, counter, plan, undone);
+  addWrites(batch, counter, plan, undoneShard);
   return await batch.commit();
 }
 
 export function planFor(
-  { firestore, path, _spread }: Counter,
+  { firestore, path, _shardCountCache }: Counter,
   by: number,
   key?: string,
-  undone?: string,
+  undoneShard?: string,
 ): IncrementPlan {
-  const shard = undone ?? randomShard(_spread._width(), Math.random);
+  const shard = undoneShard ?? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random);
   const plan = planIncrement(path, shard, by, Date.now(), Math.random, key);
   // Before the outcome is known: a shard that is full of marks refuses every increment.
-  if (Math.random() * TIDY_EVERY < 1) tidy(doc(firestore, plan.path)).catch(() => {});
+  if (Math.random() * INCREMENTS_PER_MARK_REMOVAL < 1) removeOldMarks(doc(firestore, plan.path)).catch(() => {});
   return plan;
 }
 
 /** Puts a planned increment into a batch or transaction. */
-export function put(w: WriteBatch, { firestore }: Counter, plan: IncrementPlan, undone?: string): void {
+export function addWrites(w: WriteBatch, { firestore }: Counter, plan: IncrementPlan, undoneShard?: string): void {
   const { path, entry, shard, by, window, nonce } = plan;
   const at = serverTimestamp();
   const nonces = arrayUnion(Bytes.fromUint8Array(nonce));
-  if (entry && undone) w.delete(doc(firestore, entry));
+  if (entry && undoneShard) w.delete(doc(firestore, entry));
   else if (entry) w.set(doc(firestore, entry), { by, shard, at });
   w.set(
     doc(firestore, path),
@@ -111,20 +126,21 @@ export function put(w: WriteBatch, { firestore }: Counter, plan: IncrementPlan, 
  * @returns the server's timestamp of the write, or of a later one; `null` if the key had counted before
  * @throws CounterError `counter/permission-denied` if it does not count
  */
-async function find(
+async function confirmCommitted(
   { firestore, id }: Counter,
   plan: IncrementPlan,
   cause: FirestoreError,
-  undone?: string,
+  undoneShard?: string,
 ): Promise<Timestamp | null> {
   const { path, by, window, nonce, entry } = plan;
   const isContended = cause.code === "aborted";
-  if (!isContended) unlessDenied(cause);
-  const shard = await readServer(doc(firestore, path), ANSWERED);
+  if (!isContended) rethrowUnlessDenied(cause);
+  const shard = await readFromServer(doc(firestore, path), LOOKUP_ATTEMPTS);
   const mine = Bytes.fromUint8Array(nonce);
   if (shard?.get(`marks.${window}.nonces`)?.some((one: Bytes) => mine.isEqual(one))) return shard.get("at");
   if (isContended) throw cause;
-  if (entry && !undone && (await readServer(doc(firestore, entry), ANSWERED))?.get("by") === by) return null;
+  if (entry && !undoneShard && (await readFromServer(doc(firestore, entry), LOOKUP_ATTEMPTS))?.get("by") === by)
+    return null;
   throw new CounterError(
     "counter/permission-denied",
     `isAllowedAmount in firestore.rules denies ${by} for "${id}"`,

@@ -8,30 +8,36 @@ import {
   type Timestamp,
   type Transaction,
 } from "firebase/firestore";
-import { counterPath, DEFAULT_COLLECTION, validName } from "../../../core/src/index.ts";
-import type { CounterOptions, Reference } from "../../../core/src/reference.ts";
-import { createSpread, type Spread } from "../../../core/src/shardCountCache.ts";
-import { SLOW_ACK_MS } from "../../../core/src/timeouts.ts";
+import {
+  type CounterOptions,
+  counterPath,
+  createShardCountCache,
+  DEFAULT_COLLECTION,
+  type Reference,
+  type ShardCountCache,
+  SLOW_ACK_MS,
+  validName,
+} from "../../../core/src/index.ts";
 
 /** Names one counter. The same object whenever the same counter is asked for. */
 export type CounterRef = Reference<Firestore>;
 
 /** What stands behind a reference. Names with an underscore are shortened when the package is built. */
 export interface Counter extends CounterRef {
-  readonly _spread: Spread;
+  readonly _shardCountCache: ShardCountCache;
   /** Shows the increments of this client before they are published, once somebody has watched. */
   _watcher?: Watcher;
   /** What buffers hold back. */
-  _held?: number;
+  _buffered?: number;
   /** While the shard count is read: that it is, or was waited for long enough. */
   _reading?: Promise<void> | undefined;
 }
 
 export interface Watcher {
   /** An increment was made, or a keyed one taken back. Its outcome rejects if it does not count. */
-  _follow(by: number, outcome: Promise<Committed>, key: string | undefined): void;
+  _track(by: number, outcome: Promise<Committed>, key: string | undefined): void;
   /** What buffers hold back grew by an amount. */
-  _hold(by: number): void;
+  _bufferedChanged(by: number): void;
 }
 
 /** An increment was committed. */
@@ -59,7 +65,7 @@ export function counter(firestore: Firestore, id: string, options: CounterOption
   const path = counterPath(validName("collection", options.collection ?? DEFAULT_COLLECTION), validName("id", id));
   const known = counters.get(firestore) ?? {};
   counters.set(firestore, known);
-  known[path] ??= { firestore, id, path, _spread: createSpread(Date.now) };
+  known[path] ??= { firestore, id, path, _shardCountCache: createShardCountCache(Date.now) };
   return known[path];
 }
 
@@ -75,26 +81,26 @@ export function counterDoc({ firestore, path }: CounterRef): DocumentReference {
  * @returns what a write awaits: that read, for a second at most. `undefined` if the count is fresh, or where waiting could
  *          lose the write: on a hidden page or offline
  */
-export function knowSpread(counter: Counter): Promise<void> | undefined {
-  const { _spread } = counter;
-  if (!_spread._isStale()) return;
+export function refreshShardCount(counter: Counter): Promise<void> | undefined {
+  const { _shardCountCache } = counter;
+  if (!_shardCountCache._isStale()) return;
   counter._reading ??= new Promise<void>((resolve) => {
     setTimeout(resolve, SLOW_ACK_MS);
-    _spread._sent();
-    readServer(counterDoc(counter), 1)
+    _shardCountCache._requestSent();
+    readFromServer(counterDoc(counter), 1)
       .catch(() => undefined)
       .then((snapshot) => {
-        _spread._answered();
-        _spread._learn(snapshot?.get("shardCount"), snapshot?.get("growing"));
+        _shardCountCache._requestAnswered();
+        _shardCountCache._update(snapshot?.get("shardCount"), snapshot?.get("growing"));
         counter._reading = undefined;
         resolve();
       });
   });
-  return isLeaving() ? undefined : counter._reading;
+  return isHiddenOrOffline() ? undefined : counter._reading;
 }
 
 /** Whether what is not sent at once may never be, or cannot be sent now anyway. */
-export function isLeaving(): boolean | undefined {
+export function isHiddenOrOffline(): boolean | undefined {
   const { document, navigator } = globalThis;
   return document?.hidden || navigator?.onLine === false;
 }
@@ -105,7 +111,7 @@ export function isLeaving(): boolean | undefined {
  *
  * @returns `undefined` if this client may not read it
  */
-export async function readServer(
+export async function readFromServer(
   document: DocumentReference,
   maxAttempts: number,
 ): Promise<DocumentSnapshot | undefined> {
@@ -116,11 +122,11 @@ export async function readServer(
     // Ends the transaction.
     throw denied;
   };
-  await runTransaction(document.firestore, read, { maxAttempts }).catch(unlessDenied);
+  await runTransaction(document.firestore, read, { maxAttempts }).catch(rethrowUnlessDenied);
   return snapshot;
 }
 
 /** Throws an error again, unless it says that the rules refuse something. */
-export function unlessDenied(error: { readonly code: string }): void {
+export function rethrowUnlessDenied(error: { readonly code: string }): void {
   if (error.code !== "permission-denied") throw error;
 }

@@ -1,9 +1,15 @@
 /** Increments: what apps call. `commit.ts` has how one is written. */
 import { type DocumentSnapshot, doc, getDoc, Transaction, type WriteBatch } from "firebase/firestore";
-import { CounterError, entryPath, type IncrementPlan, validIncrement, validName } from "../../../core/src/index.ts";
-import { ANSWERED } from "../../../core/src/timeouts.ts";
-import { perform, planFor, put } from "./commit.ts";
-import { type Counter, type CounterRef, knowSpread, readServer } from "./counter.ts";
+import {
+  CounterError,
+  entryPath,
+  type IncrementPlan,
+  LOOKUP_ATTEMPTS,
+  validIncrement,
+  validName,
+} from "../../../core/src/index.ts";
+import { addWrites, commitIncrement, planFor } from "./commit.ts";
+import { type Counter, type CounterRef, readFromServer, refreshShardCount } from "./counter.ts";
 
 /** How an increment counts. */
 export interface IncrementOptions {
@@ -39,7 +45,7 @@ export interface IncrementOptions {
  */
 export async function incrementCounter(ref: CounterRef, by = 1, options?: IncrementOptions): Promise<void> {
   validIncrement(by, options?.key);
-  await perform(ref as Counter, by, options?.key);
+  await commitIncrement(ref as Counter, by, options?.key);
 }
 
 /**
@@ -60,8 +66,8 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
   const counter = ref as Counter;
   const entry = doc(ref.firestore, entryPath(ref.path, validName("key", key)));
   // So that an increment made just before is known to the cache.
-  await knowSpread(counter);
-  const undo = (done: DocumentSnapshot) => perform(counter, -done.get("by"), key, done.get("shard"));
+  await refreshShardCount(counter);
+  const undo = (done: DocumentSnapshot) => commitIncrement(counter, -done.get("by"), key, done.get("shard"));
   const cached = await getDoc(entry);
   if (cached.exists()) {
     try {
@@ -71,8 +77,8 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
       if ((error as CounterError).code !== "counter/permission-denied") throw error;
     }
   }
-  // The cache was behind: another device has undone it, or done it anew.
-  const actual = await readServer(entry, ANSWERED);
+  // The cache was out of date: another device has undone the increment or made it again.
+  const actual = await readFromServer(entry, LOOKUP_ATTEMPTS);
   if (actual?.exists()) await undo(actual);
 }
 
@@ -106,7 +112,7 @@ interface Prepared extends PreparedIncrement {
  */
 export function prepareIncrement(ref: CounterRef, by = 1, options: IncrementOptions = {}): PreparedIncrement {
   validIncrement(by, options.key);
-  knowSpread(ref as Counter);
+  refreshShardCount(ref as Counter);
   const prepared: Prepared = { ref, _plan: planFor(ref as Counter, by, options.key) };
   return prepared;
 }
@@ -161,5 +167,5 @@ export function incrementCounterIn(
       "a transaction may run twice; call prepareIncrement before it, and pass what that returns",
     );
   const { ref, _plan } = (isPrepared ? what : prepareIncrement(what, by, options)) as Prepared;
-  put(writer as WriteBatch, ref as Counter, _plan);
+  addWrites(writer as WriteBatch, ref as Counter, _plan);
 }

@@ -1,8 +1,17 @@
-export type { BufferedCounter, BufferOptions } from "../../../core/src/buffer.ts";
-export { CounterError, type CounterErrorCode } from "../../../core/src/index.ts";
-export type { CounterOptions, Reference } from "../../../core/src/reference.ts";
-export type { Ranked, RankOptions, Snapshot, TopOptions } from "../../../core/src/snapshot.ts";
-export type { HistoryOptions, HistoryPoint, HistoryStep } from "../../../core/src/timeSeries.ts";
+export {
+  type BufferedCounter,
+  type BufferOptions,
+  CounterError,
+  type CounterErrorCode,
+  type CounterOptions,
+  type HistoryOptions,
+  type HistoryPoint,
+  type HistoryStep,
+  type RankOptions,
+  type Reference,
+  type Snapshot,
+  type TopOptions,
+} from "../../../core/src/index.ts";
 export { bufferedCounter } from "./buffered.ts";
 export { type CounterRef, counter } from "./counter.ts";
 export { hasIncremented, onIncremented } from "./entries.ts";
@@ -16,5 +25,5 @@ export {
 } from "./increment.ts";
 export { type CounterSnapshot, counterHistory, getCounter, getExactCounter } from "./read.ts";
 export { type CounterState, type CounterStore, counterStore } from "./store.ts";
-export { counterRank, topCounters } from "./top.ts";
+export { counterRank, type ListedCounter, topCounters } from "./top.ts";
 export { onCounter, type WatchOptions } from "./watch.ts";

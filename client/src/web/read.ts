@@ -15,9 +15,17 @@ import {
   type Timestamp,
   where,
 } from "firebase/firestore";
-import { HISTORY, shardsPath, sumOfCounts } from "../../../core/src/index.ts";
-import { type Snapshot, toSnapshot } from "../../../core/src/snapshot.ts";
-import { type HistoryOptions, type HistoryPoint, historyPoints, historyRange } from "../../../core/src/timeSeries.ts";
+import {
+  HISTORY,
+  type HistoryOptions,
+  type HistoryPoint,
+  historyPoints,
+  historyRange,
+  type Snapshot,
+  shardsPath,
+  sumOfCounts,
+  toSnapshot,
+} from "../../../core/src/index.ts";
 import { type Counter, type CounterRef, counterDoc } from "./counter.ts";
 
 /** A total and the instant it is exact for. */
@@ -35,7 +43,7 @@ export type CounterSnapshot = Snapshot<Timestamp>;
  */
 export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
   const snapshot = await getDoc(counterDoc(ref));
-  (ref as Counter)._spread._learn(snapshot.get("shardCount"), snapshot.get("growing"));
+  (ref as Counter)._shardCountCache._update(snapshot.get("shardCount"), snapshot.get("growing"));
   return toSnapshot(snapshot, snapshot.metadata.fromCache);
 }
 
@@ -60,7 +68,7 @@ export async function getExactCounter(ref: CounterRef): Promise<number> {
   const [sums, all, document] = await Promise.all([
     // Both fields are summed, so that the one index serves.
     getAggregateFromServer(indexed, { total: sum("count"), writes: sum("writes"), documents: count() }).catch(
-      unlessNoIndex,
+      rethrowUnlessNoIndex,
     ),
     getCountFromServer(shards),
     getDocFromServer(counterDoc(ref)),
@@ -73,7 +81,7 @@ export async function getExactCounter(ref: CounterRef): Promise<number> {
   return sumOfCounts(listed.docs.map((shard) => shard.get("count")));
 }
 
-function unlessNoIndex(error: FirestoreError): void {
+function rethrowUnlessNoIndex(error: FirestoreError): void {
   if (error.code !== "failed-precondition") throw error;
 }
 

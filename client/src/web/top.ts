@@ -10,10 +10,15 @@ import {
   query,
   where,
 } from "firebase/firestore";
-import { DEFAULT_COLLECTION, groupOf } from "../../../core/src/index.ts";
-import { type Ranked, type RankOptions, type TopOptions, toSnapshot } from "../../../core/src/snapshot.ts";
+import { DEFAULT_COLLECTION, groupOf, type RankOptions, type TopOptions, toSnapshot } from "../../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
+
+/** One of several counters: its id and its last published total. */
+export interface ListedCounter extends CounterSnapshot {
+  /** The id of the counter document. */
+  readonly id: string;
+}
 
 /**
  * The counters of a group with the largest totals or rates, the largest first. Cost: 1 read per counter returned.
@@ -29,7 +34,7 @@ export async function topCounters(
   firestore: Firestore,
   group: string,
   options: TopOptions = {},
-): Promise<(CounterSnapshot & Ranked)[]> {
+): Promise<ListedCounter[]> {
   const { by = "total", limit: most = 10, collection: path = DEFAULT_COLLECTION } = options;
   const top = query(collection(firestore, path), where("group", "==", group), orderBy(by, "desc"), limit(most));
   const { docs, metadata } = await getDocs(top);

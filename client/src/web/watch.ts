@@ -8,10 +8,14 @@ import {
   onSnapshot,
   type Timestamp,
 } from "firebase/firestore";
-import { shardsPath } from "../../../core/src/index.ts";
-import { Compensation, type OwnIncrement } from "../../../core/src/optimisticTotal.ts";
-import { toSnapshot } from "../../../core/src/snapshot.ts";
-import { COMMIT_MS, SETTLED_MS } from "../../../core/src/timeouts.ts";
+import {
+  MAX_COMMIT_MS,
+  MAX_PUBLISH_DELAY_MS,
+  OptimisticTotal,
+  type OwnIncrement,
+  shardsPath,
+  toSnapshot,
+} from "../../../core/src/index.ts";
 import { type Committed, type Counter, type CounterRef, counterDoc, type Watcher } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
 
@@ -62,9 +66,9 @@ export function onCounter(
     (snapshot) => {
       const { fromCache } = snapshot.metadata;
       // From a cache that has no such document nothing can be learnt.
-      if (snapshot.exists() || !fromCache) counter._spread._learn(snapshot.get("shardCount"));
+      if (snapshot.exists() || !fromCache) counter._shardCountCache._update(snapshot.get("shardCount"));
       published = toSnapshot(snapshot, fromCache);
-      own?._published(published.total, micros(published.asOf), fromCache);
+      own?._totalRead(published.total, micros(published.asOf), fromCache);
       show();
     },
     error &&
@@ -73,7 +77,7 @@ export function onCounter(
         error(reason);
       }),
   );
-  const leave = own?._join(show);
+  const leave = own?._subscribe(show);
   return () => {
     stop();
     leave?.();
@@ -81,12 +85,12 @@ export function onCounter(
 }
 
 /** Shows everybody who watches one counter the increments of this client. */
-class OwnIncrements extends Compensation implements Watcher {
+class OwnIncrements extends OptimisticTotal implements Watcher {
   readonly #counter: Counter;
   readonly #views = new Set<() => void>();
-  readonly #attempts = new Map<string, OwnIncrement>();
-  #unpin: (() => void) | undefined;
-  #telling: unknown;
+  readonly #ownByKey = new Map<string, OwnIncrement>();
+  #stopCaching: (() => void) | undefined;
+  #notifyTimer: unknown;
 
   constructor(counter: Counter) {
     super();
@@ -94,10 +98,10 @@ class OwnIncrements extends Compensation implements Watcher {
   }
 
   /** @returns a function that leaves again */
-  _join(view: () => void): () => void {
+  _subscribe(view: () => void): () => void {
     // Listens to the cache alone, which costs nothing: as long as it does, the cache keeps the shards we write, and
     // with them the server's timestamps.
-    this.#unpin ??= onSnapshot(
+    this.#stopCaching ??= onSnapshot(
       collection(this.#counter.firestore, shardsPath(this.#counter.path)),
       { source: "cache" },
       () => {},
@@ -108,55 +112,55 @@ class OwnIncrements extends Compensation implements Watcher {
       // Whoever comes back soon finds what was under way.
       setTimeout(() => {
         if (this.#views.size > 0) return;
-        this.#unpin?.();
-        this.#unpin = undefined;
-      }, SETTLED_MS);
+        this.#stopCaching?.();
+        this.#stopCaching = undefined;
+      }, MAX_PUBLISH_DELAY_MS);
     };
   }
 
-  _hold(by: number): void {
-    this._held(by);
-    this.#tell();
+  override _bufferedChanged(by: number): void {
+    super._bufferedChanged(by);
+    this.#notifyViews();
   }
 
   /** Cost: none, since the cache tells when it was committed; 1 read should the cache have lost it. */
-  async _follow(by: number, outcome: Promise<Committed>, key: string | undefined): Promise<void> {
+  async _track(by: number, outcome: Promise<Committed>, key: string | undefined): Promise<void> {
     // Of several attempts for one key, one after the other, one can count.
-    if (key && this.#attempts.get(key)?.by === by) return;
-    const own = this._issued(by);
-    if (key) this.#attempts.set(key, own);
-    this.#tell();
+    if (key && this.#ownByKey.get(key)?.by === by) return;
+    const own = this._incrementMade(by);
+    if (key) this.#ownByKey.set(key, own);
+    this.#notifyViews();
     const sentAt = Date.now();
     try {
       const { _path, _at } = await outcome;
       // It had counted before; or nobody watches any more, so that it need not be told from what will be published.
-      if (_at === null || !this.#unpin) throw _at;
+      if (_at === null || !this.#stopCaching) throw _at;
       // The timestamp is of the start of a commit, whose end is within the round trip.
-      const start = micros(_at ?? (await this.#timestamp(_path)));
-      this._committed(own, start + Math.min(Math.abs(Date.now() - sentAt), COMMIT_MS) * 1_000);
+      const start = micros(_at ?? (await this.#readTimestamp(_path)));
+      this._incrementCommitted(own, start + Math.min(Math.abs(Date.now() - sentAt), MAX_COMMIT_MS) * 1_000);
       // Every write is followed by a total that holds it. If none has come by then, the last one does.
       setTimeout(() => {
-        this._committed(own, start);
-        this.#tell();
-      }, SETTLED_MS);
+        this._incrementCommitted(own, start);
+        this.#notifyViews();
+      }, MAX_PUBLISH_DELAY_MS);
     } catch {
-      this._refused(own);
+      this._incrementRefused(own);
     }
-    if (key && this.#attempts.get(key) === own) this.#attempts.delete(key);
-    this.#tell();
+    if (key && this.#ownByKey.get(key) === own) this.#ownByKey.delete(key);
+    this.#notifyViews();
   }
 
   /** Of this write or of a later one on the same shard. */
-  async #timestamp(path: string): Promise<Timestamp> {
+  async #readTimestamp(path: string): Promise<Timestamp> {
     const shard = doc(this.#counter.firestore, path);
     const snapshot = await getDocFromCache(shard).catch(() => getDoc(shard));
     return snapshot.get("at", { serverTimestamps: "previous" });
   }
 
   /** Once for all that happens together, and not while the caller of an increment is still at it. */
-  #tell(): void {
-    this.#telling ??= setTimeout(() => {
-      this.#telling = undefined;
+  #notifyViews(): void {
+    this.#notifyTimer ??= setTimeout(() => {
+      this.#notifyTimer = undefined;
       for (const view of this.#views) view();
     });
   }
@@ -165,7 +169,7 @@ class OwnIncrements extends Compensation implements Watcher {
 function ownIncrements(counter: Counter): OwnIncrements {
   if (!counter._watcher) {
     const own = new OwnIncrements(counter);
-    own._held(counter._held ?? 0);
+    own._bufferedChanged(counter._buffered ?? 0);
     counter._watcher = own;
   }
   return counter._watcher as OwnIncrements;

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { historyPlace, type KeptStep, STEP_MILLIS } from "./history.ts";
+import { historyPlace, STEP_MILLIS, type StoredStep } from "./historyDocument.ts";
 
 const SPAN = { minute: STEP_MILLIS.hour, hour: STEP_MILLIS.day };
-const steps = fc.constantFrom<KeptStep>("minute", "hour");
+const steps = fc.constantFrom<StoredStep>("minute", "hour");
 const instants = fc.double({ min: 0, max: 253_402_300_799_999, noNaN: true });
 
 describe("where the state of an instant is kept", () => {

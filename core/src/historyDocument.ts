@@ -11,18 +11,18 @@ import type { CounterDocument } from "./layout.ts";
 export const HISTORY = "history";
 
 /** How the counter was published once: the fields of the counter document, as they were. */
-export type HistoryState<Instant> = Omit<CounterDocument<Instant>, "group" | "countedCollection" | "growing">;
+export type HistoryState<Timestamp> = Omit<CounterDocument<Timestamp>, "group" | "countedCollection" | "growing">;
 
 /** `counters/{id}/history/minutes-2026-11-21T14` or `…/hours-2026-11-21`. */
-export interface HistoryDocument<Instant> {
+export interface HistoryDocument<Timestamp> {
   /** Minute of the hour, `"00"`…`"59"`, or hour of the day, `"00"`…`"23"` → the last state published in it. */
-  points: Record<string, HistoryState<Instant>>;
+  points: Record<string, HistoryState<Timestamp>>;
   /** When it may go. For a TTL policy. */
-  expireAt: Instant;
+  expireAt: Timestamp;
 }
 
 /** Of what the last state is kept. */
-export type KeptStep = "minute" | "hour";
+export type StoredStep = "minute" | "hour";
 
 /** How long a step is, in milliseconds. Each begins at a whole number of its length since the epoch. */
 export const STEP_MILLIS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
@@ -41,7 +41,7 @@ export interface HistoryPlace {
 }
 
 /** @param at  milliseconds since the epoch, of the years from 0 to 9999 */
-export function historyPlace(step: KeptStep, at: number): HistoryPlace {
+export function historyPlace(step: StoredStep, at: number): HistoryPlace {
   // 2026-11-21T14:05:…: up to the hour, and the minute after it; or up to the day, and the hour.
   const time = new Date(at).toISOString();
   const length = step === "minute" ? 13 : 10;

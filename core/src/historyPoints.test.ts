@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { CounterError, historyPlace, type KeptStep, STEP_MILLIS } from "./index.ts";
-import { type HistoryOptions, historyPoints, historyRange } from "./timeSeries.ts";
+import { CounterError } from "./errors.ts";
+import { historyPlace, STEP_MILLIS, type StoredStep } from "./historyDocument.ts";
+import { type HistoryOptions, historyPoints, historyRange } from "./historyPoints.ts";
 
 const date = (time: string) => new Date(`2026-11-${time}Z`);
 const day = { from: date("21T00:00:00"), to: date("22T00:00:00") };
@@ -17,7 +18,7 @@ type State = ReturnType<typeof state>;
 const millisOf = ({ asOf: { seconds, nanoseconds } }: State) => seconds * 1_000 + nanoseconds / 1e6;
 
 /** The documents that hold states. */
-function stored(step: KeptStep, states: readonly State[]) {
+function stored(step: StoredStep, states: readonly State[]) {
   const documents = new Map<string, Record<string, State>>();
   for (const one of states) {
     const { id, key } = historyPlace(step, millisOf(one));

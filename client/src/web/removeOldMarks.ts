@@ -6,14 +6,14 @@ import {
   type Timestamp,
 } from "firebase/firestore";
 import { MARK_LIFETIME_SECONDS, type ShardDocument } from "../../../core/src/index.ts";
-import { readServer } from "./counter.ts";
+import { readFromServer } from "./counter.ts";
 
 /**
  * Removes the windows of marks that are too old to refuse a replay. Gives up under contention: in the SDK's queue it would
  * hold up the app's own writes. Cost: 1 read, and 1 write if there are any.
  */
-export async function tidy(shard: DocumentReference): Promise<void> {
-  const snapshot = await readServer(shard, 1);
+export async function removeOldMarks(shard: DocumentReference): Promise<void> {
+  const snapshot = await readFromServer(shard, 1);
   if (!snapshot?.exists()) return;
   const { at: last, marks } = snapshot.data() as ShardDocument<Timestamp>;
   const old: Record<string, FieldValue> = {};

@@ -5,7 +5,8 @@
  * is what the counter document says. So that document is read first: whatever is kept later is kept when the others are
  * read, and of two states of one step the later one counts.
  */
-import { CounterError, type HistoryState, historyPlace, STEP_MILLIS } from "./index.ts";
+import { CounterError } from "./errors.ts";
+import { type HistoryState, historyPlace, STEP_MILLIS } from "./historyDocument.ts";
 
 /** From one point of a series to the next: the minutes, hours or days of UTC. */
 export type HistoryStep = "minute" | "hour" | "day";
@@ -37,7 +38,7 @@ export interface HistoryPoint {
 }
 
 /** What the SDKs' timestamps have. As Dates, one SDK rounds them down and the other up, into the next minute. */
-interface Instant {
+interface TimestampFields {
   readonly seconds: number;
   readonly nanoseconds: number;
 }
@@ -67,8 +68,8 @@ export function historyRange({ from, to, step }: HistoryOptions): [first: string
  * @param history  the fields of the documents of its history
  */
 export function historyPoints(
-  counter: Partial<HistoryState<Instant>> | undefined,
-  history: readonly { readonly points?: Record<string, HistoryState<Instant>> }[],
+  counter: Partial<HistoryState<TimestampFields>> | undefined,
+  history: readonly { readonly points?: Record<string, HistoryState<TimestampFields>> }[],
   { from, to, step }: HistoryOptions,
 ): HistoryPoint[] {
   const states = [counter, ...history.flatMap(({ points }) => Object.values(points ?? {}))];
@@ -79,7 +80,7 @@ export function historyPoints(
   return [...new Map(points.map((point) => [Math.floor(+point.at / STEP_MILLIS[step]), point])).values()];
 }
 
-function pointOf(state: Partial<HistoryState<Instant>>, asOf: Instant): HistoryPoint {
+function pointOf(state: Partial<HistoryState<TimestampFields>>, asOf: TimestampFields): HistoryPoint {
   const { total = 0, writes = 0, rate = 0, shardCount = 1, publishes = 0 } = state;
   const at = new Date(asOf.seconds * 1_000 + Math.floor(asOf.nanoseconds / 1e6));
   return { at, total, writes, rate, shardCount, publishes };
