@@ -70,7 +70,7 @@ test("the web entry loads nothing but firebase/firestore, the React entry nothin
   expect(imports("index")).toEqual(["firebase/firestore"]);
   expect(imports("react")).toEqual(["firestore-tally", "react"]);
   expect(imports("admin")).toEqual(["firebase-admin/firestore", "node:timers/promises", "node:util"]);
-  expect(imports("testing")).toEqual(["node:fs/promises"]);
+  expect(imports("testing")).toEqual(["node:fs/promises", "node:module"]);
 });
 
 describe("the command line", () => {

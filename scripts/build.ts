@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Extractor, ExtractorConfig, ExtractorLogLevel, ExtractorMessageCategory } from "@microsoft/api-extractor";
-import { build, type Metafile, type Plugin } from "esbuild";
+import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { build as bundlePage } from "vite";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
@@ -49,18 +49,7 @@ const [cli] = await Promise.all([
     minifyWhitespace: true,
     metafile: true,
   }),
-  ...Object.entries(entries).map(([entry, folder]) =>
-    build({
-      ...shared,
-      entryPoints: [`${folder}/index.ts`],
-      outfile: `client/dist/${entry}.js`,
-      external: ["firebase/*", "firebase-admin/*", "firestore-tally", "react", "node:*"],
-      target: "es2022",
-      // Names with an underscore are nobody else's business.
-      mangleProps: /^_[a-z]/,
-      minifySyntax: true,
-    }),
-  ),
+  ...Object.entries(entries).map(buildEntry),
   build({
     ...shared,
     entryPoints: ["functions/src/index.ts"],
@@ -81,7 +70,35 @@ for (const file of ["LICENSE", "firestore.rules", "firestore.indexes.json"]) cop
 
 // One declaration file for each entry. The report of its public API is held against the one in client/api by a test.
 execFileSync("tsc", ["-p", "client/tsconfig.json"], { stdio: "inherit" });
-for (const [entry, folder] of Object.entries(entries)) declare(entry, folder);
+for (const [entry, folder] of Object.entries(entries)) {
+  declare(folder, `client/dist/${entry}.d.ts`, entry);
+  copyFileSync(`client/dist/${entry}.d.ts`, `client/dist/${entry}.d.cts`);
+}
+declare("functions/src", "functions/lib/index.d.ts");
+
+/**
+ * Builds an entry in both formats. They share the short names of private properties, so a reference that one format has
+ * made works in the other.
+ */
+async function buildEntry([entry, folder]: [string, string]): Promise<void> {
+  const options = {
+    ...shared,
+    entryPoints: [`${folder}/index.ts`],
+    external: ["firebase/*", "firebase-admin/*", "firestore-tally", "react", "node:*"],
+    target: "es2022",
+    // Private properties start with an underscore.
+    mangleProps: /^_[a-z]/,
+    minifySyntax: true,
+  } satisfies BuildOptions;
+  const { mangleCache = {} } = await build({ ...options, outfile: `client/dist/${entry}.js`, mangleCache: {} });
+  await build({
+    ...options,
+    outfile: `client/dist/${entry}.cjs`,
+    format: "cjs",
+    mangleCache,
+    define: { "import.meta.url": "__filename" },
+  });
+}
 
 /** The licenses of what is bundled, as they demand. */
 function licensesOf({ inputs }: Metafile): string {
@@ -97,7 +114,8 @@ function licensesOf({ inputs }: Metafile): string {
   return texts.sort().join(`\n${"─".repeat(80)}\n\n`);
 }
 
-function declare(entry: string, folder: string): void {
+/** Rolls the declarations of a folder's index up into one file. A `report` of them is a file in client/api. */
+function declare(folder: string, file: string, report?: string): void {
   const config = ExtractorConfig.prepare({
     configObject: {
       projectFolder: process.cwd(),
@@ -106,19 +124,21 @@ function declare(entry: string, folder: string): void {
       // Not the project's own: there, `firestore-tally` is the source instead of the package.
       compiler: { overrideTsconfig: { compilerOptions: { module: "nodenext", strict: true, types: ["node"] } } },
       apiReport: {
-        enabled: true,
-        reportFileName: `${entry}.api.md`,
+        enabled: report !== undefined,
+        reportFileName: `${report}.api.md`,
         reportFolder: "<projectFolder>/client/api",
         reportTempFolder: "<projectFolder>/client/types/api",
       },
       docModel: { enabled: false },
-      dtsRollup: { enabled: true, untrimmedFilePath: `<projectFolder>/client/dist/${entry}.d.ts` },
+      dtsRollup: { enabled: true, untrimmedFilePath: `<projectFolder>/${file}` },
       tsdocMetadata: { enabled: false },
       messages: {
         extractorMessageReporting: {
           default: { logLevel: ExtractorLogLevel.Error },
           // Every export is public, so there are no release tags.
           "ae-missing-release-tag": { logLevel: ExtractorLogLevel.None },
+          // Without a report the entry exports functions to deploy; the types of their events are not for import.
+          ...(!report && { "ae-forgotten-export": { logLevel: ExtractorLogLevel.None } }),
         },
         tsdocMessageReporting: { default: { logLevel: ExtractorLogLevel.Error } },
       },
@@ -132,5 +152,5 @@ function declare(entry: string, folder: string): void {
       if (message.category === ExtractorMessageCategory.Console) message.handled = true;
     },
   });
-  if (errorCount > 0) throw new Error(`The declarations of ${entry} have errors, see above.`);
+  if (errorCount > 0) throw new Error(`${file} has errors, see above.`);
 }

@@ -60,7 +60,9 @@ describe("the client package", () => {
       [
         "cli.js",
         "cli.licenses.txt",
-        ...entries.flatMap((entry) => [`${entry}.d.ts`, `${entry}.js`, `${entry}.js.map`]),
+        ...entries.flatMap((entry) =>
+          [".js", ".js.map", ".d.ts", ".cjs", ".cjs.map", ".d.cts"].map((ending) => entry + ending),
+        ),
       ].sort(),
     );
   });

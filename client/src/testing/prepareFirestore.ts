@@ -1,5 +1,6 @@
 /** For the tests of apps that count: Firestore's emulator with the rules loaded, and a way to wait for totals. */
 import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { CounterError, isCount } from "../../../core/src/index.ts";
 
 /** Which emulator, and which rules. */
@@ -65,7 +66,8 @@ export async function prepareFirestore(options: PrepareOptions = {}): Promise<Te
         '`firebase emulators:exec "…"`, or pass { host, projectId }',
     );
   }
-  const content = options.rules ?? (await readFile(new URL("../firestore.rules", import.meta.url), "utf8"));
+  const content =
+    options.rules ?? (await readFile(createRequire(import.meta.url).resolve("../firestore.rules"), "utf8"));
   const emulator = `http://${host}/emulator/v1/projects/${projectId}`;
   const database = `http://${host}/v1/projects/${projectId}/databases/(default)/documents`;
   await call("PUT", `${emulator}:securityRules`, { rules: { files: [{ name: "firestore.rules", content }] } });
