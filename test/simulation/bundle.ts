@@ -1,22 +1,27 @@
 /**
  * Bundles the simulation with the code under test: the real sources, in which the SDKs, the clock and chance are the
- * simulation's. A mutation replaces a text of one source.
+ * simulation's. A mutation puts a mistake in place of one function or constant.
  */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
-export interface Mutation {
-  readonly file: string;
-  readonly find: string;
-  readonly replace: string;
+/** Names one declaration at the top level of a module. */
+export interface Seam {
+  /** Path of the source, from the root of the repository. */
+  readonly module: string;
+  /** A function or a constant. It need not be exported. */
+  readonly declaration: string;
 }
 
 /** @returns the path of a module that exports `simulate`, `scenarioOf` and `minimize` */
-export async function bundle(outfile: string, mutation?: Mutation): Promise<string> {
+export async function bundle(
+  outfile: string,
+  mutation?: { readonly name: string; readonly seam: Seam },
+): Promise<string> {
   await build({
     entryPoints: [here("entry.ts")],
     outfile,
@@ -41,26 +46,34 @@ export async function bundle(outfile: string, mutation?: Mutation): Promise<stri
       setTimeout: "simulatedTimeout",
       "console.warn": "simulatedWarn",
     },
-    plugins: mutation ? [mutate(mutation)] : [],
+    plugins: mutation ? [mutate(mutation.name, mutation.seam)] : [],
   });
   return outfile;
 }
 
-function mutate({ file, find, replace }: Mutation) {
+/** Renames the declaration, and declares what the mutation makes from it under its name. */
+function mutate(name: string, { module, declaration }: Seam): Plugin {
   return {
     name: "mutate",
-    setup(build: import("esbuild").PluginBuild) {
-      let done = false;
+    setup(build) {
+      let isDone = false;
       build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-        if (path !== `${repository}${file}`) return undefined;
+        if (path !== `${repository}${module}`) return undefined;
         const source = await readFile(path, "utf8");
-        if (source.split(find).length !== 2)
-          throw new Error(`${file} has "${find}" ${source.split(find).length - 1} times`);
-        done = true;
-        return { contents: source.replace(find, () => replace), loader: "ts" };
+        const found = [
+          ...source.matchAll(new RegExp(`^(export )?((?:async )?function|const) ${declaration}\\b`, "gm")),
+        ];
+        const [[text = "", exported = "", kind = ""] = []] = found;
+        if (found.length !== 1) throw new Error(`${module} declares ${declaration} ${found.length} times`);
+        isDone = true;
+        const contents = `
+          import { mutations } from ${JSON.stringify(here("mutations.ts"))};
+          ${source.replace(text, `${kind} real_${declaration}`)}
+          ${exported}const ${declaration} = mutations[${JSON.stringify(name)}].mistake(real_${declaration});`;
+        return { contents, loader: "ts" };
       });
       build.onEnd(() => {
-        if (!done) throw new Error(`${file} is not part of the simulation`);
+        if (!isDone) throw new Error(`${module} is not part of the simulation`);
       });
     },
   };

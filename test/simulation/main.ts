@@ -30,7 +30,7 @@ if (![first, count].every((number) => Number.isSafeInteger(number) && number > 0
   refuse("A seed is a whole number from 1 on.");
 if (values.mutation !== undefined && !mutation) refuse(`There is no mutation "${values.mutation}".`);
 
-const build = await buildSimulation(mutation);
+const build = await buildSimulation(mutation && { name: values.mutation as string, seam: mutation });
 const isAlone = values.seed !== undefined && values.seeds === undefined;
 process.exitCode = (isAlone ? await show(build, first) : await search(build)) ? 1 : 0;
 build.remove();

@@ -1,10 +1,37 @@
 /**
  * Deliberate mistakes in the code under test, and the invariants that break. The simulation is worth what it finds: each
- * of these must be found.
+ * of these must be found. A mistake takes the real function or constant, and returns what stands in its place.
  */
-import type { Mutation } from "./bundle.ts";
 
-interface Mistake extends Mutation {
+import type { commitMove, moveBase } from "../../admin/src/base.ts";
+import type { combine } from "../../admin/src/combine.ts";
+import type { Create } from "../../admin/src/commit.ts";
+import type { Counter, CounterRef } from "../../admin/src/counter.ts";
+import type { addOnce } from "../../admin/src/receipt.ts";
+import type { reconcileCounter } from "../../admin/src/reconcile.ts";
+import { aggregationOf } from "../../admin/src/source.ts";
+import type { ShardSum, sumOfListed, sumShards } from "../../admin/src/sum.ts";
+import type { put } from "../../client/src/web/commit.ts";
+import { isPreconditionFailure, type planIncrement, type Source } from "../../core/src/index.ts";
+import type { aggregate, runTask } from "../../functions/src/aggregate.ts";
+import { type Published, readCounter } from "../../functions/src/counterDocument.ts";
+import type { decide, Step } from "../../functions/src/decide.ts";
+import type { fold } from "../../functions/src/fold.ts";
+import type { isMinuteInHistory, keptBy } from "../../functions/src/history.ts";
+import type { Cause, dueOf, publishInterval } from "../../functions/src/interval.ts";
+import type { includes } from "../../functions/src/measure.ts";
+import type { nextPublished } from "../../functions/src/next.ts";
+import type { nextPhase, Phase, pollAfter } from "../../functions/src/phase.ts";
+import type { publish } from "../../functions/src/publish.ts";
+import type { AggregationTask } from "../../functions/src/queue.ts";
+import type { hasSilentShards } from "../../functions/src/shards.ts";
+import type { createWake, deletedBy } from "../../functions/src/wake.ts";
+import type { Seam } from "./bundle.ts";
+import { type Edit, eachWrite, editingCommits, inTwoCommits, setsForCreates, withoutPreconditions } from "./edits.ts";
+import type { Write } from "./model/database.ts";
+
+export interface Mutation extends Seam {
+  readonly mistake: (real: never) => unknown;
   readonly breaks: readonly string[];
   /** The seed that finds it, if the first few do not: from there on it is looked for. */
   readonly seed?: number;
@@ -12,407 +39,593 @@ interface Mistake extends Mutation {
   readonly isRare?: true;
 }
 
-export const mutations: Record<string, Mistake> = {
-  "publish without the guard": {
-    file: "functions/src/publish.ts",
-    find: "batch.update(ref, document, { lastUpdateTime: updateTime });",
-    replace: "batch.update(ref, document);",
-    breaks: ["I3", "I4"],
-  },
-  "publish creates over whatever is there": {
-    file: "functions/src/publish.ts",
-    find: "else batch.create(ref, document);",
-    replace: "else batch.set(ref, document);",
-    breaks: ["I3", "I4", "history"],
-  },
-  "a measurement that finds nothing new is not published": {
-    file: "functions/src/decide.ts",
-    find: "const isMissing = !previous && !measurement.counted && measurement.documents === 0;",
-    replace:
-      "const said = (one: Published) => JSON.stringify([one.total, one.writes, one.shardCount, one.nextPollAt, one.shardDocuments]);\n  const isMissing = previous ? said(previous) === said(next) : !measurement.counted && measurement.documents === 0;",
+/** `commit` of publish.ts, with what it commits edited. */
+type CommitPublish = (state: { readonly ref: CounterRef & object }, ...rest: unknown[]) => Promise<void>;
+const publishing = (edit: Edit) => ({
+  module: "functions/src/publish.ts",
+  declaration: "commit",
+  mistake:
+    (real: CommitPublish): CommitPublish =>
+    (state, ...rest) =>
+      real({ ...state, ref: editingCommits(state.ref, edit) }, ...rest),
+});
+
+const isMirror = (path: string) => !path.startsWith("counters/");
+const isHistory = (path: string) => path.includes("/history/");
+const isReceipt = (path: string) => path.includes("/receipts/");
+
+/** What the decision becomes. */
+type Decide = typeof decide;
+const deciding = (change: (step: Step, ...args: Parameters<Decide>) => Step) => ({
+  module: "functions/src/decide.ts",
+  declaration: "decide",
+  mistake:
+    (real: Decide): Decide =>
+    (...args) =>
+      change(real(...args), ...args),
+});
+
+/** Whether a cause is covered by a publish: `isCovered` of decide.ts. */
+type IsCovered = (cause: Cause, published: Published, margin: number) => boolean;
+const covering = (mistake: (real: IsCovered) => IsCovered) => ({
+  module: "functions/src/decide.ts",
+  declaration: "isCovered",
+  mistake,
+});
+
+const due = (mistake: (real: typeof dueOf) => typeof dueOf) => ({
+  module: "functions/src/interval.ts",
+  declaration: "dueOf",
+  mistake,
+});
+
+const receipts = (edit: Edit) => ({
+  module: "admin/src/receipt.ts",
+  declaration: "addOnce",
+  mistake:
+    (real: typeof addOnce): typeof addOnce =>
+    (counter, by) =>
+      real(editingCommits(counter, edit), by),
+});
+
+const combining = (mistake: (real: typeof combine) => typeof combine) => ({
+  module: "admin/src/combine.ts",
+  declaration: "combine",
+  mistake,
+});
+
+const folding = (edit: Edit) => ({
+  module: "functions/src/fold.ts",
+  declaration: "fold",
+  mistake:
+    (real: typeof fold): typeof fold =>
+    (shards, ...rest) =>
+      real(editingCommits(shards, edit), ...rest),
+});
+
+const withoutGuardOfBase = (write: Write): Write =>
+  write.path.endsWith("/base") ? { ...write, kind: "merge", lastUpdateTime: undefined } : write;
+
+type Transaction = FirebaseFirestore.Transaction;
+type Shards = FirebaseFirestore.CollectionReference;
+type SumByIndex = (transaction: Transaction, shards: Shards) => Promise<ShardSum | undefined>;
+
+const isSame = (one: Published, other: Published) =>
+  (["total", "writes", "shardCount", "nextPollAt", "shardDocuments"] as const).every(
+    (field) => one[field] === other[field],
+  );
+
+export const mutations: Record<string, Mutation> = {
+  "publish without the guard": { ...publishing(withoutPreconditions), breaks: ["I3", "I4"] },
+  "publish creates over an existing document": { ...publishing(setsForCreates), breaks: ["I3", "I4", "history"] },
+  "an unchanged measurement is not published": {
+    ...deciding((step, _, { previous }) =>
+      step.do === "publish" && previous && isSame(previous, step.next) ? { do: "nothing" } : step,
+    ),
     breaks: ["I2"],
     seed: 78,
   },
   "sum and count of documents at two read times": {
-    file: "admin/src/sum.ts",
-    find: "transaction.get(sums), transaction.get(shards.count())",
-    replace: "transaction.get(sums), shards.count().get()",
+    module: "admin/src/sum.ts",
+    declaration: "sumByIndex",
+    mistake:
+      (real: SumByIndex): SumByIndex =>
+      (transaction, shards) => {
+        const isCount = (query: object) => !("orders" in query);
+        const get = (query: { get(): unknown }) =>
+          isCount(query) ? query.get() : transaction.get(query as unknown as FirebaseFirestore.Query);
+        return real({ get } as unknown as Transaction, shards);
+      },
     breaks: ["I1", "I2"],
-    seed: 2301,
+    seed: 2684,
   },
   "a deletion is dated by a clock that may be behind": {
-    file: "functions/src/wake.ts",
-    find: "Math.max(Date.parse(eventTime) + 1, now)",
-    replace: "now",
+    module: "functions/src/wake.ts",
+    declaration: "deletedBy",
+    mistake: (): typeof deletedBy => (_, now) => now,
     breaks: ["I2"],
     seed: 1823,
   },
   "a mirror is written after the publish": {
-    file: "functions/src/publish.ts",
-    find: "  await batch.commit();\n",
-    replace:
-      "  const rest = mirror ? (batch as any).writes.splice(1, 1) : [];\n  await batch.commit();\n  if (rest.length > 0) await ref.firestore.doc(rest[0].path).update(rest[0].data);\n",
+    ...publishing(inTwoCommits(({ path }) => !isMirror(path))),
     breaks: ["I1"],
   },
   "a mirror's document is created": {
-    file: "functions/src/publish.ts",
-    find: "if (mirror) batch.update(ref.firestore.doc(mirror.document), new FieldPath(...mirror.field), next.total);",
-    replace:
-      'if (mirror) batch.set(ref.firestore.doc(mirror.document), { [mirror.field[0] ?? ""]: next.total }, { merge: true });',
+    ...publishing(eachWrite((write) => (isMirror(write.path) ? { ...write, kind: "merge" } : write))),
     breaks: ["I1"],
   },
   "the history has what is published instead of what that replaces": {
-    file: "functions/src/publish.ts",
-    find: "const points = { [key]: historyStateOf(state) };",
-    replace: "const points = { [key]: historyStateOf({ ...next, asOf: state.asOf }) };",
+    module: "functions/src/history.ts",
+    declaration: "keptBy",
+    mistake:
+      (real: typeof keptBy): typeof keptBy =>
+      (previous, next, config) =>
+        real(previous, next, config).map((kept) => ({ ...kept, state: { ...next, asOf: kept.state.asOf } })),
     breaks: ["history"],
   },
   "the history is written before the publish": {
-    file: "functions/src/publish.ts",
-    find: "batch.set(ref.collection(HISTORY).doc(id), history, { merge: true });",
-    replace: "await ref.collection(HISTORY).doc(id).set(history as never, { merge: true });",
+    ...publishing(inTwoCommits(({ path }) => isHistory(path))),
     breaks: ["history"],
   },
   "a point replaces the others of its document": {
-    file: "functions/src/publish.ts",
-    find: "history, { merge: true });",
-    replace: "history);",
+    ...publishing(eachWrite((write) => (isHistory(write.path) ? { ...write, kind: "set" } : write))),
     breaks: ["history"],
   },
   "a minute in which writing stopped is not kept": {
-    file: "functions/src/history.ts",
-    find: "return wasBusy || !isSparse(rate, config);",
-    replace: "return !isSparse(rate, config);",
+    module: "functions/src/history.ts",
+    declaration: "isMinuteInHistory",
+    mistake:
+      (real: typeof isMinuteInHistory): typeof isMinuteInHistory =>
+      (_, ...rest) =>
+        real(undefined, ...rest),
     breaks: ["history"],
   },
   "a server's increment without its receipt": {
-    file: "admin/src/receipt.ts",
-    find: "      batch.create(receipt, ",
-    replace: "      void (",
+    ...receipts((writes, commit) => commit(writes.filter(({ path }) => !isReceipt(path)))),
     breaks: ["I5"],
     seed: 74,
   },
-  "a receipt is set instead of created": {
-    file: "admin/src/receipt.ts",
-    find: "batch.create(receipt, ",
-    replace: "batch.set(receipt, ",
-    breaks: ["I5"],
-    seed: 74,
-  },
+  "a receipt is set instead of created": { ...receipts(setsForCreates), breaks: ["I5"], seed: 74 },
   "each try has a receipt of its own": {
-    file: "admin/src/receipt.ts",
-    find: "batch.create(receipt, ",
-    replace: "batch.create(receipt.parent.doc(), ",
+    ...receipts(
+      eachWrite((write) => (isReceipt(write.path) ? { ...write, path: `${write.path}${Math.random()}` } : write)),
+    ),
     breaks: ["I5"],
-    seed: 137,
+    seed: 204,
   },
-  "increments made while a commit is under way are forgotten": {
-    file: "admin/src/combine.ts",
-    find: "    if (next === share) next = undefined;\n    if (share.sum !== 0) await commit(share.sum);",
-    replace: "    if (share.sum !== 0) await commit(share.sum);\n    if (next === share) next = undefined;",
+  "increments made while a commit is pending are dropped": {
+    ...combining((real) => (commit) => {
+      const add = real(commit);
+      let isPending = false;
+      return async (by) => {
+        if (isPending) return;
+        isPending = true;
+        await add(by).finally(() => {
+          isPending = false;
+        });
+      };
+    }),
     breaks: ["I5"],
   },
   "combined increments count as the first alone": {
-    file: "admin/src/combine.ts",
-    find: "next.sum += by;",
-    replace: "next.sum ||= by;",
+    ...combining((real) => (commit) => {
+      let first: number | undefined;
+      const add = real((sum) => {
+        const by = first ?? sum;
+        first = undefined;
+        return commit(by);
+      });
+      return (by) => {
+        first ??= by;
+        return add(by);
+      };
+    }),
     breaks: ["I5"],
     seed: 204,
   },
   "a server that has committed once never commits again": {
-    file: "admin/src/combine.ts",
-    find: "    last = share.done.catch(() => undefined);",
-    replace: "    last = new Promise(() => {});",
+    ...combining((real) => (commit) => {
+      const add = real(commit);
+      let last: Promise<void> | undefined;
+      return (by) => {
+        const isFirst = last === undefined;
+        last ??= add(by);
+        return isFirst ? last : new Promise(() => {});
+      };
+    }),
     breaks: ["answers"],
   },
-  "a refused reset, or correction, counts as done": {
-    file: "admin/src/base.ts",
-    find: "throw isPreconditionFailure(error) ? new BaseChanged(undefined, { cause: error }) : error;",
-    replace: "if (!isPreconditionFailure(error)) throw error;",
+  "a refused reset or correction counts as done": {
+    module: "admin/src/base.ts",
+    declaration: "commitMove",
+    mistake: (): typeof commitMove => async (batch) => {
+      await batch.commit().catch((error) => {
+        if (!isPreconditionFailure(error)) throw error;
+      });
+    },
     breaks: ["I5"],
   },
   "the interval is a millisecond": {
-    file: "functions/src/interval.ts",
-    find: "  return Math.min(Math.max(untilVisible, untilAffordable, minInterval), maxInterval);",
-    replace: "  return Math.min(untilVisible, untilAffordable, minInterval, maxInterval, 1);",
+    module: "functions/src/interval.ts",
+    declaration: "publishInterval",
+    mistake: (): typeof publishInterval => () => 1,
     breaks: ["I4"],
   },
   "a measurement locks what it reads": {
-    file: "admin/src/sum.ts",
-    find: "snapshot: Snapshot = { readOnly: true }",
-    replace: "snapshot: object = {}",
+    module: "admin/src/sum.ts",
+    declaration: "sumShards",
+    mistake:
+      (real: typeof sumShards): typeof sumShards =>
+      (shards, snapshot = {} as never) =>
+        real(shards, snapshot),
     breaks: ["I6"],
   },
   "every counter is swept for ever": {
-    file: "functions/src/phase.ts",
-    find: 'PHASES.filter((phase) => phase !== "idle")',
-    replace: "PHASES",
+    module: "functions/src/phase.ts",
+    declaration: "POLLED",
+    mistake: (real: readonly Phase[]): readonly Phase[] => [...real, "idle"],
     breaks: ["I7"],
   },
   "publish as of now instead of the snapshot's instant": {
-    file: "functions/src/aggregate.ts",
-    find: "await publish(current, step.next, measurement.asOf, config)",
-    replace: "await publish(current, step.next, (measurement.asOf as any).constructor.fromMillis(now()), config)",
+    module: "functions/src/publish.ts",
+    declaration: "publish",
+    mistake:
+      (real: typeof publish): typeof publish =>
+      (state, next, asOf, config) =>
+        real(state, next, (asOf.constructor as typeof FirebaseFirestore.Timestamp).fromMillis(Date.now()), config),
     breaks: ["I1", "I2"],
   },
   "a refused publish counts as done": {
-    file: "functions/src/aggregate.ts",
-    find: "if (measurement && (await publish(current, step.next, measurement.asOf, config))) {",
-    replace: "if (measurement && ((await publish(current, step.next, measurement.asOf, config)) || true)) {",
+    module: "functions/src/publish.ts",
+    declaration: "publish",
+    mistake:
+      (real: typeof publish): typeof publish =>
+      async (...args) =>
+        (await real(...args)) || true,
     breaks: ["I2"],
   },
   "a write is covered half a second after a publish": {
-    file: "functions/src/decide.ts",
-    find: "return at <= asOf - margin ||",
-    replace: "return at <= asOf - margin + 500 ||",
+    ...covering((real) => (cause, published, margin) => real(cause, published, margin - 500)),
     breaks: ["I2"],
   },
   "busy promises more than its poll": {
-    file: "functions/src/decide.ts",
-    find: "nextPollAt !== null && nextPollAt >= at);",
-    replace: "nextPollAt !== null && nextPollAt + 1_000 >= at);",
+    ...covering(
+      (real) => (cause, published, margin) =>
+        real(cause, published, margin) ||
+        (published.phase === "busy" && published.nextPollAt !== null && published.nextPollAt + 1_000 >= cause.at),
+    ),
     breaks: ["I2"],
     seed: 1623,
   },
-  "nobody waits until a measurement is scheduled": {
-    file: "functions/src/aggregate.ts",
-    find: "        await schedule({ counterId, ...step.task });",
-    replace: "        schedule({ counterId, ...step.task }).catch(() => undefined);",
+  "nothing waits until a measurement is scheduled": {
+    module: "functions/src/aggregate.ts",
+    declaration: "aggregate",
+    mistake:
+      (real: typeof aggregate): typeof aggregate =>
+      (backend, ...rest) => {
+        const schedule = async (task: AggregationTask) => void backend.schedule(task).catch(() => undefined);
+        return real({ ...backend, schedule }, ...rest);
+      },
     breaks: ["I2"],
-    seed: 341,
+    seed: 409,
   },
   "schedule after the publish": {
-    file: "functions/src/aggregate.ts",
-    find: "        for (const task of step.tasks) await schedule({ counterId, ...task });\n        if (measurement && (await publish(current, step.next, measurement.asOf, config))) {",
-    replace:
-      "        if (measurement && (await publish(current, step.next, measurement.asOf, config))) {\n          for (const task of step.tasks) await schedule({ counterId, ...task });",
+    module: "functions/src/aggregate.ts",
+    declaration: "aggregate",
+    mistake:
+      (real: typeof aggregate): typeof aggregate =>
+      async (backend, ...rest) => {
+        const tasks: AggregationTask[] = [];
+        const outcome = await real({ ...backend, schedule: async (task) => void tasks.push(task) }, ...rest);
+        for (const task of tasks) await backend.schedule(task);
+        return outcome;
+      },
     breaks: ["I2"],
   },
   "a counter with silent shards is not polled": {
-    file: "functions/src/phase.ts",
-    find: 'if (!hasSilentShards) return "idle";',
-    replace: 'return "idle";',
+    module: "functions/src/phase.ts",
+    declaration: "nextPhase",
+    mistake:
+      (real: typeof nextPhase): typeof nextPhase =>
+      (...args) =>
+        real(...args) === "busy" ? "busy" : "idle",
     breaks: ["I2"],
   },
   "a poll that finds nothing new is the last": {
-    file: "functions/src/decide.ts",
-    find: "const isMissing = !previous && !measurement.counted && measurement.documents === 0;",
-    replace:
-      "const isMissing = previous ? cause.isPoll && next.writes === previous.writes : measurement.documents === 0;",
+    ...deciding((step, { isPoll }, { previous }) =>
+      step.do === "publish" && isPoll && step.next.writes === previous?.writes ? { do: "nothing" } : step,
+    ),
     breaks: ["I2", "I7"],
   },
   "a quiet phase does not schedule its poll": {
-    file: "functions/src/decide.ts",
-    find: "const poll = next.nextPollAt === null ? []",
-    replace: 'const poll = next.nextPollAt === null || next.phase === "quiet" ? []',
+    ...deciding((step) =>
+      step.do === "publish" && step.next.phase === "quiet"
+        ? { ...step, tasks: step.tasks.filter(({ isPoll }) => !isPoll) }
+        : step,
+    ),
     breaks: ["I2"],
   },
   "a poll gives way to an earlier one": {
-    file: "functions/src/decide.ts",
-    find: "if (isPoll && nextPollAt !== null) return nextPollAt > at;",
-    replace: "if (isPoll && nextPollAt !== null) return nextPollAt !== at;",
+    ...covering(
+      (real) => (cause, published, margin) =>
+        cause.isPoll && published.nextPollAt !== null
+          ? published.nextPollAt !== cause.at
+          : real(cause, published, margin),
+    ),
     breaks: ["I2"],
   },
   "documents outside the index are left out": {
-    file: "admin/src/sum.ts",
-    find: "documents === all.data().count",
-    replace: "documents <= all.data().count",
+    module: "admin/src/sum.ts",
+    declaration: "sumByIndex",
+    mistake:
+      (real: SumByIndex): SumByIndex =>
+      async (transaction, shards) => {
+        const indexed = { ...shards, orderBy: shards.orderBy.bind(shards) };
+        return await real(transaction, { ...indexed, count: () => shards.orderBy("shard").count() } as never);
+      },
     breaks: ["I1", "I2"],
     seed: 74,
   },
-  "a counter taken for new is not looked at when it is not": {
-    file: "functions/src/publish.ts",
-    find: "if (isPreconditionFailure(error)) return false;",
-    replace: "if (isPreconditionFailure(error)) return !state.updateTime;",
+  "a counter taken for new is not read again when it is not": {
+    module: "functions/src/publish.ts",
+    declaration: "publish",
+    mistake:
+      (real: typeof publish): typeof publish =>
+      async (state, ...rest) =>
+        (await real(state, ...rest)) || !state.updateTime,
     breaks: ["I1", "I2"],
   },
   "a measurement is published before it is due": {
-    file: "functions/src/decide.ts",
-    find: "if (asOf < due) return",
-    replace: "if (asOf < due - 100_000) return",
+    module: "functions/src/decide.ts",
+    declaration: "decide",
+    mistake:
+      (real: Decide): Decide =>
+      (cause, known, ...rest) => {
+        const step = real(cause, known, ...rest);
+        const { previous } = known;
+        if (step.do !== "wait" || !previous) return step;
+        return real(cause, { ...known, previous: { ...previous, asOf: previous.asOf - 100_000 } }, ...rest);
+      },
     breaks: ["I4"],
   },
-  "nobody puts an early aggregation off": {
-    file: "functions/src/decide.ts",
-    find: '? { do: "schedule", task: { due: Math.max(due, cause.at), isPoll: cause.isPoll } }',
-    replace: '? { do: "nothing" }',
+  "an early aggregation is not put off": {
+    ...deciding((step, { isPoll }) =>
+      step.do === "schedule" && step.task.isPoll === isPoll ? { do: "nothing" } : step,
+    ),
     breaks: ["I2"],
   },
   "wake drops what comes while it is busy": {
-    file: "functions/src/wake.ts",
-    find: "await other.catch(() => undefined);",
-    replace: "return;",
+    module: "functions/src/wake.ts",
+    declaration: "createWake",
+    mistake:
+      (real: typeof createWake): typeof createWake =>
+      (backend) => {
+        const wake = real(backend);
+        const busy = new Set<string>();
+        return async (event) => {
+          if (busy.has(event.counterId)) return;
+          busy.add(event.counterId);
+          await wake(event).finally(() => busy.delete(event.counterId));
+        };
+      },
     breaks: ["I2"],
   },
   "a scheduled measurement is remembered as a second later": {
-    file: "functions/src/wake.ts",
-    find: "step.task.due <= scheduled)",
-    replace: "step.task.due <= scheduled + 1_000)",
+    module: "functions/src/aggregate.ts",
+    declaration: "aggregate",
+    mistake:
+      (real: typeof aggregate): typeof aggregate =>
+      async (...args) => {
+        const outcome = await real(...args);
+        return outcome.scheduled === undefined ? outcome : { ...outcome, scheduled: outcome.scheduled + 1_000 };
+      },
     breaks: ["I2"],
     isRare: true,
   },
   "a publish covers writes without a margin": {
-    file: "functions/src/decide.ts",
-    find: "return at <= asOf - margin ||",
-    replace: "return at <= asOf ||",
+    ...covering((real) => (cause, published) => real(cause, published, 0)),
     breaks: ["I2"],
     seed: 512,
   },
   "a measurement is trusted without finding the write": {
-    file: "functions/src/decide.ts",
-    find: "includes(measurement, cause.shardId, cause.at)",
-    replace: "cause.shardId !== undefined",
+    module: "functions/src/measure.ts",
+    declaration: "includes",
+    mistake: (): typeof includes => (_, shardId) => shardId !== undefined,
     breaks: ["I1", "I2"],
-    seed: 97,
+    seed: 535,
   },
-  "fold without the precondition": {
-    file: "functions/src/fold.ts",
-    find: "batch.delete(shards.doc(id), { lastUpdateTime: updatedAt });",
-    replace: "batch.delete(shards.doc(id));",
-    breaks: ["I5"],
-  },
+  "fold without the precondition": { ...folding(withoutPreconditions), breaks: ["I5"] },
   "fold deletes first and adds to the base later": {
-    file: "functions/src/fold.ts",
-    find: "  batch.set(\n    shards.doc(BASE_SHARD),",
-    replace: "  await batch.commit();\n  (batch as any).writes.length = 0;\n  batch.set(\n    shards.doc(BASE_SHARD),",
+    ...folding(inTwoCommits(({ kind }) => kind === "delete")),
     breaks: ["I5", "I1"],
   },
   "measure goes by the shard count": {
-    file: "admin/src/sum.ts",
-    find: "  for (const doc of docs) {",
-    replace: "  for (const doc of docs) {\n    if (Number(doc.id) >= 3) continue;",
+    module: "admin/src/sum.ts",
+    declaration: "sumOfListed",
+    mistake:
+      (real: typeof sumOfListed): typeof sumOfListed =>
+      ({ docs, readTime }) =>
+        real({ docs: docs.filter(({ id }) => !(Number(id) >= 3)), readTime } as FirebaseFirestore.QuerySnapshot),
     breaks: ["I1", "I2"],
   },
   "reset without the guard": {
-    file: "admin/src/base.ts",
-    find: "batch.update(base, correction, { lastUpdateTime: before.updateTime });",
-    replace: "batch.update(base, correction);",
+    module: "admin/src/base.ts",
+    declaration: "moveBase",
+    mistake:
+      (real: typeof moveBase): typeof moveBase =>
+      (batch, ...rest) => {
+        const update: typeof batch.update = (ref: never, data: never) => batch.update(ref, data);
+        real({ update, create: batch.create.bind(batch) } as typeof batch, ...rest);
+      },
     breaks: ["I5"],
   },
-  "source and shards are looked at one after the other": {
-    file: "admin/src/reconcile.ts",
-    find: "await transaction.get(aggregationOf(ref, source))",
-    replace: "await aggregationOf(ref, source).get()",
+  "source and shards are read one after the other": {
+    module: "admin/src/reconcile.ts",
+    declaration: "look",
+    mistake:
+      (real: (ref: CounterRef, given: unknown) => Promise<{ source: Source }>): typeof real =>
+      async (ref, given) => {
+        const found = await real(ref, given);
+        return { ...found, ...(await aggregationOf(ref, found.source).get()).data() };
+      },
     breaks: ["I5"],
     seed: 100,
   },
-  "a correction that was sent and not heard of is made again": {
-    file: "admin/src/reconcile.ts",
-    find: "moveBase(batch, ref, shards, drift);",
-    replace:
-      'batch.set(counterDoc(ref).collection("shards").doc("base"), { count: FieldValue.increment(drift) }, { merge: true });',
+  "a correction without an answer is made again": {
+    module: "admin/src/reconcile.ts",
+    declaration: "reconcileCounter",
+    mistake:
+      (real: typeof reconcileCounter): typeof reconcileCounter =>
+      (ref, options) =>
+        real(editingCommits(ref, eachWrite(withoutGuardOfBase)), options),
     breaks: ["I5"],
     seed: 820,
   },
   "all increments have the same nonce": {
-    file: "core/src/writePlan.ts",
-    find: "Uint8Array.from({ length: NONCE_BYTES }, () => random() * 256)",
-    replace: "new Uint8Array(NONCE_BYTES)",
+    module: "core/src/writePlan.ts",
+    declaration: "planIncrement",
+    mistake:
+      (real: typeof planIncrement): typeof planIncrement =>
+      (...args) => ({ ...real(...args), nonce: new Uint8Array(4) }),
     breaks: ["I5"],
   },
   "a server's keyed increment without its entry's precondition": {
-    file: "admin/src/increment.ts",
-    find: "writer.create(document, { by, shard, at: FieldValue.serverTimestamp() });",
-    replace: "writer.set(document, { by, shard, at: FieldValue.serverTimestamp() });",
+    module: "admin/src/increment.ts",
+    declaration: "entry",
+    mistake:
+      (real: (...args: unknown[]) => Create): typeof real =>
+      (...args) =>
+      (writer, shard) =>
+        real(...args)(Object.create(writer, { create: { value: writer.set.bind(writer) } }), shard),
     breaks: ["I8"],
     seed: 72,
   },
   "an undo without its entry's precondition": {
-    file: "admin/src/increment.ts",
-    find: "batch.delete(entry.ref, { lastUpdateTime: entry.updateTime });",
-    replace: "batch.delete(entry.ref);",
+    module: "admin/src/increment.ts",
+    declaration: "takeBack",
+    mistake:
+      (real: (counter: Counter, entry: unknown) => Promise<void>): typeof real =>
+      (counter, entry) =>
+        real(editingCommits(counter, withoutPreconditions), entry),
     breaks: ["I8"],
     seed: 686,
   },
-  "nonce not compared": {
-    file: "test/simulation/model/rules.ts",
-    find: "    nonces.length === known.length + 1 &&\n    isEqual(nonces.slice(0, -1), known) &&",
-    replace: "    isEqual(nonces.slice(0, known.length), known) &&",
+  "the rules do not compare the nonce": {
+    module: "test/simulation/model/rules.ts",
+    declaration: "isAppended",
+    mistake:
+      () =>
+      (nonces: readonly unknown[], known: readonly unknown[]): boolean =>
+        nonces.length >= known.length,
     breaks: ["I5"],
   },
   "a window is removed after 10 s": {
-    file: "core/src/layout.ts",
-    find: "MARK_LIFETIME_SECONDS = 120;",
-    replace: "MARK_LIFETIME_SECONDS = 10;",
+    module: "core/src/layout.ts",
+    declaration: "MARK_LIFETIME_SECONDS",
+    mistake: () => 10,
     breaks: ["I5"],
     isRare: true,
   },
-  "replan after an unknown outcome": {
-    file: "client/src/web/commit.ts",
-    find: "if (/^(aborted|permission-denied)$/.test((error as FirestoreError).code)) throw error;",
-    replace: 'throw (error as FirestoreError).code === "unavailable" ? { code: "aborted" } : error;',
-    breaks: ["I5"],
-  },
   "the queue gets another plan than the commit before it": {
-    file: "client/src/web/commit.ts",
-    find: "  addWrites(batch, counter, plan, undoneShard);",
-    replace: "  addWrites(batch, counter, isWatched ? plan : planFor(counter, plan.by), undoneShard);",
+    module: "client/src/web/commit.ts",
+    declaration: "put",
+    mistake:
+      (real: typeof put): typeof put =>
+      (writer, counter, plan, undone) => {
+        const isQueued = "commit" in writer && !plan.entry && !counter._watcher;
+        real(writer, counter, isQueued ? { ...plan, nonce: plan.nonce.map((byte) => byte ^ 1) } : plan, undone);
+      },
     breaks: ["I5"],
   },
   "fold before two minutes": {
-    file: "functions/src/decide.ts",
-    find: "quietSince: asOf - config.shrinkCooldown",
-    replace: "quietSince: asOf - 1_000",
+    ...deciding((step, _cause, _known, now) => (step.do === "fold" ? { ...step, quietSince: now - 1_000 } : step)),
     breaks: ["I5"],
-    seed: 394,
+    seed: 759,
   },
   "a task finds no counter document and gives up": {
-    file: "functions/src/aggregate.ts",
-    find: "  await aggregate(backend, await readCounter(backend.counters.doc(counterId)), { at: due, isPoll });",
-    replace:
-      "  const state = await readCounter(backend.counters.doc(counterId));\n  if (state.published) await aggregate(backend, state, { at: due, isPoll });",
+    module: "functions/src/aggregate.ts",
+    declaration: "runTask",
+    mistake:
+      (real: typeof runTask): typeof runTask =>
+      async (backend, task) => {
+        await backend.sleep(task.due + backend.margin - backend.now());
+        const { published } = await readCounter(backend.counters.doc(task.counterId));
+        if (published) await real(backend, task);
+      },
     breaks: ["I2"],
     seed: 91,
   },
   "a poll is for another instant than the document says": {
-    file: "functions/src/next.ts",
-    find: "Math.ceil(asOf + delay)",
-    replace: "asOf + delay",
+    module: "functions/src/next.ts",
+    declaration: "nextPublished",
+    mistake:
+      (real: typeof nextPublished): typeof nextPublished =>
+      (...args) => {
+        const next = real(...args);
+        return { ...next, nextPollAt: next.nextPollAt === null ? null : next.nextPollAt - 0.314_159_2 };
+      },
     breaks: ["I2"],
   },
   "a publish that is no poll's ends the polls": {
-    file: "functions/src/decide.ts",
-    find: "if (isPoll && nextPollAt !== null) return nextPollAt > at;",
-    replace: "if (at <= asOf - margin) return true;\n  if (isPoll && nextPollAt !== null) return nextPollAt > at;",
+    ...covering(
+      (real) => (cause, published, margin) => cause.at <= published.asOf - margin || real(cause, published, margin),
+    ),
     breaks: ["I2", "I7"],
     isRare: true,
   },
   "shards that were summed and not listed pass for none that are silent": {
-    file: "functions/src/shards.ts",
-    find: "if (!shards) return counted === undefined;",
-    replace: "if (!shards) return false;",
+    module: "functions/src/shards.ts",
+    declaration: "hasSilentShards",
+    mistake:
+      (real: typeof hasSilentShards): typeof hasSilentShards =>
+      (measurement) =>
+        measurement.shards !== undefined && real(measurement),
     breaks: ["I2"],
   },
   "an idle counter stays idle if nothing was written to a new shard": {
-    file: "functions/src/next.ts",
-    find: "(previous.nextPollAt === null ? !isSilent : previous.nextPollAt > asOf)",
-    replace: "(previous.nextPollAt === null || previous.nextPollAt > asOf)",
+    module: "functions/src/next.ts",
+    declaration: "nextPublished",
+    mistake:
+      (real: typeof nextPublished): typeof nextPublished =>
+      (cause, known, ...rest) => {
+        const next = real(cause, known, ...rest);
+        const { previous } = known;
+        const isWritten = next.writes !== previous?.writes || next.total !== previous.total;
+        if (!previous || isWritten || cause.isPoll || previous.nextPollAt !== null) return next;
+        return { ...next, phase: previous.phase, nextPollAt: null };
+      },
     breaks: ["I2"],
     seed: 2650,
   },
   "a counted collection is due when a shard says so": {
-    file: "functions/src/interval.ts",
-    find: "countedCollection === null && cause?.isNew",
-    replace: "cause?.isNew",
+    ...due(
+      (real) =>
+        (published, ...rest) =>
+          real({ ...published, countedCollection: null }, ...rest),
+    ),
     breaks: ["I4"],
     seed: 3778,
   },
-  "nobody remembers for how long a counter has been quiet": {
-    file: "functions/src/next.ts",
-    find: "const quiet = quietFor(previous, asOf);",
-    replace: "const quiet = 0;",
+  "a quiet counter forgets for how long": {
+    module: "functions/src/next.ts",
+    declaration: "quietFor",
+    mistake: () => () => 0,
     breaks: ["I7"],
   },
   "a quiet counter with many shards is polled as rarely as one with few": {
-    file: "functions/src/phase.ts",
-    find: "shardCount > 1 ? Math.min(delay, maxInterval) : delay",
-    replace: "delay",
+    module: "functions/src/phase.ts",
+    declaration: "pollAfter",
+    mistake:
+      (real: typeof pollAfter): typeof pollAfter =>
+      (phase, activity, config) =>
+        real(phase, { ...activity, shardCount: 1 }, config),
     breaks: ["I2"],
   },
   "a counter grows at every write": {
-    file: "functions/src/interval.ts",
-    find: "isContended || growing ? config.minInterval :",
-    replace: "cause ? config.minInterval :",
+    ...due(
+      (real) => (published, config, cause) =>
+        cause ? published.asOf + config.minInterval : real(published, config, cause),
+    ),
     breaks: ["I4"],
   },
 };

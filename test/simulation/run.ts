@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { bundle, type Mutation } from "./bundle.ts";
+import { bundle, type Seam } from "./bundle.ts";
 import type { Range, Report } from "./entry.ts";
 
 /** Seeds that a worker takes at a time. */
@@ -18,7 +18,7 @@ export interface Build {
   remove(): void;
 }
 
-export async function buildSimulation(mutation?: Mutation): Promise<Build> {
+export async function buildSimulation(mutation?: { readonly name: string; readonly seam: Seam }): Promise<Build> {
   const folder = mkdtempSync(join(tmpdir(), "tally-simulation-"));
   return {
     path: await bundle(join(folder, "simulation.mjs"), mutation),

@@ -55,12 +55,12 @@ function isOneWrite({ before, after }: Step, time: Micros, id: string): boolean 
   const known = noncesOf(old[name]);
   if (microsOf(at) !== time || !Array.isArray(nonces) || Object.keys(rest).length > 0) return false;
   const nonce: unknown = nonces.at(-1);
-  return (
-    nonces.length === known.length + 1 &&
-    isEqual(nonces.slice(0, -1), known) &&
-    nonce instanceof Uint8Array &&
-    nonce.length === NONCE_BYTES
-  );
+  return isAppended(nonces, known) && nonce instanceof Uint8Array && nonce.length === NONCE_BYTES;
+}
+
+/** Whether exactly one nonce was added, at the end. A replay adds none, since `arrayUnion` finds its nonce there. */
+function isAppended(nonces: readonly Value[], known: readonly Value[]): boolean {
+  return nonces.length === known.length + 1 && isEqual(nonces.slice(0, -1), known);
 }
 
 /** A tidy removes windows whose latest write is older than `MARK_LIFETIME`, or that no client has made, one at least, and nothing else. */
