@@ -11,7 +11,7 @@ import type { addOnce } from "../../admin/src/receipt.ts";
 import type { reconcileCounter } from "../../admin/src/reconcile.ts";
 import { aggregationOf } from "../../admin/src/source.ts";
 import type { ShardSum, sumOfListed, sumShards } from "../../admin/src/sum.ts";
-import type { put } from "../../client/src/web/commit.ts";
+import type { addWrites } from "../../client/src/web/commit.ts";
 import { isPreconditionFailure, type planIncrement, type Source } from "../../core/src/index.ts";
 import type { aggregate, runTask } from "../../functions/src/aggregate.ts";
 import { type Published, readCounter } from "../../functions/src/counterDocument.ts";
@@ -528,12 +528,17 @@ export const mutations: Record<string, Mutation> = {
   },
   "the queue gets another plan than the commit before it": {
     module: "client/src/web/commit.ts",
-    declaration: "put",
+    declaration: "addWrites",
     mistake:
-      (real: typeof put): typeof put =>
-      (writer, counter, plan, undone) => {
+      (real: typeof addWrites): typeof addWrites =>
+      (writer, counter, plan, undoneShardShard) => {
         const isQueued = "commit" in writer && !plan.entry && !counter._watcher;
-        real(writer, counter, isQueued ? { ...plan, nonce: plan.nonce.map((byte) => byte ^ 1) } : plan, undone);
+        real(
+          writer,
+          counter,
+          isQueued ? { ...plan, nonce: plan.nonce.map((byte) => byte ^ 1) } : plan,
+          undoneShardShard,
+        );
       },
     breaks: ["I5"],
   },
