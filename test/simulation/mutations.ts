@@ -531,13 +531,13 @@ export const mutations: Record<string, Mutation> = {
     declaration: "addWrites",
     mistake:
       (real: typeof addWrites): typeof addWrites =>
-      (writer, counter, plan, undoneShardShard) => {
+      (writer, counter, plan, undoneShard) => {
         const isQueued = "commit" in writer && !plan.entry && !counter._watcher;
         real(
           writer,
           counter,
           isQueued ? { ...plan, nonce: plan.nonce.map((byte) => byte ^ 1) } : plan,
-          undoneShardShard,
+          undoneShard,
         );
       },
     breaks: ["I5"],
