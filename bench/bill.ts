@@ -2,7 +2,7 @@
  * What was used, and what it costs at Firestore's list prices. Writers and functions are the counter's own cost; watchers
  * are billed apart, since how many there are is up to the app.
  */
-import { PRICES } from "../costs/src/costs.ts";
+import { PRICES } from "../costs/src/index.ts";
 import type { Usage } from "../testkit/meter.ts";
 import type { Contender } from "./contenders.ts";
 import type { Rig } from "./rig.ts";

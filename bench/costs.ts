@@ -7,7 +7,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import Table from "cli-table3";
-import { PRICES } from "../costs/src/costs.ts";
+import { PRICES } from "../costs/src/index.ts";
 import { startEmulators } from "../testkit/emulators/emulators.ts";
 import { type Meter, startMeter, type Usage } from "../testkit/meter.ts";
 

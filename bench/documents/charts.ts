@@ -1,5 +1,5 @@
 /** Which charts there are, from which results. */
-import { PRICES } from "../../costs/src/costs.ts";
+import { PRICES } from "../../costs/src/index.ts";
 import type { Chart } from "./chart.ts";
 import { acknowledgement, dollars } from "./dots.ts";
 import { crowd, day, viral } from "./lines.ts";

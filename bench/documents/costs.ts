@@ -1,8 +1,19 @@
 /** The tables of docs/costs.md, from the functions that `npx firestore-tally estimate` computes with. */
 
-import { type Contender, compare, peakOf, RIVAL_PRICES } from "../../cli/src/rivals.ts";
-import { dollars, inWords, rounded } from "../../cli/src/words.ts";
-import { type Costs, costsOf, type Item, PRICES, type Prices, type Traffic } from "../../costs/src/costs.ts";
+import { formatDollars, formatNumber, formatWhole } from "../../cli/src/format.ts";
+import {
+  ALTERNATIVE_PRICES,
+  type CostItem,
+  type CostItemId,
+  compareDesigns,
+  type DesignCosts,
+  highestRate,
+  type MonthlyCosts,
+  monthlyCosts,
+  PRICES,
+  type Prices,
+  type Traffic,
+} from "../../costs/src/index.ts";
 import { type Parts, table } from "./fill.ts";
 
 const MONTH_SECONDS = 30 * 86_400;
@@ -36,7 +47,7 @@ const UNITS = Object.keys(PRICES.nam5) as (keyof Prices)[];
 function things(): string {
   const rows = THINGS.map(([name, units]) => {
     const cost = UNITS.reduce((sum, unit) => sum + (units[unit] ?? 0) * PRICES.nam5[unit], 0);
-    return [name, ...UNITS.map((unit) => (units[unit] ? rounded(units[unit]) : "")), dollars(cost * 1e6)];
+    return [name, ...UNITS.map((unit) => (units[unit] ? formatWhole(units[unit]) : "")), formatDollars(cost * 1e6)];
   });
   return table(["", ...UNITS.map((unit) => `${unit}s`), "$ per million"], 1, rows);
 }
@@ -44,7 +55,7 @@ function things(): string {
 function prices(): string {
   const rows = Object.entries(PRICES).map(([region, all]) => [
     `\`${region}\``,
-    ...UNITS.map((unit) => dollars(all[unit] * 1e6)),
+    ...UNITS.map((unit) => formatDollars(all[unit] * 1e6)),
   ]);
   return table(["US$ per million", ...UNITS.map((unit) => `${unit}s`)], 1, rows);
 }
@@ -69,17 +80,19 @@ const RATES = [0.001, 0.01, 0.1, 1, 10, 100, 1_000];
 /** @param total  of the counter; if it is not given, what half a month makes it */
 function rates(total?: number): string {
   const rows = RATES.map((rate) => {
-    const { items, dollars: all, increments, phases } = costsOf({ ...steady(rate), total }, PRICES.nam5);
-    const [{ shards, interval } = { shards: 0, interval: 0 }] = phases;
-    const perThousand = (unit: Item["unit"]) =>
-      rounded(items.reduce((sum, item) => sum + (item.unit === unit ? item.perMonth : 0), 0) / (increments / 1_000));
+    const { items, dollars: all, increments, dayParts } = monthlyCosts({ ...steady(rate), total }, PRICES.nam5);
+    const [{ shards, interval } = { shards: 0, interval: 0 }] = dayParts;
+    const perThousand = (unit: CostItem["unit"]) =>
+      formatWhole(
+        items.reduce((sum, item) => sum + (item.unit === unit ? item.perMonth : 0), 0) / (increments / 1_000),
+      );
     const counts = (["write", "read", "invocation", "task"] as const).map(perThousand);
     return [
       significant(rate),
-      rounded(shards),
-      inWords(interval / 1_000),
+      formatWhole(shards),
+      formatNumber(interval / 1_000),
       ...counts,
-      dollars((all / increments) * 1e6),
+      formatDollars((all / increments) * 1e6),
     ];
   });
   return table(
@@ -138,18 +151,18 @@ export const EXAMPLES: readonly Example[] = [
 export interface Compared {
   readonly increments: number;
   readonly peak: number;
-  readonly costs: readonly Costs[];
-  readonly contenders: readonly [tally: Contender, recipe: Contender, enough: Contender, redis: Contender];
+  readonly costs: readonly MonthlyCosts[];
+  readonly designs: ReturnType<typeof compareDesigns>;
 }
 
 export function compared({ kinds }: Pick<Example, "kinds">): Compared {
   const all = Object.values(kinds);
-  const costs = all.map((one) => costsOf(one, PRICES.nam5));
+  const costs = all.map((one) => monthlyCosts(one, PRICES.nam5));
   return {
     increments: costs.reduce((sum, { increments }) => sum + increments, 0),
-    peak: peakOf(costs),
+    peak: highestRate(costs),
     costs,
-    contenders: compare(all, PRICES.nam5) as unknown as Compared["contenders"],
+    designs: compareDesigns(all, PRICES.nam5),
   };
 }
 
@@ -157,17 +170,17 @@ function shapes(): string {
   const rows = EXAMPLES.flatMap(({ name, kinds }) =>
     Object.entries(kinds).map(([kind, one]) => {
       const { perSecond, peakPerSecond, peakHours, counters, readsPerDay, watchers } = one;
-      const { phases, increments } = costsOf(one, PRICES.nam5);
+      const { dayParts, increments } = monthlyCosts(one, PRICES.nam5);
       return [
-        rounded(increments),
+        formatWhole(increments),
         kind === name ? name : `${name}: ${kind}`,
-        rounded(counters),
+        formatWhole(counters),
         significant(perSecond),
-        `${significant(peakPerSecond)}, ${inWords(peakHours)} h a day`,
+        `${significant(peakPerSecond)}, ${formatNumber(peakHours)} h a day`,
         significant(peakPerSecond / counters),
-        phases.map(({ shards }) => rounded(shards)).join(", "),
-        inWords((readsPerDay * 30) / increments),
-        rounded(watchers),
+        dayParts.map(({ shards }) => formatWhole(shards)).join(", "),
+        formatNumber((readsPerDay * 30) / increments),
+        formatWhole(watchers),
       ];
     }),
   );
@@ -187,13 +200,15 @@ function shapes(): string {
 
 function comparison(): string {
   const rows = EXAMPLES.map((example) => {
-    const { contenders, increments, peak } = compared(example);
-    const [tally, recipe, enough, redis] = contenders;
-    const least = Math.min(...contenders.filter(({ most = peak }) => most >= peak).map((one) => one.dollars));
-    const cell = ({ dollars: cost, most = peak }: Contender) =>
-      most < peak ? "too slow" : cost === least ? `**${money(cost)}**` : money(cost);
+    const { designs, increments, peak } = compared(example);
+    const [tally, recipe, enough, redis] = designs;
+    const least = Math.min(
+      ...designs.filter(({ maxPerSecond = peak }) => maxPerSecond >= peak).map((one) => one.dollars),
+    );
+    const cell = ({ dollars: cost, maxPerSecond = peak }: DesignCosts) =>
+      maxPerSecond < peak ? "too slow" : cost === least ? `**${money(cost)}**` : money(cost);
     return [
-      rounded(increments),
+      formatWhole(increments),
       example.name,
       cell(tally),
       cell(recipe),
@@ -207,19 +222,19 @@ function comparison(): string {
 /** What Tally and Redis are made of, in each example. */
 function breakdown(): string {
   const rows = EXAMPLES.map((example) => {
-    const { costs, contenders } = compared(example);
-    const [tally, , , redis] = contenders;
+    const { costs, designs } = compared(example);
+    const [tally, , , redis] = designs;
     const items = costs.flatMap((one) => one.items);
-    const sum = (isWanted: (name: string) => boolean) =>
-      items.reduce((all, item) => all + (isWanted(item.name) ? item.dollars : 0), 0);
-    const part = ({ items: parts }: Contender, wanted: string) =>
+    const sum = (isWanted: (id: CostItemId) => boolean) =>
+      items.reduce((all, item) => all + (isWanted(item.id) ? item.dollars : 0), 0);
+    const part = ({ items: parts }: DesignCosts, wanted: string) =>
       money(parts.find((item) => item.name === wanted)?.dollars ?? 0);
-    const isReaders = (name: string) => name.startsWith("totals, by who");
+    const isReaders = (id: CostItemId) => id === "watchers" || id === "readers";
     return [
       example.name,
-      money(sum((name) => name === "increments")),
+      money(sum((id) => id === "increments")),
       money(sum(isReaders)),
-      money(sum((name) => name !== "increments" && !isReaders(name))),
+      money(sum((id) => id !== "increments" && !isReaders(id))),
       part(tally, "CPU and memory"),
       part(redis, "1 GiB of Redis"),
       part(redis, "invocations"),
@@ -235,7 +250,7 @@ export function breakEven(views: number): number {
   let [low, high] = [1e3, 1e12];
   while (high / low > 1.001) {
     const perMonth = Math.sqrt(low * high);
-    const [tally, , , redis] = compared(alike("", perMonth, { counters: 1, peak: [0, 1], views })).contenders;
+    const [tally, , , redis] = compared(alike("", perMonth, { counters: 1, peak: [0, 1], views })).designs;
     if (tally.dollars < redis.dollars) low = perMonth;
     else high = perMonth;
   }
@@ -245,25 +260,25 @@ export function breakEven(views: number): number {
 function breakEvens(): string {
   const rows = [0, 1, 10].map((views) => {
     const perMonth = breakEven(views);
-    return [rounded(views), `${significant(perMonth / 1e6)} million`, significant(perMonth / MONTH_SECONDS)];
+    return [formatWhole(views), `${significant(perMonth / 1e6)} million`, significant(perMonth / MONTH_SECONDS)];
   });
   return table(["views for each increment", "increments a month", "per second"], 0, rows);
 }
 
 /** What Redis costs, whoever uses it. */
-function rivalPrices(): string {
-  const { redisHour, request, cpuSecond, gibSecond } = RIVAL_PRICES;
+function alternativePrices(): string {
+  const { redisHour, request, cpuSecond, gibSecond } = ALTERNATIVE_PRICES;
   const rows = [
-    ["Memorystore for Redis, Basic Tier, 1 GiB", "a month of 720 hours", dollars(redisHour * 720)],
-    ["requests", "a million", dollars(request * 1e6)],
-    ["CPU of an instance that serves", "an hour", dollars(cpuSecond * 3_600)],
-    ["memory of it", "a GiB and hour", dollars(gibSecond * 3_600)],
+    ["Memorystore for Redis, Basic Tier, 1 GiB", "a month of 720 hours", formatDollars(redisHour * 720)],
+    ["requests", "a million", formatDollars(request * 1e6)],
+    ["CPU of an instance that serves", "an hour", formatDollars(cpuSecond * 3_600)],
+    ["memory of it", "a GiB and hour", formatDollars(gibSecond * 3_600)],
   ];
   return table(["", "for", "US$"], 2, rows);
 }
 
 function money(amount: number): string {
-  return amount < 1_000 ? dollars(amount) : `$${rounded(amount)}`;
+  return amount < 1_000 ? formatDollars(amount) : `$${formatWhole(amount)}`;
 }
 
 /** With two digits, however small. */
@@ -281,6 +296,6 @@ export function costParts(): Parts {
     "costs:comparison": comparison(),
     "costs:breakdown": breakdown(),
     "costs:even": breakEvens(),
-    "costs:rivals": rivalPrices(),
+    "costs:alternatives": alternativePrices(),
   };
 }

@@ -18,8 +18,8 @@ describe("docs/costs.md says that", () => {
   test("fixed shards are cheaper than Tally where no counter gets more than a few increments per second", () => {
     const calm = all.filter(({ peak }) => peak <= 5);
     expect(calm.length).toBeGreaterThanOrEqual(4);
-    for (const { name, contenders } of calm) {
-      const [tally, , enough] = contenders;
+    for (const { name, designs } of calm) {
+      const [tally, , enough] = designs;
       expect(enough.dollars, name).toBeLessThan(tally.dollars);
     }
   });
@@ -27,9 +27,9 @@ describe("docs/costs.md says that", () => {
   test("Tally is cheapest where counters are now calm and now hot, below tens of millions a month", () => {
     const between = all.filter(({ peak, increments }) => peak > 10 && increments < 2e7);
     expect(between.length).toBeGreaterThanOrEqual(2);
-    for (const { name, peak, contenders } of between) {
-      const [tally, ...others] = contenders;
-      const able = others.filter(({ most = peak }) => most >= peak);
+    for (const { name, peak, designs } of between) {
+      const [tally, ...others] = designs;
+      const able = others.filter(({ maxPerSecond = peak }) => maxPerSecond >= peak);
       for (const other of able) expect(tally.dollars, `${name}: ${other.name}`).toBeLessThan(other.dollars);
     }
   });

@@ -1,5 +1,5 @@
 /** The tables of docs/performance.md, from what was recorded. */
-import { rounded } from "../../cli/src/words.ts";
+import { formatWhole } from "../../cli/src/format.ts";
 import { type Percentiles, percentilesOf } from "../../testkit/statistics.ts";
 import type { CrowdTrial } from "../crowd.ts";
 import type { Freshness } from "../freshness.ts";
@@ -55,38 +55,43 @@ function freshness(trials: readonly Trial[]): string {
 
 function exactness(trials: readonly Trial[]): string {
   return ofTrials(trials, {
-    made: ({ offered }) => rounded(offered),
-    acknowledged: ({ acknowledged }) => rounded(acknowledged),
-    "in the total": ({ total }) => rounded(total),
-    "seen by who watches": ({ visible }) => rounded(visible),
+    made: ({ offered }) => formatWhole(offered),
+    acknowledged: ({ acknowledged }) => formatWhole(acknowledged),
+    "in the total": ({ total }) => formatWhole(total),
+    "seen by who watches": ({ visible }) => formatWhole(visible),
     exact: ({ exact }) => (exact ? "yes" : "**no**"),
-    "refused commits": ({ aborted }) => rounded(aborted),
+    "refused commits": ({ aborted }) => formatWhole(aborted),
   });
 }
 
 function costs(trials: readonly Trial[]): string {
   return ofTrials(trials, {
-    documents: ({ documents }) => rounded(documents),
-    reads: ({ per1000 }) => rounded(per1000.reads),
-    writes: ({ per1000 }) => rounded(per1000.writes),
-    deletes: ({ per1000 }) => rounded(per1000.deletes),
-    invocations: ({ per1000 }) => rounded(per1000.invocations),
-    tasks: ({ per1000 }) => rounded(per1000.tasks),
+    documents: ({ documents }) => formatWhole(documents),
+    reads: ({ per1000 }) => formatWhole(per1000.reads),
+    writes: ({ per1000 }) => formatWhole(per1000.writes),
+    deletes: ({ per1000 }) => formatWhole(per1000.deletes),
+    invocations: ({ per1000 }) => formatWhole(per1000.invocations),
+    tasks: ({ per1000 }) => formatWhole(per1000.tasks),
     "$ per million": ({ dollarsPerMillion }) => fixed(dollarsPerMillion, 2),
   });
 }
 
 function overheads({ overhead }: Recorded): string {
-  const rows = overhead.map(({ name, tally, raw, ratio }) => [name, rounded(tally), rounded(raw), fixed(ratio, 2)]);
+  const rows = overhead.map(({ name, tally, raw, ratio }) => [
+    name,
+    formatWhole(tally),
+    formatWhole(raw),
+    fixed(ratio, 2),
+  ]);
   return table(["", "Tally, writes/s", "by hand, writes/s", "ratio"], 1, rows);
 }
 
 function aggregations({ aggregation }: Recorded): string {
   const rows = aggregation.map(({ shards, perSecond, perCoreSecond, took: { p50, p95, p99 } }) => [
-    rounded(shards),
+    formatWhole(shards),
     fixed(perSecond, 1),
     fixed(perCoreSecond, 1),
-    ...[p50, p95, p99].map((duration) => `${rounded(duration)} ms`),
+    ...[p50, p95, p99].map((duration) => `${formatWhole(duration)} ms`),
   ]);
   return table(["shards", "per second", "per second of CPU", "p50", "p95", "p99"], 0, rows);
 }
@@ -105,12 +110,12 @@ function rates(all: readonly Freshness[]): string {
     const mean = delays.reduce((sum, delay) => sum + delay, 0) / delays.length;
     const { p95 } = percentilesOf(delays);
     const [first, google] = BEFORE[perSecond] ?? ["", ""];
-    const now = `${rounded(mean)} / ${rounded(p95)}`;
+    const now = `${formatWhole(mean)} / ${formatWhole(p95)}`;
     return [
       `${perSecond}`,
       `${increments}`,
       now,
-      rounded(Math.max(...delays)),
+      formatWhole(Math.max(...delays)),
       exact ? "yes" : "**no**",
       `${shards}`,
       first,
@@ -157,9 +162,14 @@ function crowds(trials: readonly CrowdTrial[]): string {
     const early = tally.map((trial) => trial.early.documents);
     return [
       ...name.split("|"),
-      ...[`${tally.length}`, rounded(sum("offered")), rounded(sum("acknowledged")), rounded(sum("counted"))],
+      ...[
+        `${tally.length}`,
+        formatWhole(sum("offered")),
+        formatWhole(sum("acknowledged")),
+        formatWhole(sum("counted")),
+      ],
       ...times,
-      rounded(Math.min(...early)),
+      formatWhole(Math.min(...early)),
     ];
   });
   return table(

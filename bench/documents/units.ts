@@ -1,10 +1,10 @@
 /** How figures are written in documents. */
-import { rounded } from "../../cli/src/words.ts";
+import { formatWhole } from "../../cli/src/format.ts";
 
 /** What takes for ever is "never". */
 export function seconds(millis: number, digits = 1): string {
   if (!Number.isFinite(millis)) return "never";
-  return millis < 100_000 ? `${fixed(millis / 1_000, digits)} s` : `${rounded(millis / 60_000)} min`;
+  return millis < 100_000 ? `${fixed(millis / 1_000, digits)} s` : `${formatWhole(millis / 60_000)} min`;
 }
 
 export function fixed(number: number, digits: number): string {

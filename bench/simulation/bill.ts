@@ -1,5 +1,5 @@
 /** What Firestore, functions and tasks would bill, item by item, at the prices that `npx firestore-tally estimate` uses. */
-import { PRICES, type Prices } from "../../costs/src/costs.ts";
+import { PRICES, type Prices } from "../../costs/src/index.ts";
 
 /** What is billed for each item. */
 export const UNITS = {

@@ -1,5 +1,5 @@
 /** The tables that are printed. */
-import { type Cell, table } from "../../cli/src/screen.ts";
+import { type Cell, table } from "../../cli/src/table.ts";
 import type { Millis } from "../../functions/src/config.ts";
 import { ITEMS } from "./bill.ts";
 import type { Popularity, Summary } from "./summary.ts";

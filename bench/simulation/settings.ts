@@ -2,7 +2,7 @@
  * What can be varied, with its default: the parameters of the backend's configuration, as they deploy, and what is assumed
  * of the world.
  */
-import { DEFAULTS } from "../../costs/src/costs.ts";
+import { DEFAULT_CONFIG } from "../../costs/src/index.ts";
 import type { Config, Millis } from "../../functions/src/config.ts";
 import type { HotDocuments } from "./shard.ts";
 
@@ -32,7 +32,7 @@ type Numbers<T> = { readonly [K in keyof T as T[K] extends number ? K : never]: 
 
 export type Settings = Numbers<Config> & Assumptions & HotDocuments & Latencies;
 
-const { collection: _, counted: __, mirrors: ___, ...config } = DEFAULTS;
+const { collection: _, counted: __, mirrors: ___, ...config } = DEFAULT_CONFIG;
 
 export const SETTINGS: Settings = {
   ...config,
@@ -51,7 +51,7 @@ export const SETTINGS: Settings = {
 
 /** The configuration that the functions' decisions take. */
 export function configOf(settings: Settings): Config {
-  return { ...DEFAULTS, ...settings };
+  return { ...DEFAULT_CONFIG, ...settings };
 }
 
 /**

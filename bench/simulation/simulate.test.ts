@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { costsOf, DEFAULTS, PRICES } from "../../costs/src/costs.ts";
+import { DEFAULT_CONFIG, monthlyCosts, PRICES } from "../../costs/src/index.ts";
 import { configOf, SETTINGS, withSettings } from "./settings.ts";
 import { simulate } from "./simulate.ts";
 import { summarize, timeline } from "./summary.ts";
@@ -23,7 +23,7 @@ test("a seed makes the same run, another seed another", () => {
 
 describe("settings", () => {
   test("start from the configuration that deploys", () => {
-    expect(configOf(SETTINGS)).toEqual({ ...SETTINGS, ...DEFAULTS });
+    expect(configOf(SETTINGS)).toEqual({ ...SETTINGS, ...DEFAULT_CONFIG });
   });
 
   test.each(["precision", "precision=", "precision=-1", "precision=much", "precisions=1", "toString=1"])(
@@ -144,7 +144,7 @@ test.each([
   [100, 10],
 ])("at %d/s `estimate` comes within %d %% of what is simulated", (rate, percent) => {
   const traffic = { perSecond: rate, peakPerSecond: rate, peakHours: 24, counters: 1, keyed: 0, watchers: 0 };
-  const { items, increments } = costsOf({ ...traffic, readsPerDay: 0, perClient: 0, total: 0 }, PRICES.nam5);
+  const { items, increments } = monthlyCosts({ ...traffic, readsPerDay: 0, perClient: 0, total: 0 }, PRICES.nam5);
   const sweeps = items.find(({ name }) => name === "sweeps")?.perMonth as number;
   const ofSweeps = sweeps * PRICES.nam5.read + (sweeps / 2) * PRICES.nam5.invocation;
   const estimated = items.reduce((sum, { dollars }) => sum + dollars, -ofSweeps) / (increments / 1e6);

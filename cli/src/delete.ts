@@ -1,69 +1,70 @@
-/** `delete`: deletes counters and all that belongs to them. Cost: 1 read and 1 delete per document. */
+/** `delete`: deletes counters and everything below them. Cost: 1 read and 1 delete per document. */
 import { deleteCounter, extentOf } from "../../admin/src/maintain.ts";
-import { consent } from "./consent.ts";
+import type { CommandContext } from "./commandContext.ts";
+import { confirm } from "./confirm.ts";
+import { forEachCounter, throwIfIncomplete } from "./forEachCounter.ts";
+import { formatWhole, pluralize } from "./format.ts";
+import { paint, print, printJson, printStatus } from "./output.ts";
 import {
-  endRound,
-  goRound,
-  groupInWords,
-  idsOf,
+  countSelected,
+  describeGroup,
+  parseSelection,
   type Selection,
   type SelectionOptions,
-  selectionOf,
-  sizeOf,
-} from "./round.ts";
-import { paint, print, printJson, tell } from "./screen.ts";
-import type { Session } from "./session.ts";
-import { rounded, several } from "./words.ts";
+  selectedIds,
+} from "./selection.ts";
 
 interface Deleted {
   /** The counter document included. */
   readonly documents: number;
 }
 
-export async function deleteCounters(session: Session, options: SelectionOptions, ids: string[]): Promise<void> {
-  const selection = selectionOf(ids, options);
-  for (const id of ids) session.ref(id);
-  await consent(session, {
-    what: `Delete ${await described(session, selection)} and all that belongs to ${ids.length === 1 ? "it" : "them"}`,
-    extent: async () => several(await countDocuments(session, selection), "document"),
-    typed: selection.group === "" ? "ungrouped" : selection.group,
+export async function deleteCounters(context: CommandContext, options: SelectionOptions, ids: string[]): Promise<void> {
+  const selection = parseSelection(ids, options);
+  for (const id of ids) context.ref(id);
+  await confirm(context, {
+    action: `Delete ${await describe(context, selection)} and everything below ${ids.length === 1 ? "it" : "them"}`,
+    size: async () => pluralize(await countDocuments(context, selection), "document"),
+    word: selection.group === "" ? "ungrouped" : selection.group,
   });
   let documents = 0;
-  const round = await goRound<Deleted>(session, selection, {
-    doing: "Deleting",
-    work: async (ref, tellShare) => {
+  const run = await forEachCounter<Deleted>(context, selection, {
+    label: "Deleting",
+    work: async (ref, onProgress) => {
       let deleted = 0;
       await deleteCounter(ref, {
         onProgress: (done, all) => {
           documents += done - deleted;
           deleted = done;
-          tellShare(done / all);
+          onProgress(done / all);
         },
       });
       return { documents: deleted };
     },
-    detail: () => several(documents, "document"),
+    detail: () => pluralize(documents, "document"),
   });
-  if (session.json) printJson({ ...session.target, after: round.after ?? null, counters: round.done });
-  else print(`${several(round.done.length, "counter")} deleted, ${several(documents, "document")}.`);
-  endRound(round);
+  if (context.json) printJson({ ...context.target, after: run.after ?? null, counters: run.outcomes });
+  else print(`${pluralize(run.outcomes.length, "counter")} deleted, ${pluralize(documents, "document")}.`);
+  throwIfIncomplete(run);
 }
 
-async function described(session: Session, selection: Selection): Promise<string> {
+async function describe(context: CommandContext, selection: Selection): Promise<string> {
   const { ids, group, after } = selection;
-  if (group === undefined) return ids.length <= 3 ? ids.join(", ") : several(ids.length, "counter");
+  if (group === undefined) return ids.length <= 3 ? ids.join(", ") : pluralize(ids.length, "counter");
   const rest = after === undefined ? "" : ` after ${after}`;
-  return `${several(await sizeOf(session, selection), "counter")} of ${groupInWords(group)}${rest}`;
+  return `${pluralize(await countSelected(context, selection), "counter")} of ${describeGroup(group)}${rest}`;
 }
 
-/** Cost: 1 read per 1,000 documents, at least 1 per part of a counter; 1 read per counter of a group. */
-async function countDocuments(session: Session, selection: Selection): Promise<number> {
+/** Cost: 1 read per 1,000 documents, at least 1 per subcollection of a counter; 1 read per counter of a group. */
+async function countDocuments(context: CommandContext, selection: Selection): Promise<number> {
   let documents = 0;
   let counters = 0;
-  for await (const id of idsOf(session, selection)) {
-    documents += (await extentOf(session.ref(id))).documents;
+  for await (const id of selectedIds(context, selection)) {
+    documents += (await extentOf(context.ref(id))).documents;
     counters++;
-    if (counters % 100 === 0) tell(paint("dim", `counting: ${rounded(documents)} documents so far`, process.stderr));
+    if (counters % 100 === 0) {
+      printStatus(paint("dim", `counting: ${formatWhole(documents)} documents so far`, process.stderr));
+    }
   }
   return documents;
 }

@@ -1,10 +1,18 @@
-/** `estimate`: what a traffic costs in a month. No I/O, no credentials. */
+/** `estimate`: what traffic costs in a month. No I/O, no credentials. */
 
-import { type Costs, costsOf, PRICES, type Traffic } from "../../costs/src/costs.ts";
-import { type Contender, compare, peakOf } from "./rivals.ts";
-import { list, paint, print, printJson, table } from "./screen.ts";
-import { Stop, WRONG_USAGE } from "./stop.ts";
-import { dollars, inWords, rounded, several } from "./words.ts";
+import {
+  compareDesigns,
+  type DesignCosts,
+  highestRate,
+  type MonthlyCosts,
+  monthlyCosts,
+  PRICES,
+  type Traffic,
+} from "../../costs/src/index.ts";
+import { CommandError, WRONG_USAGE } from "./commandError.ts";
+import { formatDollars, formatNumber, formatWhole, pluralize } from "./format.ts";
+import { paint, print, printJson } from "./output.ts";
+import { bulletList, table } from "./table.ts";
 
 export interface EstimateOptions {
   readonly json?: boolean;
@@ -25,26 +33,29 @@ export interface EstimateOptions {
 const DAY_SECONDS = 86_400;
 
 export async function estimate(options: EstimateOptions): Promise<void> {
-  const traffic = trafficOf(options);
+  const traffic = parseTraffic(options);
   const prices = PRICES[options.region];
-  const estimated = costsOf(traffic, prices);
-  const compared = options.compare ? compare([traffic], prices) : undefined;
+  const costs = monthlyCosts(traffic, prices);
+  const compared = options.compare ? compareDesigns([traffic], prices) : undefined;
   if (options.json) {
-    printJson({ traffic, region: options.region, ...estimated, notIncluded: NOT_INCLUDED, compared });
+    printJson({ traffic, region: options.region, ...costs, notIncluded: NOT_INCLUDED, compared });
     return;
   }
-  show(traffic, options.region, estimated);
-  if (compared) showCompared(compared, estimated);
+  printCosts(traffic, options.region, costs);
+  if (compared) printComparison(compared, costs);
 }
 
-function trafficOf(options: EstimateOptions): Traffic {
+function parseTraffic(options: EstimateOptions): Traffic {
   const { perSecond, perDay, peak, peakHours, counters, keyed, watchers, readsPerDay, perClient, total } = options;
   if ((perSecond === undefined) === (perDay === undefined)) {
-    throw new Stop(WRONG_USAGE, "say how much is counted: --per-second <n> or --per-day <n>");
+    throw new CommandError(WRONG_USAGE, "pass the number of increments: either --per-second <n> or --per-day <n>");
   }
   const average = perSecond ?? (perDay ?? 0) / DAY_SECONDS;
   if (peak !== undefined && peak < average) {
-    throw new Stop(WRONG_USAGE, `--peak ${peak} is less than the average of ${inWords(average)} per second`);
+    throw new CommandError(
+      WRONG_USAGE,
+      `--peak ${peak} is less than the average of ${formatNumber(average)} per second; pass a higher one`,
+    );
   }
   const peakPerSecond = peak ?? average;
   return { perSecond: average, peakPerSecond, peakHours, counters, keyed, watchers, readsPerDay, perClient, total };
@@ -53,55 +64,54 @@ function trafficOf(options: EstimateOptions): Traffic {
 const NOT_INCLUDED = [
   "CPU and memory of the functions: at most $2.50 per million invocations of 100 ms each; far less where an instance serves many at a time.",
   "Storage, network, logs.",
-  "The free quota is not taken off: 50,000 reads and 20,000 writes a day, 2 million invocations and 1 million tasks a month.",
+  "The free quota is not deducted: 50,000 reads and 20,000 writes a day, 2 million invocations and 1 million tasks a month.",
 ];
 
-/** What stands behind the figures. */
 function assumptions(
   { counters, keyed, watchers, perClient, peakPerSecond, perSecond, peakHours }: Traffic,
-  { phases }: Costs,
+  { dayParts }: MonthlyCosts,
 ) {
-  const [busy] = phases;
-  const shortened = peakPerSecond > perSecond && busy && busy.hours < peakHours;
+  const [busy] = dayParts;
+  const isShortened = peakPerSecond > perSecond && busy && busy.hours < peakHours;
   return [
-    `${several(counters, "counter")}, written alike. Estimate unlike ones one kind at a time.`,
-    ...phases.map(({ hours, rate, shards, interval }) => {
-      const pace = rate === 0 ? "no total" : `a total every ${inWords(interval / 1_000)} s at most`;
-      return `${inWords(hours)} hours a day: ${significant(rate)} increments/s of each, ${several(shards, "shard")}, ${pace}.`;
+    `${pluralize(counters, "counter")} with equal traffic. Estimate different kinds of counters separately.`,
+    ...dayParts.map(({ hours, rate, shards, interval }) => {
+      const totals = rate === 0 ? "no total" : `a total every ${formatNumber(interval / 1_000)} s at most`;
+      return `${formatNumber(hours)} hours a day: ${formatRate(rate)} increments/s per counter, ${pluralize(shards, "shard")}, ${totals}.`;
     }),
-    ...(shortened ? [`The peak lasts no longer, since it would be more than the increments of a day.`] : []),
-    `${inWords(keyed * 100)}% of the increments have a key; ${several(watchers, "client")} watch each counter.`,
+    ...(isShortened ? ["The peak is shorter than given: a longer one would exceed the increments of a day."] : []),
+    `${formatNumber(keyed * 100)}% of the increments have a key; ${pluralize(watchers, "client")} watch each counter.`,
     perClient > 0
-      ? `Clients read the shard count once per ${several(perClient, "increment")}.`
-      : "Clients that increment a counter watch it, too.",
+      ? `Clients read the shard count once per ${pluralize(perClient, "increment")}.`
+      : "Clients that increment a counter also watch it.",
     "The functions run with their default parameters, and the index of the shards is deployed.",
   ];
 }
 
-function show(traffic: Traffic, region: string, costs: Costs): void {
-  const shown = costs.items.filter(({ perMonth }) => perMonth > 0);
-  const rows = shown.map(({ name, unit, perMonth, dollars: cost }) => [
-    name,
-    `${rounded(perMonth)} ${unit}s`,
-    dollars(cost),
-  ]);
-  const total = [paint("bold", "a month of 30 days"), "", paint("bold", dollars(costs.dollars))];
+function printCosts(traffic: Traffic, region: string, costs: MonthlyCosts): void {
+  const rows = costs.items
+    .filter(({ perMonth }) => perMonth > 0)
+    .map(({ name, unit, perMonth, dollars }) => [name, `${formatWhole(perMonth)} ${unit}s`, formatDollars(dollars)]);
+  const total = [paint("bold", "a month of 30 days"), "", paint("bold", formatDollars(costs.dollars))];
   print(table([...rows, total], ["left", "right", "right"], ["", "per month", `US$ in ${region}`]));
-  if (costs.increments > 0) print(`\n${dollars((costs.dollars / costs.increments) * 1e6)} per million increments.`);
-  print(`\n${list("Assumed", assumptions(traffic, costs))}\n\n${list("Not included", NOT_INCLUDED)}`);
+  if (costs.increments > 0) {
+    print(`\n${formatDollars((costs.dollars / costs.increments) * 1e6)} per million increments.`);
+  }
+  print(`\n${bulletList("Assumed", assumptions(traffic, costs))}\n\n${bulletList("Not included", NOT_INCLUDED)}`);
 }
 
-function significant(rate: number): string {
+/** Two significant digits. */
+function formatRate(rate: number): string {
   return Number(rate.toPrecision(2)).toString();
 }
 
-function showCompared(contenders: readonly Contender[], costs: Costs): void {
-  const peak = peakOf([costs]);
-  const rows = contenders.map(({ name, dollars: cost, most = Number.POSITIVE_INFINITY }) => [
+function printComparison(designs: readonly DesignCosts[], costs: MonthlyCosts): void {
+  const peak = highestRate([costs]);
+  const rows = designs.map(({ name, dollars, maxPerSecond = Number.POSITIVE_INFINITY }) => [
     name,
-    dollars(cost),
-    most < peak ? `takes ${inWords(most)}/s of a counter, not ${significant(peak)}/s` : "",
+    formatDollars(dollars),
+    maxPerSecond < peak ? `limit ${formatNumber(maxPerSecond)}/s per counter, ${formatRate(peak)}/s needed` : "",
   ]);
   print(`\n${table(rows, ["left", "right", "left"], ["with CPU and memory of functions", "per month", ""])}`);
-  print("What is assumed of the others is in docs/costs.md.");
+  print("docs/costs.md lists the assumptions about the alternatives.");
 }

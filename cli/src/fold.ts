@@ -1,19 +1,22 @@
 /**
- * `fold`: moves surplus shards into `base` now, where the functions would in their own time.
+ * `fold`: moves surplus shards into `base` now, instead of at the functions' next sweep.
  *
- * The procedure is the functions' own: surplus shards that have been quiet for long enough, each on the condition that it
- * still is as it was measured. So it may run beside them.
+ * The procedure is the functions' own: it folds surplus shards that have been quiet for long enough, each on the
+ * precondition that it has not changed since it was read. So it may run beside the functions.
  */
 
 import { type CounterRef, counterDoc } from "../../admin/src/counter.ts";
 import { SHARDS } from "../../core/src/index.ts";
 import { readCounter } from "../../functions/src/counterDocument.ts";
 import { fold as foldShards } from "../../functions/src/fold.ts";
-import { endRound, goRound, type SelectionOptions, selectionOf } from "./round.ts";
-import { print, printJson, shown, table, tell } from "./screen.ts";
-import type { Session } from "./session.ts";
-import { nameOf } from "./target.ts";
-import { several } from "./words.ts";
+import type { CommandContext } from "./commandContext.ts";
+import { describeTarget } from "./databaseTarget.ts";
+import { escapeControls } from "./escape.ts";
+import { forEachCounter, succeeded, throwIfIncomplete } from "./forEachCounter.ts";
+import { pluralize } from "./format.ts";
+import { print, printJson, printStatus } from "./output.ts";
+import { parseSelection, type SelectionOptions } from "./selection.ts";
+import { table } from "./table.ts";
 
 export interface FoldOptions extends SelectionOptions {
   /** Seconds. */
@@ -24,57 +27,49 @@ interface Folded {
   /** Documents in `shards` before. */
   readonly shards: number;
   readonly folded: number;
-  /** Surplus shards that were written too lately to be folded. */
+  /** Surplus shards that were written too recently. */
   readonly busy: number;
 }
 
-export async function fold(session: Session, options: FoldOptions, ids: string[]): Promise<void> {
-  const selection = selectionOf(ids, options);
-  const quiet = options.quietFor * 1_000;
-  tell(`Folding in the ${nameOf(session.target)}.`);
+export async function fold(context: CommandContext, options: FoldOptions, ids: string[]): Promise<void> {
+  const selection = parseSelection(ids, options);
+  const quietMillis = options.quietFor * 1_000;
+  printStatus(`Folding in the ${describeTarget(context.target)}.`);
   let total = 0;
-  const round = await goRound<Folded>(session, selection, {
-    doing: "Folding",
+  const run = await forEachCounter<Folded>(context, selection, {
+    label: "Folding",
     work: async (ref) => {
-      const result = await foldOne(ref, quiet);
+      const result = await foldCounter(ref, quietMillis);
       total += result.folded;
       return result;
     },
-    detail: () => `${several(total, "shard")} folded`,
+    detail: () => `${pluralize(total, "shard")} folded`,
   });
-  if (session.json) printJson({ ...session.target, after: round.after ?? null, counters: round.done });
-  else
-    report(
-      round.done.filter((one): one is { id: string } & Folded => "folded" in one),
-      ids.length > 0,
-    );
-  endRound(round);
+  if (context.json) printJson({ ...context.target, after: run.after ?? null, counters: run.outcomes });
+  else printFolded(run.outcomes.filter(succeeded), ids.length > 0);
+  throwIfIncomplete(run);
 }
 
-/** Cost: 1 read, and what folding costs. */
-async function foldOne(ref: CounterRef, quiet: number): Promise<Folded> {
+/** Cost: 1 read, and the cost of folding. */
+async function foldCounter(ref: CounterRef, quietMillis: number): Promise<Folded> {
   const { published } = await readCounter(counterDoc(ref));
-  // Without a published total it is not known over how many shards its writers spread.
+  // Without a published shard count, any shard may be in use.
   const fromIndex = published?.shardCount ?? Number.POSITIVE_INFINITY;
   const { documents, surplus, folded } = await foldShards(
     counterDoc(ref).collection(SHARDS),
     fromIndex,
-    Date.now() - quiet,
+    Date.now() - quietMillis,
   );
   return { shards: documents, folded, busy: surplus - folded };
 }
 
-function report(done: readonly ({ id: string } & Folded)[], all: boolean): void {
-  const listed = all ? done : done.filter(({ folded, busy }) => folded + busy > 0);
-  const sum = (of: (one: Folded) => number) => done.reduce((total, one) => total + of(one), 0);
+/** @param listUnchanged  whether counters without surplus shards are listed, too */
+function printFolded(counters: readonly ({ id: string } & Folded)[], listUnchanged: boolean): void {
+  const listed = listUnchanged ? counters : counters.filter(({ folded, busy }) => folded + busy > 0);
   if (listed.length > 0) {
-    const rows = listed.map(({ id, shards, folded, busy }) => [shown(id), shards, folded, busy]);
+    const rows = listed.map(({ id, shards, folded, busy }) => [escapeControls(id), shards, folded, busy]);
     print(table(rows, ["left", "right", "right", "right"], ["counter", "shards", "folded", "still busy"]));
   }
-  print(
-    `${several(
-      sum(({ folded }) => folded),
-      "shard",
-    )} of ${several(done.length, "counter")} folded into base.`,
-  );
+  const folded = counters.reduce((sum, one) => sum + one.folded, 0);
+  print(`${pluralize(folded, "shard")} of ${pluralize(counters.length, "counter")} folded into base.`);
 }

@@ -1,23 +1,24 @@
 #!/usr/bin/env node
-/** `npx firestore-tally`: runs the command line, and ends with one line and an exit code if that fails. */
+/** `npx firestore-tally`: runs the command line. A failure prints one line and sets the exit code. */
 import { Command, CommanderError } from "commander";
-import { define } from "./program.ts";
-import { paint, shown, tell } from "./screen.ts";
-import { stopFor, WRONG_USAGE } from "./stop.ts";
+import { toCommandError, WRONG_USAGE } from "./commandError.ts";
+import { escapeControls } from "./escape.ts";
+import { paint, printStatus } from "./output.ts";
+import { defineProgram } from "./program.ts";
 
 const verbose = process.argv.includes("--verbose") || process.env.DEBUG !== undefined;
-// Those of the libraries, on looking for credentials and the like.
+// Hides the warnings of libraries, such as those about missing credentials.
 if (!verbose) process.removeAllListeners("warning");
-// Who reads us through a pipe may have had enough.
+// The reader of a pipe, such as `head`, may close it early.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
 
-// The libraries look for credentials in the background, and tell nobody else when there are none.
-process.on("unhandledRejection", (error) => void end(fail(error)));
-await end(await run());
+// Libraries look for credentials in the background, and a failure surfaces only here.
+process.on("unhandledRejection", (error) => void exit(fail(error)));
+await exit(await run());
 
 async function run(): Promise<number> {
-  // Made so that commands get the settings of the program they are added to.
-  const program = define(new Command().exitOverride());
+  // Set before commands are added: they inherit the settings.
+  const program = defineProgram(new Command().exitOverride());
   try {
     await program.parseAsync();
     return 0;
@@ -28,20 +29,17 @@ async function run(): Promise<number> {
 }
 
 function fail(error: unknown): number {
-  const stop = stopFor(error);
-  tell(`${paint("red", "error:", process.stderr)} ${stop.message}`);
-  if (verbose)
-    tell(
-      String(((stop.cause ?? stop) as Error).stack)
-        .split("\n")
-        .map(shown)
-        .join("\n"),
-    );
-  return stop.exitCode;
+  const failure = toCommandError(error);
+  printStatus(`${paint("red", "error:", process.stderr)} ${failure.message}`);
+  if (verbose) {
+    const { stack } = (failure.cause ?? failure) as Error;
+    printStatus(String(stack).split("\n").map(escapeControls).join("\n"));
+  }
+  return failure.exitCode;
 }
 
-/** At once: what an interrupt has left under way would keep the process alive. */
-async function end(exitCode: number): Promise<never> {
+/** Exits at once: pending calls of an interrupted command would keep the process alive. */
+async function exit(exitCode: number): Promise<never> {
   await new Promise((resolve) => process.stdout.write("", resolve));
   process.exit(exitCode);
 }

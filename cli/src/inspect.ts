@@ -1,30 +1,35 @@
-/** `inspect`: what there is to say about one counter, on one screen. Cost: 1 read per shard and a few; it says so. */
+/** `inspect`: everything about one counter, on one screen. Cost: 1 read per shard and a few more; it prints how many. */
 
 import { type CounterRef, counterDoc } from "../../admin/src/counter.ts";
 import { sumOfListed } from "../../admin/src/sum.ts";
 import { CORRECTIONS, SHARDS } from "../../core/src/index.ts";
-import { type Findings, type Inspection, inspectionOf, isoOf, type PublishedReport } from "./inspection.ts";
-import { type Cell, paint, print, printJson, shown, table } from "./screen.ts";
-import type { Session } from "./session.ts";
-import { FAILED, Stop } from "./stop.ts";
-import { nameOf, type Target } from "./target.ts";
-import { duration, inWords, several, signed } from "./words.ts";
+import type { CommandContext } from "./commandContext.ts";
+import { CommandError, FAILED } from "./commandError.ts";
+import { type CounterReading, type CounterReport, isoOf, type PublishedReport, reportOf } from "./counterReport.ts";
+import { type DatabaseTarget, describeTarget } from "./databaseTarget.ts";
+import { escapeControls } from "./escape.ts";
+import { formatDuration, formatNumber, formatSigned, pluralize } from "./format.ts";
+import { paint, print, printJson } from "./output.ts";
+import { type Cell, table } from "./table.ts";
 
-export async function inspect(session: Session, _: unknown, id: string): Promise<void> {
-  const findings = await read(session.ref(id));
-  const { measurement, published, source } = findings;
+export async function inspect(context: CommandContext, _: unknown, id: string): Promise<void> {
+  const reading = await readAll(context.ref(id));
+  const { measurement, published, source } = reading;
   if (!published && !source && measurement.documents === 0) {
-    throw new Stop(FAILED, `"${shown(id)}" was never counted: no total and no shards in the ${nameOf(session.target)}`);
+    throw new CommandError(
+      FAILED,
+      `"${escapeControls(id)}" has no total and no shards in the ${describeTarget(context.target)}; check the id, and --database and --collection`,
+    );
   }
-  const inspection = inspectionOf(findings);
-  if (session.json) printJson({ ...session.target, ...inspection });
-  else show(inspection, session.target);
+  const report = reportOf(reading);
+  if (context.json) printJson({ ...context.target, ...report });
+  else printReport(report, context.target);
 }
 
-async function read(ref: CounterRef): Promise<Findings> {
+async function readAll(ref: CounterRef): Promise<CounterReading> {
   const document = counterDoc(ref);
   const part = (name: string) => document.collection(name);
-  // First, so that what it counts is in the measurement.
+  // Read first, so that the measurement includes everything that the published total does.
   const counter = await document.get();
   const [measurement, entries, corrections] = await Promise.all([
     part(SHARDS).select("count", "writes").get().then(sumOfListed),
@@ -61,68 +66,67 @@ function publishedOf(counter: FirebaseFirestore.DocumentSnapshot): PublishedRepo
   };
 }
 
-function show(inspection: Inspection, target: Target): void {
-  const { id, shards, warnings, reads, exact } = inspection;
-  print(`${paint("bold", shown(id))}\n${paint("dim", nameOf(target))}\n`);
-  print(table(facts(inspection), ["left", "right", "left"]));
+function printReport(report: CounterReport, target: DatabaseTarget): void {
+  const { id, shards, warnings, reads, exact } = report;
+  print(`${paint("bold", escapeControls(id))}\n${paint("dim", describeTarget(target))}\n`);
+  print(table(rowsOf(report), ["left", "right", "left"]));
   if (shards.busiest.length > 1) {
     const rows = shards.busiest.map(({ id, count, writes, lastWrite }) => [
-      shown(id),
-      inWords(count),
-      inWords(writes),
-      `${duration(Date.parse(exact.asOf) - Date.parse(lastWrite))} ago`,
+      escapeControls(id),
+      formatNumber(count),
+      formatNumber(writes),
+      `${formatDuration(Date.parse(exact.asOf) - Date.parse(lastWrite))} ago`,
     ]);
     print(`\n${table(rows, ["left", "right", "right", "right"], ["busiest shards", "count", "writes", "last write"])}`);
   }
   if (warnings.length > 0) print(`\n${warnings.map((warning) => paint("yellow", `! ${warning}`)).join("\n")}`);
-  print(`\n${paint("dim", `This took ${several(reads, "read")}.`)}`);
+  print(`\n${paint("dim", `Cost: ${pluralize(reads, "read")}.`)}`);
 }
 
-function facts(inspection: Inspection): Cell[][] {
-  const { published, exact, difference, ageMillis, shards, entries, latestCorrection } = inspection;
+function rowsOf(report: CounterReport): Cell[][] {
+  const { published, exact, difference, ageMillis, shards, entries, latestCorrection } = report;
   const now = Date.parse(exact.asOf);
   const rows: Cell[][] = [];
   const add = (name: string, value: Cell, remark: string) => rows.push([paint("dim", name), value, remark]);
-  if (published) add("published", paint("bold", inWords(published.total)), `${duration(ageMillis ?? 0)} ago`);
+  if (published)
+    add("published", paint("bold", formatNumber(published.total)), `${formatDuration(ageMillis ?? 0)} ago`);
   else add("published", "–", "no total was published yet");
-  add("exact", paint("bold", inWords(exact.total)), difference === 0 ? "now, the same" : `now, ${signed(difference)}`);
-  if (published) add("writes", inWords(published.writes), `${inWords(published.rate)} per second lately`);
-  add("shards", published?.shardCount ?? "–", shardRemark(inspection));
-  if (entries > 0) add("entries", inWords(entries), "keyed increments");
+  const compared = difference === 0 ? "now, the same" : `now, ${formatSigned(difference)}`;
+  add("exact", paint("bold", formatNumber(exact.total)), compared);
+  if (published) add("writes", formatNumber(published.writes), `${formatNumber(published.rate)} per second recently`);
+  add("shards", published?.shardCount ?? "–", shardRemark(report));
+  if (entries > 0) add("entries", formatNumber(entries), "keyed increments");
   if (shards.malformed.length > 0) {
-    add(
-      "malformed",
-      shards.malformed.length,
-      paint("yellow", `shard ${shown(shards.malformed.slice(0, 5).join(", "))}`),
-    );
+    const ids = escapeControls(shards.malformed.slice(0, 5).join(", "));
+    add("malformed", shards.malformed.length, paint("yellow", `shard ${ids}`));
   }
   if (published) add("phase", published.phase, phaseRemark(published, now));
-  if (inspection.source) add("source", "", sourceRemark(inspection));
+  if (report.source) add("source", "", sourceRemark(report));
   if (latestCorrection) {
     const { by, at } = latestCorrection;
-    add("corrected", signed(by), `${duration(now - Date.parse(at))} ago, the latest`);
+    add("corrected", formatSigned(by), `${formatDuration(now - Date.parse(at))} ago, the latest correction`);
   }
   return rows;
 }
 
-function shardRemark({ shards: { documents, surplus } }: Inspection): string {
+function shardRemark({ shards: { documents, surplus } }: CounterReport): string {
   const extra = surplus > 0 ? `, ${surplus} of them to be folded` : "";
-  return `to spread over, ${several(documents, "document")}${extra}`;
+  return `in use, ${pluralize(documents, "document")}${extra}`;
 }
 
 function phaseRemark({ nextPollAt, calmSince }: PublishedReport, now: number): string {
   const left = nextPollAt ? Date.parse(nextPollAt) - now : undefined;
   const remarks = [
     left === undefined
-      ? "the next write is measured at once"
+      ? "the next write triggers a measurement"
       : left >= 0
-        ? `measured again in ${duration(left)}`
-        : `to be measured ${duration(-left)} ago`,
-    ...(calmSince ? [`calm for ${duration(now - Date.parse(calmSince))}`] : []),
+        ? `next measurement in ${formatDuration(left)}`
+        : `next measurement overdue by ${formatDuration(-left)}`,
+    ...(calmSince ? [`calm for ${formatDuration(now - Date.parse(calmSince))}`] : []),
   ];
   return remarks.join(", ");
 }
 
-function sourceRemark({ source, nextReconcileAt }: Inspection): string {
-  return `${shown(JSON.stringify(source))}${nextReconcileAt ? `, next compared ${nextReconcileAt}` : ""}`;
+function sourceRemark({ source, nextReconcileAt }: CounterReport): string {
+  return `${escapeControls(JSON.stringify(source))}${nextReconcileAt ? `, next compared ${nextReconcileAt}` : ""}`;
 }

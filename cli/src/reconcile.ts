@@ -1,21 +1,24 @@
 /**
- * `reconcile`: holds counters against their source of truth, and corrects those that have drifted.
+ * `reconcile`: compares counters with their source of truth, and corrects those that have drifted.
  *
- * A source named here holds for every counter of the round, with `{id}` and `{key}` standing for the counter's own. One
- * source without them cannot be the truth of several counters, so that is refused before it overwrites their totals.
+ * A source given here applies to every selected counter, with `{id}` and `{key}` filled in. A source without them would give
+ * several counters the same total, so it is rejected before it overwrites them.
  */
 
 import { reconcileCounter } from "../../admin/src/reconcile.ts";
 import { setSource } from "../../admin/src/source.ts";
 import type { Source } from "../../core/src/index.ts";
-import { consent } from "./consent.ts";
-import { type Done, endRound, goRound, groupInWords, type SelectionOptions, selectionOf } from "./round.ts";
-import { paint, print, printJson, shown, table, tell } from "./screen.ts";
-import type { Session } from "./session.ts";
-import { type SourceOptions, sourceFor, sourceOf } from "./sourceOptions.ts";
-import { Stop, stopFor, WRONG_USAGE } from "./stop.ts";
-import { nameOf } from "./target.ts";
-import { inWords, several, signed } from "./words.ts";
+import type { CommandContext } from "./commandContext.ts";
+import { CommandError, toCommandError, WRONG_USAGE } from "./commandError.ts";
+import { confirm } from "./confirm.ts";
+import { describeTarget } from "./databaseTarget.ts";
+import { escapeControls } from "./escape.ts";
+import { forEachCounter, succeeded, throwIfIncomplete } from "./forEachCounter.ts";
+import { formatNumber, formatSigned, pluralize } from "./format.ts";
+import { paint, print, printJson, printStatus } from "./output.ts";
+import { describeGroup, parseSelection, type SelectionOptions } from "./selection.ts";
+import { parseSource, type SourceOptions, sourceForCounter } from "./sourceOptions.ts";
+import { table } from "./table.ts";
 
 export interface ReconcileOptions extends SelectionOptions, SourceOptions {
   readonly dryRun?: boolean;
@@ -34,36 +37,41 @@ interface Reconciled {
   readonly asOf: string;
 }
 
-export async function reconcile(session: Session, options: ReconcileOptions, ids: string[]): Promise<void> {
+export async function reconcile(context: CommandContext, options: ReconcileOptions, ids: string[]): Promise<void> {
   const { dryRun = false, keep = false, every, alarmBeyond } = options;
-  const selection = selectionOf(ids, options);
-  const template = sourceOf(options);
+  const selection = parseSelection(ids, options);
+  const template = parseSource(options);
   if (template === undefined && (keep || every !== undefined || alarmBeyond !== undefined)) {
-    throw new Stop(
+    throw new CommandError(
       WRONG_USAGE,
-      "--keep, --every and --alarm-beyond go with a source: --entries, --from or --from-group",
+      "--keep, --every and --alarm-beyond need a source: add --entries, --from or --from-group",
     );
   }
   if (!keep && (every !== undefined || alarmBeyond !== undefined)) {
-    throw new Stop(WRONG_USAGE, "--every and --alarm-beyond are stored with the source: add --keep");
+    throw new CommandError(WRONG_USAGE, "--every and --alarm-beyond are stored with the source: add --keep");
   }
-  if (dryRun && keep) throw new Stop(WRONG_USAGE, "--dry-run writes nothing, so it cannot --keep");
-  const alone = ids.length === 1;
-  // The first by way of trial: what is wrong with one is wrong with all.
-  if (template) checked(template, ids[0] ?? `${selection.group}:key`, alone);
+  if (dryRun && keep) {
+    throw new CommandError(
+      WRONG_USAGE,
+      "--dry-run writes nothing, and --keep stores the source: leave out one of them",
+    );
+  }
+  const isSingle = ids.length === 1;
+  // A template that fails for one counter fails for all.
+  if (template) assertUsable(template, ids[0] ?? `${selection.group}:key`, isSingle);
 
-  if (dryRun) tell(`Comparing in the ${nameOf(session.target)}. Nothing is written.`);
+  if (dryRun) printStatus(`Comparing in the ${describeTarget(context.target)}. Nothing is written.`);
   else {
-    const which = selection.group === undefined ? several(ids.length, "counter") : groupInWords(selection.group);
-    await consent(session, {
-      what: `Reconcile ${alone ? ids[0] : which} with ${template ? JSON.stringify(template) : "the stored source"}`,
+    const which = selection.group === undefined ? pluralize(ids.length, "counter") : describeGroup(selection.group);
+    await confirm(context, {
+      action: `Reconcile ${isSingle ? ids[0] : which} with ${template ? JSON.stringify(template) : "the stored source"}`,
     });
   }
   let drifted = 0;
-  const round = await goRound<Reconciled>(session, selection, {
-    doing: dryRun ? "Comparing" : "Reconciling",
+  const run = await forEachCounter<Reconciled>(context, selection, {
+    label: dryRun ? "Comparing" : "Reconciling",
     work: async (ref) => {
-      const source = template && sourceFor(template, ref.id);
+      const source = template && sourceForCounter(template, ref.id);
       if (source && keep) await setSource(ref, source, { every, ...(alarmBeyond !== undefined && { alarmBeyond }) });
       const { asOf, ...result } = await reconcileCounter(ref, { source, dryRun });
       if (result.drift !== 0) drifted++;
@@ -71,45 +79,48 @@ export async function reconcile(session: Session, options: ReconcileOptions, ids
     },
     detail: () => `${drifted} drifted`,
   });
-  if (session.json) printJson({ ...session.target, dryRun, after: round.after ?? null, counters: round.done });
-  else show(round.done.filter(isResult), ids.length > 0, dryRun);
-  if (!template && round.done.some((one) => !isResult(one))) {
-    tell("A source is named with --entries, --from or --from-group; --keep stores it.");
+  if (context.json) printJson({ ...context.target, dryRun, after: run.after ?? null, counters: run.outcomes });
+  else printReconciled(run.outcomes.filter(succeeded), ids.length > 0, dryRun);
+  if (!template && !run.outcomes.every(succeeded)) {
+    printStatus("Name a source with --entries, --from or --from-group; add --keep to store it.");
   }
-  endRound(round);
+  throwIfIncomplete(run);
 }
 
-function checked(template: Source, id: string, alone: boolean): void {
+/** @throws CommandError if a source is invalid, or gives several counters the same total */
+function assertUsable(template: Source, id: string, isSingle: boolean): void {
+  let source: Source;
   try {
-    const source = sourceFor(template, id);
-    if (!alone && JSON.stringify(source) === JSON.stringify(template) && !("entries" in source)) {
-      throw new Stop(
-        WRONG_USAGE,
-        'one source cannot be the truth of several counters; name each one\'s own with {id} or {key}: --from "posts/{key}/likes"',
-      );
-    }
+    source = sourceForCounter(template, id);
   } catch (error) {
-    throw error instanceof Stop ? error : new Stop(WRONG_USAGE, stopFor(error).message, error);
+    throw new CommandError(WRONG_USAGE, toCommandError(error).message, error);
+  }
+  if (!isSingle && JSON.stringify(source) === JSON.stringify(template) && !("entries" in source)) {
+    throw new CommandError(
+      WRONG_USAGE,
+      'this source would give all counters the same total; give each one its own with {id} or {key}: --from "posts/{key}/likes"',
+    );
   }
 }
 
-function isResult(one: Done<Reconciled>): one is { id: string } & Reconciled {
-  return !("error" in one);
-}
-
-function show(done: readonly ({ id: string } & Reconciled)[], all: boolean, dryRun: boolean): void {
-  const drifted = done.filter(({ drift }) => drift !== 0);
-  const listed = all ? done : drifted;
+/** @param listUnchanged  whether counters without drift are listed, too */
+function printReconciled(
+  counters: readonly ({ id: string } & Reconciled)[],
+  listUnchanged: boolean,
+  dryRun: boolean,
+): void {
+  const drifted = counters.filter(({ drift }) => drift !== 0);
+  const listed = listUnchanged ? counters : drifted;
   if (listed.length > 0) {
     const rows = listed.map(({ id, found, expected, drift }) => [
-      shown(id),
-      inWords(found),
-      inWords(expected),
-      drift === 0 ? "0" : paint("yellow", signed(drift)),
+      escapeControls(id),
+      formatNumber(found),
+      formatNumber(expected),
+      drift === 0 ? "0" : paint("yellow", formatSigned(drift)),
     ]);
     print(table(rows, ["left", "right", "right", "right"], ["counter", "counted", "source", "drift"]));
   }
   const outcome =
-    drifted.length === 0 ? "none has drifted" : `${drifted.length} drifted, ${dryRun ? "left as it is" : "corrected"}`;
-  print(`${several(done.length, "counter")} compared: ${outcome}.`);
+    drifted.length === 0 ? "none has drifted" : `${drifted.length} drifted, ${dryRun ? "not corrected" : "corrected"}`;
+  print(`${pluralize(counters.length, "counter")} compared: ${outcome}.`);
 }

@@ -1,29 +1,30 @@
-/** `reset`: sets a counter's total. Cost: 2 reads per shard, 1 write; 1 read per shard more to show what it became. */
+/** `reset`: sets a counter's total. Cost: 2 reads per shard and 1 write, and 1 read per shard to show the result. */
 import { resetCounter } from "../../admin/src/maintain.ts";
 import { getExactCounter } from "../../admin/src/read.ts";
-import { consent } from "./consent.ts";
-import { Left, patiently } from "./patience.ts";
-import { resumption } from "./round.ts";
-import { paint, print, printJson, shown } from "./screen.ts";
-import type { Session } from "./session.ts";
-import { Stop } from "./stop.ts";
-import { inWords } from "./words.ts";
+import type { CommandContext } from "./commandContext.ts";
+import { CommandError } from "./commandError.ts";
+import { confirm } from "./confirm.ts";
+import { escapeControls } from "./escape.ts";
+import { resumeCommand } from "./forEachCounter.ts";
+import { formatNumber } from "./format.ts";
+import { interruptible, OutcomeUnknown } from "./interruptible.ts";
+import { paint, print, printJson } from "./output.ts";
 
-export async function reset(session: Session, _: unknown, id: string, total: number): Promise<void> {
-  const ref = session.ref(id);
+export async function reset(context: CommandContext, _: unknown, id: string, total: number): Promise<void> {
+  const ref = context.ref(id);
   const before = await getExactCounter(ref);
-  await consent(session, { what: `Reset ${id} from ${inWords(before)} to ${inWords(total)}` });
-  await patiently(() => resetCounter(ref, total)).catch((error) => {
-    if (!(error instanceof Left)) throw error;
-    const again = resumption(process.argv.slice(2), undefined);
-    throw new Stop(
+  await confirm(context, { action: `Reset ${id} from ${formatNumber(before)} to ${formatNumber(total)}` });
+  await interruptible(() => resetCounter(ref, total)).catch((error) => {
+    if (!(error instanceof OutcomeUnknown)) throw error;
+    const again = resumeCommand(process.argv.slice(2), undefined);
+    throw new CommandError(
       error.exitCode,
-      `${error.message}; ${shown(id)} may be reset or not. See with inspect, or do it again with:\n  ${again}`,
+      `${error.message}; ${escapeControls(id)} may be reset or not. Check it with inspect, or run again:\n  ${again}`,
       error,
     );
   });
   const after = await getExactCounter(ref);
-  if (session.json) return printJson({ ...session.target, id, before, after });
-  print(`${shown(id)}  ${paint("dim", inWords(before))} → ${paint("bold", inWords(after))}`);
-  if (after !== total) print(paint("dim", "What was incremented meanwhile counts in full."));
+  if (context.json) return printJson({ ...context.target, id, before, after });
+  print(`${escapeControls(id)}  ${paint("dim", formatNumber(before))} → ${paint("bold", formatNumber(after))}`);
+  if (after !== total) print(paint("dim", "Increments made during the reset count in full."));
 }

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { Source } from "../../core/src/index.ts";
-import { filterOf, sourceFor, sourceOf } from "./sourceOptions.ts";
+import { parseFilter, parseSource, sourceForCounter } from "./sourceOptions.ts";
 
-describe("a source as it is typed", () => {
-  test("is the entries, a collection or a collection group, with comparisons and a sum", () => {
-    expect(sourceOf({})).toBeUndefined();
-    expect(sourceOf({ entries: true })).toEqual({ entries: true });
-    expect(sourceOf({ from: "posts" })).toEqual({ collection: "posts" });
-    expect(sourceOf({ fromGroup: "posts", where: ["state == public"], sum: "score" })).toEqual({
+describe("the options of a source", () => {
+  test("name the entries, a collection or a collection group, with comparisons and a sum", () => {
+    expect(parseSource({})).toBeUndefined();
+    expect(parseSource({ entries: true })).toEqual({ entries: true });
+    expect(parseSource({ from: "posts" })).toEqual({ collection: "posts" });
+    expect(parseSource({ fromGroup: "posts", where: ["state == public"], sum: "score" })).toEqual({
       collectionGroup: "posts",
       where: [{ field: "state", op: "==", value: "public" }],
       sum: "score",
@@ -20,8 +20,8 @@ describe("a source as it is typed", () => {
     { sum: "score" },
     { where: ["a == b"] },
     { entries: true, sum: "score" },
-  ])("is refused if it is contradictory: %j", (options) => {
-    expect(() => sourceOf(options)).toThrow("--from");
+  ])("are rejected if they contradict each other: %j", (options) => {
+    expect(() => parseSource(options)).toThrow("--from");
   });
 });
 
@@ -34,24 +34,24 @@ test.each<[string, unknown]>([
   ['state in ["public", "shared"]', { field: "state", op: "in", value: ["public", "shared"] }],
   ["tags array-contains news", { field: "tags", op: "array-contains", value: "news" }],
 ])("a comparison: %s", (text, filter) => {
-  expect(filterOf(text)).toEqual(filter);
+  expect(parseFilter(text)).toEqual(filter);
 });
 
-test.each(["state", "state = public", "== public", "state ==", ""])("no comparison: %s", (text) => {
-  expect(() => filterOf(text)).toThrow("--where");
+test.each(["state", "state = public", "== public", "state ==", ""])("not a comparison: %s", (text) => {
+  expect(() => parseFilter(text)).toThrow("--where");
 });
 
 describe("a source for several counters", () => {
-  test("names each one's own", () => {
+  test("names documents of each", () => {
     const source = { collection: "posts/{key}/likes", where: [{ field: "of", op: "==", value: "{id}" } as const] };
-    expect(sourceFor(source, "likes:42:a")).toEqual({
+    expect(sourceForCounter(source, "likes:42:a")).toEqual({
       collection: "posts/42:a/likes",
       where: [{ field: "of", op: "==", value: "likes:42:a" }],
     });
-    expect(sourceFor(source, "plain")).toMatchObject({ collection: "posts/plain/likes" });
+    expect(sourceForCounter(source, "plain")).toMatchObject({ collection: "posts/plain/likes" });
   });
 
-  test.each(["US$$b", "a$&", "a$`", "$1", "{id}"])("takes a key as it is: %s", (key) => {
+  test.each(["US$$b", "a$&", "a$`", "$1", "{id}"])("keeps a key unchanged: %s", (key) => {
     const source = {
       collection: "posts/{key}/likes",
       where: [
@@ -59,7 +59,7 @@ describe("a source for several counters", () => {
         { field: "of", op: "==", value: { counter: "{id}/{key}" } },
       ],
     } as const;
-    expect(sourceFor(source, `likes:${key}`)).toEqual({
+    expect(sourceForCounter(source, `likes:${key}`)).toEqual({
       collection: `posts/${key}/likes`,
       where: [
         { field: "tag", op: "in", value: [key, "x", 1, null] },
@@ -72,11 +72,11 @@ describe("a source for several counters", () => {
     { fromGroup: "likes{key}" },
     { from: "posts/{key}/likes", sum: "{key}" },
     { from: "posts/{key}/likes", where: ["by{id} == 1"] },
-  ])("is refused where a placeholder would be left: %j", (options) => {
-    expect(() => sourceFor(sourceOf(options) as Source, "likes:42")).toThrow("{key} are for the path");
+  ])("is rejected where a placeholder would be left: %j", (options) => {
+    expect(() => sourceForCounter(parseSource(options) as Source, "likes:42")).toThrow("{key} are allowed in the path");
   });
 
-  test("is checked as it then is", () => {
-    expect(() => sourceFor({ collection: "posts/{key}" }, "likes:42")).toThrow("counter/invalid-source");
+  test("is validated once the placeholders are filled in", () => {
+    expect(() => sourceForCounter({ collection: "posts/{key}" }, "likes:42")).toThrow("counter/invalid-source");
   });
 });

@@ -1,4 +1,4 @@
-/** A source of truth, as it is typed: `--from posts --where "state == public" --sum score`, and the like. */
+/** Parses a source of truth from options: `--from posts --where "state == public" --sum score`. */
 import {
   type Filter,
   type FilterOperator,
@@ -7,8 +7,8 @@ import {
   type SourceSelection,
   validSource,
 } from "../../core/src/index.ts";
-import { shown } from "./screen.ts";
-import { Stop, WRONG_USAGE } from "./stop.ts";
+import { CommandError, WRONG_USAGE } from "./commandError.ts";
+import { escapeControls } from "./escape.ts";
 
 export interface SourceOptions {
   readonly entries?: boolean;
@@ -20,32 +20,38 @@ export interface SourceOptions {
   readonly sum?: string;
 }
 
-/** @returns `undefined` if none is named: then each counter's own is meant. @throws Stop if it is contradictory */
-export function sourceOf({ entries, from, fromGroup, where, sum }: SourceOptions): Source | undefined {
+/** @returns `undefined` if no source is named, for each counter's stored one. @throws CommandError for contradictions */
+export function parseSource({ entries, from, fromGroup, where, sum }: SourceOptions): Source | undefined {
   const kinds = [entries, from, fromGroup].filter((kind) => kind !== undefined).length;
   const selects = where !== undefined || sum !== undefined;
-  if (kinds > 1) throw new Stop(WRONG_USAGE, "name one source: --entries, --from or --from-group");
+  if (kinds > 1) throw new CommandError(WRONG_USAGE, "name only one source: --entries, --from or --from-group");
   if (selects && (kinds === 0 || entries)) {
-    throw new Stop(WRONG_USAGE, "--where and --sum select documents of --from or --from-group; name one of them");
+    throw new CommandError(
+      WRONG_USAGE,
+      "--where and --sum select documents of a collection; add --from or --from-group",
+    );
   }
-  const selection = { ...(where && { where: where.map(filterOf) }), ...(sum !== undefined && { sum }) };
+  const selection = { ...(where && { where: where.map(parseFilter) }), ...(sum !== undefined && { sum }) };
   if (entries) return { entries: true };
   if (from !== undefined) return { collection: from, ...selection };
   if (fromGroup !== undefined) return { collectionGroup: fromGroup, ...selection };
   return undefined;
 }
 
-/** `state == public`, `score >= 10`, `state in ["public", "shared"]`: a value is JSON, or else the text itself. */
-export function filterOf(text: string): Filter {
+/** `state == public`, `score >= 10`, `state in ["public", "shared"]`: a value is JSON, or else plain text. */
+export function parseFilter(text: string): Filter {
   const [, field, op, value] =
     /^\s*(\S+)\s+(==|!=|<=|>=|<|>|in|not-in|array-contains(?:-any)?)\s+(.+?)\s*$/.exec(text) ?? [];
   if (field === undefined || op === undefined || value === undefined) {
-    throw new Stop(WRONG_USAGE, `--where "${shown(text)}" is no comparison; write --where "state == public"`);
+    throw new CommandError(
+      WRONG_USAGE,
+      `--where "${escapeControls(text)}" is not a comparison; write it like --where "state == public"`,
+    );
   }
-  return { field, op: op as FilterOperator, value: parsed(value) };
+  return { field, op: op as FilterOperator, value: parseValue(value) };
 }
 
-function parsed(text: string): unknown {
+function parseValue(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -54,34 +60,34 @@ function parsed(text: string): unknown {
 }
 
 /**
- * The source of one counter: `{id}` stands for its id, `{key}` for what follows the group. They are filled in in the path
- * and in values alone; left as they are in the name of a field or group, they would select nothing, and that be the truth.
+ * The source of one counter: `{id}` becomes its id, `{key}` the part of the id after the group. Placeholders are allowed in
+ * the path and in values only; in the name of a field or collection group they would select nothing, and reset the total.
  *
  * @throws CounterError `counter/invalid-source`
  */
-export function sourceFor(template: Source, id: string): Source {
+export function sourceForCounter(template: Source, id: string): Source {
   const { collection, collectionGroup, where, sum } = template as Partial<Record<string, unknown>> & SourceSelection;
   for (const name of [collectionGroup, sum, ...(where ?? []).map(({ field }) => field)]) {
     if (typeof name === "string" && /[{}]/.test(name)) {
-      throw new Stop(
+      throw new CommandError(
         WRONG_USAGE,
-        `{id} and {key} are for the path of --from and the values of --where, not "${shown(name)}"`,
+        `{id} and {key} are allowed in the path of --from and the values of --where only, not in "${escapeControls(name)}"`,
       );
     }
   }
   const group = groupOf(id);
-  const stands = { id, key: id.includes(":") ? id.slice(group.length + 1) : id };
+  const placeholders = { id, key: id.includes(":") ? id.slice(group.length + 1) : id };
   return validSource({
     ...template,
-    ...(collection !== undefined && { collection: filled(collection, stands) }),
-    ...(where && { where: where.map((filter) => ({ ...filter, value: filled(filter.value, stands) })) }),
+    ...(collection !== undefined && { collection: fillIn(collection, placeholders) }),
+    ...(where && { where: where.map((filter) => ({ ...filter, value: fillIn(filter.value, placeholders) })) }),
   });
 }
 
-/** In one pass and by a function, since a key may hold `{id}`, and `$&`, which `replace` would read as a pattern. */
-function filled(value: unknown, stands: { readonly id: string; readonly key: string }): unknown {
-  if (typeof value === "string") return value.replace(/\{(id|key)\}/g, (_, name: "id" | "key") => stands[name]);
-  if (Array.isArray(value)) return value.map((one) => filled(one, stands));
+/** One pass with a replacer function: a key may contain `{id}`, or `$&`, which is a pattern in a replacement string. */
+function fillIn(value: unknown, placeholders: { readonly id: string; readonly key: string }): unknown {
+  if (typeof value === "string") return value.replace(/\{(id|key)\}/g, (_, name: "id" | "key") => placeholders[name]);
+  if (Array.isArray(value)) return value.map((one) => fillIn(one, placeholders));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, filled(one, stands)]));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, fillIn(one, placeholders)]));
 }

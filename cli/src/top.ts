@@ -1,9 +1,11 @@
 /** `top`: the counters of a group with the largest totals or rates. Cost: 1 read per counter shown. */
 import { topCounters } from "../../admin/src/list.ts";
-import { paint, print, printJson, shown, table } from "./screen.ts";
-import type { Session } from "./session.ts";
-import { nameOf } from "./target.ts";
-import { duration, inWords } from "./words.ts";
+import type { CommandContext } from "./commandContext.ts";
+import { describeTarget } from "./databaseTarget.ts";
+import { escapeControls } from "./escape.ts";
+import { formatDuration, formatNumber } from "./format.ts";
+import { paint, print, printJson } from "./output.ts";
+import { table } from "./table.ts";
 
 export interface TopCommandOptions {
   readonly by: "total" | "rate";
@@ -11,7 +13,7 @@ export interface TopCommandOptions {
 }
 
 export async function top(
-  { firestore, target, json }: Session,
+  { firestore, target, json }: CommandContext,
   options: TopCommandOptions,
   group: string,
 ): Promise<void> {
@@ -31,15 +33,15 @@ export async function top(
       })),
     });
   }
-  print(paint("dim", nameOf(target)));
-  if (counters.length === 0) return print(`No counter of the group "${shown(group)}" has a published total.`);
+  print(paint("dim", describeTarget(target)));
+  if (counters.length === 0) return print(`No counter of the group "${escapeControls(group)}" has a published total.`);
   const now = Date.now();
   const rows = counters.map(({ id, total, rate, asOf }, i) => [
     i + 1,
-    shown(id),
-    by === "total" ? paint("bold", inWords(total)) : inWords(total),
-    by === "rate" ? paint("bold", inWords(rate)) : inWords(rate),
-    asOf ? `${duration(now - asOf.toMillis())} ago` : "",
+    escapeControls(id),
+    by === "total" ? paint("bold", formatNumber(total)) : formatNumber(total),
+    by === "rate" ? paint("bold", formatNumber(rate)) : formatNumber(rate),
+    asOf ? `${formatDuration(now - asOf.toMillis())} ago` : "",
   ]);
   print(table(rows, ["right", "left", "right", "right", "right"], ["", "counter", "total", "writes/s", "as of"]));
 }

@@ -1,5 +1,5 @@
 /** The command line, run as a user would: the built file in a process of its own, on the emulator. */
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { counter, incrementCounter } from "firestore-tally/admin";
@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterAll(async () => await db.terminate());
 
 describe("inspect", () => {
-  test("tells of a counter the published total, the exact sum, their difference, and what that cost", async () => {
+  test("shows the published total, the exact sum, their difference and the cost", async () => {
     await make("likes:post42", [5, 9, 1, 1], { shardCount: 2, rate: 1.5, entries: 7 });
     await db.doc("counters/likes:post42/shards/0").update({ count: 8, writes: 8 });
     await db.doc("counters/likes:post42/shards/base").set({ count: 4, writes: 1 });
@@ -58,7 +58,7 @@ describe("inspect", () => {
     expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
-  test("finds what the functions have published", async () => {
+  test("shows the total that the functions have published", async () => {
     const id = "cli:published";
     await incrementCounter(counter(admin, id), 3);
     await until(async () => (await readPublished(id))?.total === 3, "the total");
@@ -71,10 +71,10 @@ describe("inspect", () => {
     });
   });
 
-  test("fails for a counter that never was", async () => {
+  test("fails for a counter that does not exist", async () => {
     const { exitCode, stdout, stderr } = await run("inspect", "nope");
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-    expect(stderr).toMatch(/^error: "nope" was never counted.*\n$/);
+    expect(stderr).toMatch(/^error: "nope" has no total and no shards in the emulator.*\n$/);
   });
 });
 
@@ -90,7 +90,7 @@ test("top lists a group by total or rate, the largest first", async () => {
   expect((await run("top", "nobody")).stdout).toContain("No counter");
 });
 
-test("an id that would act on a terminal is shown instead, and is as it is in JSON", async () => {
+test("control characters of an id are escaped, except in JSON", async () => {
   const id = "views:\u001b[2J\u009b\u202e";
   await make(id, [5]);
   for (const args of [
@@ -101,21 +101,21 @@ test("an id that would act on a terminal is shown instead, and is as it is in JS
   ]) {
     const { exitCode, stdout, stderr } = await run(...args);
     expect(exitCode).toBe(0);
-    for (const acting of [ESCAPE, "\u009b", "\u202e"]) expect(stdout + stderr).not.toContain(acting);
+    for (const control of [ESCAPE, "\u009b", "\u202e"]) expect(stdout + stderr).not.toContain(control);
     if (args[0] !== "delete") expect(stdout).toContain("views:\\u{1b}[2J\\u{9b}\\u{202e}");
     if (args[0] === "top") expect((await json(...args)).counters[0].id).toBe(id);
   }
 });
 
 describe("reset", () => {
-  test("says what a counter was and has become", async () => {
+  test("prints the total before and after", async () => {
     await make("visits:today", [5, 6]);
     expect(await json("reset", "visits:today", "100", "--yes")).toMatchObject({ before: 11, after: 100 });
     expect(sum(await shards("visits:today"))).toBe(100);
     expect(await json("reset", "--yes", "visits:today", "--", "-5")).toMatchObject({ before: 100, after: -5 });
   });
 
-  test("does nothing where nobody can be asked, unless told --yes", async () => {
+  test("changes nothing without a terminal, unless --yes is passed", async () => {
     await make("visits:today", [5]);
     const { exitCode, stderr } = await run("reset", "visits:today", "0");
     expect(exitCode).toBe(2);
@@ -139,7 +139,7 @@ describe("fold", () => {
     ]);
   });
 
-  test("leaves shards alone that were written lately, and a counter whose shard count nobody knows", async () => {
+  test("leaves recently written shards alone, and counters without a shard count", async () => {
     await make("views:a", [1, 2], { shardCount: 1 });
     await db.doc("counters/views:b/shards/5").set({ count: 5, writes: 1 });
     const { counters } = await json("fold", "views:a", "views:b");
@@ -185,7 +185,7 @@ describe("reconcile", () => {
     ]);
   });
 
-  test("keeps a source, and uses it the next time; a counter without one fails, and the others do not", async () => {
+  test("stores a source and uses it the next time; only a counter without one fails", async () => {
     await db.collection("posts").add({});
     await make("posts:all", [0]);
     await make("posts:none", [0]);
@@ -209,7 +209,7 @@ describe("reconcile", () => {
     [["a", "--keep"], "--from"],
     [["a", "--entries", "--every", "1h"], "--keep"],
     [["a", "--entries", "--keep", "--dry-run"], "--dry-run"],
-  ])("refuses %j as wrong usage, before anything is overwritten", async (args, advice) => {
+  ])("rejects %j as wrong usage, before anything is overwritten", async (args, advice) => {
     const { exitCode, stderr } = await run("reconcile", "--yes", ...args);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(advice);
@@ -217,7 +217,7 @@ describe("reconcile", () => {
 });
 
 describe("delete", () => {
-  test("deletes counters and all below them, and no others", async () => {
+  test("deletes counters and everything below them, and no others", async () => {
     await make("likes:a", [1, 2], { entries: 3 });
     await make("likes:b", [1]);
     await make("likes:c", [1]);
@@ -229,7 +229,7 @@ describe("delete", () => {
     expect(await left()).toEqual(["likes:b"]);
   });
 
-  test("does nothing where nobody can be asked, unless told --yes", async () => {
+  test("changes nothing without a terminal, unless --yes is passed", async () => {
     await make("likes:a", [1]);
     const { exitCode, stdout, stderr } = await run("delete", "--group", "likes");
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
@@ -237,11 +237,11 @@ describe("delete", () => {
     expect(await left()).toEqual(["likes:a"]);
   });
 
-  test("interrupted, it says how to go on; and going on so deletes the rest", async () => {
+  test("an interrupted run prints how to resume, and resuming deletes the rest", async () => {
     const ids = Array.from({ length: 80 }, (_, n) => `likes:${n}`).sort();
     await Promise.all(ids.map((id) => make(id, [1, 2])));
     await make("views:other", [1]);
-    // So slow that there is a middle.
+    // Slow enough to be interrupted halfway.
     const proxy = await delayingProxy(host, 25);
     const command = startCommand("delete", "--group", "likes", "--yes", "--json", "--emulator", proxy.address);
     await until(async () => (await left()).length <= 70, "some to be deleted");
@@ -253,24 +253,24 @@ describe("delete", () => {
     expect(counters.length).toBeGreaterThan(0);
     expect(counters.length).toBeLessThan(ids.length);
     expect(after).toBe(ids[counters.length - 1]);
-    // What it calls done is done.
+    // Counters up to `after` are done.
     expect(await left()).not.toContain(after);
     const [, typed = ""] = /^ {2}npx firestore-tally (.+)$/m.exec(stderr) ?? [];
     expect(typed).toContain(`--after ${after}`);
     const rest = await run(...typed.replace(proxy.address, host).split(" "));
     expect(rest).toMatchObject({ exitCode: 0 });
-    // Of those that were under way, some were deleted to the end.
+    // Some of those in progress were deleted completely.
     expect(JSON.parse(rest.stdout).counters.length).toBeLessThanOrEqual(ids.length - counters.length);
     expect(await left()).toEqual(["views:other"]);
   });
 });
 
-test("estimate --compare sets fixed shards and Redis beside Tally, and says who cannot take the peak", async () => {
+test("estimate --compare adds fixed shards and Redis, and says which design cannot take the peak", async () => {
   const { exitCode, stdout } = await run("estimate", "--per-second", "20", "--peak", "100", "--compare");
   expect(exitCode).toBe(0);
   const noteOf = (name: string) => new RegExp(`^${name} +\\$[\\d,.]+(.*)$`, "m").exec(stdout)?.[1]?.trim();
   for (const name of ["Tally", "100 fixed shards", "Redis"]) expect(noteOf(name), name).toBe("");
-  expect(noteOf("10 fixed shards")).toBe("takes 10/s of a counter, not 100/s");
+  expect(noteOf("10 fixed shards")).toBe("limit 10/s per counter, 100/s needed");
   const { compared } = await json("estimate", "--per-second", "20", "--compare");
   expect(compared.map(({ name }: { name: string }) => name)).toContain("Redis");
 });
@@ -291,7 +291,7 @@ describe("wrong usage", () => {
     [["reconcile", "--group=", "--entries", "--yes"], "--ungrouped"],
     [["estimate"], "--per-second"],
     [["estimate", "--per-second", "9", "--peak", "1"], "--peak"],
-  ])("%j ends with 2, and says so on stderr alone", async (args, advice) => {
+  ])("%j exits with 2, and prints to stderr only", async (args, advice) => {
     const { exitCode, stdout, stderr } = await run(...args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr).toContain(advice);
@@ -299,7 +299,7 @@ describe("wrong usage", () => {
   });
 });
 
-describe("without what it needs, it ends with 1 and one line that says what to do:", () => {
+describe("it exits with 1 and one line that says what to do without", () => {
   const oneLine = /^error: .+\n$/;
 
   test("an emulator", async () => {
@@ -319,7 +319,7 @@ describe("without what it needs, it ends with 1 and one line that says what to d
     expect(stderr).toContain("gcloud auth application-default login");
   });
 
-  test("firebase-admin; the rest needs no other package", async () => {
+  test("firebase-admin; --help and estimate need no package", async () => {
     const folder = mkdtempSync(join(tmpdir(), "tally-cli-"));
     try {
       const alone = join(folder, "cli.mjs");
@@ -331,6 +331,30 @@ describe("without what it needs, it ends with 1 and one line that says what to d
       expect(await startProgram(process.execPath, [alone, "--help"]).ended).toMatchObject({ exitCode: 0, stderr: "" });
       const estimate = await startProgram(process.execPath, [alone, "estimate", "--per-second", "1", "--json"]).ended;
       expect(JSON.parse(estimate.stdout).increments).toBe(2_592_000);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  // npm leaves optional dependencies out whose `engines` exclude its own Node.js.
+  test("the Firestore package that firebase-admin depends on", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tally-cli-"));
+    try {
+      const alone = join(folder, "cli.mjs");
+      copyFileSync(CLI, alone);
+      for (const [path, code] of [
+        ["app", "exports.initializeApp = () => ({});"],
+        ["firestore", 'require("@google-cloud/firestore");'],
+      ] as const) {
+        const entry = join(folder, "node_modules/firebase-admin", path);
+        mkdirSync(entry, { recursive: true });
+        writeFileSync(join(entry, "index.js"), code);
+      }
+      const { exitCode, stderr } = await startProgram(process.execPath, [alone, "inspect", "a"]).ended;
+      expect(exitCode).toBe(1);
+      expect(stderr).toMatch(oneLine);
+      expect(stderr).toContain("npm install @google-cloud/firestore");
+      expect(stderr).not.toContain("npm install firebase-admin");
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -353,7 +377,7 @@ test("help has examples, for every command", async () => {
   });
 });
 
-// `script` gives a program a terminal. This one is Linux's.
+// `script` gives a program a terminal; these are the options of Linux.
 describe.skipIf(process.platform !== "linux")("in a terminal", () => {
   function inTerminal(args: string, env: Record<string, string> = {}) {
     const command = `stty cols 80; exec ${process.execPath} ${CLI} ${args}`;
@@ -371,14 +395,14 @@ describe.skipIf(process.platform !== "linux")("in a terminal", () => {
     return await terminal.ended;
   }
 
-  test("it asks before it deletes, naming the database and how many documents; no is the default", async () => {
+  test("delete asks first, naming the database and the number of documents; no is the default", async () => {
     await make("likes:a", [1, 2], { entries: 3 });
     for (const [keys, exitCode, rest] of [
       ["\r", 1, ["likes:a"]],
       ["\u0003", 130, ["likes:a"]],
       ["y", 0, []],
     ] as const) {
-      const ran = await answer("delete likes:a", "Go on?", keys);
+      const ran = await answer("delete likes:a", "Continue?", keys);
       expect(ran.stdout).toContain("6 documents");
       expect(ran.stdout).toContain(`in the emulator at ${host}, project "${PROJECT}"`);
       expect(ran.exitCode).toBe(exitCode);
@@ -386,7 +410,7 @@ describe.skipIf(process.platform !== "linux")("in a terminal", () => {
     }
   });
 
-  test("a group's name must be typed", async () => {
+  test("deleting a group asks for its name", async () => {
     await make("likes:a", [1]);
     expect(await answer("delete --group likes", "Type likes", "like\r")).toMatchObject({ exitCode: 1 });
     expect(await left()).toEqual(["likes:a"]);
@@ -396,7 +420,7 @@ describe.skipIf(process.platform !== "linux")("in a terminal", () => {
     expect(await left()).toEqual([]);
   });
 
-  test("so must be a word for the counters without a group; nothing is not enough", async () => {
+  test("deleting the counters without a group asks for a word; an empty answer declines", async () => {
     await make("a", [1]);
     await make("likes:b", [1]);
     expect(await answer("delete --ungrouped", "Type ungrouped", "\r")).toMatchObject({ exitCode: 1 });
@@ -405,7 +429,7 @@ describe.skipIf(process.platform !== "linux")("in a terminal", () => {
     expect(await left()).toEqual(["likes:b"]);
   });
 
-  test("it has colours, unless NO_COLOR is set", async () => {
+  test("output has colours, unless NO_COLOR is set", async () => {
     await make("likes:a", [1]);
     expect((await inTerminal("inspect likes:a").ended).stdout).toContain(ESCAPE);
     expect((await inTerminal("inspect likes:a", { NO_COLOR: "1" }).ended).stdout).not.toContain(ESCAPE);

@@ -533,12 +533,7 @@ export const mutations: Record<string, Mutation> = {
       (real: typeof addWrites): typeof addWrites =>
       (writer, counter, plan, undoneShard) => {
         const isQueued = "commit" in writer && !plan.entry && !counter._watcher;
-        real(
-          writer,
-          counter,
-          isQueued ? { ...plan, nonce: plan.nonce.map((byte) => byte ^ 1) } : plan,
-          undoneShard,
-        );
+        real(writer, counter, isQueued ? { ...plan, nonce: plan.nonce.map((byte) => byte ^ 1) } : plan, undoneShard);
       },
     breaks: ["I5"],
   },

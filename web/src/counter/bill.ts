@@ -3,7 +3,7 @@
  * at work. Each increment is a write. Each total is a write, a task, and a read of every shard and of the counter. Only
  * writes to the first shard wake a function.
  */
-import type { Prices } from "../../../costs/src/costs.ts";
+import type { Prices } from "../../../costs/src/index.ts";
 import type { Seen } from "./history.ts";
 
 export interface Bill {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PRICES } from "../../../costs/src/costs.ts";
+import { PRICES } from "../../../costs/src/index.ts";
 import { billOf } from "./bill.ts";
 import { FreshnessLog } from "./freshness.ts";
 import { NOTHING_SEEN, see, WINDOW_MS } from "./history.ts";

@@ -1,7 +1,7 @@
 /** The counters of the project, live: the largest, those that are written to most, or those one looks for. */
 import type { DocumentSnapshot } from "firebase/firestore";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { PRICES } from "../../../costs/src/costs.ts";
+import { PRICES } from "../../../costs/src/index.ts";
 import type { Published } from "../counter/published.ts";
 import { NO_ANSWER } from "../counter/watching.ts";
 import type { Backend } from "../firebase/backend.ts";

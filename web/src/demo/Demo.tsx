@@ -2,7 +2,7 @@
 import "uplot/dist/uPlot.min.css";
 import { type CounterSnapshot, counter, incrementCounter } from "firestore-tally";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { PRICES } from "../../../costs/src/costs.ts";
+import { PRICES } from "../../../costs/src/index.ts";
 import { billOf } from "../counter/bill.ts";
 import { FreshnessLog } from "../counter/freshness.ts";
 import { HeatStrip } from "../counter/HeatStrip.tsx";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Left, patiently } from "./patience.ts";
+import { interruptible, OutcomeUnknown } from "./interruptible.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -7,11 +7,11 @@ afterEach(() => void vi.useRealTimers());
 const MINUTE = 60_000;
 const forever = new Promise<never>(() => undefined);
 
-test("work that moves is waited for, however long it takes", async () => {
-  const work = patiently(async (moved) => {
+test("work that makes progress may take any time", async () => {
+  const work = interruptible(async (madeProgress) => {
     for (let minute = 0; minute < 60; minute += 4) {
       await new Promise((resolve) => setTimeout(resolve, 4 * MINUTE));
-      moved();
+      madeProgress();
     }
     return "done";
   });
@@ -20,22 +20,22 @@ test("work that moves is waited for, however long it takes", async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("work that does not move is left, and fails", async () => {
-  const end = patiently(() => forever).catch((error) => error);
+test("work that stalls is abandoned with exit code 1", async () => {
+  const end = interruptible(() => forever).catch((error) => error);
   await vi.advanceTimersByTimeAsync(6 * MINUTE);
   const { exitCode, message } = await end;
   expect(exitCode).toBe(1);
-  expect(message).toContain("5 minutes; gave up");
+  expect(message).toBe("gave up without progress for 5 minutes");
 });
 
-test("Ctrl-C leaves it at once, and is nobody's afterwards", async () => {
+test("Ctrl-C abandons the work at once; no listener or timer is left", async () => {
   const before = process.listenerCount("SIGINT");
-  const end = expect(patiently(() => forever)).rejects.toBeInstanceOf(Left);
+  const end = expect(interruptible(() => forever)).rejects.toBeInstanceOf(OutcomeUnknown);
   process.emit("SIGINT");
   await end;
   expect([process.listenerCount("SIGINT"), vi.getTimerCount()]).toEqual([before, 0]);
 });
 
-test("an error of its own is passed on", async () => {
-  await expect(patiently(() => Promise.reject(new TypeError("its own")))).rejects.toThrow(TypeError);
+test("an error of the work is passed on", async () => {
+  await expect(interruptible(() => Promise.reject(new TypeError("own")))).rejects.toThrow(TypeError);
 });

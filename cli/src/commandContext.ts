@@ -1,30 +1,30 @@
-/** What a command has that touches a database: the database, and the counters in it by id. */
+/** What a command on a database works with: the connection, its counters by id, and the options of every command. */
 import type { Firestore } from "firebase-admin/firestore";
 import { type CounterRef, counter } from "../../admin/src/counter.ts";
-import { reach, readText, type Target, type TargetOptions, targetOf } from "./target.ts";
+import { assertReachable, type DatabaseTarget, readText, resolveTarget, type TargetOptions } from "./databaseTarget.ts";
 
-/** The options that every command has. */
+/** The options of every command. */
 export interface GlobalOptions extends TargetOptions {
   readonly json?: boolean;
   readonly yes?: boolean;
   readonly verbose?: boolean;
 }
 
-export interface Session {
+export interface CommandContext {
   readonly firestore: Firestore;
-  readonly target: Target;
-  /** Results as JSON, for scripts. */
+  readonly target: DatabaseTarget;
+  /** Print results as JSON. */
   readonly json: boolean;
-  /** Nobody is to be asked. */
+  /** Do not ask. */
   readonly yes: boolean;
   /** @throws CounterError `counter/invalid-id` */
   ref(id: string): CounterRef;
 }
 
-export async function openSession(options: GlobalOptions): Promise<Session> {
-  const target = targetOf(options, process.env, readText);
+export async function openContext(options: GlobalOptions): Promise<CommandContext> {
+  const target = resolveTarget(options, process.env, readText);
   if (target.emulator !== null) {
-    await reach(target.emulator);
+    await assertReachable(target.emulator);
     process.env.FIRESTORE_EMULATOR_HOST = target.emulator;
   }
   const { initializeApp } = await import("firebase-admin/app");

@@ -1,12 +1,12 @@
 /**
- * What there is to say about one counter, from what was read of it: whether its total is up to date, how its shards are,
- * and what somebody should look at. Pure; `inspect` reads, and prints it.
+ * The report on one counter, from the documents that `inspect` has read: whether its total is up to date, the state of its
+ * shards, and warnings. Pure.
  */
 
 import type { ListedShard, sumOfListed } from "../../admin/src/sum.ts";
 import { shardsBeyond } from "../../functions/src/shards.ts";
 
-/** The counter document, as far as it can be trusted. Times are ISO 8601. */
+/** The counter document. Times are ISO 8601. */
 export interface PublishedReport {
   readonly total: number;
   readonly asOf: string;
@@ -25,30 +25,29 @@ export interface ShardReport {
   readonly lastWrite: string;
 }
 
-export interface Inspection {
+export interface CounterReport {
   readonly id: string;
   /** `null` if no total was ever published. */
   readonly published: PublishedReport | null;
   readonly exact: { readonly total: number; readonly asOf: string };
-  /** How much the exact sum is ahead of the published total. */
+  /** The exact sum minus the published total. */
   readonly difference: number;
-  /** How old the published total is, at the instant of the exact sum. */
+  /** The age of the published total at the instant of the exact sum. */
   readonly ageMillis: number | null;
   readonly shards: {
     readonly documents: number;
-    /** Documents beyond the shard count, to be folded when they have been quiet. */
+    /** Documents beyond the shard count. They are folded once they have been quiet. */
     readonly surplus: number;
-    /** Those with the most writes. */
+    /** The shards with the most writes. */
     readonly busiest: readonly ShardReport[];
-    /** Ids of those whose count is no number: not in any total. */
+    /** Ids of the shards whose count is not a number. They are in no total. */
     readonly malformed: readonly string[];
   };
   readonly entries: number;
-  /** The source of truth it is reconciled with, as it is stored. */
+  /** The stored source of truth. */
   readonly source: unknown;
   readonly nextReconcileAt: string | null;
   readonly latestCorrection: Correction | null;
-  /** What somebody should look at. */
   readonly warnings: readonly string[];
   readonly reads: number;
 }
@@ -60,8 +59,8 @@ export interface Correction {
   readonly at: string;
 }
 
-/** What was read, with times in ISO 8601, and what that cost. */
-export interface Findings {
+/** Times are ISO 8601. */
+export interface CounterReading {
   readonly id: string;
   readonly published: PublishedReport | null;
   /** All shards, listed. */
@@ -72,14 +71,14 @@ export interface Findings {
   readonly latestCorrection: Correction | null;
 }
 
-/** How many of the shards are named. */
-const BUSIEST = 5;
+/** How many of the busiest shards are listed. */
+const LISTED_SHARDS = 5;
 
-/** A written counter is published within `MAX_INTERVAL_SECONDS`, 10 by default. After so long something is wrong. */
+/** A write that is not published after this long is a fault: `MAX_INTERVAL_SECONDS` is 10 by default. */
 const LATE_MS = 60_000;
 
-export function inspectionOf(findings: Findings): Inspection {
-  const { id, published, measurement, entries, source, nextReconcileAt, latestCorrection } = findings;
+export function reportOf(reading: CounterReading): CounterReport {
+  const { id, published, measurement, entries, source, nextReconcileAt, latestCorrection } = reading;
   const { shards, malformed = [], documents } = measurement;
   const now = measurement.asOf.toMillis();
   const difference = measurement.total - (published?.total ?? 0);
@@ -95,7 +94,7 @@ export function inspectionOf(findings: Findings): Inspection {
       surplus: shardsBeyond(measurement, published?.shardCount ?? Number.POSITIVE_INFINITY),
       busiest: shards
         .toSorted((a, b) => b.writes - a.writes)
-        .slice(0, BUSIEST)
+        .slice(0, LISTED_SHARDS)
         .map(({ id, count, writes, updatedAt }) => ({ id, count, writes, lastWrite: isoOf(updatedAt) })),
       malformed,
     },
@@ -103,14 +102,14 @@ export function inspectionOf(findings: Findings): Inspection {
     source,
     nextReconcileAt,
     latestCorrection,
-    warnings: warningsOf(difference, published, uncounted(shards, counted), malformed, now),
+    warnings: warningsOf(difference, published, latestUncounted(shards, counted), malformed, now),
     // The counter document, the shards, one correction, and the count of entries.
     reads: 2 + Math.max(documents, 1) + perThousand(entries),
   };
 }
 
-/** When the latest write came that no publish has counted; `undefined` if all are. */
-function uncounted(shards: readonly ListedShard[], counted: number): number | undefined {
+/** The time of the latest write that is not published; `undefined` if every write is. */
+function latestUncounted(shards: readonly ListedShard[], counted: number): number | undefined {
   const latest = Math.max(...shards.map(({ updatedAt }) => updatedAt.toMillis()));
   return latest > counted ? latest : undefined;
 }
@@ -126,14 +125,16 @@ function warningsOf(
   if (difference !== 0 && latest !== undefined && now - latest > LATE_MS) {
     warnings.push(
       published
-        ? "the functions have not counted the latest writes: look at their log"
-        : "no total was ever published: are the functions deployed, for this database and collection?",
+        ? "the functions have not published the latest writes: look at their log"
+        : "no total was ever published: check that the functions are deployed for this database and collection",
     );
   }
   if (difference !== 0 && latest === undefined) {
-    warnings.push("a shard was deleted by hand, or the total written: only the next increment publishes a new one");
+    warnings.push(
+      "a shard was deleted by hand, or the total was changed by hand: the next increment publishes a correct total",
+    );
   }
-  if (malformed.length > 0) warnings.push("shards whose count is no number are in no total: correct or delete them");
+  if (malformed.length > 0) warnings.push("shards whose count is not a number are in no total: correct or delete them");
   return warnings;
 }
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { nameOf, targetOf } from "./target.ts";
+import { describeTarget, resolveTarget } from "./databaseTarget.ts";
 
 const files = (texts: Record<string, string>) => (path: string) => {
   const text = texts[path];
@@ -12,12 +12,12 @@ const none = files({});
 const PROJECT_SOURCES = ["--project", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "the key file", ".firebaserc"] as const;
 
 describe("the project", () => {
-  test("is the first of the option, the environment's, the key file's and the folder's that there is", () => {
+  test("is the first one named by the option, the environment, the key file and the folder", () => {
     fc.assert(
       fc.property(fc.subarray([...PROJECT_SOURCES], { minLength: 1 }), (known) => {
         const of = (source: (typeof PROJECT_SOURCES)[number]) => (known.includes(source) ? source : undefined);
         const option = of("--project");
-        const target = targetOf(
+        const target = resolveTarget(
           { ...(option && { project: option }) },
           {
             GOOGLE_CLOUD_PROJECT: of("GOOGLE_CLOUD_PROJECT"),
@@ -35,17 +35,17 @@ describe("the project", () => {
   });
 
   test("is never guessed: without one, the error says how to name it", () => {
-    expect(() => targetOf({}, {}, none)).toThrow("--project");
-    expect(() => targetOf({}, {}, files({ ".firebaserc": "not JSON" }))).toThrow("--project");
-    expect(() => targetOf({}, {}, files({ ".firebaserc": '{"projects":{"default":7}}' }))).toThrow("--project");
+    expect(() => resolveTarget({}, {}, none)).toThrow("--project");
+    expect(() => resolveTarget({}, {}, files({ ".firebaserc": "not JSON" }))).toThrow("--project");
+    expect(() => resolveTarget({}, {}, files({ ".firebaserc": '{"projects":{"default":7}}' }))).toThrow("--project");
   });
 });
 
 describe("the emulator", () => {
   const emulatorOf = (emulator: string | true | undefined, host?: string) =>
-    targetOf({ project: "shop", ...(emulator && { emulator }) }, { FIRESTORE_EMULATOR_HOST: host }, none).emulator;
+    resolveTarget({ project: "shop", ...(emulator && { emulator }) }, { FIRESTORE_EMULATOR_HOST: host }, none).emulator;
 
-  test("is meant by the option or by the environment, and by nothing else", () => {
+  test("is used if the option or the environment names it, and not otherwise", () => {
     expect(emulatorOf(undefined)).toBe(null);
     expect(emulatorOf(undefined, "")).toBe(null);
     expect(emulatorOf(undefined, "localhost:9000")).toBe("localhost:9000");
@@ -55,14 +55,14 @@ describe("the emulator", () => {
   });
 });
 
-test("the name of a target says which it is: production, or an emulator", () => {
-  const target = targetOf({ project: "shop" }, {}, none);
-  expect(nameOf(target)).toBe('production project "shop", database "(default)"');
-  expect(nameOf({ ...target, emulator: "localhost:1", collection: "tallies" })).toBe(
+test("a target's description says whether it is production or an emulator", () => {
+  const target = resolveTarget({ project: "shop" }, {}, none);
+  expect(describeTarget(target)).toBe('production project "shop", database "(default)"');
+  expect(describeTarget({ ...target, emulator: "localhost:1", collection: "tallies" })).toBe(
     'emulator at localhost:1, project "shop", database "(default)", collection "tallies"',
   );
 });
 
-test("a collection that cannot be is refused", () => {
-  expect(() => targetOf({ project: "shop", collection: "a/b" }, {}, none)).toThrow("counter/invalid-collection");
+test("an invalid collection is rejected", () => {
+  expect(() => resolveTarget({ project: "shop", collection: "a/b" }, {}, none)).toThrow("counter/invalid-collection");
 });

@@ -1,31 +1,31 @@
-/** Numbers, ages and money as people read them. */
+/** Numbers, ages and money for people. */
 
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2 });
 const dollar = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" });
 
 /** `1,234.5`: up to two decimals. */
-export function inWords(number: number): string {
+export function formatNumber(number: number): string {
   return short.format(number);
 }
 
 /** `1,235`: rounded. */
-export function rounded(number: number): string {
+export function formatWhole(number: number): string {
   return whole.format(number);
 }
 
 /** `$1,234.50` */
-export function dollars(amount: number): string {
+export function formatDollars(amount: number): string {
   return dollar.format(amount);
 }
 
 /** `+3`, `-1`, `0` */
-export function signed(number: number): string {
+export function formatSigned(number: number): string {
   return `${number > 0 ? "+" : ""}${short.format(number)}`;
 }
 
 /** `1 counter`, `2 counters` */
-export function several(number: number, noun: string): string {
+export function pluralize(number: number, noun: string): string {
   return `${whole.format(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
 
@@ -35,9 +35,9 @@ const UNITS = [
   ["minute", 60_000],
 ] as const;
 
-/** How long something took or has been: `0.4 s`, `37 s`, `5 minutes`, `2 days`. */
-export function duration(millis: number): string {
+/** `0.4 s`, `37 s`, `5 minutes`, `2 days` */
+export function formatDuration(millis: number): string {
   const past = Math.max(millis, 0);
-  for (const [unit, length] of UNITS) if (past >= 2 * length) return several(Math.floor(past / length), unit);
+  for (const [unit, length] of UNITS) if (past >= 2 * length) return pluralize(Math.floor(past / length), unit);
   return past < 10_000 ? `${(past / 1_000).toFixed(1)} s` : `${Math.round(past / 1_000)} s`;
 }

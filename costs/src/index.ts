@@ -1,0 +1,11 @@
+/** Prices, and what traffic costs in a month: with Tally and with other designs. Used by cli, web and bench. */
+export {
+  ALTERNATIVE_PRICES,
+  compareDesigns,
+  type DesignCosts,
+  highestRate,
+} from "./alternatives.ts";
+export { DEFAULT_CONFIG } from "./defaultConfig.ts";
+export { type CostItem, type CostItemId, type MonthlyCosts, monthlyCosts } from "./monthlyCosts.ts";
+export { PRICES, type Prices } from "./prices.ts";
+export type { DayPart, Traffic } from "./traffic.ts";

@@ -1,0 +1,251 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { defaults } from "../../functions/testing/arbitraries.ts";
+import { anyTraffic } from "../testing/arbitraries.ts";
+import { DEFAULT_CONFIG } from "./defaultConfig.ts";
+import { amountOf, monthlyCosts } from "./monthlyCosts.ts";
+import { PRICES } from "./prices.ts";
+import { MONTH_SECONDS, type Traffic } from "./traffic.ts";
+
+const idle: Traffic = {
+  perSecond: 0,
+  peakPerSecond: 0,
+  peakHours: 2,
+  counters: 1,
+  keyed: 0,
+  watchers: 0,
+  readsPerDay: 0,
+  perClient: 1,
+};
+
+/** The same traffic all day long. */
+const steady = (perSecond: number, traffic: Partial<Traffic> = {}): Traffic => ({
+  ...idle,
+  perSecond,
+  peakPerSecond: perSecond,
+  ...traffic,
+});
+
+test("the default configuration is that of a deployment", () => {
+  expect(DEFAULT_CONFIG).toEqual(defaults);
+});
+
+describe("the measurements in the README", () => {
+  const readme = readFileSync("README.md", "utf8");
+  const tolerance = Number(/`estimate`[^.]* within (\d+) %/.exec(readme)?.[1]) / 100;
+  const row = /^\| ([\d.,]+) +\| ([\d,]+) +\| ([\d,]+) +\| ([\d,]+) +\| ([\d,]+) +\| ([\d.]+) +\|$/gm;
+  const measured = [...readme.matchAll(row)]
+    .map((cells) => cells.slice(1).map((cell) => Number(cell.replace(",", ""))))
+    .map(([rate = 0, , writes = 0, , , dollars = 0]) => ({ rate, writes, dollars }));
+
+  test("cover three rates", () => {
+    expect(measured.map(({ rate }) => rate)).toEqual([0.5, 10, 100]);
+    expect(tolerance).toBeLessThanOrEqual(0.15);
+  });
+
+  test.each(measured)("at $rate increments/s match the estimate within the stated tolerance", (figures) => {
+    const { rate, writes, dollars } = figures;
+    // The conditions of bench/costs.ts: a new counter, five clients at 0.5/s and else twenty, no sweep.
+    const costs = monthlyCosts(steady(rate, { total: 0, perClient: rate < 1 ? 12 : 20 }), PRICES.nam5);
+    const sweeps = amountOf(costs, "sweeps") * PRICES.nam5.read;
+    const off = (estimated: number, found: number) => Math.abs(estimated / found - 1);
+    expect(off(((costs.dollars - sweeps) / costs.increments) * 1e6, dollars)).toBeLessThanOrEqual(tolerance);
+    const perThousand = ((amountOf(costs, "increments") + amountOf(costs, "publishes")) / costs.increments) * 1_000;
+    expect(off(perThousand, writes)).toBeLessThanOrEqual(tolerance);
+  });
+});
+
+describe("any traffic", () => {
+  test("costs the sum of its items, none of them negative, and at least the writes of its increments", () => {
+    fc.assert(
+      fc.property(anyTraffic, (traffic) => {
+        const { items, dollars, increments } = monthlyCosts(traffic, PRICES.nam5);
+        for (const one of items) expect(one.perMonth, one.name).toBeGreaterThanOrEqual(0);
+        expect(Number.isFinite(dollars)).toBe(true);
+        expect(dollars).toBeCloseTo(
+          items.reduce((sum, one) => sum + one.dollars, 0),
+          6,
+        );
+        expect(dollars).toBeGreaterThanOrEqual(increments * PRICES.nam5.write);
+      }),
+    );
+  });
+
+  test("has the same increments, however they are spread over the day", () => {
+    fc.assert(
+      fc.property(anyTraffic, (traffic) => {
+        const { increments, dayParts } = monthlyCosts(traffic, PRICES.nam5);
+        const expected = traffic.perSecond * MONTH_SECONDS;
+        expect(Math.abs(increments - expected)).toBeLessThanOrEqual(1e-6 * Math.max(expected, 1));
+        expect(dayParts.reduce((sum, { hours }) => sum + hours, 0)).toBeCloseTo(24, 6);
+      }),
+    );
+  });
+
+  test("costs twice as much for twice as many equal counters, except for empty sweeps", () => {
+    fc.assert(
+      fc.property(anyTraffic, (traffic) => {
+        const twice = {
+          ...traffic,
+          perSecond: 2 * traffic.perSecond,
+          peakPerSecond: 2 * traffic.peakPerSecond,
+          counters: 2 * traffic.counters,
+          readsPerDay: 2 * traffic.readsPerDay,
+        };
+        const [one, two] = [monthlyCosts(traffic, PRICES.nam5), monthlyCosts(twice, PRICES.nam5)];
+        expect(Math.abs(two.dollars - 2 * one.dollars)).toBeLessThanOrEqual(0.025 + 1e-6 * two.dollars);
+      }),
+    );
+  });
+
+  test("costs half as much for Firestore in a region, and the same for the functions", () => {
+    fc.assert(
+      fc.property(anyTraffic, (traffic) => {
+        const [nam5, regional] = [monthlyCosts(traffic, PRICES.nam5), monthlyCosts(traffic, PRICES.regional)];
+        nam5.items.forEach(({ unit, dollars }, i) => {
+          const share = unit === "invocation" || unit === "task" ? 1 : 0.5;
+          expect(regional.items[i]?.dollars).toBeCloseTo(dollars * share, 6);
+        });
+      }),
+    );
+  });
+});
+
+test("no traffic costs the sweeps alone", () => {
+  const { items } = monthlyCosts(idle, PRICES.nam5);
+  const costing = items.filter(({ perMonth }) => perMonth > 0);
+  expect(costing.map(({ id, perMonth }) => [id, perMonth])).toEqual([
+    ["sweeps", 2 * 8_640],
+    ["invocations", 8_640],
+  ]);
+});
+
+test("a watcher reads each published total", () => {
+  const costs = monthlyCosts(steady(100, { watchers: 50 }), PRICES.nam5);
+  expect(amountOf(costs, "watchers")).toBeCloseTo(50 * amountOf(costs, "publishes"));
+});
+
+test("a sparse counter publishes nearly every increment; a busy one, once in its interval", () => {
+  const sparse = monthlyCosts(steady(0.01), PRICES.nam5);
+  expect(amountOf(sparse, "publishes") / sparse.increments).toBeGreaterThan(0.98);
+  const busy = monthlyCosts(steady(500), PRICES.nam5);
+  expect(busy.dayParts[0]).toMatchObject({ shards: 750, interval: 10_000 });
+  expect(amountOf(busy, "publishes")).toBeCloseTo(MONTH_SECONDS / 10);
+});
+
+test("a polled publish is a task, sums 1,000 shards for 2 reads and reads the counter document twice", () => {
+  for (const [rate, sums] of [
+    [100, 2],
+    [1_000, 4],
+  ] as const) {
+    const costs = monthlyCosts(steady(rate, { total: 0 }), PRICES.nam5);
+    expect(amountOf(costs, "publishes")).toBeCloseTo(MONTH_SECONDS);
+    expect(amountOf(costs, "tasks")).toBeCloseTo(MONTH_SECONDS);
+    // A write of shard 0 also reads the counter document; there are two in three seconds.
+    expect(amountOf(costs, "measurements") / MONTH_SECONDS).toBeCloseTo(sums + 1 + 1 / 1.5, 1);
+  }
+});
+
+test("a few shards are listed, and polled when a write is expected", () => {
+  const costs = monthlyCosts(steady(1, { total: 0 }), PRICES.nam5);
+  expect(costs.dayParts[0]).toMatchObject({ shards: 2, interval: 1_000 });
+  expect(amountOf(costs, "publishes")).toBeCloseTo(MONTH_SECONDS);
+  expect(amountOf(costs, "measurements") / MONTH_SECONDS).toBeCloseTo(2 + 1 + 1 / 2);
+});
+
+test("a counter that is not polled publishes, reads and schedules as often as a simulated one", () => {
+  const rate = 0.3;
+  const costs = monthlyCosts(steady(rate, { total: 0 }), PRICES.nam5);
+  const interval = costs.dayParts[0]?.interval ?? Number.NaN;
+  let [publishes, scheduled, due, now] = [0, 0, 0, 0];
+  // A fixed pseudo-random sequence.
+  let state = 1;
+  const random = () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+  for (let write = 0; write < 200_000; write++) {
+    now += (-Math.log(random()) * 1_000) / rate;
+    if (now < due - interval) continue;
+    publishes++;
+    if (now < due) scheduled++;
+    due = Math.max(now, due) + interval;
+  }
+  const perSecond = (count: number) => (count * 1_000) / now;
+  expect(amountOf(costs, "publishes") / MONTH_SECONDS / perSecond(publishes)).toBeCloseTo(1, 1.5);
+  expect(amountOf(costs, "tasks") / MONTH_SECONDS / perSecond(scheduled)).toBeCloseTo(1, 1.5);
+  // Its one shard and the counter document, and the latter once more by the wake that schedules.
+  expect(amountOf(costs, "measurements") / MONTH_SECONDS / perSecond(2 * publishes + scheduled)).toBeCloseTo(1, 1.5);
+});
+
+describe("history", () => {
+  test("of a busy counter is a write a minute and one an hour, and a delete for each hour and each day", () => {
+    for (const perSecond of [1, 100]) {
+      const costs = monthlyCosts(steady(perSecond), PRICES.nam5);
+      expect(amountOf(costs, "history") / (30 * 24 * 61)).toBeCloseTo(1);
+      expect(amountOf(costs, "expiredHistory") / (30 * 25)).toBeCloseTo(1);
+    }
+  });
+
+  test("of a sparse counter is a write for each hour with a write, and hardly any minutes", () => {
+    const twiceAnHour = monthlyCosts(steady(2 / 3_600), PRICES.nam5);
+    expect(amountOf(twiceAnHour, "history") / (30 * 24)).toBeCloseTo(1 - Math.exp(-2), 1);
+    const onceADay = monthlyCosts(steady(1 / 86_400), PRICES.nam5);
+    expect(amountOf(onceADay, "history") / amountOf(onceADay, "publishes")).toBeCloseTo(1, 1);
+  });
+
+  test("has the busy minutes of a simulated sparse counter", () => {
+    const rate = 0.04;
+    const costs = monthlyCosts(steady(rate), PRICES.nam5);
+    const busy = new Set<number>();
+    let now = 0;
+    let state = 1;
+    for (let write = 0; write < 100_000; write++) {
+      state = (state * 48_271) % 2_147_483_647;
+      const gap = -Math.log(state / 2_147_483_647) / rate;
+      now += gap;
+      if (gap <= 10) busy.add(Math.floor(now / 60));
+    }
+    const minutes = amountOf(costs, "history") - 30 * 24;
+    // An overestimate, since short gaps cluster.
+    const share = minutes / MONTH_SECONDS / (busy.size / now);
+    expect(share).toBeGreaterThan(1);
+    expect(share).toBeLessThan(1.25);
+  });
+
+  test("costs nothing if it is not kept", () => {
+    const costs = monthlyCosts(steady(100), PRICES.nam5, { ...DEFAULT_CONFIG, historyRetention: 0 });
+    expect([amountOf(costs, "history"), amountOf(costs, "expiredHistory")]).toEqual([0, 0]);
+  });
+});
+
+test("a daily peak has its own shards, which are folded every night", () => {
+  const costs = monthlyCosts(steady(5, { peakPerSecond: 50, peakHours: 1 }), PRICES.nam5);
+  expect(costs.dayParts.map(({ hours, shards }) => [hours, shards])).toEqual([
+    [1, 75],
+    [23, 5],
+  ]);
+  expect(amountOf(costs, "foldDeletes")).toBe(30 * 70);
+  expect(amountOf(costs, "foldBase")).toBe(30);
+  // Five polls of two sums and the counter document, and a list of 75 shards and `base`.
+  expect(amountOf(costs, "lastPolls")).toBe(30 * 5 * 3);
+  expect(amountOf(costs, "foldListing")).toBe(30 * 76);
+});
+
+test("one increment in 128 reads its shard again and removes old marks", () => {
+  const costs = monthlyCosts(steady(10), PRICES.nam5);
+  expect(amountOf(costs, "markChecks")).toBeCloseTo(costs.increments / 128);
+  expect(amountOf(costs, "markRemovals")).toBeCloseTo(costs.increments / 128);
+});
+
+test("a keyed increment is two writes, and two documents that the rules look up", () => {
+  const costs = monthlyCosts(steady(1, { keyed: 0.5 }), PRICES.nam5);
+  expect(amountOf(costs, "entries")).toBe(costs.increments / 2);
+  expect(amountOf(costs, "lookups")).toBe(costs.increments);
+});
+
+test("a client reads the shard count once in two minutes, or never if it watches", () => {
+  expect(amountOf(monthlyCosts(steady(1, { perClient: 20 }), PRICES.nam5), "shardCount")).toBe(MONTH_SECONDS / 20);
+  expect(amountOf(monthlyCosts(steady(1, { perClient: 0 }), PRICES.nam5), "shardCount")).toBe(0);
+});

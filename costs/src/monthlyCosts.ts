@@ -1,0 +1,134 @@
+/**
+ * What traffic costs in a month, item by item.
+ *
+ * What each publish takes follows from how the functions work (docs/architecture.md):
+ *
+ *     busy      polled: each interval takes 1 task, 1 measurement and 1 publish. The task reads the counter document, and
+ *               so does a wake that comes after the poll was due. Only writes to shard 0 wake a function
+ *     idle      a publish waits for the interval, then for the first write after it. An earlier write wakes a function,
+ *               which reads the counter document and schedules a task
+ *     after it  five polls: after the interval, after the longest one, a minute, 130 s and the cool-down. The last one folds
+ *     history   a write for each hour with a publish, and for each minute with a publish of a busy counter; one document
+ *               for each day of hours and each hour of minutes, deleted when it expires
+ */
+import { INCREMENTS_PER_MARK_REMOVAL } from "../../core/src/index.ts";
+import type { Config } from "../../functions/src/config.ts";
+import { DEFAULT_CONFIG } from "./defaultConfig.ts";
+import type { Prices } from "./prices.ts";
+import { historyPerSecond, isPolled, measuringReads, publishingPerSecond } from "./publishing.ts";
+import { DAYS, type DayPart, dayPartsOf, type Traffic, totalOf } from "./traffic.ts";
+
+export type CostItemId =
+  | "increments"
+  | "entries"
+  | "lookups"
+  | "shardCount"
+  | "markChecks"
+  | "markRemovals"
+  | "measurements"
+  | "publishes"
+  | "history"
+  | "expiredHistory"
+  | "watchers"
+  | "readers"
+  | "lastPolls"
+  | "foldListing"
+  | "foldDeletes"
+  | "foldBase"
+  | "sweeps"
+  | "invocations"
+  | "tasks";
+
+export interface CostItem {
+  readonly id: CostItemId;
+  /** As the command line prints it. */
+  readonly name: string;
+  /** What is billed. */
+  readonly unit: keyof Prices;
+  /** How many in a month. */
+  readonly perMonth: number;
+  readonly dollars: number;
+}
+
+export interface MonthlyCosts {
+  readonly items: readonly CostItem[];
+  readonly dollars: number;
+  readonly increments: number;
+  readonly dayParts: readonly DayPart[];
+}
+
+/** One every five minutes. */
+const SWEEPS = DAYS * 24 * 12;
+
+/** Reads of a sweep that finds nothing: one for each of its two empty queries. */
+const EMPTY_SWEEP_READS = 2;
+
+/** Documents that the rules look up for a keyed increment, whatever their result: its shard and its entry. */
+const LOOKUPS = 2;
+
+/** Polls of a counter after its peak: busy, scattered, quiet, shrunk, cooling (functions/src/phase.ts). */
+const LAST_POLLS = 5;
+
+/** Shards per batch of a fold. */
+const FOLD_BATCH = 200;
+
+export function monthlyCosts(traffic: Traffic, prices: Prices, config: Config = DEFAULT_CONFIG): MonthlyCosts {
+  const { counters, keyed, watchers, readsPerDay, perClient } = traffic;
+  const dayParts = dayPartsOf(traffic, config);
+  const shardsAtPeak = dayParts[0]?.shards ?? 0;
+  const folded = Math.max(0, shardsAtPeak - (dayParts.at(-1)?.shards ?? 0));
+  const total = totalOf(traffic);
+  const monthly = (perSecond: (part: DayPart) => number) =>
+    counters * dayParts.reduce((sum, part) => sum + perSecond(part) * part.hours * 3_600 * DAYS, 0);
+  const counterDays = counters * DAYS;
+
+  const publishing = (part: DayPart) => publishingPerSecond(part, total, config, folded > 0 ? 1 : 0);
+  const history = (part: DayPart) => historyPerSecond(part, publishing(part).publishes, config);
+  const increments = monthly(({ rate }) => rate);
+  const tasks = monthly((part) => publishing(part).tasks);
+  const lastPolls = folded > 0 ? counterDays * LAST_POLLS : 0;
+  const publishes = monthly((part) => publishing(part).publishes) + lastPolls;
+  const folds = counterDays * Math.ceil(folded / FOLD_BATCH);
+  const swept = counters * dayParts.reduce((sum, part) => sum + (isPolled(part) ? part.hours / 24 : 0), 0);
+  // Writes to shard 0, and writes that create a shard again that was folded the night before.
+  const wakes = monthly(({ rate, shards }) => rate / shards) + counterDays * folded;
+
+  const item = (id: CostItemId, name: string, unit: keyof Prices, perMonth: number): CostItem => {
+    return { id, name, unit, perMonth, dollars: perMonth * prices[unit] };
+  };
+  const measuring = monthly((part) => publishing(part).reads);
+  const written = monthly((part) => history(part).points);
+  const expired = monthly((part) => history(part).documents);
+  const items = [
+    item("increments", "increments", "write", increments),
+    item("entries", "entries of keyed increments", "write", increments * keyed),
+    item("lookups", "rules' lookups for keyed increments", "read", increments * keyed * LOOKUPS),
+    item("shardCount", "shard count, read by writers", "read", perClient > 0 ? increments / Math.max(perClient, 1) : 0),
+    item(
+      "markChecks",
+      `old marks, checked (1 in ${INCREMENTS_PER_MARK_REMOVAL})`,
+      "read",
+      increments / INCREMENTS_PER_MARK_REMOVAL,
+    ),
+    item("markRemovals", "old marks, removed", "write", increments / INCREMENTS_PER_MARK_REMOVAL),
+    item("measurements", "measurements", "read", measuring),
+    item("publishes", "published totals", "write", publishes),
+    item("history", "history", "write", written),
+    item("expiredHistory", "history, expired", "delete", expired),
+    item("watchers", "totals, read by watchers", "read", publishes * watchers),
+    item("readers", "totals, read once or at first watch", "read", readsPerDay * DAYS),
+    item("lastPolls", "polls after the peak", "read", lastPolls * (measuringReads(shardsAtPeak + 1) + 1)),
+    item("foldListing", "folding after the peak: listing", "read", folded > 0 ? counterDays * (shardsAtPeak + 1) : 0),
+    item("foldDeletes", "folding after the peak: deletes", "delete", counterDays * folded),
+    item("foldBase", "folding after the peak: base", "write", folds),
+    item("sweeps", "sweeps", "read", SWEEPS * Math.max(swept, EMPTY_SWEEP_READS)),
+    item("invocations", "function invocations", "invocation", wakes + tasks + lastPolls + SWEEPS + folds),
+    item("tasks", "tasks", "task", tasks + lastPolls),
+  ];
+  return { items, dollars: items.reduce((sum, { dollars }) => sum + dollars, 0), increments, dayParts };
+}
+
+/** How many of an item there are in a month. */
+export function amountOf({ items }: MonthlyCosts, id: CostItemId): number {
+  return items.find((item) => item.id === id)?.perMonth ?? 0;
+}

@@ -1,0 +1,79 @@
+/**
+ * The traffic of a month, and the parts of the day it has: a busy one, if there is a peak, and the rest.
+ *
+ * Writes are even within each part. The functions' own rules decide shard counts and intervals.
+ */
+import { decideScaling } from "../../functions/src/autoscale.ts";
+import type { Config } from "../../functions/src/config.ts";
+import { publishInterval } from "../../functions/src/interval.ts";
+
+export interface Traffic {
+  /** Increments per second of all counters together, averaged over the day. */
+  readonly perSecond: number;
+  /** Increments per second of all counters together in the busy part of the day. At least `perSecond`. */
+  readonly peakPerSecond: number;
+  /** The longest the busy part may last. It is shorter if the peak would exceed the day's increments. */
+  readonly peakHours: number;
+  /** How many counters share the traffic evenly. */
+  readonly counters: number;
+  /** The share of increments that have a key, from 0 to 1. */
+  readonly keyed: number;
+  /** Clients that watch one counter, averaged over the day. */
+  readonly watchers: number;
+  /** Counter documents that clients read in a day, of all counters together: one per read, one per watch that begins. */
+  readonly readsPerDay: number;
+  /**
+   * Increments of one counter that a client makes per read of the shard count, which it keeps for two minutes. 0 for
+   * clients that watch the counter: they know the shard count already.
+   */
+  readonly perClient: number;
+  /** The total of one counter. Default: half of what it counts in a month. */
+  readonly total?: number | undefined;
+}
+
+/** One part of the day, for one counter. */
+export interface DayPart {
+  readonly hours: number;
+  /** Increments per second of one counter. */
+  readonly rate: number;
+  readonly shards: number;
+  /** Milliseconds between two totals. */
+  readonly interval: number;
+}
+
+/** Days of a month. */
+export const DAYS = 30;
+export const MONTH_SECONDS = DAYS * 86_400;
+
+/** The total of one counter, halfway through the month unless it is given. */
+export function totalOf({ total, perSecond, counters }: Traffic): number {
+  return total ?? (perSecond * MONTH_SECONDS) / 2 / counters;
+}
+
+/** The busy part of the day, if there is one, and the rest. */
+export function dayPartsOf(traffic: Traffic, config: Config): DayPart[] {
+  const { perSecond, counters } = traffic;
+  const peak = Math.max(traffic.peakPerSecond, perSecond);
+  const busy = peak > perSecond ? Math.min(traffic.peakHours, peak > 0 ? (24 * perSecond) / peak : 0) : 0;
+  const rest = 24 - busy > 0 ? Math.max(24 * perSecond - busy * peak, 0) / (24 - busy) : 0;
+  const total = totalOf(traffic);
+
+  const shardsAtPeak = stableShardCount(peak / counters, config.minShards, config);
+  const part = (hours: number, rate: number, shards: number): DayPart => {
+    return { hours, rate, shards, interval: publishInterval(total, rate, 0, config) };
+  };
+  const quiet = part(24 - busy, rest / counters, stableShardCount(rest / counters, shardsAtPeak, config));
+  return busy > 0 ? [part(busy, peak / counters, shardsAtPeak), quiet].filter(({ hours }) => hours > 0) : [quiet];
+}
+
+/** The shard count at which the functions stay under a rate, starting from another one. */
+function stableShardCount(rate: number, from: number, config: Config): number {
+  // Over a month some clients meet contention, so the average rate is not discounted for chance.
+  const demand = { rate, writes: 0, within: 1, beyond: Number.POSITIVE_INFINITY };
+  for (let shardCount = from; ; ) {
+    const scaling = { shardCount, calmSince: 0 };
+    const { shardCount: next } = decideScaling(demand, scaling, config.shrinkCooldown, config.minShards, config);
+    if (next === shardCount) return shardCount;
+    shardCount = next;
+  }
+}
