@@ -49,7 +49,7 @@ async function aggregateAll({ shards, counters }: { shards: number; counters: nu
   const lane = async () => {
     for (let id = waiting.pop(); id; id = waiting.pop()) {
       const start = performance.now();
-      await runTask(backend, { counterId: id, due: Date.now() - 2 * backend.margin, isPoll: true });
+      await runTask(backend, { counterId: id, due: Date.now() - 2 * backend.snapshotLag, isPoll: true });
       took.push(performance.now() - start);
     }
   };

@@ -83,7 +83,7 @@ process.exit(0);
 /** Everything used so far, by clients and functions. A task is counted when it runs: each runs once. */
 function bill(clients: Usage): Bill {
   const log = readFileSync(suite.env.TALLY_LOG as string, "utf8");
-  const runs = (name: string) => log.split(`Beginning execution of "us-central1-${name}`).length - 1;
+  const runs = (name: string) => log.split(`Beginning execution of "us-central1-tally-${name}`).length - 1;
   const functions = functionsMeter?.usage as Usage;
   return {
     reads: clients.reads + functions.reads,

@@ -102,7 +102,7 @@ export async function startRig(
     emulator,
     invocations() {
       const log = readFileSync(suite.env.TALLY_LOG as string, "utf8");
-      const runs = (name: string) => log.split(`Beginning execution of "us-central1-${name}"`).length - 1;
+      const runs = (name: string) => log.split(`Beginning execution of "us-central1-tally-${name}"`).length - 1;
       return Object.fromEntries(FUNCTIONS.map((name) => [name, runs(name)]));
     },
     async stop() {

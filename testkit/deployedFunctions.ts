@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { until } from "./until.ts";
 
 /** How the functions are loaded here; their names carry a prefix accordingly. */
-const prefix = { plain: "", extension: "ext-tally-", kit: "kit-main-" }[process.env.TALLY_PACKAGING ?? "plain"] ?? "";
+const prefix =
+  { plain: "tally-", extension: "ext-tally-", kit: "kit-main-" }[process.env.TALLY_PACKAGING ?? "plain"] ?? "";
 
 /** What the suite has printed so far. */
 export function emulatorsLog(): string {

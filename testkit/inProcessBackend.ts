@@ -7,12 +7,12 @@ import fc from "fast-check";
 import type { Firestore } from "firebase-admin/firestore";
 import { runTask } from "../functions/src/aggregate.ts";
 import type { Backend } from "../functions/src/backend.ts";
-import type { AggregationTask } from "../functions/src/queue.ts";
-import { createWake, type Written } from "../functions/src/wake.ts";
+import type { AggregationTask, WriteEvent } from "../functions/src/cause.ts";
+import { createWakeHandler } from "../functions/src/wake.ts";
 import { admin } from "./clients.ts";
 
 /** The emulator's snapshots may miss commits of the last few milliseconds (see backend.ts). */
-export const MARGIN = 50;
+export const SNAPSHOT_LAG = 50;
 
 /** A collection that the deployed functions do not watch. */
 let made = 0;
@@ -46,7 +46,7 @@ export function inProcessBackend(changes: Partial<Backend["config"]> = {}, fires
       historyRetention: 0,
       ...changes,
     },
-    margin: MARGIN,
+    snapshotLag: SNAPSHOT_LAG,
     now: Date.now,
     sleep: (duration) => (duration > 0 ? sleep(duration) : Promise.resolve()),
     // As Cloud Tasks: a name that was ever used is refused, whether its task still waits, runs or has run.
@@ -81,11 +81,11 @@ export const eventHistories = fc.array(action, { minLength: 10, maxLength: 40 })
 export async function playHistory(
   history: readonly Action[],
   { backend, tasks }: Lab,
-  write: (choice: number) => Promise<readonly Written[]>,
+  write: (choice: number) => Promise<readonly WriteEvent[]>,
 ): Promise<void> {
-  const instances = Array.from({ length: 3 }, () => createWake(backend));
-  const undelivered: Written[] = [];
-  const delivered: Written[] = [];
+  const instances = Array.from({ length: 3 }, () => createWakeHandler(backend));
+  const undelivered: WriteEvent[] = [];
+  const delivered: WriteEvent[] = [];
   const take = <T>(from: T[], pick: number) => from.splice(pick % from.length, 1)[0] as T;
 
   for (const step of history) {
@@ -96,12 +96,12 @@ export async function playHistory(
       await instances[step.instance]?.(event);
       delivered.push(event);
     } else if (step.do === "repeat" && delivered.length > 0) {
-      await instances[step.instance]?.(delivered[step.pick % delivered.length] as Written);
+      await instances[step.instance]?.(delivered[step.pick % delivered.length] as WriteEvent);
     } else if (step.do === "die" && undelivered.length > 0) {
       // Dies at some await: the event stays undelivered, as Firestore would see it, and comes again later.
-      await createWake(mortal(backend, step.after))(undelivered[step.pick % undelivered.length] as Written).catch(
-        () => undefined,
-      );
+      await createWakeHandler(mortal(backend, step.after))(
+        undelivered[step.pick % undelivered.length] as WriteEvent,
+      ).catch(() => undefined);
     } else if (step.do === "task" && tasks.length > 0) {
       const task = take(tasks, step.pick);
       // At least once: a task may die and run again, or run twice.

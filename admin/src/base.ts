@@ -9,7 +9,7 @@
 import { FieldValue, type QuerySnapshot, type WriteBatch } from "firebase-admin/firestore";
 import { BASE_SHARD, CounterError, isCount, isPreconditionFailure, sumOfCounts } from "../../core/src/index.ts";
 import { type CounterRef, shardDoc } from "./counter.ts";
-import { backoff, persist } from "./retry.ts";
+import { backoff, retry } from "./retry.ts";
 
 /** The sum of listed shards. */
 export function sumOf(shards: QuerySnapshot): number {
@@ -24,7 +24,7 @@ export function magnitudeOf(shards: QuerySnapshot): number {
 /**
  * Adds `by` to `base`, if it is as it was listed among `shards`. Cost: 1 write of the batch.
  */
-export function moveBase(batch: WriteBatch, ref: CounterRef, shards: QuerySnapshot, by: number): void {
+export function adjustBase(batch: WriteBatch, ref: CounterRef, shards: QuerySnapshot, by: number): void {
   const base = shardDoc(ref, BASE_SHARD);
   const before = shards.docs.find(({ id }) => id === BASE_SHARD);
   // What cannot be summed was left out of the sum, and is replaced.
@@ -37,8 +37,8 @@ export function moveBase(batch: WriteBatch, ref: CounterRef, shards: QuerySnapsh
 /** `base` was written between the listing of the shards and the commit. Its cause is Firestore's error. */
 class BaseChanged extends Error {}
 
-/** Commits a batch that holds a {@link moveBase}, in an attempt of {@link retryMove}. */
-export async function commitMove(batch: WriteBatch): Promise<void> {
+/** Commits a batch that holds a {@link adjustBase}, in an attempt of {@link retryAdjustment}. */
+export async function commitAdjustment(batch: WriteBatch): Promise<void> {
   try {
     await batch.commit();
   } catch (error) {
@@ -47,23 +47,23 @@ export async function commitMove(batch: WriteBatch): Promise<void> {
 }
 
 /** How often `base` may change between a listing and its commit. With the waits in between, some two minutes. */
-export const MOVE_RETRIES = 20;
+export const ADJUSTMENT_RETRIES = 20;
 
 /**
  * Tries to list the shards and to change `base`, until neither `base` nor the connection is in the way: with backoff and
  * jitter, so that several that compete for `base` get their turns.
  *
- * @param attempt  lists the shards and commits with {@link commitMove}; must be safe to repeat
+ * @param attempt  lists the shards and commits with {@link commitAdjustment}; must be safe to repeat
  * @throws CounterError `counter/contention` if `base` has changed each time
  */
-export async function retryMove<T>({ id }: CounterRef, attempt: () => Promise<T>): Promise<T> {
-  return await persist(async () => {
+export async function retryAdjustment<T>({ id }: CounterRef, attempt: () => Promise<T>): Promise<T> {
+  return await retry(async () => {
     for (let tries = 0; ; tries++) {
       try {
         return await attempt();
       } catch (error) {
         if (!(error instanceof BaseChanged)) throw error;
-        if (tries === MOVE_RETRIES) throw contention(id, error.cause);
+        if (tries === ADJUSTMENT_RETRIES) throw contention(id, error.cause);
         await backoff(tries, error.cause);
       }
     }

@@ -9,7 +9,7 @@
 import { FieldValue, type WriteBatch } from "firebase-admin/firestore";
 import { ABORTED, codeOf } from "../../core/src/index.ts";
 import { type Counter, refreshShardCount, shardDoc, shardFor } from "./counter.ts";
-import { persist } from "./retry.ts";
+import { retry } from "./retry.ts";
 
 /** Creates the document that belongs to an increment of this shard. */
 export type Create = (writer: WriteBatch, shard: string) => void;
@@ -35,7 +35,7 @@ export function delta(shard: string, by: number) {
  */
 export async function commitOnce(counter: Counter, by: number, create: Create): Promise<void> {
   await refreshShardCount(counter);
-  await persist(async () => {
+  await retry(async () => {
     const batch = counter.firestore.batch();
     put(batch, counter, by, create);
     counter._shardCountCache._requestSent();

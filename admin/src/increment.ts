@@ -13,7 +13,7 @@ import { combine } from "./combine.ts";
 import { type Create, commitOnce, delta, put } from "./commit.ts";
 import { type Counter, type CounterRef, refreshShardCount, shardDoc } from "./counter.ts";
 import { addOnce } from "./receipt.ts";
-import { persist } from "./retry.ts";
+import { retry } from "./retry.ts";
 
 /** How an increment counts. */
 export interface IncrementOptions {
@@ -69,9 +69,9 @@ export async function incrementCounter(ref: CounterRef, by = 1, options: Increme
  */
 export async function undoIncrement(ref: CounterRef, key: string): Promise<void> {
   const { firestore, path } = ref;
-  const entry = await persist(() => firestore.doc(entryPath(path, validName("key", key))).get());
+  const entry = await retry(() => firestore.doc(entryPath(path, validName("key", key))).get());
   if (!entry.exists) return;
-  await persist(() => takeBack(ref as Counter, entry as QueryDocumentSnapshot)).catch((error) => {
+  await retry(() => takeBack(ref as Counter, entry as QueryDocumentSnapshot)).catch((error) => {
     // The entry we saw has gone: by a try of ours whose outcome we never heard of, or by somebody else.
     if (!isPreconditionFailure(error)) throw error;
   });
@@ -115,7 +115,7 @@ function entry({ firestore, path }: Counter, key: string, by: number): Create {
 async function incrementOnce(counter: Counter, by: number, key: string): Promise<void> {
   await commitOnce(counter, by, entry(counter, key, by)).catch(async (error) => {
     if (codeOf(error) !== ALREADY_EXISTS) throw error;
-    const known = await persist(() => counter.firestore.doc(entryPath(counter.path, key)).get());
+    const known = await retry(() => counter.firestore.doc(entryPath(counter.path, key)).get());
     // Taken back since: it did count.
     if (!known.exists || known.get("by") === by) return;
     throw new CounterError(

@@ -18,9 +18,10 @@ export {
 } from "../../core/src/index.ts";
 export { bufferedCounter } from "./buffered.ts";
 export { type CounterRef, counter } from "./counter.ts";
+export { type DeleteOptions, deleteCounter } from "./delete.ts";
+export { type EnsureOptions, ensureCounter } from "./ensure.ts";
 export { type IncrementOptions, incrementCounter, incrementCounterIn, undoIncrement } from "./increment.ts";
 export { counterRank, type ListedCounter, type ListOptions, listCounters, topCounters } from "./list.ts";
-export { type DeleteOptions, deleteCounter, type EnsureOptions, ensureCounter, resetCounter } from "./maintain.ts";
 export {
   type CounterSnapshot,
   counterHistory,
@@ -31,4 +32,5 @@ export {
   onIncremented,
 } from "./read.ts";
 export { type ReconcileOptions, type Reconciliation, reconcileCounter } from "./reconcile.ts";
+export { resetCounter } from "./reset.ts";
 export { type SourceOptions, setSource } from "./source.ts";

@@ -13,7 +13,7 @@ import type { Counter } from "./counter.ts";
 const DAY_MS = 24 * 3_600_000;
 
 /** How long an increment is tried whose outcome is unknown. */
-const PATIENCE_MS = DAY_MS / 2;
+const RETRY_FOR_MS = DAY_MS / 2;
 
 /**
  * Cost: 2 writes, and 1 delete when the receipt expires; 1 read if it is refused.
@@ -27,17 +27,17 @@ export async function addOnce(counter: Counter, by: number): Promise<void> {
   try {
     await commitOnce(counter, by, (batch) => {
       const now = Date.now();
-      if (tries++ > 0 && now - start > PATIENCE_MS) throw new Error("no answer for half a day");
+      if (tries++ > 0 && now - start > RETRY_FOR_MS) throw new Error("no answer for half a day");
       batch.create(receipt, { expireAt: Timestamp.fromMillis(now + DAY_MS) } satisfies ReceiptDocument<Timestamp>);
     });
   } catch (error) {
-    if (codeOf(error) === ALREADY_EXISTS || (await isThere(receipt))) return;
+    if (codeOf(error) === ALREADY_EXISTS || (await receiptExists(receipt))) return;
     throw tries > 1 ? unknownOutcome(error) : error;
   }
 }
 
 /** Whether it was committed for certain. Not there, it may still arrive. */
-async function isThere(receipt: DocumentReference): Promise<boolean> {
+async function receiptExists(receipt: DocumentReference): Promise<boolean> {
   return await receipt.get().then(
     ({ exists }) => exists,
     () => false,

@@ -31,11 +31,11 @@ import {
   shardsPath,
   validSource,
 } from "../../core/src/index.ts";
-import { commitMove, magnitudeOf, moveBase, retryMove, sumOf } from "./base.ts";
+import { adjustBase, commitAdjustment, magnitudeOf, retryAdjustment, sumOf } from "./base.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { driftOf } from "./drift.ts";
 import { latestSnapshot } from "./latestSnapshot.ts";
-import { aggregationOf } from "./source.ts";
+import { sourceAggregation } from "./source.ts";
 
 /** How a counter is reconciled. */
 export interface ReconcileOptions {
@@ -89,7 +89,7 @@ export async function reconcileCounter(ref: CounterRef, options: ReconcileOption
   const correction = counterDoc(ref).collection(CORRECTIONS).doc();
   let sent = false;
   let timeouts = 0;
-  return await retryMove(ref, async () => {
+  return await retryAdjustment(ref, async () => {
     const { source, expected, shards, asOf } = await look(ref, given).catch((error) => {
       if (codeOf(error) === DEADLINE_EXCEEDED) timeouts++;
       throw timeouts === TIMEOUTS ? tooLarge(ref, error) : error;
@@ -103,7 +103,7 @@ export async function reconcileCounter(ref: CounterRef, options: ReconcileOption
     if (drift === 0 || dryRun) return { expected, found, drift, corrected: false, asOf };
 
     const batch = ref.firestore.batch();
-    moveBase(batch, ref, shards, drift);
+    adjustBase(batch, ref, shards, drift);
     const at = FieldValue.serverTimestamp() as unknown as Timestamp;
     batch.create(correction, {
       source,
@@ -114,7 +114,7 @@ export async function reconcileCounter(ref: CounterRef, options: ReconcileOption
       at,
     } satisfies CorrectionDocument<Timestamp>);
     sent = true;
-    await commitMove(batch);
+    await commitAdjustment(batch);
     return { expected, found, drift, corrected: true, asOf };
   });
 }
@@ -150,7 +150,7 @@ async function look(ref: CounterRef, given: Source | undefined): Promise<Look> {
   return await firestore.runTransaction(
     async (transaction) => {
       const source = given ?? storedSource(await transaction.get(counterDoc(ref)));
-      const { expected } = (await transaction.get(aggregationOf(ref, source))).data();
+      const { expected } = (await transaction.get(sourceAggregation(ref, source))).data();
       if (!Number.isFinite(expected)) throw notANumber(ref, expected);
       const shards = await transaction.get(firestore.collection(shardsPath(path)).select("count"));
       return { source, expected, shards, asOf: shards.readTime };

@@ -23,7 +23,7 @@ export async function backoff(attempt: number, error: unknown): Promise<void> {
 }
 
 /** Tries until the outcome is known. What it tries must be safe to repeat. */
-export async function persist<T>(attempt: () => Promise<T>): Promise<T> {
+export async function retry<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
       return await attempt();

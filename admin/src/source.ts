@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { AggregateField, type AggregateQuery, FieldValue, type Query, Timestamp } from "firebase-admin/firestore";
 import { codeOf, entriesPath, NOT_FOUND, type Source, validSchedule, validSource } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
-import { persist } from "./retry.ts";
+import { retry } from "./retry.ts";
 
 /** When a counter is reconciled by itself, and when that alarms. */
 export interface SourceOptions {
@@ -43,14 +43,14 @@ export async function setSource(
   const document = counterDoc(ref);
   if (source === undefined) {
     const nothing = { source: FieldValue.delete(), nextReconcileAt: FieldValue.delete() };
-    await persist(() => document.update(nothing)).catch((error) => {
+    await retry(() => document.update(nothing)).catch((error) => {
       if (codeOf(error) !== NOT_FOUND) throw error;
     });
     return;
   }
   const schedule = validSchedule(every && every / 1_000, alarmBeyond);
   const stored = { ...validSource(source), ...schedule };
-  await persist(async () => {
+  await retry(async () => {
     const known = await document.get();
     const due = every === undefined ? undefined : firstDue(known.get("nextReconcileAt"), every);
     // Servers may call this whenever they start. Whoever watches the counter is charged for each write of it.
@@ -68,7 +68,10 @@ function firstDue(known: unknown, every: number): Timestamp {
 }
 
 /** What the source amounts to, as the aggregation `expected`. Cost: 1 read per 1,000 documents counted, at least 1. */
-export function aggregationOf(ref: CounterRef, source: Source): AggregateQuery<{ expected: AggregateField<number> }> {
+export function sourceAggregation(
+  ref: CounterRef,
+  source: Source,
+): AggregateQuery<{ expected: AggregateField<number> }> {
   const { firestore, path } = ref;
   if ("entries" in source) return amount(firestore.collection(entriesPath(path)), "by");
   const all: Query =

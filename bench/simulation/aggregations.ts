@@ -2,13 +2,17 @@
  * An aggregation on the virtual clock: the steps that `decide` says, one after the other as in
  * `functions/src/aggregate.ts`, with what each costs and how long it takes.
  */
-import type { Outcome } from "../../functions/src/aggregate.ts";
-import type { Config, Millis } from "../../functions/src/config.ts";
-import type { Published } from "../../functions/src/counterDocument.ts";
-import { decide, type Instant } from "../../functions/src/decide.ts";
-import { keptBy } from "../../functions/src/history.ts";
-import type { Cause } from "../../functions/src/interval.ts";
-import type { Measurement } from "../../functions/src/measure.ts";
+import {
+  type Cause,
+  type Config,
+  decide,
+  historyWrites,
+  type Measurement,
+  type Millis,
+  type Outcome,
+  type Published,
+  type ScheduledTask,
+} from "../../functions/src/decisions.ts";
 import type { Clock } from "./clock.ts";
 import type { Counter } from "./counter.ts";
 import { foldInto } from "./folding.ts";
@@ -116,13 +120,13 @@ export class Aggregations {
     }
     this.#listener.published(counter, next, now);
     counter.bill.publishing++;
-    counter.bill.history += keptBy(counter.published, next, this.#config).length;
+    counter.bill.history += historyWrites(counter.published, next, this.#config).length;
     counter.published = next;
     counter.version++;
     done({ published: next });
   }
 
-  #schedule(counter: Counter, { due, isPoll }: Instant): void {
+  #schedule(counter: Counter, { due, isPoll }: ScheduledTask): void {
     counter.bill.tasks++;
     counter.tasks ??= new Set();
     const name = `${due} ${isPoll}`;

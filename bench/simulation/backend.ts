@@ -6,12 +6,15 @@
  * `test/simulation` is for.
  */
 import { BASE_SHARD } from "../../core/src/index.ts";
-import type { Config, Millis } from "../../functions/src/config.ts";
-import type { Published } from "../../functions/src/counterDocument.ts";
-import { decide } from "../../functions/src/decide.ts";
-import type { Cause } from "../../functions/src/interval.ts";
-import { TRIGGER_SHARDS } from "../../functions/src/shards.ts";
-import { isOverdue } from "../../functions/src/sweep.ts";
+import {
+  type Cause,
+  type Config,
+  decide,
+  isPollLost,
+  type Millis,
+  type Published,
+  TRIGGER_SHARDS,
+} from "../../functions/src/decisions.ts";
 import { Aggregations, type Listener, MISSING } from "./aggregations.ts";
 import type { Clock } from "./clock.ts";
 import type { Counter } from "./counter.ts";
@@ -45,7 +48,7 @@ export class Backend implements Listener {
     this.#clock.at(at + this.#settings.eventLatency, { run: (now) => this.#wake(counter, cause, now) });
   }
 
-  /** As `createWake` does. */
+  /** As `createWakeHandler` does. */
   #wake(counter: Counter, cause: Cause, now: Millis): void {
     if (this.#isAnswered(counter, cause, now)) return;
     if (counter.waiting) {
@@ -87,7 +90,7 @@ export class Backend implements Listener {
     this.#gauges().sweeps++;
     for (const counter of this.#polled) {
       counter.bill.sweeps++;
-      if (counter.published && isOverdue(counter.published, now)) this.#gauges().overdue++;
+      if (counter.published && isPollLost(counter.published, now)) this.#gauges().overdue++;
     }
   }
 }

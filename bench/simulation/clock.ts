@@ -3,7 +3,7 @@
  * which it was asked for. Coarse, but far below the second in which publishes and acknowledgements are judged; and no
  * queue has to be kept sorted, so that a hundred thousand writes a second are simulated faster than they would happen.
  */
-import type { Millis } from "../../functions/src/config.ts";
+import type { Millis } from "../../functions/src/decisions.ts";
 
 /** One step of virtual time. */
 export const TICK: Millis = 10;

@@ -1,13 +1,16 @@
 /** One counter of the model: its shards, its counter document, and what is known and owed of it. */
 
-import type { ListedShard } from "../../admin/src/sum.ts";
+import type { ListedShard } from "../../admin/src/internal.ts";
 import { BASE_SHARD } from "../../core/src/index.ts";
-import type { Outcome } from "../../functions/src/aggregate.ts";
-import type { Millis } from "../../functions/src/config.ts";
-import { type Published, toTimestamp } from "../../functions/src/counterDocument.ts";
-import type { Cause } from "../../functions/src/interval.ts";
-import type { Measurement } from "../../functions/src/measure.ts";
-import { FEW } from "../../functions/src/shards.ts";
+import { toTimestamp } from "../../functions/src/counterDocument.ts";
+import {
+  type Cause,
+  MAX_LISTED_SHARDS,
+  type Measurement,
+  type Millis,
+  type Outcome,
+  type Published,
+} from "../../functions/src/decisions.ts";
 import { type Bill, emptyBill } from "./bill.ts";
 import { Shard } from "./shard.ts";
 
@@ -81,9 +84,9 @@ export class Counter {
    */
   measure(now: Millis, documents: number, hasIndex: boolean): Measurement {
     const measurement = { total: this.total, writes: this.total, asOf: toTimestamp(now), documents: this.documents };
-    if (documents <= FEW) {
-      this.bill.measuring += Math.min(Math.max(this.documents, 1), FEW + 1);
-      if (this.documents <= FEW) return { ...measurement, shards: this.list(), malformed: [] };
+    if (documents <= MAX_LISTED_SHARDS) {
+      this.bill.measuring += Math.min(Math.max(this.documents, 1), MAX_LISTED_SHARDS + 1);
+      if (this.documents <= MAX_LISTED_SHARDS) return { ...measurement, shards: this.list(), malformed: [] };
     }
     // Without the index the number of documents is billed all the same.
     const aggregation = Math.ceil(this.documents / 1_000);

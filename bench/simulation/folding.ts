@@ -2,9 +2,7 @@
  * A fold of the model: quiet shards go into `base`, page by page, as in `functions/src/fold.ts`. Nothing is written between
  * listing a page and folding it, so no batch fails.
  */
-import type { Millis } from "../../functions/src/config.ts";
-import { foldable } from "../../functions/src/fold.ts";
-import { shardIndex } from "../../functions/src/shards.ts";
+import { foldableShards, type Millis, shardIndex } from "../../functions/src/decisions.ts";
 import type { Counter } from "./counter.ts";
 
 /** Documents per page and batch. */
@@ -17,7 +15,7 @@ export function foldInto(counter: Counter, fromIndex: number, quietSince: Millis
   const listed = counter.list();
   let batches = 0;
   for (let start = 0; start < listed.length; start += PAGE) {
-    const quiet = foldable(listed.slice(start, start + PAGE), fromIndex, quietSince);
+    const quiet = foldableShards(listed.slice(start, start + PAGE), fromIndex, quietSince);
     if (quiet.length === 0) continue;
     for (const { id, writes } of quiet) {
       base.writes = (base.writes ?? 0) + writes;

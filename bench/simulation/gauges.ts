@@ -7,8 +7,7 @@
  */
 
 import { SLOW_ACK_MS } from "../../core/src/index.ts";
-import type { Millis } from "../../functions/src/config.ts";
-import type { Published } from "../../functions/src/counterDocument.ts";
+import type { Millis, Published } from "../../functions/src/decisions.ts";
 import type { Counter } from "./counter.ts";
 import { Histogram } from "./histogram.ts";
 

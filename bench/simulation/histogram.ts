@@ -2,7 +2,7 @@
  * Quantiles of durations, without keeping them: each falls into one of a few hundred bins, whose borders are 5 % apart. So
  * a quantile is right to 5 %, and millions of durations take no memory.
  */
-import type { Millis } from "../../functions/src/config.ts";
+import type { Millis } from "../../functions/src/decisions.ts";
 
 const RATIO = Math.log(1.05);
 /** Up to more than a day. */

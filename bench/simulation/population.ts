@@ -6,7 +6,7 @@
  */
 
 import { createShardCountCache, type Random, type ShardCountCache } from "../../core/src/index.ts";
-import type { Millis } from "../../functions/src/config.ts";
+import type { Millis } from "../../functions/src/decisions.ts";
 import type { Clock } from "./clock.ts";
 import type { Counter } from "./counter.ts";
 import type { Settings } from "./settings.ts";

@@ -1,6 +1,6 @@
 /** The tables that are printed. */
 import { type Cell, table } from "../../cli/src/table.ts";
-import type { Millis } from "../../functions/src/config.ts";
+import type { Millis } from "../../functions/src/decisions.ts";
 import { ITEMS } from "./bill.ts";
 import type { Popularity, Summary } from "./summary.ts";
 

@@ -3,7 +3,7 @@
  * of the world.
  */
 import { DEFAULT_CONFIG } from "../../costs/src/index.ts";
-import type { Config, Millis } from "../../functions/src/config.ts";
+import type { Config, Millis } from "../../functions/src/decisions.ts";
 import type { HotDocuments } from "./shard.ts";
 
 /** The people and the project. */

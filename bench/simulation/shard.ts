@@ -6,7 +6,7 @@
  * says the same with three numbers. It is kept as the time at which the bucket would be full again, so a write costs no
  * more than a comparison, and waiting writes need no queue.
  */
-import type { Millis } from "../../functions/src/config.ts";
+import type { Millis } from "../../functions/src/decisions.ts";
 
 export interface HotDocuments {
   /** Writes per second that a document takes for ever. */

@@ -1,7 +1,7 @@
 /**
  * Runs one trace. Deterministic: the same trace, settings and seed give the same outcome.
  */
-import type { Millis } from "../../functions/src/config.ts";
+import type { Millis } from "../../functions/src/decisions.ts";
 import { randomFor } from "../../testkit/random.ts";
 import { Backend } from "./backend.ts";
 import { addTo, type Bill, emptyBill } from "./bill.ts";

@@ -1,5 +1,5 @@
 /** A run in figures: one row of a table, and what is recorded of it for charts. */
-import type { Millis } from "../../functions/src/config.ts";
+import type { Millis } from "../../functions/src/decisions.ts";
 import { type Bill, dollarsOf, emptyBill, ITEMS, perMillion, sumOf } from "./bill.ts";
 import type { Outcome } from "./simulate.ts";
 

@@ -4,7 +4,7 @@
  * Each has an end, and a silence after it in which the backend settles, so that the bill has everything in it.
  */
 import type { Random } from "../../core/src/index.ts";
-import type { Millis } from "../../functions/src/config.ts";
+import type { Millis } from "../../functions/src/decisions.ts";
 import { zipf } from "./draw.ts";
 import type { Audience } from "./population.ts";
 import type { Settings } from "./settings.ts";

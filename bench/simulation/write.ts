@@ -14,7 +14,7 @@ import {
   randomShard,
   SLOW_ACK_MS,
 } from "../../core/src/index.ts";
-import type { Millis } from "../../functions/src/config.ts";
+import type { Millis } from "../../functions/src/decisions.ts";
 import type { Backend } from "./backend.ts";
 import type { Clock, Step } from "./clock.ts";
 import type { Counter } from "./counter.ts";

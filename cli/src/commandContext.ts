@@ -1,6 +1,6 @@
 /** What a command on a database works with: the connection, its counters by id, and the options of every command. */
 import type { Firestore } from "firebase-admin/firestore";
-import { type CounterRef, counter } from "../../admin/src/counter.ts";
+import { type CounterRef, counter } from "../../admin/src/index.ts";
 import { assertReachable, type DatabaseTarget, readText, resolveTarget, type TargetOptions } from "./databaseTarget.ts";
 
 /** The options of every command. */

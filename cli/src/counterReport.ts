@@ -3,8 +3,8 @@
  * shards, and warnings. Pure.
  */
 
-import type { ListedShard, sumOfListed } from "../../admin/src/sum.ts";
-import { shardsBeyond } from "../../functions/src/shards.ts";
+import type { ListedShard, sumOfListed } from "../../admin/src/internal.ts";
+import { shardsBeyond } from "../../functions/src/decisions.ts";
 
 /** The counter document. Times are ISO 8601. */
 export interface PublishedReport {

@@ -1,5 +1,6 @@
 /** `delete`: deletes counters and everything below them. Cost: 1 read and 1 delete per document. */
-import { deleteCounter, extentOf } from "../../admin/src/maintain.ts";
+import { deleteCounter } from "../../admin/src/index.ts";
+import { extentOf } from "../../admin/src/internal.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { confirm } from "./confirm.ts";
 import { forEachCounter, throwIfIncomplete } from "./forEachCounter.ts";

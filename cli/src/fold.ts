@@ -5,7 +5,8 @@
  * precondition that it has not changed since it was read. So it may run beside the functions.
  */
 
-import { type CounterRef, counterDoc } from "../../admin/src/counter.ts";
+import type { CounterRef } from "../../admin/src/index.ts";
+import { counterDoc } from "../../admin/src/internal.ts";
 import { SHARDS } from "../../core/src/index.ts";
 import { readCounter } from "../../functions/src/counterDocument.ts";
 import { fold as foldShards } from "../../functions/src/fold.ts";

@@ -9,7 +9,7 @@
  *                       ▲ --after g
  */
 
-import type { CounterRef } from "../../admin/src/counter.ts";
+import type { CounterRef } from "../../admin/src/index.ts";
 import { CounterError } from "../../core/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, FAILED, toCommandError } from "./commandError.ts";

@@ -1,7 +1,7 @@
 /** `inspect`: everything about one counter, on one screen. Cost: 1 read per shard and a few more; it prints how many. */
 
-import { type CounterRef, counterDoc } from "../../admin/src/counter.ts";
-import { sumOfListed } from "../../admin/src/sum.ts";
+import type { CounterRef } from "../../admin/src/index.ts";
+import { counterDoc, sumOfListed } from "../../admin/src/internal.ts";
 import { CORRECTIONS, SHARDS } from "../../core/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, FAILED } from "./commandError.ts";

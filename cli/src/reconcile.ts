@@ -5,8 +5,7 @@
  * several counters the same total, so it is rejected before it overwrites them.
  */
 
-import { reconcileCounter } from "../../admin/src/reconcile.ts";
-import { setSource } from "../../admin/src/source.ts";
+import { reconcileCounter, setSource } from "../../admin/src/index.ts";
 import type { Source } from "../../core/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, toCommandError, WRONG_USAGE } from "./commandError.ts";

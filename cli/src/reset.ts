@@ -1,6 +1,5 @@
 /** `reset`: sets a counter's total. Cost: 2 reads per shard and 1 write, and 1 read per shard to show the result. */
-import { resetCounter } from "../../admin/src/maintain.ts";
-import { getExactCounter } from "../../admin/src/read.ts";
+import { getExactCounter, resetCounter } from "../../admin/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError } from "./commandError.ts";
 import { confirm } from "./confirm.ts";

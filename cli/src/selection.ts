@@ -1,6 +1,6 @@
 /** Which counters a command works on: those that are named, or those of a group. */
 import type { Firestore } from "firebase-admin/firestore";
-import { listCounters } from "../../admin/src/list.ts";
+import { listCounters } from "../../admin/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, WRONG_USAGE } from "./commandError.ts";
 import { escapeControls } from "./escape.ts";

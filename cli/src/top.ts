@@ -1,5 +1,5 @@
 /** `top`: the counters of a group with the largest totals or rates. Cost: 1 read per counter shown. */
-import { topCounters } from "../../admin/src/list.ts";
+import { topCounters } from "../../admin/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { describeTarget } from "./databaseTarget.ts";
 import { escapeControls } from "./escape.ts";

@@ -1,6 +1,6 @@
 /** The configuration of a deployment that keeps every default. A test compares the two. */
 import { MAX_SHARDS } from "../../core/src/index.ts";
-import type { Config } from "../../functions/src/config.ts";
+import type { Config } from "../../functions/src/decisions.ts";
 
 export const DEFAULT_CONFIG: Config = {
   collection: "counters",

@@ -1,9 +1,12 @@
 /** What publishing one counter takes per second, and what its history takes: documents, reads and tasks. */
 import { STEP_MILLIS } from "../../core/src/index.ts";
-import type { Config } from "../../functions/src/config.ts";
-import { publishInterval } from "../../functions/src/interval.ts";
-import { nextPhase, pollAfter } from "../../functions/src/phase.ts";
-import { FEW } from "../../functions/src/shards.ts";
+import {
+  type Config,
+  MAX_LISTED_SHARDS,
+  nextPhase,
+  pollDelay,
+  publishInterval,
+} from "../../functions/src/decisions.ts";
 import { DEFAULT_CONFIG } from "./defaultConfig.ts";
 import type { DayPart } from "./traffic.ts";
 
@@ -14,7 +17,7 @@ export function publishingPerSecond(part: DayPart, total: number, config: Config
   const measuring = measuringReads(shards + baseDocuments);
   if (isPolled(part)) {
     const polls =
-      1_000 / (pollAfter("busy", { rate, interval: longest, quietFor: 0, shardCount: shards }, config) as number);
+      1_000 / (pollDelay("busy", { rate, interval: longest, quietFor: 0, shardCount: shards }, config) as number);
     const earlyWakes = Math.min(polls, rate / shards);
     return { publishes: polls, reads: (measuring + 1) * polls + earlyWakes, tasks: polls };
   }
@@ -27,7 +30,7 @@ export function publishingPerSecond(part: DayPart, total: number, config: Config
 
 /** Reads of one measurement where the index of `shards` is deployed. */
 export function measuringReads(documents: number): number {
-  return documents <= FEW ? documents : 2 * Math.ceil(documents / 1_000);
+  return documents <= MAX_LISTED_SHARDS ? documents : 2 * Math.ceil(documents / 1_000);
 }
 
 /** Whether the functions poll a counter that is written evenly. */

@@ -3,9 +3,7 @@
  *
  * Writes are even within each part. The functions' own rules decide shard counts and intervals.
  */
-import { decideScaling } from "../../functions/src/autoscale.ts";
-import type { Config } from "../../functions/src/config.ts";
-import { publishInterval } from "../../functions/src/interval.ts";
+import { type Config, decideScaling, publishInterval } from "../../functions/src/decisions.ts";
 
 export interface Traffic {
   /** Increments per second of all counters together, averaged over the day. */
@@ -69,7 +67,7 @@ export function dayPartsOf(traffic: Traffic, config: Config): DayPart[] {
 /** The shard count at which the functions stay under a rate, starting from another one. */
 function stableShardCount(rate: number, from: number, config: Config): number {
   // Over a month some clients meet contention, so the average rate is not discounted for chance.
-  const demand = { rate, writes: 0, within: 1, beyond: Number.POSITIVE_INFINITY };
+  const demand = { rate, writes: 0, duration: 1, contentionShards: Number.POSITIVE_INFINITY };
   for (let shardCount = from; ; ) {
     const scaling = { shardCount, calmSince: 0 };
     const { shardCount: next } = decideScaling(demand, scaling, config.shrinkCooldown, config.minShards, config);

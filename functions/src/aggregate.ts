@@ -1,26 +1,28 @@
 /**
- * Brings a counter up to date: reads it, asks `decide` for a step, takes it, and so on until there is nothing to do.
+ * Brings a counter up to date: reads it, asks `decide` for a step, takes the step, and so on until nothing is left to do.
  *
- * Whatever a publish relies on is scheduled *before* it, so a crash at any point leaves at worst one measurement too many.
+ * All tasks that a publish relies on are scheduled *before* it. So a crash at any point causes at worst one measurement too
+ * many.
  */
 import { logger } from "firebase-functions";
 import { SHARDS } from "../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
+import type { AggregationTask, Cause } from "./cause.ts";
 import { type CounterState, type Published, readCounter } from "./counterDocument.ts";
 import { decide } from "./decide.ts";
 import { fold } from "./fold.ts";
-import type { Cause } from "./interval.ts";
 import { logError } from "./log.ts";
-import { type Measurement, measureCounter } from "./measure.ts";
+import { measureCounter } from "./measure.ts";
+import type { Measurement } from "./measurement.ts";
 import { publish } from "./publish.ts";
-import type { AggregationTask } from "./queue.ts";
+import type { Millis } from "./time.ts";
 
-/** What is known of a counter when it was brought up to date. */
+/** What an aggregation leaves behind. */
 export interface Outcome {
-  /** The counter as it is published; `undefined` if it never was. */
+  /** The last publish; `undefined` if there is none. */
   readonly published: Published | undefined;
   /** When another measurement is certain to take place, if one was scheduled. */
-  readonly scheduled?: number;
+  readonly scheduled?: Millis;
 }
 
 /**
@@ -32,14 +34,14 @@ export interface Outcome {
  * @param state  the counter document, just read
  */
 export async function aggregate(backend: Backend, state: CounterState, cause: Cause): Promise<Outcome> {
-  const { config, margin, now, schedule, sleep } = backend;
+  const { config, snapshotLag, now, schedule, sleep } = backend;
   const counterId = state.ref.id;
   let current = state;
   let measurement: Measurement | undefined;
   let hasFolded = false;
   for (;;) {
     const { published: previous, reservation } = current;
-    const step = decide(cause, { previous, reservation, measurement, hasFolded }, now(), margin, config);
+    const step = decide(cause, { previous, reservation, measurement, hasFolded }, now(), snapshotLag, config);
     switch (step.do) {
       case "nothing":
         return { published: previous };
@@ -63,7 +65,7 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
       case "publish":
         for (const task of step.tasks) await schedule({ counterId, ...task });
         if (measurement && (await publish(current, step.next, measurement.asOf, config))) {
-          report(counterId, previous, step.next);
+          logChanges(counterId, previous, step.next);
           return { published: step.next };
         }
         current = await readCounter(current.ref);
@@ -72,14 +74,14 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
   }
 }
 
-/** Runs a task: waits until it is due by this clock, then counts up to it. */
+/** Runs a task: waits until it is due by this clock, then counts all writes up to then. */
 export async function runTask(backend: Backend, { counterId, due, isPoll }: AggregationTask): Promise<void> {
-  await backend.sleep(due + backend.margin - backend.now());
+  await backend.sleep(due + backend.snapshotLag - backend.now());
   await aggregate(backend, await readCounter(backend.counters.doc(counterId)), { at: due, isPoll });
 }
 
-/** One line for each scale and each newly malformed shard; none per publish. */
-function report(counterId: string, previous: Published | undefined, next: Published): void {
+/** Logs one line for each change of the shard count and for newly malformed shards; none per publish. */
+function logChanges(counterId: string, previous: Published | undefined, next: Published): void {
   const shards = previous?.shardCount ?? next.shardCount;
   if (next.shardCount !== shards) {
     logger.info("scaled", { counter: counterId, from: shards, to: next.shardCount, writesPerSecond: next.rate });

@@ -2,17 +2,17 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyConfig, defaults } from "../testing/arbitraries.ts";
 import { decideScaling, type Scaling } from "./autoscale.ts";
-import { type Demand, nextRate } from "./demand.ts";
+import { averageRate, type Demand } from "./demand.ts";
 
 const now = 1_700_000_000_000;
 /** So many writes per second, for so long that chance plays no part. */
-const steady = (rate: number): Demand => ({ rate, writes: rate * 1e15, within: 1e18, beyond: 0 });
+const steady = (rate: number): Demand => ({ rate, writes: rate * 1e15, duration: 1e18, contentionShards: 0 });
 const rates = fc.oneof(fc.double({ min: 0, max: 50, noNaN: true }), fc.double({ min: 0, max: 1e7, noNaN: true }));
 const demands: fc.Arbitrary<Demand> = fc.record({
   rate: rates,
   writes: fc.oneof(fc.nat(30), fc.nat(1e9)),
-  within: fc.double({ min: 1, max: 1e9, noNaN: true }),
-  beyond: fc.oneof(fc.constant(0), fc.nat(300)),
+  duration: fc.double({ min: 1, max: 1e9, noNaN: true }),
+  contentionShards: fc.oneof(fc.constant(0), fc.nat(300)),
 });
 const scalings: fc.Arbitrary<Scaling> = fc.record({
   shardCount: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.double({ min: -1e6, max: 1e6, noNaN: true })),
@@ -62,14 +62,14 @@ test("a counter at its minimum is not waiting to shrink", () => {
 });
 
 test("a counter that goes from nothing to 100 writes per second has 150 shards after a second", () => {
-  const demand = { rate: nextRate(0, 100, 1_000), writes: 100, within: 1_000, beyond: 0 };
+  const demand = { rate: averageRate(0, 100, 1_000), writes: 100, duration: 1_000, contentionShards: 0 };
   expect(decideScaling(demand, { shardCount: 1, calmSince: null }, now, 1, defaults).shardCount).toBe(150);
 });
 
 test("a counter of one shard, written a few times within a second, grows if that is hardly chance", () => {
   const shardsFor = (writes: number) =>
     decideScaling(
-      { rate: nextRate(0, writes, 1_000), writes, within: 1_000, beyond: 0 },
+      { rate: averageRate(0, writes, 1_000), writes, duration: 1_000, contentionShards: 0 },
       { shardCount: 1, calmSince: null },
       now,
       1,
@@ -81,8 +81,13 @@ test("a counter of one shard, written a few times within a second, grows if that
 
 describe("contention grows a counter", () => {
   const shardsFor = (beyond: number, rate = 9) =>
-    decideScaling({ rate, writes: 3, within: 1_000, beyond }, { shardCount: 10, calmSince: null }, now, 1, defaults)
-      .shardCount;
+    decideScaling(
+      { rate, writes: 3, duration: 1_000, contentionShards: beyond },
+      { shardCount: 10, calmSince: null },
+      now,
+      1,
+      defaults,
+    ).shardCount;
 
   test("to one and a half times the average, which chance does not explain, however many shards appeared", () => {
     expect([2, 10, 70].map((beyond) => shardsFor(beyond))).toEqual([14, 14, 14]);
@@ -139,8 +144,14 @@ function hourOf(perSecond: number, seed: number): number[] {
   let rate = 0;
   return Array.from({ length: 3_600 }, (_, second) => {
     const writes = poisson(perSecond, random);
-    rate = nextRate(rate, writes, 1_000);
-    scaling = decideScaling({ rate, writes, within: 1_000, beyond: 0 }, scaling, now + second * 1_000, 1, defaults);
+    rate = averageRate(rate, writes, 1_000);
+    scaling = decideScaling(
+      { rate, writes, duration: 1_000, contentionShards: 0 },
+      scaling,
+      now + second * 1_000,
+      1,
+      defaults,
+    );
     return scaling.shardCount;
   });
 }

@@ -1,56 +1,57 @@
 /**
  * How many shards writers should spread over, given what was just measured.
  *
- * A saturated shard hides demand, so a counter grows before its shards are saturated, at once, and beyond what is needed.
+ * A saturated shard hides demand. So a counter grows before its shards are saturated, at once, and beyond what is needed.
  * Shrinking waits for evidence:
  *
  *        shrink after the cool-down │      hold       │ grow at once
  *     0 ───────────────────────── 0.35 ───────────── 0.8 ───────────→  rate / (shardCount × writesPerShard)
  *
- * Either way the count becomes one and a half times what is needed, which is in between.
+ * Either way the new count is one and a half times what is needed, which lies in between.
  *
  * A count of `n` independent writes has a standard deviation of `√n`, so `n` writes prove a demand of `n − 2.5 √n`. The
  * average rate and the writes since the last measurement are both reduced like this. If contention has created shards beyond
  * the count, the average is used unreduced.
  */
-import type { Config, Millis } from "./config.ts";
+import type { Config } from "./config.ts";
 import { type Demand, RATE_TIME_CONSTANT } from "./demand.ts";
+import type { Millis } from "./time.ts";
 
-/** Above this share of its capacity a counter grows. */
+/** A counter grows above this share of its capacity. */
 const GROW_ABOVE = 0.8;
 
 /** A counter is calm below this share of its capacity. */
 const SHRINK_BELOW = 0.35;
 
-/** How many times the shards that are needed a counter gets. */
+/** A counter gets this many times the shards that it needs. */
 const HEADROOM = 1.5;
 
 /** How many standard deviations of a count of writes may be chance. */
 const SIGMAS = 2.5;
 
-/** New shards beyond the count that prove contention. One may come from a writer with an old count. */
-const CONTENTION_SHARDS = 2;
+/** How many new shards beyond the count prove contention. One may come from a client with an old count. */
+const PROVEN_CONTENTION = 2;
 
 /** The shard count, and since when the counter has been calm enough to shrink. */
 export interface Scaling {
   readonly shardCount: number;
-  /** `null` while the rate is not well below the capacity, or there is nothing to shrink. */
+  /** `null` while the rate is not well below the capacity, or the count is the fewest already. */
   readonly calmSince: Millis | null;
 }
 
 /**
- * @param now    when the demand was measured
- * @param least  the fewest shards the counter may have now
- * @returns      the scaling from now on; `shardCount` within `[least, maxShards]`
+ * @param now     when the demand was measured
+ * @param fewest  how many shards the counter has at least
+ * @returns       the scaling from now on; `shardCount` within `[fewest, maxShards]`
  */
-export function decideScaling(demand: Demand, scaling: Scaling, now: Millis, least: number, config: Config): Scaling {
+export function decideScaling(demand: Demand, scaling: Scaling, now: Millis, fewest: number, config: Config): Scaling {
   const { writesPerShard, maxShards, shrinkCooldown } = config;
-  const clamp = (shards: number) => Math.min(Math.max(Math.round(shards), least), maxShards);
+  const clamp = (shards: number) => Math.min(Math.max(Math.round(shards), fewest), maxShards);
   const current = clamp(scaling.shardCount);
-  const needed = requiredRate(demand, writesPerShard * current * GROW_ABOVE, current === least) / writesPerShard;
+  const needed = requiredRate(demand, writesPerShard * current * GROW_ABOVE, current === fewest) / writesPerShard;
   if (needed > 0) return { shardCount: clamp(HEADROOM * needed), calmSince: null };
   const sustained = demand.rate / writesPerShard;
-  if (current === least || sustained >= current * SHRINK_BELOW) return { shardCount: current, calmSince: null };
+  if (current === fewest || sustained >= current * SHRINK_BELOW) return { shardCount: current, calmSince: null };
   const calmSince = scaling.calmSince ?? now;
   if (now - calmSince < shrinkCooldown) return { shardCount: current, calmSince };
   return { shardCount: Math.min(clamp(HEADROOM * sustained), current), calmSince: null };
@@ -60,17 +61,18 @@ export function decideScaling(demand: Demand, scaling: Scaling, now: Millis, lea
  * Writes per second to provide for; 0 if no lower bound exceeds `limit`. Contention, or the fewest shards, may hide demand:
  * then the estimate counts in full. Otherwise chance is subtracted: all of it at the limit, less above.
  */
-function requiredRate({ rate, writes, within, beyond }: Demand, limit: number, isLeast: boolean): number {
-  const isContended = beyond >= CONTENTION_SHARDS;
+function requiredRate({ rate, writes, duration, contentionShards }: Demand, limit: number, isFewest: boolean): number {
+  const isContended = contentionShards >= PROVEN_CONTENTION;
   const estimates = [
-    // The average of a rate over so long varies as much as a count of writes over twice the time constant.
-    { rate, writes: (2 * RATE_TIME_CONSTANT * rate) / 1_000, chance: isContended ? 0 : SIGMAS },
-    { rate: (writes * 1_000) / within, writes, chance: SIGMAS },
+    // An average with this time constant varies as much as a count of writes over twice the time constant.
+    { rate, writes: (2 * RATE_TIME_CONSTANT * rate) / 1_000, sigmas: isContended ? 0 : SIGMAS },
+    { rate: (writes * 1_000) / duration, writes, sigmas: SIGMAS },
   ];
-  const needed = estimates.map((one) => {
-    const certain = one.rate * (1 - one.chance / Math.sqrt(one.writes));
-    if (!(certain > limit)) return 0;
-    return isContended || isLeast ? one.rate : one.rate - (one.rate - certain) * (limit / certain);
+  const required = estimates.map((estimate) => {
+    const lowerBound = estimate.rate * (1 - estimate.sigmas / Math.sqrt(estimate.writes));
+    if (!(lowerBound > limit)) return 0;
+    if (isContended || isFewest) return estimate.rate;
+    return estimate.rate - (estimate.rate - lowerBound) * (limit / lowerBound);
   });
-  return Math.max(...needed);
+  return Math.max(...required);
 }

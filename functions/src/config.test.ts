@@ -4,9 +4,10 @@ import { parse } from "yaml";
 import { CounterError, MARK_LIFETIME_SECONDS, parseCountedCollection } from "../../core/src/index.ts";
 import { defaults } from "../testing/arbitraries.ts";
 import { DRIFT_EVENT } from "./alarm.ts";
-import { type Config, config, NOT_OF_EXTENSION, params, validConfig } from "./config.ts";
+import { LONGEST_DELAY } from "./cause.ts";
+import { type Config, validConfig } from "./config.ts";
 import { parseMirrors } from "./mirror.ts";
-import { LONGEST_DELAY } from "./phase.ts";
+import { deployedConfig, NOT_IN_EXTENSION, params } from "./parameters.ts";
 
 const text = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
 const manifest = parse(text("../../extension.yaml"));
@@ -17,7 +18,7 @@ afterEach(() => vi.unstubAllEnvs());
 
 test("a deployment that keeps every default is valid, and what the tests take for it", () => {
   for (const { name, options } of Object.values(params)) vi.stubEnv(name, String(options.default));
-  expect(config()).toEqual(defaults);
+  expect(deployedConfig()).toEqual(defaults);
 });
 
 describe("each parameter is refused outside its range", () => {
@@ -85,7 +86,7 @@ describe("the extension and the function kit are the same", () => {
   type Param = { param: string; label: string; description: string; default: string; validationRegex?: string };
   // The extension's alone: only a manifest must name the region of the trigger.
   const declared: Param[] = manifest.params.filter(({ param }: Param) => param !== "DATABASE_REGION");
-  const shared = Object.values(params).filter(({ name }) => !NOT_OF_EXTENSION.includes(name));
+  const shared = Object.values(params).filter(({ name }) => !NOT_IN_EXTENSION.includes(name));
 
   test("the same parameters, in name, description and default", () => {
     const told = declared.map(({ param, description, default: value }) => [param, description, value]);
@@ -119,7 +120,7 @@ describe("the extension and the function kit are the same", () => {
   });
 
   test.each(["PREINSTALL.md", "POSTINSTALL.md"])("%s names no parameter that the extension does not have", (file) => {
-    const known = [...manifest.params.map(({ param }: Param) => param), "EXT_INSTANCE_ID", ...NOT_OF_EXTENSION];
+    const known = [...manifest.params.map(({ param }: Param) => param), "EXT_INSTANCE_ID", ...NOT_IN_EXTENSION];
     const names = [...text(`../../${file}`).matchAll(/\$\{param:(\w+)\}|`([A-Z]+(?:_[A-Z]+)*)`/g)];
     expect(names.length).toBeGreaterThan(3);
     for (const [, substituted, told] of names) expect(known).toContain(substituted ?? told);
@@ -168,10 +169,10 @@ describe("the extension and the function kit are the same", () => {
     for (const list of ["likes", "likes=posts", "a=b.c,"]) expect(list).not.toMatch(checkOf("MIRRORS"));
   });
 
-  const index = text("./index.ts");
+  const source = text("./triggers.ts");
 
   test("the same functions", () => {
-    const exported = [...index.matchAll(/^export (?:const|function) (\w+)/gm)].map(([, name]) => name);
+    const exported = [...source.matchAll(/^export (?:const|function) (\w+)/gm)].map(([, name]) => name);
     expect(exported).toEqual(manifest.resources.map(({ name }: { name: string }) => name));
   });
 
@@ -181,7 +182,7 @@ describe("the extension and the function kit are the same", () => {
     ["wakebase", "onDocumentUpdated", "updated"],
   ])("the same trigger and retries for a shard: %s", (name, trigger, event) => {
     const [, path] =
-      new RegExp(`const ${name} = ${trigger}\\(\\s*{ document: expr\`(.+)\`, \\.\\.\\.retried }`).exec(index) ?? [];
+      new RegExp(`const ${name} = ${trigger}\\(\\s*{ document: expr\`(.+)\`, \\.\\.\\.retried }`).exec(source) ?? [];
     const { eventType, eventFilters, retryPolicy } = resource(name).eventTrigger;
     expect(eventType).toBe(`google.cloud.firestore.document.v1.${event}`);
     expect(eventFilters).toEqual([
@@ -194,17 +195,17 @@ describe("the extension and the function kit are the same", () => {
         operator: "match-path-pattern",
       },
     ]);
-    expect([/retried = \{.*retry: true/.test(index), retryPolicy]).toEqual([true, "RETRY_POLICY_RETRY"]);
+    expect([/retried = \{.*retry: true/.test(source), retryPolicy]).toEqual([true, "RETRY_POLICY_RETRY"]);
   });
 
   test("the same triggers for documents that are counted: creations and deletions, with retries", () => {
-    const [, path] = /const counted = \{ document: expr`(.+)`, \.\.\.retried/.exec(index) ?? [];
+    const [, path] = /const counted = \{ document: expr`(.+)`, \.\.\.retried/.exec(source) ?? [];
     for (const [name, event] of [
       ["created", "onDocumentCreated"],
       ["deleted", "onDocumentDeleted"],
     ] as const) {
       const { eventType, eventFilters, retryPolicy } = resource(name).eventTrigger;
-      expect(index).toContain(`export const ${name} = ${event}(counted, `);
+      expect(source).toContain(`export const ${name} = ${event}(counted, `);
       expect(eventType).toBe(`google.cloud.firestore.document.v1.${name}`);
       expect(eventFilters).toEqual([
         // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the manifest's
@@ -222,7 +223,7 @@ describe("the extension and the function kit are the same", () => {
 
   test("the same retries and rates of tasks, the same schedule and time limit of a sweep", () => {
     const numbersOf = (name: string) => {
-      const [, literal = ""] = new RegExp(`${name} = \\{(.+)\\}`).exec(index) ?? [];
+      const [, literal = ""] = new RegExp(`${name} = \\{(.+)\\}`).exec(source) ?? [];
       return Object.fromEntries([...literal.matchAll(/(\w+): (\d+)/g)].map(([, key, n]) => [key, Number(n)]));
     };
     const { retryConfig, rateLimits } = resource("aggregate").taskQueueTrigger;
@@ -230,19 +231,17 @@ describe("the extension and the function kit are the same", () => {
       retryConfig: numbersOf("retryConfig"),
       rateLimits: numbersOf("rateLimits"),
     });
-    expect(resource("sweep").scheduleTrigger.schedule).toBe(/schedule = "(.+)"/.exec(index)?.[1]);
-    expect(resource("sweep").timeout).toBe(`${/timeoutSeconds: (\d+)/.exec(index)?.[1]}s`);
+    expect(resource("sweep").scheduleTrigger.schedule).toBe(/schedule = "(.+)"/.exec(source)?.[1]);
+    expect(resource("sweep").timeout).toBe(`${/timeoutSeconds: (\d+)/.exec(source)?.[1]}s`);
   });
 });
 
 test("a plain codebase and a kit ask for the account and the bounds that were set, for every function", async () => {
   vi.stubEnv("EXT_INSTANCE_ID", undefined);
+  vi.resetModules();
+  const { params } = await import("./parameters.ts");
   type Endpoint = { [option: string]: unknown; taskQueueTrigger?: object };
-  const functions = Object.entries(await import("./index.ts"));
-  expect(functions.map(([name]) => name).toSorted()).toEqual(
-    manifest.resources.map(({ name }: { name: string }) => name).toSorted(),
-  );
-  for (const [name, deployed] of functions) {
+  for (const [name, deployed] of Object.entries(await import("./triggers.ts"))) {
     const { __endpoint: endpoint } = deployed as unknown as { __endpoint: Endpoint };
     const wanted = { platform: "gcfv2", concurrency: 20, availableMemoryMb: 512 };
     expect(endpoint, name).toMatchObject(wanted);

@@ -2,15 +2,9 @@ import fc from "fast-check";
 import { type DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
 import { anyCounter, idle } from "../testing/arbitraries.ts";
-import {
-  historyStateOf,
-  type Published,
-  parseCounter,
-  serializeCounter,
-  toMillis,
-  toTimestamp,
-} from "./counterDocument.ts";
-import { LONGEST_DELAY } from "./phase.ts";
+import { LONGEST_DELAY } from "./cause.ts";
+import { historyStateOf, type Published, parseCounter, serializeCounter, toTimestamp } from "./counterDocument.ts";
+import { toMillis } from "./time.ts";
 
 const snapshot = (document: object) =>
   ({ get: (field: string) => (document as Record<string, unknown>)[field] }) as unknown as DocumentSnapshot;

@@ -1,17 +1,18 @@
 /**
- * The counter document: what it holds, how it is read and how it is written. Each field is checked, because a server may
- * have created or damaged the document.
+ * The counter document: what it holds, how it is parsed and serialized. Each field is checked, because a server may have
+ * created or damaged the document.
  */
 import { type DocumentReference, type DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
 import { type CounterDocument, groupOf, type HistoryState, type Reservation } from "../../core/src/index.ts";
-import type { Millis } from "./config.ts";
-import { LONGEST_DELAY, PHASES, type Phase } from "./phase.ts";
+import { LONGEST_DELAY } from "./cause.ts";
+import { PHASES, type Phase } from "./phase.ts";
+import { type Millis, toMillis } from "./time.ts";
 
-/** The last publish, in milliseconds. */
+/** The last publish, with times in milliseconds. */
 export interface Published {
   readonly total: number;
   readonly shardCount: number;
-  /** Whether the shard count has grown with this publish, and may grow on. */
+  /** Whether the shard count has grown with this publish, and may grow further. */
   readonly growing: boolean;
   readonly writes: number;
   /** Writes per second, averaged over some seconds. */
@@ -19,30 +20,30 @@ export interface Published {
   readonly publishes: number;
   readonly asOf: Millis;
   readonly phase: Phase;
-  /** When the next measurement is scheduled; `null` if the next write brings it about. */
+  /** When the next measurement is scheduled; `null` if the next write triggers it. */
   readonly nextPollAt: Millis | null;
-  /** Since when the rate has been low enough to shrink, or nothing was written; `null` while neither is so. */
+  /** Since when the rate has been low enough to shrink, or nothing was written; else `null`. */
   readonly calmSince: Millis | null;
-  /** How many documents `shards` has. */
+  /** How many documents `shards` had. */
   readonly shardDocuments: number;
-  /** Whether a publish in the minute of `asOf` was of a busy counter: then the last state of that minute is kept. */
+  /** Whether the minute of `asOf` gets a point in the history. */
   readonly minuteInHistory: boolean;
-  /** Shards whose `count` cannot be added and which are therefore left out. Each is reported once in the log. */
+  /** Ids of the shards left out of the total because their `count` cannot be added. Each is logged once. */
   readonly malformedShards: readonly string[];
-  /** What counting the collection cost, in reads; 0 for a counter that sums its shards. */
+  /** The cost of counting the collection, in reads; 0 for a counter that sums its shards. */
   readonly countReads: number;
-  /** The path of the collection that the counter counts; `null` for a counter that sums its shards. */
+  /** The path of the collection whose documents are counted; `null` for a counter that sums its shards. */
   readonly countedCollection: string | null;
 }
 
-/** A counter document as it was read. Its `updateTime` is the precondition of the next publish. */
+/** A counter document as it was read. Its `updateTime` becomes the precondition of the next publish. */
 export interface CounterState {
   readonly ref: DocumentReference;
-  /** `undefined` if there was no document. */
+  /** `undefined` if there is no document. */
   readonly updateTime: Timestamp | undefined;
   /** `undefined` if it was never published. */
   readonly published: Published | undefined;
-  /** How many shards a server wants the counter to have, and until when. */
+  /** The fewest shards that a server has asked for, and until when. */
   readonly reservation: Reserved | undefined;
 }
 
@@ -62,19 +63,19 @@ export function missingCounter(ref: DocumentReference): CounterState {
   return { ref, updateTime: undefined, published: undefined, reservation: undefined };
 }
 
-/** Reads a counter document. Without `asOf` it was never published, and nothing in it is known to be true. */
+/** Parses a counter document. Without `asOf` it was never published, so its other fields are not trusted. */
 export function parseCounter(snapshot: DocumentSnapshot): CounterState {
   const { ref, updateTime } = snapshot;
   const reservation = parseReservation(snapshot.get("reservation"));
   const asOf = millis(snapshot.get("asOf"));
   if (asOf === null) return { ref, updateTime, published: undefined, reservation };
-  const number = (field: keyof Published, least: number) => {
+  const number = (field: keyof Published, minimum: number) => {
     const value = snapshot.get(field);
-    return Number.isFinite(value) && value >= least ? value : Math.max(least, 0);
+    return Number.isFinite(value) && value >= minimum ? value : Math.max(minimum, 0);
   };
   const malformed = snapshot.get("malformedShards");
   const phase = snapshot.get("phase");
-  const nextPollAt = pollOf(millis(snapshot.get("nextPollAt")), asOf);
+  const nextPollAt = validPollTime(millis(snapshot.get("nextPollAt")), asOf);
   const countedCollection = snapshot.get("countedCollection");
   const published: Published = {
     total: number("total", Number.NEGATIVE_INFINITY),
@@ -97,8 +98,8 @@ export function parseCounter(snapshot: DocumentSnapshot): CounterState {
   return { ref, updateTime, published, reservation };
 }
 
-/** Drops an instant that no publish can have scheduled: writes would wait for it. */
-function pollOf(nextPollAt: Millis | null, asOf: Millis): Millis | null {
+/** Drops an instant that no publish can have scheduled. Otherwise writes would wait for it. */
+function validPollTime(nextPollAt: Millis | null, asOf: Millis): Millis | null {
   return nextPollAt !== null && nextPollAt > asOf && nextPollAt <= asOf + LONGEST_DELAY + 1 ? nextPollAt : null;
 }
 
@@ -109,7 +110,7 @@ function parseReservation(value: unknown): Reserved | undefined {
     : undefined;
 }
 
-/** What is written for a publish. `asOf` is passed on as it was measured, to the last digit. */
+/** The fields that a publish writes. `asOf` is stored as it was measured, to the last digit. */
 export function serializeCounter(counterId: string, published: Published, asOf: Timestamp) {
   const { nextPollAt, calmSince } = published;
   return {
@@ -121,7 +122,7 @@ export function serializeCounter(counterId: string, published: Published, asOf: 
   } satisfies CounterDocument<Timestamp> & { [field in keyof Published]: unknown };
 }
 
-/** What the history keeps of a publish. */
+/** The fields of a publish that the history keeps. */
 export function historyStateOf(published: Published): HistoryState<Timestamp> {
   const { total, shardCount, writes, rate, publishes, asOf } = published;
   return { total, shardCount, writes, rate, publishes, asOf: toTimestamp(asOf) };
@@ -129,11 +130,6 @@ export function historyStateOf(published: Published): HistoryState<Timestamp> {
 
 function millis(value: unknown): Millis | null {
   return value instanceof Timestamp ? toMillis(value) : null;
-}
-
-/** Milliseconds with a fraction: exact to a quarter of a microsecond, finer than Firestore's clock. */
-export function toMillis(timestamp: Timestamp): Millis {
-  return timestamp.seconds * 1_000 + timestamp.nanoseconds / 1e6;
 }
 
 /** The timestamp of an instant, to the microsecond. */

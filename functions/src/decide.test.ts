@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ListedShard } from "../../admin/src/sum.ts";
+import type { ListedShard } from "../../admin/src/internal.ts";
 import { anyConfig, anyCounter, defaults, idle } from "../testing/arbitraries.ts";
-import { type Published, toMillis, toTimestamp } from "./counterDocument.ts";
-import { decide, type Knowledge, type Step } from "./decide.ts";
-import type { Cause } from "./interval.ts";
+import { type Cause, LONGEST_DELAY } from "./cause.ts";
+import { type Published, toTimestamp } from "./counterDocument.ts";
+import { decide, type KnownState, type Step } from "./decide.ts";
 import { publishInterval } from "./interval.ts";
-import { includes, type Measurement } from "./measure.ts";
-import { LONGEST_DELAY } from "./phase.ts";
-import { FEW } from "./shards.ts";
+import { includesWrite, type Measurement } from "./measurement.ts";
+import { MAX_LISTED_SHARDS } from "./shards.ts";
+import { toMillis } from "./time.ts";
 
 const T = idle.asOf;
 
@@ -20,7 +20,7 @@ function shard(id: string, updatedAt = T - 1_000_000): ListedShard {
 function measured(counter: Published, at: number, changes: Partial<Measurement> = {}): Measurement {
   const { total, writes, shardDocuments: documents } = counter;
   const shards = { shards: Array.from({ length: documents }, (_, index) => shard(`${index}`)), malformed: [] };
-  return { total, writes, documents, asOf: toTimestamp(at), ...(documents <= FEW && shards), ...changes };
+  return { total, writes, documents, asOf: toTimestamp(at), ...(documents <= MAX_LISTED_SHARDS && shards), ...changes };
 }
 
 /** A step in words, times after {@link T} in seconds. */
@@ -207,7 +207,7 @@ describe("of a measurement", () => {
     | "no shard but 0 and base"
     | "no shard at all";
 
-  const knownOf = (found: Found, counter: Published | undefined): [Cause, Knowledge] => {
+  const knownOf = (found: Found, counter: Published | undefined): [Cause, KnownState] => {
     const before = counter ?? { ...idle, total: 0, writes: 0, shardDocuments: 3 };
     const due = counter?.nextPollAt ?? T + 10_000;
     const early = T + 5_000;
@@ -461,7 +461,7 @@ describe("a counter that counts a collection", () => {
 describe("whatever is known, has happened and was measured", () => {
   interface Case {
     readonly cause: Cause;
-    readonly known: Knowledge;
+    readonly known: KnownState;
     readonly now: number;
     readonly margin: number;
     readonly config: typeof defaults;
@@ -542,7 +542,7 @@ describe("whatever is known, has happened and was measured", () => {
         ? [...measurement.shards.map(({ id }) => id), ...(measurement.malformed ?? [])].some(
             (id) => id !== "0" && id !== "base",
           )
-        : measurement.documents > FEW;
+        : measurement.documents > MAX_LISTED_SHARDS;
       if (isSilent) expect(step.next.phase).not.toBe("idle");
     });
   });
@@ -554,11 +554,11 @@ describe("whatever is known, has happened and was measured", () => {
       if (step.do === "schedule") expect(step.task.due).toBeGreaterThanOrEqual(cause.at);
       if (step.do === "nothing") {
         const isFound =
-          measurement && (isCounted(toMillis(measurement.asOf)) || includes(measurement, cause.shardId, cause.at));
+          measurement && (isCounted(toMillis(measurement.asOf)) || includesWrite(measurement, cause.shardId, cause.at));
         expect(isFound || (previous && (isCounted(previous.asOf) || isPolled(previous)))).toBe(true);
       }
       if (step.do === "publish" && measurement) {
-        const isFound = isCounted(toMillis(measurement.asOf)) || includes(measurement, cause.shardId, cause.at);
+        const isFound = isCounted(toMillis(measurement.asOf)) || includesWrite(measurement, cause.shardId, cause.at);
         expect(isFound || step.tasks.some(({ due }) => due >= cause.at)).toBe(true);
       }
     });

@@ -1,6 +1,6 @@
 /**
- * What to do about a counter. Pure: the counter document, what has happened, what was measured and the time in; one step
- * out. `aggregate.ts` takes the steps, and asks again after each.
+ * Decides the next step for a counter. Pure: it takes the counter document, the cause, the measurement and the time, and
+ * returns one step. `aggregate.ts` takes the steps, and asks again after each.
  *
  *        asOf                due = asOf + interval                      commit time of a write
  *   ──────┼───────────────────┼────────────────────────────────────────▶
@@ -8,53 +8,52 @@
  *               busy: one is scheduled already
  *
  * A total is exact for an instant at or after `due`, so no counter is published more than once in its interval (I4). In
- * a polled phase the publish has scheduled the next measurement, before it was made (I2).
+ * a polled phase each publish schedules the next measurement before it is made (I2).
  */
-import type { Config, Millis } from "./config.ts";
-import { type Published, toMillis } from "./counterDocument.ts";
-import { type Cause, dueOf } from "./interval.ts";
-import { includes, type Measurement } from "./measure.ts";
-import { type Before, nextPublished } from "./next.ts";
+import type { AggregationTask, Cause } from "./cause.ts";
+import type { Config } from "./config.ts";
+import type { Published } from "./counterDocument.ts";
+import { nextPublishDue } from "./interval.ts";
+import { includesWrite, type Measurement, shardsBeyond } from "./measurement.ts";
+import { nextPublished, type PreviousState } from "./nextPublished.ts";
 import { isQuiet } from "./phase.ts";
-import type { AggregationTask } from "./queue.ts";
-import { shardsBeyond } from "./shards.ts";
+import { type Millis, toMillis } from "./time.ts";
 
 /** What is known when a step is decided. */
-export interface Knowledge extends Before {
+export interface KnownState extends PreviousState {
   /** What was measured after the counter document was read. */
   readonly measurement?: Measurement | undefined;
   /** Whether shards were folded before that. */
   readonly hasFolded?: boolean | undefined;
 }
 
-/** One step. */
 export type Step =
   /** The writes are counted, or certain to be. */
   | { readonly do: "nothing" }
-  | { readonly do: "schedule"; readonly task: Instant }
+  | { readonly do: "schedule"; readonly task: ScheduledTask }
   | { readonly do: "measure" }
-  /** The clock is ahead of the database's: then measure again. */
+  /** This instance's clock is ahead of the database's: wait, then measure again. */
   | { readonly do: "wait"; readonly duration: Millis }
   /** Fold shards from `fromIndex` on that were not written after `quietSince`; then measure again. */
   | { readonly do: "fold"; readonly fromIndex: number; readonly quietSince: Millis }
   /** Schedule first, then publish. */
-  | { readonly do: "publish"; readonly next: Published; readonly tasks: readonly Instant[] };
+  | { readonly do: "publish"; readonly next: Published; readonly tasks: readonly ScheduledTask[] };
 
 /** A task of the counter in question. */
-export type Instant = Omit<AggregationTask, "counterId">;
+export type ScheduledTask = Omit<AggregationTask, "counterId">;
 
-/** A counter document from the future is damaged: no clock is as far ahead as this. */
+/** No clock is as far ahead as this: a counter document from such a future is damaged. */
 const FUTURE: Millis = 5 * 60_000;
 
-/** @param margin  how far the database's snapshots may lag behind its commits */
-export function decide(cause: Cause, known: Knowledge, now: Millis, margin: Millis, config: Config): Step {
+/** @param snapshotLag  how far the database's snapshots may lag behind its commits */
+export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag: Millis, config: Config): Step {
   const { measurement, reservation, hasFolded } = known;
   const previous = known.previous && known.previous.asOf > now + FUTURE ? undefined : known.previous;
-  if (previous && isCovered(cause, previous, margin)) return { do: "nothing" };
-  const due = previous ? dueOf(previous, config, cause) : 0;
+  if (previous && isCovered(cause, previous, snapshotLag)) return { do: "nothing" };
+  const due = previous ? nextPublishDue(previous, config, cause) : 0;
   if (!measurement) {
-    const yields = yieldUntil(cause, previous, config);
-    if (now < yields) return { do: "schedule", task: { due: yields, isPoll: true } };
+    const deferred = deferredPollTime(cause, previous, config);
+    if (now < deferred) return { do: "schedule", task: { due: deferred, isPoll: true } };
     return now < due
       ? { do: "schedule", task: { due: Math.max(due, cause.at), isPoll: cause.isPoll } }
       : { do: "measure" };
@@ -66,39 +65,39 @@ export function decide(cause: Cause, known: Knowledge, now: Millis, margin: Mill
   const fromIndex = previous && cause.isPoll && !hasFolded ? foldFrom(previous, next, measurement, config) : undefined;
   if (fromIndex !== undefined) return { do: "fold", fromIndex, quietSince: asOf - config.shrinkCooldown };
 
-  const isCertain = cause.at <= asOf - margin || includes(measurement, cause.shardId, cause.at);
-  const again = { due: Math.max(dueOf(next, config), cause.at), isPoll: false };
+  const isCounted = cause.at <= asOf - snapshotLag || includesWrite(measurement, cause.shardId, cause.at);
+  const again = { due: Math.max(nextPublishDue(next, config), cause.at), isPoll: false };
   // A counter with no shards and no publish stays unpublished.
   const isMissing = !previous && !measurement.counted && measurement.documents === 0;
-  if (isMissing) return isCertain ? { do: "nothing" } : { do: "schedule", task: again };
-  // An unchanged total is published, too: writes may cancel out while an instance that measured between them is about to
-  // publish. Only this publish makes that one fail.
+  if (isMissing) return isCounted ? { do: "nothing" } : { do: "schedule", task: again };
+  // An unchanged total is published, too: if writes cancel out, an instance that measured between them may be about to
+  // publish. Only this publish makes its precondition fail.
   const poll = next.nextPollAt === null ? [] : [{ due: next.nextPollAt, isPoll: true }];
   const isCoveredByPoll = next.phase === "busy" && next.nextPollAt !== null && next.nextPollAt >= cause.at;
-  return { do: "publish", next, tasks: isCertain || isCoveredByPoll ? poll : [...poll, again] };
+  return { do: "publish", next, tasks: isCounted || isCoveredByPoll ? poll : [...poll, again] };
 }
 
-/** Whether the writes are counted, or certain to be by a poll that is scheduled. */
-function isCovered({ at, isPoll }: Cause, { asOf, phase, nextPollAt }: Published, margin: Millis): boolean {
+/** Whether the writes are counted, or certain to be by a scheduled poll. */
+function isCovered({ at, isPoll }: Cause, { asOf, phase, nextPollAt }: Published, snapshotLag: Millis): boolean {
   // Only a later scheduled poll makes a poll obsolete; a publish does not.
   if (isPoll && nextPollAt !== null) return nextPollAt > at;
-  // A write waits for the poll of a busy counter, which is soon, and for no other.
-  return at <= asOf - margin || (phase === "busy" && nextPollAt !== null && nextPollAt >= at);
+  // A write waits for the poll of a busy counter, which is soon, and for no other poll.
+  return at <= asOf - snapshotLag || (phase === "busy" && nextPollAt !== null && nextPollAt >= at);
 }
 
 /**
- * The instant until which a poll gives way to an earlier scheduled one; 0 if there is none. Otherwise two chains of polls
- * would run side by side: both schedule their next poll before one of them fails to publish.
+ * The instant to which a poll is deferred if an earlier one is scheduled; else 0. Otherwise two chains of polls would run
+ * side by side: both schedule their next poll before one of them fails to publish.
  */
-function yieldUntil({ at, isPoll }: Cause, previous: Published | undefined, { minInterval }: Config): Millis {
+function deferredPollTime({ at, isPoll }: Cause, previous: Published | undefined, { minInterval }: Config): Millis {
   const nextPollAt = previous?.nextPollAt ?? at;
   return isPoll && nextPollAt < at ? nextPollAt + minInterval : 0;
 }
 
 /**
- * The index from which shards are folded now, if any; at most once in a cool-down, and by polls alone, so that one instance
- * does. A cooling counter folds all silent shards. Any other folds those beyond the shard count: writers no longer use them,
- * and each further 1,000 cost 2 reads.
+ * The index from which shards are folded now, if any. At most once in a cool-down, and by polls alone, so that one instance
+ * folds. A cooling counter folds all silent shards. Any other folds those beyond the shard count: writers no longer use
+ * them, and each further 1,000 cost 2 reads.
  */
 function foldFrom(previous: Published, next: Published, measurement: Measurement, config: Config): number | undefined {
   const since = isQuiet(next.phase) ? (next.calmSince ?? 0) : 0;

@@ -1,50 +1,103 @@
 /**
- * The demand that a measurement shows: from which its shard count is decided. It holds an average rate, and the writes
- * since the last measurement: ten after an hour of silence are a burst, not ten an hour.
+ * The demand that a measurement shows. The shard count is decided from it. It holds an average rate, and the writes since
+ * the last measurement: ten writes after an hour of silence are a burst, not ten an hour.
  */
-import type { Millis } from "./config.ts";
+import type { Cause } from "./cause.ts";
+import type { Config } from "./config.ts";
+import type { Published } from "./counterDocument.ts";
+import { nextPublishDue } from "./interval.ts";
+import { type Measurement, shardsBeyond } from "./measurement.ts";
+import type { Phase } from "./phase.ts";
+import { TRIGGER_SHARDS } from "./shards.ts";
+import { type Millis, toMillis } from "./time.ts";
 
-/** The time constant of the average: what was so long ago weighs a third of what is now. */
+/** The time constant of the average rate: a write this long ago has 1/e of the weight of one now. */
 export const RATE_TIME_CONSTANT: Millis = 5_000;
 
-/** Writing has stopped when this many expected writes are missing: e⁻¹⁰, or 1 in 22,000, by chance. */
+/** Writing has stopped when this many expected writes are missing: by chance that has a probability of e⁻¹⁰, 1 in 22,000. */
 const STOPPED = 10;
 
-/** What was asked of a counter since it was measured last. */
+/** The writes since the last measurement, and the rate. */
 export interface Demand {
   /** Writes per second, averaged over some seconds. */
   readonly rate: number;
-  /** Writes since the last measurement, or since the one that woke the counter. */
+  /** Writes since the last measurement, or since the write that woke the counter. */
   readonly writes: number;
-  /** The time in which those were made. More than 0. */
-  readonly within: Millis;
+  /** The time in which these writes were made. More than 0. */
+  readonly duration: Millis;
   /**
-   * How many shards have appeared beyond those that writers were told of; 0 if there are none. Clients whose writes are
-   * refused or slow choose among more shards, so this is how contention shows.
+   * How many shards have appeared beyond the shard count that writers were told. Clients whose writes are refused or slow
+   * choose among more shards, so this number shows contention.
    */
-  readonly beyond: number;
+  readonly contentionShards: number;
+}
+
+/** The shortest duration of a burst. Writes in less time, such as those a device kept while offline, prove no rate. */
+const SHORTEST_BURST: Millis = 250;
+
+/** Phases in which a write wakes the counter, since writers know of no silent shard. */
+const WOKEN_BY_WRITES: readonly Phase[] = ["idle", "shrunk", "cooling"];
+
+/** The demand since the previous publish. */
+export function demandOf(
+  cause: Cause,
+  previous: Published | undefined,
+  measurement: Measurement,
+  config: Config,
+): Demand {
+  const { at, shardId, isPoll, isNew } = cause;
+  const asOf = toMillis(measurement.asOf);
+  const newShards = measurement.documents - (previous?.shardDocuments ?? 0);
+  const contentionShards = Math.min(newShards, shardsBeyond(measurement, previous?.shardCount ?? config.minShards));
+  const sinceWrite = Math.max(asOf - at, SHORTEST_BURST);
+  if (!previous) {
+    // If writes came before the first measurement, it is not known since when.
+    const isFirstWrite = isNew === true && shardId === TRIGGER_SHARDS[0];
+    return { rate: 0, writes: isFirstWrite ? measurement.writes : 0, duration: sinceWrite, contentionShards };
+  }
+  const sincePublish = Math.max(asOf - previous.asOf, 1);
+  const writes = writesSoFar(previous, measurement) - previous.writes;
+  const hasWoken =
+    !isPoll && WOKEN_BY_WRITES.includes(previous.phase) && at > nextPublishDue(previous, config) + config.minInterval;
+  return {
+    rate: averageRate(previous.rate, writes, sincePublish),
+    writes,
+    duration: hasWoken ? sinceWrite : sincePublish,
+    contentionShards,
+  };
 }
 
 /**
- * The rate after another stretch of time.
- *
- * @param before  the rate before; 0 if there was none
- * @param writes  how many there were
- * @param within  in this time, more than 0
+ * The number of writes so far. For a counted collection a lower bound, since a creation and a deletion between two
+ * measurements cancel out; only the rate uses it.
  */
-export function nextRate(before: number, writes: number, within: Millis): number {
-  if (writes === 0 && (before * within) / 1_000 >= STOPPED) return 0;
-  const kept = Math.exp(-within / RATE_TIME_CONSTANT);
-  const rate = before * kept + ((writes * 1_000) / within) * (1 - kept);
-  return rounded(rate);
+export function writesSoFar(previous: Published | undefined, { counted, total, writes }: Measurement): number {
+  if (!counted) return Math.max(writes, previous?.writes ?? 0);
+  if (!previous) return total;
+  // If the counter summed shards before, its total may have been any number.
+  const change = Math.abs(total - previous.total);
+  return previous.writes + (Number.isSafeInteger(change) ? change : 0);
 }
 
-/** The rate since the last measurement, or since the one that woke the counter. */
-export function rateOf({ writes, within }: Pick<Demand, "writes" | "within">): number {
-  return rounded((writes * 1_000) / within);
+/**
+ * The average rate after another period.
+ *
+ * @param before    the average rate before; 0 if there was none
+ * @param writes    how many writes there were in the period
+ * @param duration  of the period, more than 0
+ */
+export function averageRate(before: number, writes: number, duration: Millis): number {
+  if (writes === 0 && (before * duration) / 1_000 >= STOPPED) return 0;
+  const weight = Math.exp(-duration / RATE_TIME_CONSTANT);
+  return rounded(before * weight + ((writes * 1_000) / duration) * (1 - weight));
 }
 
-/** Rounded here and not when it is written: all instances must draw the same conclusions from the same number. */
+/** The rate since the last measurement, or since the write that woke the counter. */
+export function recentRate({ writes, duration }: Demand): number {
+  return rounded((writes * 1_000) / duration);
+}
+
+/** Rounded here and not when it is stored: all instances must draw the same conclusions from the same number. */
 function rounded(rate: number): number {
   return Number(rate.toPrecision(6));
 }

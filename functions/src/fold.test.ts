@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ListedShard } from "../../admin/src/sum.ts";
+import type { ListedShard } from "../../admin/src/internal.ts";
 import { toTimestamp } from "./counterDocument.ts";
-import { foldable } from "./fold.ts";
+import { foldableShards } from "./shards.ts";
 
 const quietSince = 1_700_000_000_000;
 const shard = (id: string, quietFor = 0): ListedShard => ({
@@ -14,7 +14,7 @@ const shard = (id: string, quietFor = 0): ListedShard => ({
 const foreign = ["base", "", "-1", "01", "1.5", "1e3", "10000", " 7", "0x7", "seven"];
 
 test.each(foreign)("%j is no client's shard: never folded, however long it has been quiet", (id) => {
-  expect(foldable([shard(id, 1e12)], 0, quietSince)).toEqual([]);
+  expect(foldableShards([shard(id, 1e12)], 0, quietSince)).toEqual([]);
 });
 
 test("every shard from an index on that was not written since an instant may be folded, and no other", () => {
@@ -23,7 +23,7 @@ test("every shard from an index on that was not written since an instant may be 
   fc.assert(
     fc.property(fc.array(fc.tuple(ids, quiet), { maxLength: 40 }), fc.nat(20), (some, from) => {
       const expected = some.filter(([id, age]) => !foreign.includes(id) && Number(id) >= from && age >= 0);
-      const folded = foldable(
+      const folded = foldableShards(
         some.map(([id, age]) => shard(id, age)),
         from,
         quietSince,
@@ -35,5 +35,5 @@ test("every shard from an index on that was not written since an instant may be 
 
 test("shard 0 stays when a counter has cooled down: each of its writes wakes the functions", () => {
   const shards = ["base", "0", "1", "4", "9999"].map((id) => shard(id));
-  expect(foldable(shards, 1, quietSince).map(({ id }) => id)).toEqual(["1", "4", "9999"]);
+  expect(foldableShards(shards, 1, quietSince).map(({ id }) => id)).toEqual(["1", "4", "9999"]);
 });

@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyConfig, anyCounter, defaults, idle } from "../testing/arbitraries.ts";
 import type { Published } from "./counterDocument.ts";
-import { isMinuteInHistory, keptBy } from "./history.ts";
+import { historyWrites, isMinuteInHistory } from "./history.ts";
 
 const at = (time: string) => Date.parse(`2026-11-${time}Z`);
 const busy = (time: string): Published => ({ ...idle, rate: 5, minuteInHistory: true, asOf: at(time) });
 const sparse = (time: string): Published => ({ ...idle, asOf: at(time) });
 const idsOf = (previous: Published | undefined, next: Published, config = defaults) =>
-  keptBy(previous, next, config).map(({ id, key }) => `${id}/${key}`);
+  historyWrites(previous, next, config).map(({ id, key }) => `${id}/${key}`);
 
 describe("a publish keeps the state it replaces", () => {
   test.each<[why: string, previous: Published | undefined, next: Published, kept: string[]]>([
@@ -32,7 +32,7 @@ describe("a publish keeps the state it replaces", () => {
   test("as it was, until so many days after the hour or the day its document is about", () => {
     const previous = busy("21T14:05:01");
     const day = 86_400_000;
-    const kept = keptBy(previous, busy("22T00:00:00"), { ...defaults, historyRetention: 7 * day });
+    const kept = historyWrites(previous, busy("22T00:00:00"), { ...defaults, historyRetention: 7 * day });
     expect(kept.map(({ state, expireAt }) => [state, expireAt])).toEqual([
       [previous, at("21T15:00:00") + 7 * day],
       [previous, at("22T00:00:00") + 7 * day],
@@ -49,7 +49,7 @@ describe("a publish keeps the state it replaces", () => {
         for (const gap of gaps) {
           lastOfHour.set(Math.floor(previous.asOf / 3_600_000), previous.asOf);
           const next = { ...previous, asOf: previous.asOf + gap };
-          for (const { id, key, state } of keptBy(previous, next, config)) {
+          for (const { id, key, state } of historyWrites(previous, next, config)) {
             expect(kept.has(`${id}/${key}`)).toBe(false);
             kept.set(`${id}/${key}`, state.asOf);
           }

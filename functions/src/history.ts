@@ -1,16 +1,18 @@
 /**
- * Which states of a counter are kept for charts: the last of each hour, and of each minute in which it was busy.
+ * Which states of a counter the history keeps for charts: the last of each hour, and of each minute in which the counter was
+ * not sparse.
  *
- * A publish in a later minute or hour replaces the last state of the one before. That state goes into the history in the
- * same commit, so the same guard holds for it.
+ * A publish in a later minute or hour replaces the last state of the one before. The same commit writes that state to the
+ * history, so the same precondition protects both.
  */
 import { historyPlace, STEP_MILLIS, type StoredStep } from "../../core/src/index.ts";
-import type { Config, Millis } from "./config.ts";
+import type { Config } from "./config.ts";
 import type { Published } from "./counterDocument.ts";
 import { isSparse } from "./interval.ts";
+import type { Millis } from "./time.ts";
 
-/** A state that a publish replaces: where it is kept, and until when. */
-export interface Kept {
+/** A state to be written to the history. */
+export interface HistoryWrite {
   readonly state: Published;
   /** The id of the document. */
   readonly id: string;
@@ -19,11 +21,15 @@ export interface Kept {
   readonly expireAt: Millis;
 }
 
-/** Where the previous state is kept, if it is. Of a counter that was never published there is none. */
-export function keptBy(previous: Published | undefined, next: Published, { historyRetention }: Config): Kept[] {
+/** Where the history keeps the state that `next` replaces: in no place, one or two. */
+export function historyWrites(
+  previous: Published | undefined,
+  next: Published,
+  { historyRetention }: Config,
+): HistoryWrite[] {
   if (!previous || historyRetention === 0) return [];
   const isOver = (step: StoredStep) => isLater(step, previous.asOf, next.asOf);
-  // Minutes of a counter that is rarely written would cost as much as its totals.
+  // The minutes of a sparse counter would cost as much as its totals.
   const steps = (["minute", "hour"] as const).filter(
     (step) => isOver(step) && (step === "hour" || previous.minuteInHistory),
   );
@@ -34,16 +40,16 @@ export function keptBy(previous: Published | undefined, next: Published, { histo
 }
 
 /**
- * Whether the minute of a publish is one in which the counter was busy. The rate alone is not enough: after the last
- * write, a publish with rate 0 may follow in the same minute.
+ * Whether the minute of a publish gets a point in the history: if any publish in it was of a counter that is not sparse. The
+ * rate of the last one is not enough, since it may be 0 soon after the last write.
  */
 export function isMinuteInHistory(
   previous: Published | undefined,
   { rate, asOf }: Pick<Published, "rate" | "asOf">,
   config: Config,
 ): boolean {
-  const wasBusy = previous?.minuteInHistory === true && !isLater("minute", previous.asOf, asOf);
-  return wasBusy || !isSparse(rate, config);
+  const wasInHistory = previous?.minuteInHistory === true && !isLater("minute", previous.asOf, asOf);
+  return wasInHistory || !isSparse(rate, config);
 }
 
 function isLater(step: StoredStep, before: Millis, after: Millis): boolean {

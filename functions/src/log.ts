@@ -2,8 +2,8 @@
 import { logger } from "firebase-functions";
 
 /**
- * Logs an error whose message is the same each time, so that it can be searched for; what went wrong is in the data. Not
- * by `logger.error`: that puts a stack trace into the message, and leaves out the message of an error among the data.
+ * Logs an error with a constant message, so that it can be searched for; the details are in the data. Not by `logger.error`,
+ * which puts a stack trace into the message and omits the message of an error among the data.
  */
 export function logError(message: string, data: { readonly [name: string]: unknown }): void {
   const { error } = data;

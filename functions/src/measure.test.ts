@@ -1,8 +1,8 @@
 import { type QuerySnapshot, Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
-import { sumOfListed } from "../../admin/src/sum.ts";
+import { sumOfListed } from "../../admin/src/internal.ts";
 import { toTimestamp } from "./counterDocument.ts";
-import { includes, type Measurement } from "./measure.ts";
+import { includesWrite, type Measurement } from "./measurement.ts";
 
 const now = 1_700_000_000_000;
 
@@ -47,16 +47,18 @@ describe("a measurement is certain to include a write", () => {
 
   test("if it found its shard as that write left it, or later", () => {
     const measurement = found(toTimestamp(now));
-    expect([now - 1, now, now + 0.001].map((at) => includes(measurement, "7", at))).toEqual([true, true, false]);
-    expect(includes(found(new Timestamp(1_700_000_000, 1_000)), "7", now + 0.001)).toBe(true);
+    expect([now - 1, now, now + 0.001].map((at) => includesWrite(measurement, "7", at))).toEqual([true, true, false]);
+    expect(includesWrite(found(new Timestamp(1_700_000_000, 1_000)), "7", now + 0.001)).toBe(true);
   });
 
   test("but not if the shard was left out, is another, or was not listed", () => {
     const measurement = found(toTimestamp(now));
     const summed: Measurement = { total: 1, writes: 1, documents: 9, asOf: toTimestamp(now) };
-    expect([includes(measurement, "8", 0), includes(measurement, "6", 0), includes(measurement, undefined, 0)]).toEqual(
-      [false, false, false],
-    );
-    expect(includes(summed, "7", 0)).toBe(false);
+    expect([
+      includesWrite(measurement, "8", 0),
+      includesWrite(measurement, "6", 0),
+      includesWrite(measurement, undefined, 0),
+    ]).toEqual([false, false, false]);
+    expect(includesWrite(summed, "7", 0)).toBe(false);
   });
 });

@@ -1,24 +1,17 @@
 /**
  * Measures a counter at one instant: the sum of its shards, or the size of the collection that it counts. A few shards are
- * listed, which tells when each was written; more are summed by the index (`admin/src/sum.ts`).
+ * listed, which shows when each was written. More are summed by aggregation queries (`admin/src/sum.ts`).
  */
 import type { CollectionReference } from "firebase-admin/firestore";
 import { logger } from "firebase-functions";
-import { type ListedShard, type ShardSum, sumOfListed, sumShards } from "../../admin/src/sum.ts";
+import { sumOfListed, sumShards } from "../../admin/src/internal.ts";
 import { countedCollectionOf, SHARDS } from "../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
-import type { Millis } from "./config.ts";
-import { type CounterState, toMillis } from "./counterDocument.ts";
-import { FEW } from "./shards.ts";
+import type { CounterState } from "./counterDocument.ts";
+import type { Measurement } from "./measurement.ts";
+import { MAX_LISTED_SHARDS } from "./shards.ts";
 
-export interface Measurement extends Omit<ShardSum, "withoutIndex"> {
-  /** The shards one by one, if there are only a few. */
-  readonly shards?: readonly ListedShard[];
-  /** The collection that is counted instead of shards, and what that cost in reads. `total` is its size. */
-  readonly counted?: { readonly path: string; readonly reads: number };
-}
-
-/** Cost: 2 reads, or as many as there are documents if they are few; of a counted collection, 1 per 1,000 documents. */
+/** Cost: 2 reads, or 1 per document if there are few; for a counted collection, 1 read per 1,000 documents. */
 export async function measureCounter(backend: Backend, { ref, published }: CounterState): Promise<Measurement> {
   return (
     (await measureCollection(backend, ref.id)) ??
@@ -26,19 +19,19 @@ export async function measureCounter(backend: Backend, { ref, published }: Count
   );
 }
 
-/** @param documents  how many shards there were when the counter was measured last */
+/** @param documents  how many shards the last measurement found */
 export async function measureShards(shards: CollectionReference, documents: number): Promise<Measurement> {
-  const list = async () => {
-    const some = shards.select("count", "writes").limit(FEW + 1);
-    const listed = sumOfListed(await some.get());
-    return listed.documents <= FEW ? listed : undefined;
+  const listIfFew = async () => {
+    const query = shards.select("count", "writes").limit(MAX_LISTED_SHARDS + 1);
+    const listed = sumOfListed(await query.get());
+    return listed.documents <= MAX_LISTED_SHARDS ? listed : undefined;
   };
-  const few = documents <= FEW ? await list() : undefined;
+  const few = documents <= MAX_LISTED_SHARDS ? await listIfFew() : undefined;
   if (few) return few;
   const { withoutIndex, ...sum } = await sumShards(shards);
   if (withoutIndex) warnOnce(WARNINGS[withoutIndex]);
-  // Listing tells whether any is silent.
-  return (sum.documents <= FEW && (await list())) || sum;
+  // A list tells whether any of them is silent.
+  return (sum.documents <= MAX_LISTED_SHARDS && (await listIfFew())) || sum;
 }
 
 /** Documents counted for the price of one read (https://firebase.google.com/docs/firestore/pricing#aggregation_queries). */
@@ -61,12 +54,6 @@ export async function measureCollection(
   return { total, writes: 0, asOf: counted.readTime, documents: 0, counted: { path, reads } };
 }
 
-/** Whether this measurement is certain to include the write that left `shardId` as it was at `committedAt`. */
-export function includes({ shards = [] }: Measurement, shardId: string | undefined, committedAt: Millis): boolean {
-  const shard = shards.find(({ id }) => id === shardId);
-  return shard !== undefined && toMillis(shard.updatedAt) >= committedAt;
-}
-
 const WARNINGS = {
   missing: "the index of `shards` is missing, so each measurement reads every shard: deploy firestore.indexes.json",
   incomplete:
@@ -75,7 +62,7 @@ const WARNINGS = {
 
 const warned = new Set<string>();
 
-/** One line for each instance: what it says holds for all counters, or for one that is measured every second. */
+/** Logs a warning once per instance. A busy counter would repeat it every second. */
 function warnOnce(message: string): void {
   if (!warned.has(message)) logger.warn(message);
   warned.add(message);

@@ -1,6 +1,6 @@
 /**
- * Which field of which document of the app's own a counter's total also lands in: `likes=posts/{key}.likes` puts the total
- * of `likes:42` into the field `likes` of `posts/42`.
+ * Mirrors: fields of the app's own documents to which totals are also written. `likes=posts/{key}.likes` writes the total of
+ * `likes:42` to the field `likes` of `posts/42`.
  */
 import { CounterError, groupOf, isDocumentId } from "../../core/src/index.ts";
 
@@ -8,13 +8,13 @@ import { CounterError, groupOf, isDocumentId } from "../../core/src/index.ts";
 export interface Mirror {
   /** The group of the counters; without `{key}` in the path, the id of the one counter. */
   readonly counters: string;
-  /** The path of the documents, segment by segment, with `{key}` for what follows the first colon of the id. */
+  /** The path of the documents, segment by segment, with `{key}` for the part of the id after its first colon. */
   readonly document: readonly string[];
   /** The path of the field. */
   readonly field: readonly string[];
 }
 
-/** Where one counter's total lands. */
+/** The field to which one counter's total is written. */
 export interface MirrorTarget {
   readonly document: string;
   readonly field: readonly string[];
@@ -25,7 +25,7 @@ const KEY = "{key}";
 /**
  * Reads the parameter `MIRRORS`: entries `group=path/{key}.field`, with commas between them.
  *
- * @throws CounterError `counter/invalid-config`, naming the entry and what is wrong with it
+ * @throws CounterError `counter/invalid-config`, naming the entry and the mistake
  */
 export function parseMirrors(parameter: string): readonly Mirror[] {
   if (parameter.trim() === "") return [];
@@ -40,7 +40,7 @@ export function parseMirrors(parameter: string): readonly Mirror[] {
   return mirrors;
 }
 
-/** Whether two may land in the same field, or one in a field within the other's. */
+/** Whether two mirrors may write to the same field, or one to a field within the other's. */
 function overlap(one: Mirror, other: Mirror): boolean {
   const meets = (segment: string, index: number) => {
     const opposite = other.document[index] ?? "";

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyConfig, defaults } from "../testing/arbitraries.ts";
-import { type Activity, isQuiet, LONGEST_DELAY, nextPhase, PHASES, type Phase, POLLED, pollAfter } from "./phase.ts";
+import { LONGEST_DELAY } from "./cause.ts";
+import { type Activity, isQuiet, nextPhase, PHASES, type Phase, POLLED_PHASES, pollDelay } from "./phase.ts";
 
 /** What a measurement may have found. */
 type Found =
@@ -68,7 +69,7 @@ test.each(rows)("%s, %s → %s", (before, what, after) => {
 });
 
 test("every phase but idle is polled", () => {
-  expect(POLLED).toEqual(PHASES.filter((phase) => phase !== "idle"));
+  expect(POLLED_PHASES).toEqual(PHASES.filter((phase) => phase !== "idle"));
 });
 
 describe("a counter is measured again", () => {
@@ -76,7 +77,7 @@ describe("a counter is measured again", () => {
     readonly shardCount?: number;
   }
   const seconds = (phase: Phase, at: At = {}, config = defaults) => {
-    const delay = pollAfter(phase, { rate: 2, interval: 1_000, quietFor: 0, shardCount: 1, ...at }, config);
+    const delay = pollDelay(phase, { rate: 2, interval: 1_000, quietFor: 0, shardCount: 1, ...at }, config);
     return delay === undefined ? "by the next write" : delay / 1_000;
   };
   type Delay = number | "by the next write";
@@ -109,7 +110,7 @@ describe("a counter is measured again", () => {
   });
 
   test("no sooner than it may be published again", () => {
-    for (const phase of POLLED) expect(seconds(phase, { interval: 2_000_000 })).toBe(2_000);
+    for (const phase of POLLED_PHASES) expect(seconds(phase, { interval: 2_000_000 })).toBe(2_000);
   });
 
   test("at a short cool-down the sooner, but no sooner than the longest interval", () => {
@@ -127,9 +128,9 @@ describe("a counter is measured again", () => {
       shardCount: fc.integer({ min: 1, max: 10_000 }),
     });
     fc.assert(
-      fc.property(fc.constantFrom(...POLLED), activity, anyConfig, fc.nat(), (phase, at, config, draw) => {
+      fc.property(fc.constantFrom(...POLLED_PHASES), activity, anyConfig, fc.nat(), (phase, at, config, draw) => {
         const interval = Math.min(config.minInterval + draw, config.maxInterval);
-        const delay = pollAfter(phase, { ...at, interval }, config) ?? 0;
+        const delay = pollDelay(phase, { ...at, interval }, config) ?? 0;
         return delay >= interval && delay <= LONGEST_DELAY;
       }),
     );

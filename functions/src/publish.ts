@@ -1,6 +1,6 @@
 /**
- * Publishes: one commit writes the counter document if it is still as it was read, the mirror and the history. The values
- * are absolute, so of two publishers one wins, and the other reads the counter again (I3).
+ * Publishes: one commit writes the counter document, the mirror and the history, on the precondition that the counter
+ * document is as it was read. The values are absolute, so of two publishers one wins, and the other reads again (I3).
  */
 import { FieldPath, type Timestamp } from "firebase-admin/firestore";
 import {
@@ -13,17 +13,17 @@ import {
 } from "../../core/src/index.ts";
 import type { Config } from "./config.ts";
 import { type CounterState, historyStateOf, type Published, serializeCounter, toTimestamp } from "./counterDocument.ts";
-import { type Kept, keptBy } from "./history.ts";
+import { type HistoryWrite, historyWrites } from "./history.ts";
 import { logError } from "./log.ts";
 import { type MirrorTarget, mirrorOf } from "./mirror.ts";
 
 /**
  * Cost: 1 write of the counter document, 1 of the mirror if the total has changed, and 1 per document of the history.
  *
- * A mirror whose document is missing or takes no more is left out, and the next change of the total tries again.
+ * The mirror is skipped if its document is missing or full. The next change of the total tries again.
  *
  * @param asOf  the instant that `next` is exact for, to the last digit
- * @returns whether it was written; if not, another instance has published
+ * @returns whether the commit succeeded; if not, another instance has published
  */
 export async function publish(
   state: Pick<CounterState, "ref" | "updateTime" | "published">,
@@ -33,15 +33,15 @@ export async function publish(
 ): Promise<boolean> {
   const { ref, published } = state;
   const mirror = next.total === published?.total ? undefined : mirrorOf(ref.id, config.mirrors);
-  const kept = keptBy(published, next, config);
+  const history = historyWrites(published, next, config);
   try {
-    await commit(state, next, asOf, kept, mirror).catch(async (error) => {
+    await commit(state, next, asOf, history, mirror).catch(async (error) => {
       if (!mirror || ![NOT_FOUND, INVALID_ARGUMENT].includes(codeOf(error) ?? 0)) throw error;
-      await commit(state, next, asOf, kept);
-      // A document that is missing is an ordinary thing.
+      await commit(state, next, asOf, history);
+      // A missing document is ordinary, and is not logged.
       if (codeOf(error) === INVALID_ARGUMENT) {
         const { document } = mirror;
-        logError("could not mirror a total: its document takes no more", { counter: ref.id, document, error });
+        logError("could not mirror a total: its document cannot hold it", { counter: ref.id, document, error });
       }
     });
     return true;
@@ -55,7 +55,7 @@ async function commit(
   { ref, updateTime }: Pick<CounterState, "ref" | "updateTime">,
   next: Published,
   asOf: Timestamp,
-  kept: readonly Kept[],
+  writes: readonly HistoryWrite[],
   mirror?: MirrorTarget,
 ): Promise<void> {
   const document = serializeCounter(ref.id, next, asOf);
@@ -63,7 +63,7 @@ async function commit(
   if (updateTime) batch.update(ref, document, { lastUpdateTime: updateTime });
   else batch.create(ref, document);
   if (mirror) batch.update(ref.firestore.doc(mirror.document), new FieldPath(...mirror.field), next.total);
-  for (const { state, id, key, expireAt } of kept) {
+  for (const { state, id, key, expireAt } of writes) {
     const points = { [key]: historyStateOf(state) };
     const history: HistoryDocument<Timestamp> = { points, expireAt: toTimestamp(expireAt) };
     batch.set(ref.collection(HISTORY).doc(id), history, { merge: true });

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import type { Functions } from "firebase-admin/functions";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type AggregationTask, cloudTasks, type Schedule, timers } from "./queue.ts";
+import type { AggregationTask, Schedule } from "./cause.ts";
+import { cloudTasks, timers } from "./queue.ts";
 
 describe("timers", () => {
   const now = 1_700_000_000_000;

@@ -1,70 +1,70 @@
 /**
- * Reconciles the counters that are due, with the server SDK's `reconcileCounter`, and raises an alarm about what drifted.
+ * Reconciles the counters that are due, with the server SDK's `reconcileCounter`, and raises an alarm about drift.
  *
- * A counter is due again a whole number of its intervals later, also after a failure. If the function dies before, the
+ * A counter is due again a whole number of its intervals later, also after a failure. If the function crashes before, the
  * counter is still due.
  */
 import { FieldValue, type QueryDocumentSnapshot } from "firebase-admin/firestore";
-import { reconcileCounter } from "../../admin/src/reconcile.ts";
+import { reconcileCounter } from "../../admin/src/index.ts";
 import { countedCollectionOf, isPreconditionFailure, parseSource } from "../../core/src/index.ts";
 import { raiseAlarm } from "./alarm.ts";
 import type { Backend } from "./backend.ts";
-import type { Millis } from "./config.ts";
-import { toMillis, toTimestamp } from "./counterDocument.ts";
+import { toTimestamp } from "./counterDocument.ts";
 import { logError } from "./log.ts";
+import { type Millis, toMillis } from "./time.ts";
 
-/** Counters reconciled at the same time: few, because each may have 10,000 shards to hold in memory. */
-const PAGE = 4;
+/** Counters reconciled at the same time: few, because up to 10,000 shards of each are held in memory. */
+const PAGE_SIZE = 4;
 
-/** The next due time after `now`, in step with the last one, which may be long past. */
-export function nextDue(due: Millis, every: Millis, now: Millis): Millis {
+/** How long one counter may delay the others. */
+const TIMEOUT: Millis = 120_000;
+
+/** The first due time after `now`, in step with the last one, which may be long past. */
+export function nextReconcileTime(due: Millis, every: Millis, now: Millis): Millis {
   return due + Math.max(1, Math.floor((now - due) / every) + 1) * every;
 }
 
-/** Cost: 1 read, and per counter due 2 reads, 1 write and what reconciling it costs. */
+/** Cost: 1 read, and for each counter that is due 2 reads, 1 write and what reconciling it costs. */
 export async function reconcileDue(backend: Backend): Promise<void> {
   const now = toTimestamp(backend.now());
-  const due = backend.counters.where("nextReconcileAt", "<=", now).orderBy("nextReconcileAt").limit(PAGE);
+  const due = backend.counters.where("nextReconcileAt", "<=", now).orderBy("nextReconcileAt").limit(PAGE_SIZE);
   for (let page = await due.get(); !page.empty; page = await due.startAfter(page.docs.at(-1)).get()) {
-    await Promise.all(page.docs.map((counter) => reconcileInTime(backend, counter)));
-    if (page.size < PAGE) return;
+    await Promise.all(page.docs.map((counter) => reconcileWithTimeout(backend, counter)));
+    if (page.size < PAGE_SIZE) return;
   }
 }
 
-/** How long one counter may hold up the others. */
-const TIMEOUT: Millis = 120_000;
-
-async function reconcileInTime(backend: Backend, counter: QueryDocumentSnapshot): Promise<void> {
-  const late = backend.sleep(TIMEOUT).then(() => {
-    throw new Error(`is not done after ${TIMEOUT / 60_000} minutes; when it is due next, it is tried again`);
+async function reconcileWithTimeout(backend: Backend, counter: QueryDocumentSnapshot): Promise<void> {
+  const timeout = backend.sleep(TIMEOUT).then(() => {
+    throw new Error(`is not done after ${TIMEOUT / 60_000} minutes; it is tried again when it is due next`);
   });
-  await Promise.race([reconcileOne(backend, counter), late])
+  await Promise.race([reconcile(backend, counter), timeout])
     .finally(() => reschedule(backend, counter))
     .catch((error) => {
       logError("could not reconcile a counter", { counter: counter.id, error });
     });
 }
 
-async function reconcileOne({ config }: Backend, counter: QueryDocumentSnapshot): Promise<void> {
+async function reconcile({ config }: Backend, counter: QueryDocumentSnapshot): Promise<void> {
   const { id, ref } = counter;
-  // Its shards are behind its total by design, and every publish puts them right.
-  if (countedCollectionOf(id, config.counted)) throw new Error("counts a collection by itself; take its source away");
+  // The shards of such a counter do not add up to its total, by design. Every publish corrects the total.
+  if (countedCollectionOf(id, config.counted)) throw new Error("counts a collection by itself; remove its source");
   const { schedule } = parseSource(counter.get("source"));
-  // Not by `counter()`, which remembers every counter as long as the process lives.
+  // `counter()` would keep each counter in memory as long as the process lives.
   const { expected, found, drift, asOf } = await reconcileCounter({ firestore: ref.firestore, id, path: ref.path });
   if (Math.abs(drift) > schedule.alarmBeyond) {
     await raiseAlarm({ counter: id, expected, found, drift, asOf: asOf.toDate().toISOString() });
   }
 }
 
-/** Unless somebody else has: another sweep, or whoever changed the source meanwhile. */
+/** Sets the next due time, unless another sweep has, or the source was changed meanwhile. */
 async function reschedule(backend: Backend, counter: QueryDocumentSnapshot): Promise<void> {
   const due = counter.get("nextReconcileAt");
   for (;;) {
     const current = await counter.ref.get();
     if (!current.updateTime || !due.isEqual(current.get("nextReconcileAt"))) return;
     const every = current.get("source")?.everySeconds * 1_000;
-    const next = every > 0 ? toTimestamp(nextDue(toMillis(due), every, backend.now())) : FieldValue.delete();
+    const next = every > 0 ? toTimestamp(nextReconcileTime(toMillis(due), every, backend.now())) : FieldValue.delete();
     try {
       await counter.ref.update({ nextReconcileAt: next }, { lastUpdateTime: current.updateTime });
       return;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { deletedBy } from "./wake.ts";
+import { latestDeletionTime } from "./wake.ts";
 
 test("a deletion is never dated before it was committed, however its event's time was cut", () => {
   fc.assert(
@@ -13,7 +13,7 @@ test("a deletion is never dated before it was committed, however its event's tim
         // Either the event's time is the commit's, whatever our clock says, or our clock is right.
         const time = new Date(isCut ? Math.floor(committed / 1_000) * 1_000 : committed).toISOString();
         const now = committed + delay + (isCut ? 0 : skew);
-        expect(deletedBy(time, now)).toBeGreaterThanOrEqual(committed);
+        expect(latestDeletionTime(time, now)).toBeGreaterThanOrEqual(committed);
       },
     ),
   );

@@ -1,9 +1,10 @@
 /** Configurations, and a counter, for tests. */
 import fc from "fast-check";
 import { MAX_SHARDS } from "../../core/src/index.ts";
+import { LONGEST_DELAY } from "../src/cause.ts";
 import { type Config, validConfig } from "../src/config.ts";
 import type { Published } from "../src/counterDocument.ts";
-import { LONGEST_DELAY, PHASES } from "../src/phase.ts";
+import { PHASES } from "../src/phase.ts";
 
 /** What a deployment has that keeps every default; `config.test.ts` says so. */
 export const defaults: Config = {

@@ -1,7 +1,7 @@
 /** Sees every total that is published from now on, past all faults, and says what is wrong with their order. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type QuerySnapshot, Timestamp } from "firebase-admin/firestore";
-import { toMillis } from "../../functions/src/counterDocument.ts";
+import { toMillis } from "../../functions/src/time.ts";
 import { admin } from "../../testkit/clients.ts";
 
 /** One published state, as it was seen. */

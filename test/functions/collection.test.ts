@@ -10,16 +10,18 @@ import { ensureCounter, getExactCounter, resetCounter, counter as serverCounter 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { counterIdOf, parseCountedCollection } from "../../core/src/index.ts";
 import { aggregate, runTask } from "../../functions/src/aggregate.ts";
-import { readCounter, toMillis } from "../../functions/src/counterDocument.ts";
-import type { Measurement } from "../../functions/src/measure.ts";
+import type { WriteEvent } from "../../functions/src/cause.ts";
+import { readCounter } from "../../functions/src/counterDocument.ts";
 import { measureCollection } from "../../functions/src/measure.ts";
-import { nextPublished } from "../../functions/src/next.ts";
+import type { Measurement } from "../../functions/src/measurement.ts";
+import { nextPublished } from "../../functions/src/nextPublished.ts";
 import { publish } from "../../functions/src/publish.ts";
-import { sweep } from "../../functions/src/sweep.ts";
-import { createWake, deletedBy, type Written } from "../../functions/src/wake.ts";
+import { runSweep } from "../../functions/src/sweep.ts";
+import { toMillis } from "../../functions/src/time.ts";
+import { createWakeHandler, latestDeletionTime } from "../../functions/src/wake.ts";
 import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
 import { invocations, logged } from "../../testkit/deployedFunctions.ts";
-import { eventHistories, inProcessBackend, MARGIN, playHistory } from "../../testkit/inProcessBackend.ts";
+import { eventHistories, inProcessBackend, playHistory, SNAPSHOT_LAG } from "../../testkit/inProcessBackend.ts";
 import { startMeter } from "../../testkit/meter.ts";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { possibleSums, publishGaps, watchTotals } from "../../testkit/traffic.ts";
@@ -135,8 +137,8 @@ test("hundreds of creations and deletions: exact at each asOf and at the end, fo
   for (const { total, asOf } of seen.seen) {
     const at = (asOf?.seconds ?? 0) * 1_000 + (asOf?.nanoseconds ?? 0) / 1e6;
     // Exactly, but for the commits of the last milliseconds, which the emulator may leave out.
-    const recent = traffic.commits.filter((commit) => commit.at <= at && commit.at > at - MARGIN);
-    expect(possibleSums(traffic.sum(at - MARGIN), recent)).toContain(total);
+    const recent = traffic.commits.filter((commit) => commit.at <= at && commit.at > at - SNAPSHOT_LAG);
+    expect(possibleSums(traffic.sum(at - SNAPSHOT_LAG), recent)).toContain(total);
   }
   expect((await commentsOf(post).count().get()).data().count).toBe(traffic.sum());
   // Past the rules, which keep the collection to its app.
@@ -238,7 +240,7 @@ function countingLab(firestore = admin) {
   const counterId = counterIdOf(path, config) as string;
   const collection = admin.collection(path);
   const ref = backend.counters.doc(counterId);
-  const created = async (): Promise<Written> => {
+  const created = async (): Promise<WriteEvent> => {
     const { writeTime } = await collection.doc().create({});
     return { counterId, committedAt: toMillis(writeTime) };
   };
@@ -252,12 +254,14 @@ test.concurrent("I2: whatever events are late, doubled or out of order, and wher
     fc.asyncProperty(eventHistories, async (history) => {
       const { backend, tasks, counterId, collection, ref, total } = countingLab();
       const living: DocumentReference[] = [];
-      const event = (committedAt: number): Written => ({ counterId, committedAt });
+      const event = (committedAt: number): WriteEvent => ({ counterId, committedAt });
       await playHistory(history, { backend, tasks }, async (choice) => {
         const gone = choice % 3 === 0 ? living.pop() : undefined;
         if (gone) {
           await gone.delete();
-          return [event(deletedBy(new Date(Math.floor(Date.now() / 1_000) * 1_000).toISOString(), Date.now()))];
+          return [
+            event(latestDeletionTime(new Date(Math.floor(Date.now() / 1_000) * 1_000).toISOString(), Date.now())),
+          ];
         }
         const document = collection.doc();
         const at = toMillis((await document.create({})).writeTime);
@@ -302,7 +306,7 @@ test.concurrent("I6, costs: no lock, nothing but the counter document written; 1
     for (let i = 0; i < 400; i++) batch.create(collection.doc(), {});
     await batch.commit();
   }
-  const wake = createWake(backend);
+  const wake = createWakeHandler(backend);
   const usedBy = async (act: () => Promise<void>) => {
     const { reads, writes } = meter.usage;
     await act();
@@ -314,7 +318,7 @@ test.concurrent("I6, costs: no lock, nothing but the counter document written; 1
   expect(await usedBy(() => wake(first))).toEqual({ reads: 1 + 3, writes: 1 });
   // The same event again: in the instance that has published, and in one that knows nothing.
   expect(await usedBy(() => wake(first))).toEqual({ reads: 0, writes: 0 });
-  expect(await usedBy(() => createWake(backend)(first))).toEqual({ reads: 1, writes: 0 });
+  expect(await usedBy(() => createWakeHandler(backend)(first))).toEqual({ reads: 1, writes: 0 });
   for (let task = tasks.shift(); task; task = tasks.shift()) await runTask(backend, task);
   await sleep(backend.config.maxInterval);
 
@@ -322,7 +326,7 @@ test.concurrent("I6, costs: no lock, nothing but the counter document written; 1
   expect(await usedBy(() => wake(second))).toEqual({ reads: 1 + 3, writes: 1 });
   expect(await total()).toBe(2_002);
   for (let task = tasks.shift(); task; task = tasks.shift()) await runTask(backend, task);
-  await sweep(backend);
+  await runSweep(backend);
   expect((await admin.collection(`${ref.path}/shards`).get()).empty).toBe(true);
   expect(Object.fromEntries(meter.calls)).not.toHaveProperty("transaction");
   expect(meter.calls.get("RunAggregationQuery")).toBeGreaterThan(0);

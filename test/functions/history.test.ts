@@ -22,16 +22,11 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HISTORY } from "../../core/src/index.ts";
 import { aggregate } from "../../functions/src/aggregate.ts";
-import {
-  type CounterState,
-  type Published,
-  readCounter,
-  toMillis,
-  toTimestamp,
-} from "../../functions/src/counterDocument.ts";
+import { type CounterState, type Published, readCounter, toTimestamp } from "../../functions/src/counterDocument.ts";
 import { parseMirrors } from "../../functions/src/mirror.ts";
-import { nextPublished } from "../../functions/src/next.ts";
+import { nextPublished } from "../../functions/src/nextPublished.ts";
 import { publish } from "../../functions/src/publish.ts";
+import { toMillis } from "../../functions/src/time.ts";
 import { defaults } from "../../functions/testing/arbitraries.ts";
 import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";

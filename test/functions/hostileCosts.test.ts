@@ -9,8 +9,8 @@ import { afterAll, describe, expect, test } from "vitest";
 import { runTask } from "../../functions/src/aggregate.ts";
 import type { Backend } from "../../functions/src/backend.ts";
 import type { Config } from "../../functions/src/config.ts";
-import { sweep } from "../../functions/src/sweep.ts";
-import { createWake } from "../../functions/src/wake.ts";
+import { runSweep } from "../../functions/src/sweep.ts";
+import { createWakeHandler } from "../../functions/src/wake.ts";
 import { defaults } from "../../functions/testing/arbitraries.ts";
 import { admin, adminAt } from "../../testkit/clients.ts";
 import { startProxy } from "../../testkit/grpcProxy.ts";
@@ -18,7 +18,7 @@ import { type MeterReading, meter, type Usage } from "../../testkit/meter.ts";
 import { VirtualClock } from "../../testkit/virtualClock.ts";
 
 /** The emulator's snapshots may miss commits of the last few milliseconds (see backend.ts). */
-const MARGIN = 50;
+const SNAPSHOT_LAG = 50;
 const QUICK: Config = {
   ...defaults,
   maxShards: 1_000,
@@ -30,7 +30,7 @@ const QUICK: Config = {
 
 interface Target {
   readonly backend: Backend;
-  readonly wake: ReturnType<typeof createWake>;
+  readonly wake: ReturnType<typeof createWakeHandler>;
   readonly meter: MeterReading;
   readonly time: VirtualClock;
   /** Task operations. */
@@ -53,7 +53,7 @@ async function target(settings: Partial<Config> = {}): Promise<Target> {
     firestore,
     counters: firestore.collection(collection),
     config: { ...QUICK, ...settings, collection },
-    margin: MARGIN,
+    snapshotLag: SNAPSHOT_LAG,
     now: time.now,
     sleep: time.sleep,
     schedule: async (task) => {
@@ -67,7 +67,7 @@ async function target(settings: Partial<Config> = {}): Promise<Target> {
       });
     },
   };
-  const victim: Target = { backend, wake: createWake(backend), meter: measured, time, tasks: 0 };
+  const victim: Target = { backend, wake: createWakeHandler(backend), meter: measured, time, tasks: 0 };
   return victim;
 }
 afterAll(() => Promise.all(targets.map((one) => one.close())));
@@ -128,13 +128,13 @@ describe.concurrent("for each new counter", () => {
   test("the functions make 1 read and 1 write, and never return to it", async () => {
     const victim = await target(defaults);
     const events = await commit(victim, onShard("0"));
-    await victim.time.advance(2 * MARGIN);
+    await victim.time.advance(2 * SNAPSHOT_LAG);
     await victim.time.run(events());
     await atRest(victim);
     expect(victim.meter.usage).toEqual(all(1, 1, 0));
     expect(documented("makes a counter")).toEqual({ reads: 1, writes: 2, deletes: 0, invocations: 1, tasks: 0 });
     expect(victim.tasks).toBe(0);
-    await victim.time.run(sweep(victim.backend));
+    await victim.time.run(runSweep(victim.backend));
     // It finds none to poll, and none to reconcile.
     expect(victim.meter.usage.reads).toBe(COUNTERS + 2);
   });
@@ -142,14 +142,14 @@ describe.concurrent("for each new counter", () => {
   test("on a shard out of the way, they are polled until that is folded, and never return to it", async () => {
     const victim = await target(defaults);
     const events = await commit(victim, onShard("9999"));
-    await victim.time.advance(2 * MARGIN);
+    await victim.time.advance(2 * SNAPSHOT_LAG);
     await victim.time.run(events());
     await atRest(victim);
     const bases = await admin.getAll(
       ...onShard("base").map(([counter]) => admin.doc(`${victim.backend.config.collection}/${counter}/shards/base`)),
     );
     // Another instance than the one that has folded, which finds them counted. The emulator's margin would make it look.
-    const wake = createWake({ ...victim.backend, margin: 0 });
+    const wake = createWakeHandler({ ...victim.backend, snapshotLag: 0 });
     for (const base of bases) {
       const committedAt = victim.time.toMillis(base.updateTime as FirebaseFirestore.Timestamp);
       const counterId = base.ref.parent.parent?.id as string;
@@ -166,7 +166,7 @@ describe.concurrent("for each new counter", () => {
       invocations: 2 + tasks,
       tasks,
     });
-    await victim.time.run(sweep(victim.backend));
+    await victim.time.run(runSweep(victim.backend));
     expect(victim.meter.usage.reads).toBe(reads + 2);
   });
 });
@@ -207,7 +207,7 @@ test.concurrent.each(Object.entries(PATTERNS))(
     const victim = await target();
     const { maxInterval } = victim.backend.config;
     const spread = await commit(victim, toWide(SHARDS));
-    await victim.time.advance(2 * MARGIN);
+    await victim.time.advance(2 * SNAPSHOT_LAG);
     await victim.time.run(spread());
     const before = measurements(victim);
     const start = victim.time.now();
@@ -236,14 +236,14 @@ test.concurrent.each([
     // Nothing is folded meanwhile.
     const victim = await target({ shrinkCooldown: 600_000 });
     const spread = await commit(victim, toWide(SHARDS), fields);
-    await victim.time.advance(2 * MARGIN);
+    await victim.time.advance(2 * SNAPSHOT_LAG);
     await victim.time.run(spread());
     // The counter document, the first shards of what may be few, and then all.
     expect(victim.meter.usage).toEqual({ reads: 1 + 4 + reads, writes: 1, deletes: 0 });
     // Nothing wakes the functions for a shard that exists, so the poll finds the write.
     await commit(victim, toWide(1), fields);
     const before = { ...victim.meter.usage };
-    await victim.time.advance(victim.backend.config.maxInterval + 2 * MARGIN);
+    await victim.time.advance(victim.backend.config.maxInterval + 2 * SNAPSHOT_LAG);
     expect(since(victim, before)).toEqual({ reads: 1 + reads, writes: 1, deletes: 0 });
   },
   120_000,
@@ -257,7 +257,7 @@ test.concurrent("a counter spread wide that is left alone is folded, and costs w
   expect(victim.meter.usage.deletes).toBe(SHARDS);
   const before = { ...victim.meter.usage };
   const events = await commit(victim, [["views:wide", "0"]]);
-  await victim.time.advance(2 * MARGIN);
+  await victim.time.advance(2 * SNAPSHOT_LAG);
   await victim.time.run(events());
   // The counter, base and shard 0.
   expect(since(victim, before)).toEqual({ reads: 3, writes: 1, deletes: 0 });

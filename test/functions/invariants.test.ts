@@ -10,18 +10,18 @@ import { counter, hasIncremented, incrementCounter, undoIncrement } from "firest
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { aggregate, runTask } from "../../functions/src/aggregate.ts";
 import type { Backend } from "../../functions/src/backend.ts";
-import { readCounter, toMillis } from "../../functions/src/counterDocument.ts";
+import type { AggregationTask, Cause, WriteEvent } from "../../functions/src/cause.ts";
+import { readCounter } from "../../functions/src/counterDocument.ts";
 import { fold } from "../../functions/src/fold.ts";
-import type { Cause } from "../../functions/src/interval.ts";
 import { measureShards } from "../../functions/src/measure.ts";
 import { publish } from "../../functions/src/publish.ts";
-import type { AggregationTask } from "../../functions/src/queue.ts";
-import { sweep } from "../../functions/src/sweep.ts";
-import { createWake, type Written } from "../../functions/src/wake.ts";
+import { runSweep } from "../../functions/src/sweep.ts";
+import { toMillis } from "../../functions/src/time.ts";
+import { createWakeHandler } from "../../functions/src/wake.ts";
 import { idle } from "../../functions/testing/arbitraries.ts";
 import { admin, adminAt, type Client, client, signIn } from "../../testkit/clients.ts";
 import { invocations } from "../../testkit/deployedFunctions.ts";
-import { eventHistories, inProcessBackend, MARGIN, playHistory } from "../../testkit/inProcessBackend.ts";
+import { eventHistories, inProcessBackend, playHistory, SNAPSHOT_LAG } from "../../testkit/inProcessBackend.ts";
 import { startMeter } from "../../testkit/meter.ts";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { incrementSteadily, possibleSums, publishGaps, watchTotals } from "../../testkit/traffic.ts";
@@ -30,7 +30,7 @@ import { until } from "../../testkit/until.ts";
 const ID = "lab:counter";
 
 /** One increment, as a server writes it. @returns the event that Firestore would send for it */
-async function write({ counters }: Backend, shard: string, by = 1): Promise<Written> {
+async function write({ counters }: Backend, shard: string, by = 1): Promise<WriteEvent> {
   const result: WriteResult = await counters
     .doc(`${ID}/shards/${shard}`)
     .set({ shard, count: FieldValue.increment(by), writes: FieldValue.increment(1) }, { merge: true });
@@ -38,14 +38,14 @@ async function write({ counters }: Backend, shard: string, by = 1): Promise<Writ
 }
 
 /** As {@link write}. @returns the events there are: of a shard that is created, and of shard 0 */
-async function writeAsDeployed(backend: Backend, shard: string): Promise<Written[]> {
+async function writeAsDeployed(backend: Backend, shard: string): Promise<WriteEvent[]> {
   const isNew = !(await backend.counters.doc(`${ID}/shards/${shard}`).get()).exists;
   const event = await write(backend, shard);
   return isNew || shard === "0" ? [{ ...event, isNew }] : [];
 }
 
 /** What an event asks for. */
-const causeOf = ({ committedAt, shardId }: Written): Cause => ({ at: committedAt, isPoll: false, shardId });
+const causeOf = ({ committedAt, shardId }: WriteEvent): Cause => ({ at: committedAt, isPoll: false, shardId });
 
 async function state({ counters }: Backend): Promise<{ total: number; writes: number; asOf: number }> {
   const snapshot = await counters.doc(ID).get();
@@ -85,8 +85,8 @@ test("I1: every total ever published equals the sum of the increments committed 
   for (const { total, asOf } of seen.seen) {
     const at = (asOf?.seconds ?? 0) * 1_000 + (asOf?.nanoseconds ?? 0) / 1e6;
     // Exactly, but for the commits of the last milliseconds, which the emulator may leave out.
-    const recent = commits.filter((commit) => commit.at <= at && commit.at > at - MARGIN);
-    expect(possibleSums(sum(at - MARGIN), recent)).toContain(total);
+    const recent = commits.filter((commit) => commit.at <= at && commit.at > at - SNAPSHOT_LAG);
+    expect(possibleSums(sum(at - SNAPSHOT_LAG), recent)).toContain(total);
   }
   await watcher.close();
 });
@@ -178,7 +178,7 @@ describe.concurrent("while the deployed functions come to rest", () => {
   test("I4: instances that share no memory agree on when the next publish is due", async () => {
     // However long the writes take beside those of the other tests.
     const { backend, tasks } = inProcessBackend({ minInterval: 5_000, maxInterval: 5_000 });
-    const instances = Array.from({ length: 5 }, () => createWake(backend));
+    const instances = Array.from({ length: 5 }, () => createWakeHandler(backend));
     await instances[0]?.(await write(backend, "0"));
     const { asOf } = await state(backend);
     for (const instance of instances) await instance(await write(backend, "1"));
@@ -208,17 +208,17 @@ describe.concurrent("while the deployed functions come to rest", () => {
     });
     while (!done) {
       const certain = written;
-      await sleep(MARGIN);
+      await sleep(SNAPSHOT_LAG);
       expect((await measureShards(shards, 20)).total).toBeGreaterThanOrEqual(certain);
       // Those that have been quiet for a moment: with all others, each batch would meet a straggler.
       folded += (await fold(shards, 1, Date.now() - 30)).folded;
     }
     await writing;
     expect(folded).toBeGreaterThan(0);
-    await sleep(MARGIN);
+    await sleep(SNAPSHOT_LAG);
     expect(await measureShards(shards, 20)).toMatchObject({ total: written, writes: written });
     await fold(shards, 1, Date.now() + 1_000);
-    await sleep(MARGIN);
+    await sleep(SNAPSHOT_LAG);
     // Shard 0 and base.
     expect(await measureShards(shards, 20)).toMatchObject({ total: written, writes: written, documents: 2 });
   });
@@ -227,11 +227,11 @@ describe.concurrent("while the deployed functions come to rest", () => {
     const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
     const { firestore, close } = adminAt(meter.address);
     const { backend, tasks } = inProcessBackend({ shrinkCooldown: 0 }, firestore);
-    const wake = createWake(backend);
+    const wake = createWakeHandler(backend);
     for (let n = 0; n < 30; n++) await wake(await write(backend, String(n % 10)));
     // Until it is idle, which takes a fold.
     for (let task = tasks.shift(); task; task = tasks.shift()) await runTask(backend, task);
-    await sweep(backend);
+    await runSweep(backend);
 
     expect(meter.usage.deletes).toBeGreaterThan(0);
     expect(Object.fromEntries(meter.calls)).not.toHaveProperty("transaction");
@@ -264,7 +264,7 @@ describe.concurrent("while the deployed functions come to rest", () => {
     const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
     const { firestore, close } = adminAt(meter.address);
     const { backend } = inProcessBackend({}, firestore);
-    await sweep(backend);
+    await runSweep(backend);
     // The SDK has its answer a moment before the call ends and is counted.
     await until(() => meter.usage.reads >= 2, "both queries to be counted");
     expect(meter.usage).toEqual({ reads: 2, writes: 0, deletes: 0 });

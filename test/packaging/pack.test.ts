@@ -151,10 +151,10 @@ describe("the client package", () => {
   });
 });
 
-test("the kit exports its functions, and imports without a parameter's value", () => {
+test("the kit imports without a parameter's value", () => {
   const printed = execute(`
-    import * as kit from "firestore-tally-kit";
-    console.log(Object.keys(kit).sort().join());
+    import { tally } from "firestore-tally-kit";
+    console.log(Object.keys(tally).sort().join());
   `);
   expect(printed.trim()).toBe("aggregate,created,deleted,sweep,wake,wakebase,wakezero");
 });

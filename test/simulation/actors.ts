@@ -3,9 +3,11 @@
 import type { Firestore as RealWebFirestore } from "firebase/firestore";
 import type { Firestore as RealAdminFirestore } from "firebase-admin/firestore";
 import { counter as adminCounter } from "../../admin/src/counter.ts";
+import { deleteCounter } from "../../admin/src/delete.ts";
+import { type EnsureOptions, ensureCounter } from "../../admin/src/ensure.ts";
 import * as admin from "../../admin/src/increment.ts";
-import { deleteCounter, type EnsureOptions, ensureCounter, resetCounter } from "../../admin/src/maintain.ts";
 import { reconcileCounter } from "../../admin/src/reconcile.ts";
+import { resetCounter } from "../../admin/src/reset.ts";
 import { setSource } from "../../admin/src/source.ts";
 import { counter as webCounter } from "../../client/src/web/counter.ts";
 import * as web from "../../client/src/web/increment.ts";

@@ -3,29 +3,28 @@
  * of these must be found. A mistake takes the real function or constant, and returns what stands in its place.
  */
 
-import type { commitMove, moveBase } from "../../admin/src/base.ts";
+import type { adjustBase, commitAdjustment } from "../../admin/src/base.ts";
 import type { combine } from "../../admin/src/combine.ts";
 import type { Create } from "../../admin/src/commit.ts";
 import type { Counter, CounterRef } from "../../admin/src/counter.ts";
 import type { addOnce } from "../../admin/src/receipt.ts";
 import type { reconcileCounter } from "../../admin/src/reconcile.ts";
-import { aggregationOf } from "../../admin/src/source.ts";
+import { sourceAggregation } from "../../admin/src/source.ts";
 import type { ShardSum, sumOfListed, sumShards } from "../../admin/src/sum.ts";
 import type { addWrites } from "../../client/src/web/commit.ts";
 import { isPreconditionFailure, type planIncrement, type Source } from "../../core/src/index.ts";
 import type { aggregate, runTask } from "../../functions/src/aggregate.ts";
+import type { AggregationTask, Cause } from "../../functions/src/cause.ts";
 import { type Published, readCounter } from "../../functions/src/counterDocument.ts";
 import type { decide, Step } from "../../functions/src/decide.ts";
 import type { fold } from "../../functions/src/fold.ts";
-import type { isMinuteInHistory, keptBy } from "../../functions/src/history.ts";
-import type { Cause, dueOf, publishInterval } from "../../functions/src/interval.ts";
-import type { includes } from "../../functions/src/measure.ts";
-import type { nextPublished } from "../../functions/src/next.ts";
-import type { nextPhase, Phase, pollAfter } from "../../functions/src/phase.ts";
+import type { historyWrites, isMinuteInHistory } from "../../functions/src/history.ts";
+import type { nextPublishDue, publishInterval } from "../../functions/src/interval.ts";
+import type { hasSilentShards, includesWrite } from "../../functions/src/measurement.ts";
+import type { nextPublished } from "../../functions/src/nextPublished.ts";
+import type { nextPhase, Phase, pollDelay } from "../../functions/src/phase.ts";
 import type { publish } from "../../functions/src/publish.ts";
-import type { AggregationTask } from "../../functions/src/queue.ts";
-import type { hasSilentShards } from "../../functions/src/shards.ts";
-import type { createWake, deletedBy } from "../../functions/src/wake.ts";
+import type { createWakeHandler, latestDeletionTime } from "../../functions/src/wake.ts";
 import type { Seam } from "./bundle.ts";
 import { type Edit, eachWrite, editingCommits, inTwoCommits, setsForCreates, withoutPreconditions } from "./edits.ts";
 import type { Write } from "./model/database.ts";
@@ -73,9 +72,9 @@ const covering = (mistake: (real: IsCovered) => IsCovered) => ({
   mistake,
 });
 
-const due = (mistake: (real: typeof dueOf) => typeof dueOf) => ({
+const due = (mistake: (real: typeof nextPublishDue) => typeof nextPublishDue) => ({
   module: "functions/src/interval.ts",
-  declaration: "dueOf",
+  declaration: "nextPublishDue",
   mistake,
 });
 
@@ -141,8 +140,8 @@ export const mutations: Record<string, Mutation> = {
   },
   "a deletion is dated by a clock that may be behind": {
     module: "functions/src/wake.ts",
-    declaration: "deletedBy",
-    mistake: (): typeof deletedBy => (_, now) => now,
+    declaration: "latestDeletionTime",
+    mistake: (): typeof latestDeletionTime => (_, now) => now,
     breaks: ["I2"],
     seed: 1823,
   },
@@ -156,9 +155,9 @@ export const mutations: Record<string, Mutation> = {
   },
   "the history has what is published instead of what that replaces": {
     module: "functions/src/history.ts",
-    declaration: "keptBy",
+    declaration: "historyWrites",
     mistake:
-      (real: typeof keptBy): typeof keptBy =>
+      (real: typeof historyWrites): typeof historyWrites =>
       (previous, next, config) =>
         real(previous, next, config).map((kept) => ({ ...kept, state: { ...next, asOf: kept.state.asOf } })),
     breaks: ["history"],
@@ -237,8 +236,8 @@ export const mutations: Record<string, Mutation> = {
   },
   "a refused reset or correction counts as done": {
     module: "admin/src/base.ts",
-    declaration: "commitMove",
-    mistake: (): typeof commitMove => async (batch) => {
+    declaration: "commitAdjustment",
+    mistake: (): typeof commitAdjustment => async (batch) => {
       await batch.commit().catch((error) => {
         if (!isPreconditionFailure(error)) throw error;
       });
@@ -262,7 +261,7 @@ export const mutations: Record<string, Mutation> = {
   },
   "every counter is swept for ever": {
     module: "functions/src/phase.ts",
-    declaration: "POLLED",
+    declaration: "POLLED_PHASES",
     mistake: (real: readonly Phase[]): readonly Phase[] => [...real, "idle"],
     breaks: ["I7"],
   },
@@ -396,9 +395,9 @@ export const mutations: Record<string, Mutation> = {
   },
   "wake drops what comes while it is busy": {
     module: "functions/src/wake.ts",
-    declaration: "createWake",
+    declaration: "createWakeHandler",
     mistake:
-      (real: typeof createWake): typeof createWake =>
+      (real: typeof createWakeHandler): typeof createWakeHandler =>
       (backend) => {
         const wake = real(backend);
         const busy = new Set<string>();
@@ -428,9 +427,9 @@ export const mutations: Record<string, Mutation> = {
     seed: 512,
   },
   "a measurement is trusted without finding the write": {
-    module: "functions/src/measure.ts",
-    declaration: "includes",
-    mistake: (): typeof includes => (_, shardId) => shardId !== undefined,
+    module: "functions/src/measurement.ts",
+    declaration: "includesWrite",
+    mistake: (): typeof includesWrite => (_, shardId) => shardId !== undefined,
     breaks: ["I1", "I2"],
     seed: 535,
   },
@@ -450,9 +449,9 @@ export const mutations: Record<string, Mutation> = {
   },
   "reset without the guard": {
     module: "admin/src/base.ts",
-    declaration: "moveBase",
+    declaration: "adjustBase",
     mistake:
-      (real: typeof moveBase): typeof moveBase =>
+      (real: typeof adjustBase): typeof adjustBase =>
       (batch, ...rest) => {
         const update: typeof batch.update = (ref: never, data: never) => batch.update(ref, data);
         real({ update, create: batch.create.bind(batch) } as typeof batch, ...rest);
@@ -466,7 +465,7 @@ export const mutations: Record<string, Mutation> = {
       (real: (ref: CounterRef, given: unknown) => Promise<{ source: Source }>): typeof real =>
       async (ref, given) => {
         const found = await real(ref, given);
-        return { ...found, ...(await aggregationOf(ref, found.source).get()).data() };
+        return { ...found, ...(await sourceAggregation(ref, found.source).get()).data() };
       },
     breaks: ["I5"],
     seed: 100,
@@ -548,7 +547,7 @@ export const mutations: Record<string, Mutation> = {
     mistake:
       (real: typeof runTask): typeof runTask =>
       async (backend, task) => {
-        await backend.sleep(task.due + backend.margin - backend.now());
+        await backend.sleep(task.due + backend.snapshotLag - backend.now());
         const { published } = await readCounter(backend.counters.doc(task.counterId));
         if (published) await real(backend, task);
       },
@@ -556,7 +555,7 @@ export const mutations: Record<string, Mutation> = {
     seed: 91,
   },
   "a poll is for another instant than the document says": {
-    module: "functions/src/next.ts",
+    module: "functions/src/nextPublished.ts",
     declaration: "nextPublished",
     mistake:
       (real: typeof nextPublished): typeof nextPublished =>
@@ -574,7 +573,7 @@ export const mutations: Record<string, Mutation> = {
     isRare: true,
   },
   "shards that were summed and not listed pass for none that are silent": {
-    module: "functions/src/shards.ts",
+    module: "functions/src/measurement.ts",
     declaration: "hasSilentShards",
     mistake:
       (real: typeof hasSilentShards): typeof hasSilentShards =>
@@ -583,7 +582,7 @@ export const mutations: Record<string, Mutation> = {
     breaks: ["I2"],
   },
   "an idle counter stays idle if nothing was written to a new shard": {
-    module: "functions/src/next.ts",
+    module: "functions/src/nextPublished.ts",
     declaration: "nextPublished",
     mistake:
       (real: typeof nextPublished): typeof nextPublished =>
@@ -607,16 +606,16 @@ export const mutations: Record<string, Mutation> = {
     seed: 3778,
   },
   "a quiet counter forgets for how long": {
-    module: "functions/src/next.ts",
+    module: "functions/src/nextPublished.ts",
     declaration: "quietFor",
     mistake: () => () => 0,
     breaks: ["I7"],
   },
   "a quiet counter with many shards is polled as rarely as one with few": {
     module: "functions/src/phase.ts",
-    declaration: "pollAfter",
+    declaration: "pollDelay",
     mistake:
-      (real: typeof pollAfter): typeof pollAfter =>
+      (real: typeof pollDelay): typeof pollDelay =>
       (phase, activity, config) =>
         real(phase, { ...activity, shardCount: 1 }, config),
     breaks: ["I2"],

@@ -13,10 +13,11 @@ import type { Functions } from "firebase-admin/functions";
 import { counterIdOf } from "../../core/src/index.ts";
 import { runTask } from "../../functions/src/aggregate.ts";
 import type { Backend } from "../../functions/src/backend.ts";
+import type { AggregationTask, WriteEvent } from "../../functions/src/cause.ts";
 import type { Config } from "../../functions/src/config.ts";
-import { type AggregationTask, cloudTasks } from "../../functions/src/queue.ts";
-import { sweep } from "../../functions/src/sweep.ts";
-import { createWake, deletedBy, type Written } from "../../functions/src/wake.ts";
+import { cloudTasks } from "../../functions/src/queue.ts";
+import { runSweep } from "../../functions/src/sweep.ts";
+import { createWakeHandler, latestDeletionTime } from "../../functions/src/wake.ts";
 import { Firestore } from "./model/adminSdk.ts";
 import { type Commit, Connection, type Network } from "./model/network.ts";
 import type { Micros } from "./model/values.ts";
@@ -36,7 +37,7 @@ const TIMEOUT = 60 * SECOND;
 interface Instance {
   readonly process: Process;
   readonly backend: Backend;
-  readonly wake: (event: Written) => Promise<void>;
+  readonly wake: (event: WriteEvent) => Promise<void>;
   /** Called if it crashes: what it was doing is tried again. */
   readonly underWay: Set<() => void>;
 }
@@ -81,12 +82,12 @@ export class Platform {
       const time = new Date(committedAt).toISOString();
       this.#deliver(`event ${after.path}`, ({ backend }) => ({
         counterId: counted,
-        committedAt: after.fields ? committedAt : deletedBy(time, backend.now()),
+        committedAt: after.fields ? committedAt : latestDeletionTime(time, backend.now()),
       }));
     }
   }
 
-  #deliver(what: string, event: (instance: Instance) => Written): void {
+  #deliver(what: string, event: (instance: Instance) => WriteEvent): void {
     const { faults, scheduler } = this.#network;
     const { random } = this.#process;
     const copies = faults.strikes("duplicate events", this.#process) ? 2 : 1;
@@ -103,7 +104,7 @@ export class Platform {
 
   /** The schedule. Not tried again. */
   sweep(): void {
-    this.#run("sweep", 0, ({ backend }) => sweep(backend));
+    this.#run("sweep", 0, ({ backend }) => runSweep(backend));
   }
 
   /** An instance dies, wherever it is; another takes its place. */
@@ -157,12 +158,12 @@ export class Platform {
       firestore,
       counters: firestore.collection(this.#config.collection),
       config: this.#config,
-      margin: this.#margin / MS,
+      snapshotLag: this.#margin / MS,
       now: () => Math.floor((scheduler.now + process.skew) / 1_000),
       sleep: (duration) => (duration > 0 ? scheduler.sleep(duration * MS, process) : Promise.resolve()),
       schedule: cloudTasks(this.#taskQueues(process), "anywhere"),
     };
-    return { process, backend, wake: createWake(backend), underWay: new Set() };
+    return { process, backend, wake: createWakeHandler(backend), underWay: new Set() };
   }
 
   /** Stands for `firebase-admin/functions`. */

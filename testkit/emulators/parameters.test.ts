@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { NOT_OF_EXTENSION, params } from "../../functions/src/config.ts";
+import { NOT_IN_EXTENSION, params } from "../../functions/src/parameters.ts";
 import { parametersOf } from "./parameters.ts";
 
 const defined = Object.values(params).map(({ name }) => name);
@@ -10,6 +10,6 @@ test.each(["plain", "kit"] as const)("the functions as %s have the parameters th
 
 test("the extension has its own instead of those that only a deployment of the code has", () => {
   const { names } = parametersOf("extension");
-  const shared = defined.filter((name) => !NOT_OF_EXTENSION.includes(name));
+  const shared = defined.filter((name) => !NOT_IN_EXTENSION.includes(name));
   expect(names.toSorted()).toEqual([...shared, "DATABASE_REGION"].toSorted());
 });

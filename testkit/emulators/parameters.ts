@@ -12,7 +12,7 @@ export function parametersOf(packaging: Packaging): Parameters {
   const [declaredIn, declaration] =
     packaging === "extension"
       ? ["extension.yaml", /^ +- param: (\w+)$/gm]
-      : ["functions/src/config.ts", /\bdefine(?:Int|String)\("(\w+)"/g];
+      : ["functions/src/parameters.ts", /\bdefine(?:Int|String)\("(\w+)"/g];
   const text = readFileSync(new URL(`../../${declaredIn}`, import.meta.url), "utf8");
   return { names: [...text.matchAll(declaration)].map(([, name = ""]) => name), declaredIn };
 }

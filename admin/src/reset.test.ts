@@ -1,9 +1,9 @@
 import type { Firestore } from "firebase-admin/firestore";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { CounterError } from "../../core/src/index.ts";
-import { MOVE_RETRIES } from "./base.ts";
+import { ADJUSTMENT_RETRIES } from "./base.ts";
 import { counter } from "./counter.ts";
-import { resetCounter } from "./maintain.ts";
+import { resetCounter } from "./reset.ts";
 
 describe("a reset of a counter whose base is written all the time", () => {
   /** Random numbers asked for; the pauses of backoff are 0 with them. */
@@ -38,11 +38,11 @@ describe("a reset of a counter whose base is written all the time", () => {
   }
 
   test("lists the shards again, after a pause, and succeeds once base stays as it is", async () => {
-    const { calls, ref } = contended(MOVE_RETRIES);
+    const { calls, ref } = contended(ADJUSTMENT_RETRIES);
     jitter.mockClear();
     await resetCounter(ref, 5);
-    expect(calls).toEqual({ listings: MOVE_RETRIES + 1, commits: MOVE_RETRIES + 1 });
-    expect(jitter).toHaveBeenCalledTimes(MOVE_RETRIES);
+    expect(calls).toEqual({ listings: ADJUSTMENT_RETRIES + 1, commits: ADJUSTMENT_RETRIES + 1 });
+    expect(jitter).toHaveBeenCalledTimes(ADJUSTMENT_RETRIES);
   });
 
   test("ends with counter/contention, which says what to do", async () => {
@@ -51,6 +51,6 @@ describe("a reset of a counter whose base is written all the time", () => {
     expect(error).toBeInstanceOf(CounterError);
     expect(error).toMatchObject({ code: "counter/contention", cause: FAILED_PRECONDITION });
     expect(error.message).toMatch(/shards\/base of "stock:shoes" .* count in whole units/);
-    expect(calls).toEqual({ listings: MOVE_RETRIES + 1, commits: MOVE_RETRIES + 1 });
+    expect(calls).toEqual({ listings: ADJUSTMENT_RETRIES + 1, commits: ADJUSTMENT_RETRIES + 1 });
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sleep } from "./sleep.ts";
+import { sleep } from "./time.ts";
 
 test("waits on while the clock says that a timer went off early, and no longer", async () => {
   // Of the start, and of each time a timer goes off.

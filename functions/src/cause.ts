@@ -1,0 +1,43 @@
+/** What prompts the backend to look at a counter: the event of a write, or a task that was scheduled. */
+import type { Millis } from "./time.ts";
+
+/** The event of one write that a counter's total depends on. */
+export interface WriteEvent {
+  readonly counterId: string;
+  /** The shard that changed; absent if a counted document was created or deleted. */
+  readonly shardId?: string;
+  /** Whether the write created that shard. */
+  readonly isNew?: boolean;
+  /** The update time of the document, not the event's time, which may be rounded. After a deletion, `latestDeletionTime`. */
+  readonly committedAt: Millis;
+}
+
+/** A scheduled aggregation. Once it is done, every write up to `due` is counted. */
+export interface AggregationTask {
+  readonly counterId: string;
+  readonly due: Millis;
+  /** Whether the task is the next measurement of a polled counter. The other tasks count a write. */
+  readonly isPoll: boolean;
+}
+
+/** Resolves once the aggregation is certain to happen. */
+export type Schedule = (task: AggregationTask) => Promise<void>;
+
+/**
+ * How far ahead a task may be due. In a kit or an extension a task carries an ID token, which the Admin SDK fetches when it
+ * enqueues the task (`updateTaskPayload` in `firebase-admin/lib/functions/functions-api-client-internal.js`) and which is
+ * valid for an hour (https://cloud.google.com/docs/authentication/token-types#id). A plain codebase keeps to the same limit.
+ */
+export const LONGEST_DELAY: Millis = 50 * 60_000;
+
+/** A write or a task, as a decision needs it. */
+export interface Cause {
+  /** The commit time of the write, or the due time of the task. All writes up to it must be counted. */
+  readonly at: Millis;
+  /** Whether this is the poll that a publish has scheduled for `at`, or the sweep in its place. */
+  readonly isPoll: boolean;
+  /** The shard that was written, if any. A measurement that contains its write has counted it. */
+  readonly shardId?: string | undefined;
+  /** Whether the write created that shard. */
+  readonly isNew?: boolean | undefined;
+}

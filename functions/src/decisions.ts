@@ -1,0 +1,16 @@
+/**
+ * The decisions of the backend, for the modules that reckon with them: costs, the CLI and the simulator of load. All of
+ * them are pure, and none imports Firebase.
+ */
+export type { Outcome } from "./aggregate.ts";
+export { decideScaling } from "./autoscale.ts";
+export type { Cause } from "./cause.ts";
+export type { Config } from "./config.ts";
+export type { Published } from "./counterDocument.ts";
+export { decide, type ScheduledTask } from "./decide.ts";
+export { historyWrites } from "./history.ts";
+export { isPollLost, isSparse, publishInterval } from "./interval.ts";
+export { type Measurement, shardsBeyond } from "./measurement.ts";
+export { nextPhase, pollDelay } from "./phase.ts";
+export { foldableShards, MAX_LISTED_SHARDS, shardIndex, TRIGGER_SHARDS } from "./shards.ts";
+export type { Millis } from "./time.ts";

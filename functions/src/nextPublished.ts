@@ -1,0 +1,86 @@
+/** What the next publish holds: its total, shard count and phase, and when the counter is polled next. */
+import { decideScaling } from "./autoscale.ts";
+import type { Cause } from "./cause.ts";
+import type { Config } from "./config.ts";
+import type { Published, Reserved } from "./counterDocument.ts";
+import { type Demand, demandOf, recentRate, writesSoFar } from "./demand.ts";
+import { isMinuteInHistory } from "./history.ts";
+import { publishInterval } from "./interval.ts";
+import { hasSilentShards, type Measurement } from "./measurement.ts";
+import { type Activity, isQuiet, nextPhase, pollDelay } from "./phase.ts";
+import { type Millis, toMillis } from "./time.ts";
+
+/** The counter document before the publish. */
+export interface PreviousState {
+  /** The last publish; `undefined` if there was none. */
+  readonly previous: Published | undefined;
+  readonly reservation?: Reserved | undefined;
+}
+
+export function nextPublished(cause: Cause, state: PreviousState, measurement: Measurement, config: Config): Published {
+  const { previous } = state;
+  const { total, documents, counted } = measurement;
+  const asOf = toMillis(measurement.asOf);
+  const writes = writesSoFar(previous, measurement);
+  const demand = demandOf(cause, previous, measurement, config);
+  const scaled = scale(demand, state, measurement, config);
+  // After growth the average lags, so the rate since the last measurement applies if it is higher.
+  const rate = scaled.isGrown ? Math.max(demand.rate, recentRate(demand)) : demand.rate;
+  const countReads = counted?.reads ?? 0;
+  const activity: Activity = {
+    isWritten: writes !== (previous?.writes ?? 0) || total !== (previous?.total ?? 0),
+    quietFor: quietFor(previous, asOf),
+    rate,
+    interval: publishInterval(total, rate, countReads, config),
+    hasSilentShards: hasSilentShards(measurement),
+  };
+  const kept = previous && !cause.isPoll && keepsPhase(previous, activity, asOf) ? previous : undefined;
+  const phase = kept?.phase ?? nextPhase(previous?.phase, activity, config);
+  // With a shard count above 1, polls stay frequent. So a quiet counter shrinks without waiting for the cool-down.
+  const shardCount = phase === "shrunk" || phase === "cooling" ? scaled.fewest : scaled.shardCount;
+  const delay = pollDelay(phase, { ...activity, shardCount }, config);
+  return {
+    total,
+    shardCount,
+    growing: scaled.isGrown,
+    writes,
+    rate: demand.rate,
+    publishes: (previous?.publishes ?? 0) + 1,
+    asOf,
+    phase,
+    // Whole milliseconds: the task must be due at the very instant that the document names.
+    nextPollAt: kept ? kept.nextPollAt : delay === undefined ? null : Math.ceil(asOf + delay),
+    calmSince: isQuiet(phase) ? asOf - activity.quietFor : scaled.calmSince,
+    shardDocuments: documents,
+    minuteInHistory: isMinuteInHistory(previous, { rate: demand.rate, asOf }, config),
+    malformedShards: measurement.malformed ?? previous?.malformedShards ?? [],
+    countReads,
+    countedCollection: counted?.path ?? null,
+  };
+}
+
+/** The scaling that the demand calls for, and the fewest shards the counter may have now. */
+function scale(demand: Demand, { previous, reservation }: PreviousState, measurement: Measurement, config: Config) {
+  const asOf = toMillis(measurement.asOf);
+  const reserved = reservation && asOf < reservation.until ? reservation.shards : 0;
+  const fewest = Math.min(Math.max(config.minShards, reserved), config.maxShards);
+  const before = previous ?? { shardCount: fewest, calmSince: null };
+  const { shardCount, calmSince } = measurement.counted
+    ? { shardCount: fewest, calmSince: null }
+    : decideScaling(demand, before, asOf, fewest, config);
+  // A reservation alone is not growth.
+  return { fewest, shardCount, calmSince, isGrown: shardCount > Math.max(before.shardCount, fewest) };
+}
+
+/** How long a quiet counter has had no writes; 0 in the other phases. */
+function quietFor(previous: Published | undefined, asOf: Millis): Millis {
+  return previous && isQuiet(previous.phase) ? asOf - (previous.calmSince ?? asOf) : 0;
+}
+
+/**
+ * Whether a measurement for an event leaves phase and poll as they are. Events come late, or twice. So only a poll, or an
+ * event after the poll was due, may conclude that nothing was written.
+ */
+function keepsPhase({ nextPollAt }: Published, { isWritten, hasSilentShards }: Activity, asOf: Millis): boolean {
+  return !isWritten && (nextPollAt === null ? !hasSilentShards : nextPollAt > asOf);
+}

@@ -1,0 +1,50 @@
+import type { Functions } from "firebase-admin/functions";
+import { afterEach, describe, expect, test, vi } from "vitest";
+// @ts-expect-error: it is not among the declarations.
+import { extractStack } from "../../node_modules/firebase-functions/lib/runtime/loader.js";
+import { GROUP } from "./packaging.ts";
+import { cloudTasks } from "./queue.ts";
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe("the exported functions", () => {
+  const names = ["aggregate", "created", "deleted", "sweep", "wake", "wakebase", "wakezero"];
+  /** Names and entry points as firebase-functions finds them: it skips what is not defined, and goes into groups. */
+  async function exported(environment: Record<string, string | undefined>) {
+    vi.stubEnv("GCLOUD_PROJECT", "demo-tally");
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    vi.resetModules();
+    const found: Record<string, { entryPoint?: string }> = {};
+    extractStack({ ...(await import("./index.ts")) }, found, [], {});
+    return Object.entries(found)
+      .map(([name, { entryPoint }]) => [name, entryPoint])
+      .toSorted();
+  }
+
+  test("of a plain codebase begin with tally-, so that they meet no other's", async () => {
+    const functions = await exported({ EXT_INSTANCE_ID: undefined, FIREBASE_KIT_INSTANCE_ID: undefined });
+    expect(functions).toEqual(names.map((name) => [`${GROUP}-${name}`, `${GROUP}.${name}`]));
+  });
+
+  test.each(["EXT_INSTANCE_ID", "FIREBASE_KIT_INSTANCE_ID"])("have no group where %s is set", async (variable) => {
+    const others = { EXT_INSTANCE_ID: undefined, FIREBASE_KIT_INSTANCE_ID: undefined };
+    expect(await exported({ ...others, [variable]: "main" })).toEqual(names.map((name) => [name, name]));
+  });
+});
+
+test.each([
+  ["the group's in a plain codebase", {}, `${GROUP}-aggregate`],
+  ["the instance's in an extension, which the SDK adds", { EXT_INSTANCE_ID: "main" }, "aggregate"],
+  ["the instance's in a kit, which the SDK adds", { FIREBASE_KIT_INSTANCE_ID: "main" }, "aggregate"],
+  [
+    "the instance's in an emulated kit, written out",
+    { FIREBASE_KIT_INSTANCE_ID: "main", FUNCTIONS_EMULATOR: "true" },
+    "kit-main-aggregate",
+  ],
+])("the prefix of the task queue is %s", (_where, environment, queue) => {
+  const none = { EXT_INSTANCE_ID: undefined, FIREBASE_KIT_INSTANCE_ID: undefined, FUNCTIONS_EMULATOR: undefined };
+  for (const [name, value] of Object.entries({ ...none, ...environment })) vi.stubEnv(name, value);
+  const taskQueue = vi.fn();
+  cloudTasks({ taskQueue } as unknown as Functions, "us-central1");
+  expect(taskQueue.mock.calls[0]?.[0]).toBe(`locations/us-central1/functions/${queue}`);
+});

@@ -1,0 +1,123 @@
+/**
+ * The parameters of a deployment: declared for the Firebase CLI, validated when an instance starts. A test compares them with
+ * `extension.yaml`, which declares all but {@link NOT_IN_EXTENSION}.
+ */
+import { defineInt, defineString } from "firebase-functions/params";
+import {
+  DEFAULT_COLLECTION,
+  MARK_LIFETIME_SECONDS,
+  MAX_SHARDS,
+  NO_COUNTED_COLLECTION,
+  parseCountedCollection,
+} from "../../core/src/index.ts";
+import { type Config, validConfig } from "./config.ts";
+import { parseMirrors } from "./mirror.ts";
+import type { Millis } from "./time.ts";
+
+/** Parameters are strings or whole numbers. A decimal is a string that the Firebase CLI checks when it is entered. */
+const decimal = {
+  text: { validationRegex: "^\\d+(\\.\\d+)?$", validationErrorMessage: "Enter a decimal number such as 0.25." },
+};
+
+export const params = {
+  collection: defineString("COLLECTION", {
+    default: DEFAULT_COLLECTION,
+    description: "The top-level collection that holds the counters. Clients and rules must name the same.",
+  }),
+  database: defineString("DATABASE_ID", {
+    default: "(default)",
+    description: "The id of the Firestore database that holds the counters.",
+  }),
+  location: defineString("LOCATION", {
+    default: "us-central1",
+    description: "The region the functions run in: choose the one nearest to the database.",
+  }),
+  minShards: defineInt("MIN_SHARDS", {
+    default: 1,
+    description: "How many shards a counter starts with and shrinks back to.",
+  }),
+  maxShards: defineInt("MAX_SHARDS", {
+    default: MAX_SHARDS,
+    description: `How many shards a counter may grow to, ${MAX_SHARDS} at most.`,
+  }),
+  writesPerShard: defineString("WRITES_PER_SHARD", {
+    default: "1",
+    input: decimal,
+    description: "How many writes per second one shard may take before the counter grows.",
+  }),
+  shrinkCooldownSeconds: defineInt("SHRINK_COOLDOWN_SECONDS", {
+    default: 600,
+    description:
+      "How long a counter must have been calm before it shrinks and its surplus shards are folded: at least " +
+      `${MARK_LIFETIME_SECONDS}, the time in which a write may be sent again.`,
+  }),
+  minIntervalSeconds: defineInt("MIN_INTERVAL_SECONDS", {
+    default: 1,
+    description: "A total is never published more often than this.",
+  }),
+  maxIntervalSeconds: defineInt("MAX_INTERVAL_SECONDS", {
+    default: 10,
+    description: "A counter that is being written is published at least this often.",
+  }),
+  precision: defineString("PRECISION", {
+    default: "0.001",
+    input: decimal,
+    description: "The relative change of a total that is worth publishing: 0.001 is a tenth of a percent.",
+  }),
+  countedCollection: defineString("COUNTED_COLLECTION", {
+    default: NO_COUNTED_COLLECTION,
+    description:
+      "The path of a collection whose documents are counted, such as posts or posts/{post}/comments. " +
+      `${NO_COUNTED_COLLECTION}, a collection that nobody has, counts nothing.`,
+  }),
+  mirrors: defineString("MIRRORS", {
+    default: "",
+    description:
+      "Fields of your own documents that totals also land in, by group: likes=posts/{key}.likes puts the total of " +
+      "likes:42 into the field likes of posts/42. Put commas between several.",
+  }),
+  historyDays: defineInt("HISTORY_DAYS", {
+    default: 30,
+    description: "How many days the past totals of each minute and hour are kept, for charts. 0 keeps none.",
+  }),
+  serviceAccount: defineString("SERVICE_ACCOUNT", {
+    default: "",
+    description:
+      "The account the functions run as: an email, or name@ for one of this project. Empty: the project's default one.",
+  }),
+  maxInstances: defineInt("MAX_INSTANCES", {
+    default: 0,
+    description: "How many instances each function may have at a time. 0: what the platform allows by default.",
+  }),
+};
+
+/** The Extensions service sets these itself: a service account with the roles in `extension.yaml`, and the most instances. */
+export const NOT_IN_EXTENSION: readonly string[] = [params.serviceAccount.name, params.maxInstances.name];
+
+const DAY: Millis = 86_400_000;
+
+let deployed: Config | undefined;
+
+/**
+ * The configuration of this deployment. Not to be called at import time, when parameters have no values.
+ *
+ * @throws CounterError `counter/invalid-config`
+ */
+export function deployedConfig(): Config {
+  const isEmulated = process.env.FUNCTIONS_EMULATOR !== undefined;
+  const parameters = (): Config => ({
+    collection: params.collection.value(),
+    minShards: params.minShards.value(),
+    maxShards: params.maxShards.value(),
+    writesPerShard: Number(params.writesPerShard.value()),
+    shrinkCooldown: params.shrinkCooldownSeconds.value() * 1_000,
+    minInterval: params.minIntervalSeconds.value() * 1_000,
+    maxInterval: params.maxIntervalSeconds.value() * 1_000,
+    precision: Number(params.precision.value()),
+    counted: parseCountedCollection(params.countedCollection.value()),
+    mirrors: parseMirrors(params.mirrors.value()),
+    historyRetention: params.historyDays.value() * DAY,
+  });
+  deployed ??= validConfig(parameters(), isEmulated);
+  return deployed;
+}

@@ -1,0 +1,22 @@
+/** Instants and durations in milliseconds. Free of Firebase, as are the decisions that use them. */
+
+/** Milliseconds: a duration, or since the epoch. */
+export type Millis = number;
+
+/** Milliseconds with a fraction: exact to a quarter of a microsecond, finer than Firestore's clock. */
+export function toMillis(timestamp: { readonly seconds: number; readonly nanoseconds: number }): Millis {
+  return timestamp.seconds * 1_000 + timestamp.nanoseconds / 1e6;
+}
+
+/**
+ * Waits for a duration by the clock `now`; returns at once if the duration is not positive.
+ *
+ * A timer runs by another clock, in whole milliseconds, and may fire early by `now`. A task that ran a millisecond early
+ * would find its counter not due yet, and would have to be scheduled again.
+ */
+export async function sleep(duration: Millis, now: () => Millis = Date.now): Promise<void> {
+  const end = now() + duration;
+  for (let left = duration; left > 0; left = end - now()) {
+    await new Promise((resolve) => setTimeout(resolve, Math.ceil(left)));
+  }
+}

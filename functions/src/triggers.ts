@@ -1,0 +1,115 @@
+/**
+ * The deployed functions and what triggers them. An extension's manifest supports task queues and schedules of the 1st
+ * generation only, so there the same handlers are wrapped for it.
+ */
+import type { DocumentReference, DocumentSnapshot } from "firebase-admin/firestore";
+import { expr } from "firebase-functions/params";
+import * as v1 from "firebase-functions/v1";
+import { onDocumentCreated, onDocumentDeleted, onDocumentUpdated } from "firebase-functions/v2/firestore";
+import { onSchedule } from "firebase-functions/v2/scheduler";
+import { onTaskDispatched } from "firebase-functions/v2/tasks";
+import { counterIdOf } from "../../core/src/index.ts";
+import { runTask } from "./aggregate.ts";
+import { type Backend, createBackend } from "./backend.ts";
+import type { AggregationTask } from "./cause.ts";
+import { logError } from "./log.ts";
+import { packaging } from "./packaging.ts";
+import { params } from "./parameters.ts";
+import { runSweep } from "./sweep.ts";
+import { type Millis, toMillis } from "./time.ts";
+import { createWakeHandler, latestDeletionTime } from "./wake.ts";
+
+let instance: { backend: Backend; handleWrite: ReturnType<typeof createWakeHandler> } | undefined;
+
+/** Created by the first event: parameters have no values at import time, and `onInit` does not run for 1st generation tasks. */
+function getInstance() {
+  if (!instance) {
+    const backend = createBackend(runTask);
+    instance = { backend, handleWrite: createWakeHandler(backend) };
+  }
+  return instance;
+}
+
+const isExtension = packaging() === "extension";
+
+/**
+ * How many events or tasks an instance handles at a time. One that lists 10,000 shards takes some 10 MB. 20 of them fit into
+ * the memory beside Node.js and the SDK; 80, the platform's default, would not. An extension's instance handles one.
+ */
+const concurrency = 20;
+
+/** Not for an extension, whose options are in `extension.yaml`. An empty account and 0 instances mean the defaults. */
+const options = {
+  region: params.location,
+  memory: "512MiB",
+  concurrency,
+  serviceAccount: params.serviceAccount,
+  maxInstances: params.maxInstances,
+} as const;
+
+/** Events are retried for up to a day. The deletion of a shard needs no trigger: the fold has written its count to `base`. */
+const retried = { ...options, database: params.database, retry: true } as const;
+
+export const wake = onDocumentCreated(
+  { document: expr`${params.collection}/{counterId}/shards/{shardId}`, ...retried },
+  ({ data }) => shardWritten(data, true),
+);
+export const wakezero = onDocumentUpdated(
+  { document: expr`${params.collection}/{counterId}/shards/0`, ...retried },
+  ({ data }) => shardWritten(data?.after, false, data?.before),
+);
+export const wakebase = onDocumentUpdated(
+  { document: expr`${params.collection}/{counterId}/shards/base`, ...retried },
+  ({ data }) => shardWritten(data?.after, false, data?.before),
+);
+
+async function shardWritten(
+  snapshot: DocumentSnapshot | undefined,
+  isNew: boolean,
+  before?: DocumentSnapshot,
+): Promise<void> {
+  if (!snapshot?.updateTime) return;
+  // Only old marks were removed.
+  if (before && ["count", "writes"].every((field) => before.get(field) === snapshot.get(field))) return;
+  // Not from the event's parameters, which are decoded as if they were a URL's: an id may contain "%2F" or "é".
+  const { id: shardId, parent: shards } = snapshot.ref;
+  const counterId = (shards.parent as DocumentReference).id;
+  await getInstance().handleWrite({ counterId, shardId, isNew, committedAt: toMillis(snapshot.updateTime) });
+}
+
+/** Creations and deletions alone: an update of a counted document costs nothing. */
+const counted = { document: expr`${params.countedCollection}/{document}`, ...retried } as const;
+
+export const created = onDocumentCreated(counted, async ({ data }) => {
+  if (data) await documentCounted(data.ref, toMillis(data.updateTime));
+});
+
+export const deleted = onDocumentDeleted(counted, async ({ data, time }) => {
+  if (data) await documentCounted(data.ref, latestDeletionTime(time, getInstance().backend.now()));
+});
+
+async function documentCounted({ parent: collection }: DocumentReference, committedAt: Millis): Promise<void> {
+  const { backend, handleWrite } = getInstance();
+  const counterId = counterIdOf(collection.path, backend.config.counted);
+  if (counterId !== undefined) return await handleWrite({ counterId, committedAt });
+  logError("cannot count this collection: its counter would have no id of its own", { collection: collection.path });
+}
+
+function runDispatched(task: AggregationTask): Promise<void> {
+  const { backend } = getInstance();
+  return backend.runByTimer && backend.now() < task.due ? backend.runByTimer(task) : runTask(backend, task);
+}
+
+/** Retries for about a day, like those of an event. */
+const retryConfig = { maxAttempts: 100, minBackoffSeconds: 1, maxBackoffSeconds: 900 };
+/** Cloud Tasks allows 500 dispatches a second per queue. At about a second each, 25 instances suffice. */
+const rateLimits = { maxConcurrentDispatches: 500, maxDispatchesPerSecond: 500 };
+const schedule = "every 5 minutes";
+
+export const aggregate = isExtension
+  ? v1.tasks.taskQueue({ retryConfig, rateLimits }).onDispatch(runDispatched)
+  : onTaskDispatched<AggregationTask>({ ...options, retryConfig, rateLimits }, ({ data }) => runDispatched(data));
+
+export const sweep = isExtension
+  ? v1.pubsub.schedule(schedule).onRun(() => runSweep(getInstance().backend))
+  : onSchedule({ ...options, schedule, timeoutSeconds: 540 }, () => runSweep(getInstance().backend));
