@@ -1,147 +1,155 @@
 /**
- * Replays 20,000 US flights through the client SDK as fast as the totals can follow: one increment of
- * `departures:<origin>` per flight, from many client instances. Then compares every total with the exact count, and
- * shows the busiest airports. `--once` ends there; otherwise the suite stays up until Ctrl-C. `--flights N` replays the
- * first N alone.
+ * Replays US flights through the client SDK: one increment of `departures:<origin>` per flight, from several clients. Then
+ * compares every total with the exact group-by of the file, and shows the busiest airports.
+ *
+ *     npm start                      the first 500 flights; the emulators stay up until Ctrl-C
+ *     npm start -- --flights 20000   all of them
+ *     npm start -- --once            ends after the table
  */
 import { readFileSync } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { SingleBar } from "cli-progress";
 import Table from "cli-table3";
 import { type CounterSnapshot, counter, getCounter, incrementCounter, onCounter } from "firestore-tally";
 import { type Client, client } from "../testkit/clients.ts";
 import { triggerSweep } from "../testkit/deployedFunctions.ts";
-import { helpOut, IN_FLIGHT } from "./help.ts";
 import { addOperator, OPERATOR } from "./operator.ts";
+import { IN_FLIGHT_PER_CLIENT, serveHelpRequests } from "./trafficHelper.ts";
 
 const CLIENTS = 20;
-/** Clients come one after the other: for a crowd at once, the emulator would start so many processes that all stand still. */
-const JOIN_MS = 1_000;
-/** More increments than this are not ahead of the totals, or the page would have nothing new to show. */
-const MOST_AHEAD = 500;
+/** Clients start one after the other: a crowd at once makes the emulator start more processes than the machine can run. */
+const CLIENT_START_INTERVAL_MS = 1_000;
+/** The replay pauses when so many increments are not in the totals yet, so that the page always has something to show. */
+const MAX_AHEAD = 500;
 /**
- * How long the last totals may take to appear. In the emulator a task that waits for its due time holds a process, and
- * there are more counters here than processes.
+ * How long the last totals may take. In the emulator a task that waits for its due time occupies a process, and there are
+ * more counters here than processes.
  */
-const PATIENCE_MS = 180_000;
-/** Oftener than in production, as shards are folded sooner. */
-const SWEEP_MS = 60_000;
-
-const file = join(findPackageJSON("vega-datasets", import.meta.url) as string, "../data/flights-20k.json");
-const { values: options } = parseArgs({
-  options: { once: { type: "boolean" }, flights: { type: "string", default: "20000" } },
-});
-const flights = (JSON.parse(readFileSync(file, "utf8")) as { origin: string }[]).slice(0, Number(options.flights));
-const expected = Map.groupBy(flights, ({ origin }) => origin);
+const TOTALS_TIMEOUT_MS = 180_000;
+/** More often than in production, as shards are folded sooner here. */
+const SWEEP_INTERVAL_MS = 60_000;
+const LISTED_AIRPORTS = 10;
 
 interface Airport {
-  /** When the last departure was acknowledged, and when the watcher saw the total that includes it. */
+  /** Departures in the file. */
+  readonly expected: number;
+  /** When the last departure was acknowledged, and when the watcher received the latest total. */
   acknowledgedAt: number;
-  seenAt: number;
+  receivedAt: number;
   snapshot?: CounterSnapshot;
 }
+
+const { values: options } = parseArgs({
+  options: { once: { type: "boolean" }, flights: { type: "string", default: "500" } },
+});
+const file = join(findPackageJSON("vega-datasets", import.meta.url) as string, "../data/flights-20k.json");
+const flights = (JSON.parse(readFileSync(file, "utf8")) as { origin: string }[]).slice(0, Number(options.flights));
 const airports = new Map<string, Airport>();
+for (const [origin, { length }] of Map.groupBy(flights, ({ origin }) => origin)) {
+  airports.set(origin, { expected: length, acknowledgedAt: Number.NaN, receivedAt: Number.NaN });
+}
 
 const { TALLY_HOSTING_HOST: page, FIREBASE_AUTH_EMULATOR_HOST: auth } = process.env;
-if (!options.once) console.log(`Watch it at http://${page}/#/dashboard`);
+if (!options.once) console.log(`Watch it live: http://${page}/#/dashboard`);
 
 const watcher = client();
 const clients = Array.from({ length: CLIENTS }, () => client());
 await watchAll();
 const took = await replay();
-const wrong = await compare();
+const wrong = await awaitTotals();
 report(took);
 if (wrong.length > 0) {
   console.error(`\n${wrong.length} totals differ from the file:\n${wrong.join("\n")}`);
   process.exit(1);
 }
-console.log(`\nAll ${expected.size} totals equal the group-by of the file: ${flights.length} flights, exact.`);
+console.log(`\nAll ${airports.size} totals equal the group-by of the file: ${flights.length} flights, exact.`);
 if (options.once) process.exit(0);
 await addOperator();
-helpOut(watcher, clients);
+serveHelpRequests(watcher, clients);
 stayUp();
 
-/** Resolves when every counter is being watched: at first they do not exist. */
+/** Resolves when every counter is watched. Before the replay none of them exists. */
 async function watchAll(): Promise<void> {
-  const watched = [...expected.keys()].map((origin) => {
-    airports.set(origin, { acknowledgedAt: Number.NaN, seenAt: Number.NaN });
-    return new Promise<void>((resolve, reject) => {
-      const next = (snapshot: CounterSnapshot) => {
-        seen(origin, snapshot);
-        resolve();
-      };
-      onCounter(counter(watcher.db, `departures:${origin}`), next, reject);
-    });
-  });
+  const watched = [...airports.keys()].map(
+    (origin) =>
+      new Promise<void>((resolve, reject) => {
+        const next = (snapshot: CounterSnapshot) => {
+          receive(origin, snapshot);
+          resolve();
+        };
+        onCounter(counter(watcher.db, `departures:${origin}`), next, reject);
+      }),
+  );
   await Promise.all(watched);
 }
 
-function seen(origin: string, snapshot: CounterSnapshot): void {
+function receive(origin: string, snapshot: CounterSnapshot): void {
   const airport = airports.get(origin) as Airport;
-  if (snapshot.total !== airport.snapshot?.total) airport.seenAt = performance.now();
+  if (snapshot.total !== airport.snapshot?.total) airport.receivedAt = performance.now();
   airport.snapshot = snapshot;
 }
 
-/** @returns how long it took, in milliseconds */
+/** @returns its duration in milliseconds */
 async function replay(): Promise<number> {
   const bar = progressBar("Replaying flights {bar} {value}/{total} · {perSecond}/s · {visible} visible in the totals");
   const start = performance.now();
   bar.start(flights.length, 0, { perSecond: 0, visible: 0 });
   let next = 0;
   let done = 0;
-  const fly = async ({ db }: Client) => {
+  const visible = () => [...airports.values()].reduce((sum, { snapshot }) => sum + (snapshot?.total ?? 0), 0);
+  const update = () => {
+    const perSecond = Math.round(done / ((performance.now() - start) / 1_000));
+    bar.update(done, { perSecond, visible: visible() });
+  };
+  const sendFlights = async ({ db }: Client) => {
     for (let flight = flights[next++]; flight; flight = flights[next++]) {
-      // Not for ever: under load the emulator's watches miss a change now and then.
-      for (let patience = 10; done - visible() > MOST_AHEAD && patience > 0; patience--) await setTimeout(200);
+      // At most 2 s: under load the emulator's watches sometimes miss a change.
+      for (let pause = 0; pause < 10 && done - visible() > MAX_AHEAD; pause++) await sleep(200);
       await incrementCounter(counter(db, `departures:${flight.origin}`));
       (airports.get(flight.origin) as Airport).acknowledgedAt = performance.now();
       done++;
-      if (done % 100 === 0) bar.update(done, progress());
     }
   };
-  const visible = () => [...airports.values()].reduce((sum, { snapshot }) => sum + (snapshot?.total ?? 0), 0);
-  const progress = () => ({
-    perSecond: Math.round(done / ((performance.now() - start) / 1_000)),
-    visible: visible(),
-  });
-  const flying: Promise<void>[] = [];
+  const timer = setInterval(update, 500);
+  const sending: Promise<void>[] = [];
   for (const one of clients) {
     if (next >= flights.length) break;
-    flying.push(...Array.from({ length: IN_FLIGHT }, () => fly(one)));
-    await setTimeout(JOIN_MS);
+    sending.push(...Array.from({ length: IN_FLIGHT_PER_CLIENT }, () => sendFlights(one)));
+    await sleep(CLIENT_START_INTERVAL_MS);
   }
-  await Promise.all(flying);
-  bar.update(done, progress());
+  await Promise.all(sending);
+  clearInterval(timer);
+  update();
   bar.stop();
   return performance.now() - start;
 }
 
 /**
- * Waits until every total is exact. Under load the emulator's watches miss a change now and then, which production's do
- * not; so a counter that seems to be behind is also read.
+ * Waits until every total is exact. Under load the emulator's watches sometimes miss a change, which production's do not;
+ * so a counter that seems to be behind is also read.
  *
- * @returns what is wrong with those that do not become exact
+ * @returns a line for each total that is still wrong after the timeout
  */
-async function compare(): Promise<string[]> {
+async function awaitTotals(): Promise<string[]> {
   const reader = clients[0] as Client;
   const bar = progressBar("The last totals   {bar} {value}/{total} airports exact");
-  bar.start(expected.size, 0);
-  const deadline = performance.now() + PATIENCE_MS;
+  bar.start(airports.size, 0);
+  const deadline = performance.now() + TOTALS_TIMEOUT_MS;
   for (;;) {
-    const behind = [...expected].filter(([origin, { length }]) => airports.get(origin)?.snapshot?.total !== length);
-    bar.update(expected.size - behind.length);
+    const behind = [...airports].filter(([, { snapshot, expected }]) => snapshot?.total !== expected);
+    bar.update(airports.size - behind.length);
     if (behind.length === 0 || performance.now() > deadline) {
       bar.stop();
-      return behind.map(([origin, { length }]) => {
-        return `  ${origin}: ${airports.get(origin)?.snapshot?.total} counted, ${length} in the file`;
+      return behind.map(([origin, { snapshot, expected }]) => {
+        return `  ${origin}: ${snapshot?.total} counted, ${expected} in the file`;
       });
     }
-    await setTimeout(1_000);
+    await sleep(1_000);
     await Promise.all(
-      behind.map(async ([origin]) => seen(origin, await getCounter(counter(reader.db, `departures:${origin}`)))),
+      behind.map(async ([origin]) => receive(origin, await getCounter(counter(reader.db, `departures:${origin}`)))),
     );
   }
 }
@@ -152,26 +160,20 @@ function progressBar(format: string): SingleBar {
 
 function report(took: number): void {
   const perSecond = Math.round(flights.length / (took / 1_000));
-  console.log(
-    `\n${flights.length} increments from ${CLIENTS} clients in ${(took / 1_000).toFixed(1)} s, ${perSecond}/s.`,
-  );
+  console.log(`\n${flights.length} increments in ${(took / 1_000).toFixed(1)} s, ${perSecond}/s.`);
   const table = new Table({
     head: ["airport", "departures", "in the file", "shards", "fresh after"],
     colAligns: ["left", "right", "right", "right", "right"],
     style: { head: [], border: [] },
   });
-  const busiest = [...expected].sort(([, a], [, b]) => b.length - a.length).slice(0, 10);
-  for (const [origin, { length }] of busiest) {
-    const { snapshot, acknowledgedAt, seenAt } = airports.get(origin) as Airport;
-    const fresh = Math.max(seenAt - acknowledgedAt, 0) / 1_000;
-    table.push([origin, snapshot?.total ?? 0, length, snapshot?.shardCount ?? 1, `${fresh.toFixed(2)} s`]);
+  const busiest = [...airports].sort(([, a], [, b]) => b.expected - a.expected).slice(0, LISTED_AIRPORTS);
+  for (const [origin, { expected, snapshot, acknowledgedAt, receivedAt }] of busiest) {
+    const fresh = Math.max(receivedAt - acknowledgedAt, 0) / 1_000;
+    table.push([origin, snapshot?.total ?? 0, expected, snapshot?.shardCount ?? 1, `${fresh.toFixed(2)} s`]);
   }
   console.log(table.toString());
-  console.log("fresh after: from the last acknowledged increment until a watcher saw the total that includes it.");
-  console.log(
-    "The emulator runs every waiting function in a process of its own, so on few cores totals lag; by design they",
-  );
-  console.log("are published once in 1 to 10 seconds.");
+  console.log(`fresh after: from the last acknowledged increment until a watcher received the total that includes it.
+By design that is 1 to 10 s. Here it can be longer: the emulator runs each waiting function in its own process.`);
 }
 
 function stayUp(): void {
@@ -181,13 +183,13 @@ The emulators stay up, with the functions loaded, until you press Ctrl-C:
   Firestore  ${firestore} (project ${project})
   Auth       ${auth}
   Functions  ${functions}
-Look at a counter:
+Read a counter:
   curl 'http://${firestore}/v1/projects/${project}/databases/(default)/documents/counters/departures:ATL'
-The page shows all of them, and counts you, too. What its traffic control asks for and one browser cannot send, the
-clients here send. Its operator is ${OPERATOR.email}, password ${OPERATOR.password}:
+The page shows all counters and counts your visit, too. Traffic that you request there and one browser cannot send comes
+from the clients here. The operator's account is ${OPERATOR.email}, password ${OPERATOR.password}:
   http://${page}/`);
-  // The emulator never runs what is scheduled.
-  const sweeps = setInterval(() => triggerSweep().catch(console.error), SWEEP_MS);
+  // The emulator does not run scheduled functions.
+  const sweeps = setInterval(() => triggerSweep().catch(console.error), SWEEP_INTERVAL_MS);
   process.once("SIGINT", () => {
     clearInterval(sweeps);
     console.log("\nStopping the emulators…");

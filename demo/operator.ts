@@ -1,4 +1,4 @@
-/** An operator's account in the Auth emulator: it may read what was corrected. In production a server gives the claim. */
+/** An operator's account in the Auth emulator, which may read corrections. In production a server sets the claim. */
 import { deleteApp, initializeApp } from "firebase-admin/app";
 import { getAuth } from "firebase-admin/auth";
 

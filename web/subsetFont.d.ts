@@ -1,4 +1,4 @@
-/** The types in @types/subset-font know nothing of features. */
+/** @types/subset-font lacks `keepFeatures`. */
 declare module "subset-font" {
   export default function subsetFont(
     font: Buffer,

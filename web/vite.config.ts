@@ -1,13 +1,13 @@
-/** Bundles the page. `firestore-tally` is the built package, as an app has it. */
+/** Bundles the page. `firestore-tally` is the built package, as in an app. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import subsetFont from "subset-font";
 import { defineConfig, type Plugin } from "vite";
 
-/** What the page writes. Ids of counters with other letters are shown in the system's font. */
-const LETTERS = `${String.fromCharCode(...Array.from({ length: 95 }, (_, i) => 32 + i))}·–—’“”…−×→`;
+/** The characters of the page's own text. Other characters, in ids, use the system's font. */
+const CHARACTERS = `${String.fromCharCode(...Array.from({ length: 95 }, (_, i) => 32 + i))}·–—’“”…−×→`;
 
-/** A quarter of the font: its one weight, and the letters that the page writes. */
+/** Reduces the font to a quarter: one weight, and the characters of the page. */
 function subsetFonts(): Plugin {
   return {
     name: "subset-fonts",
@@ -16,7 +16,7 @@ function subsetFonts(): Plugin {
       for (const file of Object.values(bundle)) {
         if (file.type !== "asset" || !file.fileName.endsWith(".woff2")) continue;
         const font = Buffer.from(file.source);
-        file.source = await subsetFont(font, LETTERS, {
+        file.source = await subsetFont(font, CHARACTERS, {
           targetFormat: "woff2",
           variationAxes: { wght: 400 },
           keepFeatures: ["tnum"],
@@ -45,8 +45,8 @@ export default defineConfig({
   plugins: [subsetFonts()],
   worker: { format: "es" },
   resolve: {
-    // The regular expressions of Firestore's pipelines, which the page has none of: 40 kB of 140.
-    alias: { re2js: fileURLToPath(new URL("src/firebase/noPipelines.ts", import.meta.url)) },
+    // The regular expressions of Firestore pipelines, 40 kB of 140: the page uses no pipelines.
+    alias: { re2js: fileURLToPath(new URL("src/firebase/re2jsStub.ts", import.meta.url)) },
   },
   build: {
     target: "es2022",

@@ -17,7 +17,7 @@ const browser = browserForTests();
 describe("the dashboard", () => {
   beforeAll(addOperator);
 
-  /** Documents as the functions publish them; nobody writes to these counters. */
+  /** Documents as the functions publish them; these counters have no writers. */
   const counters = Object.fromEntries(
     Array.from({ length: 25 }, (_, i) => [
       `fleet:${String.fromCharCode(97 + i)}`,
@@ -36,7 +36,7 @@ describe("the dashboard", () => {
     await batch.commit();
   }
 
-  test("shows what the documents say, in the order asked for, page by page, and finds by group and by id", async () => {
+  test("shows the published counters by total and by rate, page by page, and finds them by group and by id", async () => {
     await fill();
     const tab = await visit(browser, "#/dashboard");
     await tab.page.fill("#search", "fleet:");
@@ -74,7 +74,7 @@ describe("the dashboard", () => {
     expect(problemsOf(tab)).toEqual([]);
   });
 
-  test("is for operators alone where the rules say so, who stay signed in until they sign out", async () => {
+  test("is for operators only if the rules say so; they stay signed in until they sign out", async () => {
     await fill();
     const open = readFileSync(new URL("../../firestore.rules", import.meta.url), "utf8");
     const guide = readFileSync(new URL("../../docs/dashboard.md", import.meta.url), "utf8");
@@ -86,40 +86,40 @@ describe("the dashboard", () => {
     onTestFinished(() => loadRules(project, open));
     const { page } = await visit(browser, "#/dashboard");
 
-    await page.getByText("These counters are not for everybody.").waitFor();
+    await page.getByText("These counters are for operators only").waitFor();
     await page.goto(`${address}#/dashboard/fleet%3Aa`);
-    await page.getByText("This counter is not for everybody.").waitFor();
+    await page.getByText("This counter is for operators only").waitFor();
     await page.goto(`${address}#/dashboard/likes%3Apage`);
-    await page.getByText("For operators").waitFor();
-    expect(await page.getByText("This counter is not for everybody.").count()).toBe(0);
+    await page.getByText("For operators only", { exact: true }).waitFor();
+    expect(await page.getByText("This counter is for operators only").count()).toBe(0);
 
     await page.goto(`${address}#/dashboard`);
     await signIn(page, OPERATOR.password);
     await page.waitForSelector("tbody tr[data-id]");
-    // Refused before it is known who asks.
-    for (const [view, refusal, shown] of [
-      ["#/dashboard", "These counters are not for everybody.", "tbody tr[data-id]"],
+    // The first read is sent before the user is restored, and is denied.
+    for (const [view, denial, shown] of [
+      ["#/dashboard", "These counters are for operators only", "tbody tr[data-id]"],
       ["#/", "The security rules show this to operators", "#total[data-total]"],
     ] as const) {
       await page.goto(address + view);
-      const release = await hold(page, "**/assets/session-*.js");
+      const release = await hold(page, "**/assets/authSession-*.js");
       await page.reload();
-      await page.getByText(refusal).waitFor();
+      await page.getByText(denial).waitFor();
       release();
       await page.waitForSelector(shown);
     }
     await page.goto(`${address}#/dashboard/fleet%3Ab`);
     await page.waitForSelector("#total[data-total]");
-    await page.click("#look");
+    await page.click("#show-shards");
     await page.getByText("1 reads so far").waitFor();
 
     await page.goto(`${address}#/dashboard`);
     await page.getByText(`Signed in as ${OPERATOR.email}`).waitFor();
     await page.click("text=Sign out");
-    await page.getByText("These counters are not for everybody.").waitFor();
+    await page.getByText("These counters are for operators only").waitFor();
   });
 
-  test("shows one counter, its shards on demand, its past, and its corrections to an operator alone", async () => {
+  test("shows one counter, its shards on demand, its history, and its corrections to operators only", async () => {
     const id = "fleet:one/of#%them".replace("/", " ");
     await admin.doc(`counters/${id}/shards/0`).set({ count: 41, writes: 41 });
     await until(async () => (await readPublished(id))?.total === 41, "the total to be published");
@@ -128,15 +128,15 @@ describe("the dashboard", () => {
       .set({ expected: 42, found: 41, by: 1, at: FieldValue.serverTimestamp() });
     const tab = await visit(browser, `#/dashboard/${encodeURIComponent(id)}`);
     await until(async () => (await total(tab, "total")) === 41, "the total");
-    await tab.click("look");
+    await tab.click("show-shards");
     await tab.page.getByText("1 reads so far").waitFor();
     await tab.page.check("input[name=range][value='An hour']", { force: true });
     await tab.page.getByText("One point: 41 writes by then, in").waitFor();
 
-    await tab.page.getByText("For operators").waitFor();
+    await tab.page.getByText("For operators only", { exact: true }).waitFor();
     await tab.page.click("summary");
     await signIn(tab.page, "wrong");
-    await tab.page.getByText("not an account here").waitFor();
+    await tab.page.getByText("Unknown account or wrong password").waitFor();
     await signIn(tab.page, OPERATOR.password);
     const cells = tab.page.locator("#corrections tbody td");
     await cells.first().waitFor();

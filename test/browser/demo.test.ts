@@ -4,11 +4,11 @@ import { FieldValue } from "firebase-admin/firestore";
 import { counter, incrementCounter } from "firestore-tally";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { helpOut } from "../../demo/help.ts";
+import { serveHelpRequests } from "../../demo/trafficHelper.ts";
 import { admin, type Client, client } from "../../testkit/clients.ts";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
-import { HELP, TRAFFIC } from "../../web/src/traffic/counters.ts";
+import { HELP_REQUESTS, TRAFFIC } from "../../web/src/traffic/demoCounters.ts";
 import { RATES } from "../../web/src/traffic/rates.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
 import { hold, holdFirestore } from "./network.ts";
@@ -20,7 +20,7 @@ const VIEWS = "views:page";
 const browser = browserForTests();
 
 describe("the demo", () => {
-  test("likes once, at once, whatever is clicked; after a reload it is still liked, and can be taken back", async () => {
+  test("likes once, shown at once, with any number of clicks; a like survives a reload and can be taken back", async () => {
     const tab = await visit(browser, "#/");
     await tab.page.waitForSelector("#likes[data-total]");
     const before = await total(tab, "likes");
@@ -42,7 +42,7 @@ describe("the demo", () => {
     expect(problemsOf(tab)).toEqual([]);
   });
 
-  test("counts each time it is opened, and two tabs agree on every number", async () => {
+  test("counts each visit, and two tabs show the same numbers", async () => {
     const before = await sumOfShards(VIEWS);
     const left = await visit(browser, "#/");
     await until(async () => (await sumOfShards(VIEWS)) === before + 1, "one view more");
@@ -55,14 +55,14 @@ describe("the demo", () => {
     await agree([left, right], "views", VIEWS);
   });
 
-  test("shows what is added offline, says so, and sends it once when it is back", async () => {
+  test("shows increments made offline, says so, and sends them once when it is online again", async () => {
     const tab = await visit(browser, "#/");
     const before = await agree([tab], "total", TRAFFIC);
     await browser.context.setOffline(true);
     await tab.page.waitForSelector(".notice:not(:empty)");
     for (let n = 0; n < 3; n++) await tab.click("add");
     await tab.click("traffic");
-    await tab.page.getByText("What sends the traffic could not be loaded").waitFor();
+    await tab.page.getByText("The code that sends traffic could not be loaded").waitFor();
     await until(async () => (await total(tab, "total")) === before + 3, "the total with what was added offline");
     expect(await sumOfShards(TRAFFIC)).toBe(before);
     await browser.context.setOffline(false);
@@ -72,7 +72,7 @@ describe("the demo", () => {
     await until(async () => (await total(tab, "total")) === before + 3, "the same total");
   });
 
-  test("sends traffic up and down: shards follow, figures come, and what was acknowledged is in the total", async () => {
+  test("sends traffic at changing rates: shards follow, freshness and costs are shown, and the total is exact", async () => {
     const tab = await visit(browser, "#/");
     const before = await total(tab, "total");
     await setRate(tab, 7);
@@ -82,23 +82,23 @@ describe("the demo", () => {
     await until(async () => Number(await tab.page.textContent("#shards")) > 1, "more shards");
     await until(async () => (await tab.page.textContent("#fresh"))?.endsWith(" s") === true, "a freshness");
     await until(async () => Number((await tab.page.textContent("#cost"))?.slice(1)) > 0, "a cost");
-    expect(await picture(tab)).toMatch(/^\d+ shards, \d+ written to lately$/);
+    expect(await shardLabel(tab)).toMatch(/^\d+ shards, \d+ written recently$/);
     await setRate(tab, 1);
     await tab.click("traffic");
     await until(async () => (await tab.page.textContent("#achieved"))?.startsWith("One browser") === true, "the end");
     await agree([tab], "total", TRAFFIC);
-    const isCold = async () => (await picture(tab)) === "1 shard, 0 written to lately";
-    await until(isCold, "the shards to be folded, and to cool", 45_000);
+    const isInactive = async () => (await shardLabel(tab)) === "1 shard, 0 written recently";
+    await until(isInactive, "the shards to be folded, and to become inactive", 45_000);
     expect(await shiftsOf(tab.page)).toEqual([]);
     expect(problemsOf(tab)).toEqual([]);
   });
 
-  test("goes on beside the dashboard, and has others send what one browser cannot", async () => {
+  test("continues in the dashboard, and requests help for what one browser cannot send", async () => {
     const [watcher, ...clients] = Array.from({ length: 5 }, () => client()) as [Client, ...Client[]];
     const tab = await visit(browser, "#/");
     await setRate(tab, 500);
     await tab.click("traffic");
-    await until(async () => (await readPublished(HELP.counter))?.total !== undefined, "a page to ask for help");
+    await until(async () => (await readPublished(HELP_REQUESTS.counter))?.total !== undefined, "a request for help");
     await tab.page.click("text=Dashboard");
     await tab.page.waitForSelector("main.dashboard tbody tr[data-id]");
     await tab.page.goBack();
@@ -107,24 +107,24 @@ describe("the demo", () => {
     await until(async () => (await tab.page.textContent("#achieved"))?.startsWith("One browser") === true, "the end");
     await sleep(500);
     const before = await agree([tab], "total", TRAFFIC);
-    const asked = await sumOfShards(HELP.counter);
-    await until(async () => (await readPublished(HELP.counter))?.total === asked, "all of it to be published");
+    const asked = await sumOfShards(HELP_REQUESTS.counter);
+    await until(async () => (await readPublished(HELP_REQUESTS.counter))?.total === asked, "all of it to be published");
 
-    const end = helpOut(watcher, clients);
+    const end = serveHelpRequests(watcher, clients);
     await sleep(1_000);
-    await incrementCounter(counter(watcher.db, HELP.counter));
-    await until(async () => (await sumOfShards(TRAFFIC)) === before + HELP.each, "help");
+    await incrementCounter(counter(watcher.db, HELP_REQUESTS.counter));
+    await until(async () => (await sumOfShards(TRAFFIC)) === before + HELP_REQUESTS.incrementsPerRequest, "help");
     await sleep(500);
-    expect(await sumOfShards(TRAFFIC)).toBe(before + HELP.each);
+    expect(await sumOfShards(TRAFFIC)).toBe(before + HELP_REQUESTS.incrementsPerRequest);
     end();
   });
 
-  test("watches nothing while nobody can see it", async () => {
+  test("watches nothing while the tab is hidden", async () => {
     const tab = await visit(browser, "#/");
     await until(() => tab.watches(`counters/${TRAFFIC}`) === 1, "one watch of the counter, for all who show it");
-    await see(tab.page, "hidden");
+    await setVisibility(tab.page, "hidden");
     await until(() => [TRAFFIC, LIKES, VIEWS].every((id) => tab.watches(`counters/${id}`) === 0), "the watches to end");
-    await see(tab.page, "visible");
+    await setVisibility(tab.page, "visible");
     await until(() => tab.watches(`counters/${TRAFFIC}`) === 1, "the watch to come back");
   });
 });
@@ -132,7 +132,7 @@ describe("the demo", () => {
 describe("a new visitor", () => {
   const fresh = browserForTests();
 
-  test("adds what is added while somebody signs in", async () => {
+  test("sends increments that are made during a sign-in", async () => {
     const tab = await visit(fresh, "#/");
     const before = await agree([tab], "total", TRAFFIC);
     const likes = await sumOfShards(LIKES);
@@ -141,7 +141,7 @@ describe("a new visitor", () => {
     await sleep(300);
     await tab.click("add");
     await sleep(1_500);
-    // Firestore would keep it for the one who was nobody.
+    // The write waits: Firestore would queue it for the signed-out user.
     expect(await sumOfShards(TRAFFIC)).toBe(before);
     release();
     await until(async () => (await sumOfShards(TRAFFIC)) === before + 1, "it to arrive");
@@ -158,9 +158,9 @@ async function setRate({ page }: Tab, perSecond: number): Promise<void> {
   await page.locator("#per-second").fill(String(RATES.indexOf(perSecond)));
 }
 
-/** What the strip of shards says of itself. */
-function picture({ page }: Tab): Promise<string | null> {
-  return page.getAttribute("canvas.heat", "aria-label");
+/** The label of the shard cells. */
+function shardLabel({ page }: Tab): Promise<string | null> {
+  return page.getAttribute("canvas.shard-strip", "aria-label");
 }
 
 /**
@@ -170,19 +170,19 @@ function picture({ page }: Tab): Promise<string | null> {
  * @returns the sum, with what was added here
  */
 async function agree(tabs: readonly Tab[], element: string, id: string): Promise<number> {
-  for (let patience = 5; ; patience--) {
+  for (let retries = 5; ; retries--) {
     let sum = Number.NaN;
     let shown: number[] = [];
-    const theyDo = async () => {
+    const agreed = async () => {
       sum = await sumOfShards(id);
       shown = await Promise.all(tabs.map((tab) => total(tab, element)));
       return sum > 0 && shown.every((one) => one === sum);
     };
     try {
-      await until(theyDo, `#${element} to show the sum of ${id}`, 12_000);
+      await until(agreed, `#${element} to show the sum of ${id}`, 12_000);
       return sum;
     } catch (error) {
-      if (patience === 0) throw new Error(`${(error as Error).message}, ${sum}: it shows ${shown}`);
+      if (retries === 0) throw new Error(`${(error as Error).message}, ${sum}: it shows ${shown}`);
       await admin
         .doc(`counters/${id}/shards/0`)
         .update({ count: FieldValue.increment(1), writes: FieldValue.increment(1) });
@@ -190,7 +190,7 @@ async function agree(tabs: readonly Tab[], element: string, id: string): Promise
   }
 }
 
-async function see(page: Page, visibilityState: "hidden" | "visible"): Promise<void> {
+async function setVisibility(page: Page, visibilityState: "hidden" | "visible"): Promise<void> {
   await page.evaluate((value) => {
     Object.defineProperty(document, "visibilityState", { value, configurable: true });
     document.dispatchEvent(new Event("visibilitychange"));

@@ -1,10 +1,10 @@
-/** The frame of the page, and which view is in it. The views bring Firestore along, so the frame is there before them. */
+/** The frame of the page and its current view. Views load Firestore, so the frame is drawn first. */
 import "./style.css";
 import { type ComponentType, render } from "preact";
 import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
-import type { Backend } from "./firebase/backend.ts";
-import { askHosting } from "./firebase/hosting.ts";
-import { useOnline } from "./page/conditions.ts";
+import type { Connection } from "./firebase/connection.ts";
+import { loadFirebaseSetup } from "./firebase/firebaseSetup.ts";
+import { useOnline } from "./page/browserState.ts";
 import { type Route, useRoute } from "./page/route.ts";
 
 const views = {
@@ -13,19 +13,19 @@ const views = {
   counter: () => import("./dashboard/CounterPage.tsx").then((module) => module.CounterPage),
 } satisfies Record<Route["view"], () => Promise<unknown>>;
 
-type View = ComponentType<{ backend: Backend; id: string; asked: Route }>;
+type View = ComponentType<{ connection: Connection; id: string; query: Route }>;
 
-const opened = Promise.all([askHosting(), import("./firebase/backend.ts")]).then(([setup, { openBackend }]) =>
-  openBackend(setup),
+const connected = Promise.all([loadFirebaseSetup(), import("./firebase/connection.ts")]).then(
+  ([setup, { openConnection }]) => openConnection(setup),
 );
-// Whoever renders says so.
-opened.catch(() => {});
+// The page shows the error when it renders.
+connected.catch(() => {});
 
 function Page() {
   const route = useRoute();
   const online = useOnline();
   const id = route.view === "counter" ? route.id : "";
-  const [shown, setShown] = useState<{ view: Route["view"]; View: View; backend: Backend } | undefined>();
+  const [shown, setShown] = useState<{ view: Route["view"]; View: View; connection: Connection } | undefined>();
   const [error, setError] = useState<Error | undefined>();
   useErrorBoundary(setError);
   const main = useRef<HTMLElement>(null);
@@ -33,8 +33,8 @@ function Page() {
   useEffect(() => {
     let isCurrent = true;
     setError(undefined);
-    Promise.all([views[route.view](), opened]).then(
-      ([View, backend]) => isCurrent && setShown({ view: route.view, View: View as View, backend }),
+    Promise.all([views[route.view](), connected]).then(
+      ([View, connection]) => isCurrent && setShown({ view: route.view, View: View as View, connection }),
       (reason) => isCurrent && setError(reason),
     );
     return () => {
@@ -43,7 +43,7 @@ function Page() {
   }, [route.view]);
   useEffect(() => {
     document.title = { demo: "Tally", dashboard: "Counters – Tally", counter: `${id} – Tally` }[route.view];
-    // Whoever came by keyboard goes on from the new view.
+    // Keyboard users continue in the new view.
     if (!isFirst.current) {
       main.current?.focus({ preventScroll: true });
       scrollTo(0, 0);
@@ -75,13 +75,13 @@ function Page() {
         </nav>
       </header>
       <p class="notice" role="status">
-        {!online && "Offline. What you add is kept while this tab is open, and sent when you are back."}
+        {!online && "Offline. Increments are kept while this tab is open, and sent when you are online again."}
       </p>
       <main id="main" tabIndex={-1} ref={main} class={route.view} aria-busy={!ready && !error}>
         {error ? (
           <Failure error={error} />
         ) : ready ? (
-          <ready.View backend={ready.backend} id={id} asked={route} key={id} />
+          <ready.View connection={ready.connection} id={id} query={route} key={id} />
         ) : (
           <Empty />
         )}
@@ -97,7 +97,7 @@ function Empty() {
 function Failure({ error }: { error: Error }) {
   return (
     <section class="state">
-      <h1>Nothing to count on</h1>
+      <h1>The page could not be loaded</h1>
       <p>{error.message}</p>
       <button type="button" onClick={() => location.reload()}>
         Try again

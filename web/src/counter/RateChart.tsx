@@ -1,7 +1,7 @@
-/** Writes per second, and the shard count that follows them: the last two minutes, or a longer history. */
+/** A chart of writes per second and the shard count: the last two minutes, or a longer history. */
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { onTheme } from "../page/conditions.ts";
+import { onColorSchemeChange } from "../page/browserState.ts";
 import { formatWhole } from "../page/format.ts";
 
 export interface Point {
@@ -13,9 +13,9 @@ export interface Point {
 
 export interface RateChartProps {
   readonly points: readonly Point[];
-  /** How far back it goes. */
+  /** The time span. */
   readonly spanMs: number;
-  /** Whether its right end is now, and moves on by itself. */
+  /** Whether the right end follows the current time. */
   readonly live: boolean;
   readonly label: string;
 }
@@ -44,9 +44,9 @@ export function RateChart({ points, spanMs, live, label }: RateChartProps) {
       chart?.setSize({ width: element.clientWidth, height: element.clientHeight });
     });
     resized.observe(element);
-    const endTheme = onTheme(build);
+    const endTheme = onColorSchemeChange(build);
     const timer = live ? setInterval(update, REDRAW_MS) : undefined;
-    // The axes are drawn on a canvas, which does not wait for the font.
+    // A canvas does not wait for the font.
     document.fonts.ready.then(update);
     return () => {
       clearInterval(timer);
@@ -66,9 +66,9 @@ export function RateChart({ points, spanMs, live, label }: RateChartProps) {
 function dataOf(points: readonly Point[], spanMs: number, live: boolean): uPlot.AlignedData {
   const end = Date.now();
   const last = points.at(-1);
-  // What was published last is true until the next.
+  // The last publish holds until the next one.
   const shown = last && live && last.at < end ? [...points, { ...last, at: end }] : points;
-  // An edge of the window on either side, so that its scale does not depend on what there is.
+  // The edges of the time span, so that the scale does not depend on the data.
   const at = [(end - spanMs) / 1_000, ...shown.map((point) => point.at / 1_000), end / 1_000];
   return [at, [null, ...shown.map(({ rate }) => rate), null], [null, ...shown.map((p) => p.shardCount), null]];
 }
@@ -80,7 +80,7 @@ function optionsOf(element: HTMLElement, spanMs: number): uPlot.Options {
   const axis = { stroke: colour("--quiet"), font, ticks: { show: false }, border: { show: false } };
   const { stepped } = uPlot.paths;
   const pixelRatio = devicePixelRatio;
-  // One point makes no line. Two more are the edges.
+  // A single point, beside the two edges, makes no line.
   const isAlone = { show: (self: uPlot) => self.data[0].length === 3, size: 6 };
   return {
     width: element.clientWidth,

@@ -1,9 +1,9 @@
-/** A large number that runs to its new value instead of jumping there. What is read out is the value itself. */
+/** A large number that counts up to its new value. Screen readers get the new value at once. */
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { wantsMotion } from "../page/conditions.ts";
+import { allowsMotion } from "../page/browserState.ts";
 import { formatTotal } from "../page/format.ts";
 
-const RUN_MS = 900;
+const DURATION_MS = 900;
 
 export function Ticker({ value, id }: { value: number | undefined; id?: string }) {
   const digits = useRef<HTMLSpanElement>(null);
@@ -16,13 +16,13 @@ export function Ticker({ value, id }: { value: number | undefined; id?: string }
       element.textContent = number === undefined ? "–" : formatTotal(number);
     };
     const from = shown.current;
-    if (value === undefined || from === undefined || Math.abs(value - from) < 2 || !wantsMotion()) {
+    if (value === undefined || from === undefined || Math.abs(value - from) < 2 || !allowsMotion()) {
       show(value);
       return;
     }
     const start = performance.now();
     let frame = requestAnimationFrame(function run(now) {
-      const passed = Math.min(Math.max(now - start, 0) / RUN_MS, 1);
+      const passed = Math.min(Math.max(now - start, 0) / DURATION_MS, 1);
       const eased = 1 - (1 - passed) ** 3;
       show(passed < 1 ? Math.round(from + (value - from) * eased) : value);
       if (passed < 1) frame = requestAnimationFrame(run);
@@ -35,7 +35,7 @@ export function Ticker({ value, id }: { value: number | undefined; id?: string }
       <span aria-hidden="true" ref={digits}>
         –
       </span>
-      <span class="unseen">{value === undefined ? "not known yet" : formatTotal(value)}</span>
+      <span class="unseen">{value === undefined ? "unknown" : formatTotal(value)}</span>
     </span>
   );
 }

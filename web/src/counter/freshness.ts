@@ -1,35 +1,36 @@
 /**
- * How fresh totals are: the time from the acknowledgement of an increment until a total that includes it is on the page.
+ * How fresh totals are: the time from the acknowledgement of an increment until the page has a total that includes it.
  *
- * A total includes whatever was committed by `asOf`. When an increment was committed the page is not told, but it was before
- * its acknowledgement; so one that was acknowledged by `asOf` is included. `asOf` is of the server's clock. That is ahead of
- * ours by no less than it was when any total came; by how much more, no more than the fastest total was under way.
+ * A total includes every commit up to `asOf`, and a commit precedes its acknowledgement. So an increment that was
+ * acknowledged by `asOf` is included. `asOf` is on the server's clock, which is compared with the browser's: a total cannot
+ * arrive before its `asOf`, so the server's clock is ahead by at least `asOf` minus the arrival. The fastest total gives the
+ * best bound.
  */
 
 export interface Freshness {
-  /** Half of the increments were in a total after so long. */
+  /** Half of the increments were in a total after this many milliseconds. */
   readonly median: number;
-  /** And 95 of 100 after so long. */
+  /** 95 of 100 were after this many. */
   readonly p95: number;
 }
 
-/** Only the last increments are of interest. */
+/** Older samples are dropped. */
 const RECENT_MS = 15_000;
 
-/** Milliseconds throughout, by this browser's clock but for `asOf`. */
+/** Times are milliseconds by the browser's clock, except `asOf`. */
 export class FreshnessLog {
   #waiting: number[] = [];
   #samples: { readonly at: number; readonly age: number }[] = [];
-  /** How far the server's clock is ahead of ours, at least. */
-  #ahead = Number.NEGATIVE_INFINITY;
+  /** The least lead of the server's clock. */
+  #serverLead = Number.NEGATIVE_INFINITY;
 
   acknowledged(at: readonly number[]): void {
     this.#waiting.push(...at);
   }
 
   published(asOf: number, seenAt: number): void {
-    this.#ahead = Math.max(this.#ahead, asOf - seenAt);
-    const until = asOf - this.#ahead;
+    this.#serverLead = Math.max(this.#serverLead, asOf - seenAt);
+    const until = asOf - this.#serverLead;
     const isIncluded = (at: number) => at <= until;
     const included = this.#waiting.filter(isIncluded).map((at) => ({ at: seenAt, age: seenAt - at }));
     this.#waiting = this.#waiting.filter((at) => !isIncluded(at));
@@ -37,12 +38,12 @@ export class FreshnessLog {
     this.#samples = [...this.#samples, ...included].filter(({ at }) => at > seenAt - RECENT_MS);
   }
 
-  /** Forgets what waits: no totals are seen for a while. */
-  rest(): void {
+  /** Forgets waiting increments: a hidden page receives no totals. */
+  pause(): void {
     this.#waiting = [];
   }
 
-  /** @returns `undefined` while this browser has added nothing that was published */
+  /** @returns `undefined` until a total includes an increment of this browser */
   get(): Freshness | undefined {
     const ages = this.#samples.map(({ age }) => age).sort((a, b) => a - b);
     const at = (share: number) => ages[Math.min(Math.floor(share * ages.length), ages.length - 1)] ?? 0;

@@ -1,25 +1,25 @@
-/** What the functions have published of a counter, as this page has seen it. */
+/** The published state of a counter, from its document. */
 import { type DocumentSnapshot, doc, onSnapshot, type Timestamp } from "firebase/firestore";
-import type { Backend } from "../firebase/backend.ts";
+import type { Connection } from "../firebase/connection.ts";
 
-/** One publish. Times are milliseconds since the epoch, by the server's clock. */
+/** One publish. `asOf` is milliseconds since the epoch, by the server's clock. */
 export interface Published {
   readonly id: string;
   readonly total: number;
   readonly rate: number;
   readonly shardCount: number;
   readonly writes: number;
-  /** How often the counter has been published, ever. */
+  /** All publishes of the counter so far. */
   readonly publishes: number;
   readonly asOf: number;
-  /** How many documents the functions had to read for it. */
+  /** Shard documents that the functions read for it. */
   readonly shardDocuments: number;
   /** Shards that are left out of the total. */
   readonly malformedShards: readonly string[];
 }
 
 /** @returns `undefined` for a counter that was never published */
-export function toPublished(document: DocumentSnapshot): Published | undefined {
+export function parsePublished(document: DocumentSnapshot): Published | undefined {
   const asOf: Timestamp | undefined = document.get("asOf");
   if (!asOf) return undefined;
   return {
@@ -35,9 +35,9 @@ export function toPublished(document: DocumentSnapshot): Published | undefined {
   };
 }
 
-/** Cost: 1 read per publish; none if the page watches the counter anyway. @returns a function that ends it */
+/** Cost: 1 read per publish; none if the page also watches the total. @returns a function that ends it */
 export function onPublished(
-  { db }: Backend,
+  { db }: Connection,
   id: string,
   next: (published: Published | undefined, fromCache: boolean) => void,
   error: (error: Error) => void,
@@ -45,7 +45,7 @@ export function onPublished(
   return onSnapshot(
     doc(db, "counters", id),
     { includeMetadataChanges: true },
-    (document) => next(toPublished(document), document.metadata.fromCache),
+    (document) => next(parsePublished(document), document.metadata.fromCache),
     error,
   );
 }

@@ -1,15 +1,15 @@
-/** Which operator is signed in, and the way out. */
-import type { Backend } from "../firebase/backend.ts";
-import { sessionOf, useVisitor } from "../firebase/currentSession.ts";
+/** The signed-in operator, and a button to sign out. */
+import type { Connection } from "../firebase/connection.ts";
+import { loadAuthSession, useVisitor } from "../firebase/visitor.ts";
 
-export function Account({ backend }: { backend: Backend }) {
-  const visitor = useVisitor(backend);
+export function Account({ connection }: { connection: Connection }) {
+  const visitor = useVisitor(connection);
   if (!visitor?.email) return null;
-  const leave = async () => (await sessionOf(backend)).signOut();
+  const signOut = async () => (await loadAuthSession(connection)).signOut();
   return (
-    <p class="fine account">
+    <p class="fine">
       Signed in as {visitor.email}.{" "}
-      <button type="button" class="link" onClick={leave}>
+      <button type="button" class="link" onClick={signOut}>
         Sign out
       </button>
     </p>

@@ -1,11 +1,11 @@
-/** What reconciles have changed: by how much the counter had drifted from what it should have been. For operators. */
+/** The corrections that reconciles have made to a counter. For operators. */
 import { collection, getDocsFromServer, limit, orderBy, query, type Timestamp } from "firebase/firestore";
 import { useCallback, useEffect, useState } from "preact/hooks";
-import type { Backend } from "../firebase/backend.ts";
+import type { Connection } from "../firebase/connection.ts";
 import { formatTotal } from "../page/format.ts";
 import { SignIn } from "./SignIn.tsx";
 
-const MOST = 20;
+const MAX_CORRECTIONS = 20;
 
 interface Correction {
   readonly id: string;
@@ -15,31 +15,38 @@ interface Correction {
   readonly by: number;
 }
 
-export function Corrections({ backend, id }: { backend: Backend; id: string }) {
+export function Corrections({ connection, id }: { connection: Connection; id: string }) {
   const [corrections, setCorrections] = useState<readonly Correction[]>();
   const [error, setError] = useState<Error>();
   const read = useCallback(() => {
-    const latest = query(collection(backend.db, "counters", id, "corrections"), orderBy("at", "desc"), limit(MOST));
+    const latest = query(
+      collection(connection.db, "counters", id, "corrections"),
+      orderBy("at", "desc"),
+      limit(MAX_CORRECTIONS),
+    );
     setError(undefined);
     getDocsFromServer(latest).then(
       ({ docs }) => setCorrections(docs.map((one) => ({ id: one.id, ...(one.data() as Omit<Correction, "id">) }))),
       setError,
     );
-  }, [backend, id]);
+  }, [connection, id]);
   useEffect(read, [read]);
 
   return (
     <section aria-labelledby="corrections-title" id="corrections">
       <div class="caption">
         <h2 id="corrections-title">Corrections</h2>
-        <p>What a reconcile found to differ from the counter's source, and added. The latest {MOST}, 1 read each.</p>
+        <p>
+          Differences from the counter's source that a reconcile has corrected. The latest {MAX_CORRECTIONS}, 1 read
+          each.
+        </p>
       </div>
       {error ? (
-        <SignIn backend={backend} why="For operators" error={error} folded again={read} />
+        <SignIn connection={connection} title="For operators only" error={error} folded retry={read} />
       ) : corrections === undefined ? (
         <p class="fine">Reading…</p>
       ) : corrections.length === 0 ? (
-        <p class="fine">None. The counter has never been found to differ from its source, or has none.</p>
+        <p class="fine">None: the counter never differed from its source, or has no source.</p>
       ) : (
         <table>
           <caption class="unseen">Corrections, the latest first</caption>

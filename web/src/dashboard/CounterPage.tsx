@@ -1,12 +1,12 @@
-/** One counter: what was published of it, its line, its shards on demand, and what was corrected. */
+/** One counter: its published state, its chart, its shards on demand, and its corrections. */
 import "uplot/dist/uPlot.min.css";
 import { useState } from "preact/hooks";
-import { HeatStrip } from "../counter/HeatStrip.tsx";
-import { NOTHING_SEEN } from "../counter/history.ts";
+import { NOT_ANSWERING, type PublishedCounter, usePublishLog, useShardActivity } from "../counter/counterHooks.ts";
+import { EMPTY_LOG } from "../counter/publishLog.ts";
+import { ShardStrip } from "../counter/ShardStrip.tsx";
 import { Ticker } from "../counter/Ticker.tsx";
-import { NO_ANSWER, type SeenCounter, useSeen, useShards } from "../counter/watching.ts";
-import type { Backend } from "../firebase/backend.ts";
-import { useVisible } from "../page/conditions.ts";
+import type { Connection } from "../firebase/connection.ts";
+import { useVisible } from "../page/browserState.ts";
 import { formatAge, formatRate, formatWhole } from "../page/format.ts";
 import { useNow } from "../page/useNow.ts";
 import { Account } from "./Account.tsx";
@@ -14,22 +14,24 @@ import { Corrections } from "./Corrections.tsx";
 import { History } from "./History.tsx";
 import { SignIn } from "./SignIn.tsx";
 
-export function CounterPage({ backend, id }: { backend: Backend; id: string }) {
+export function CounterPage({ connection, id }: { connection: Connection; id: string }) {
   const [attempt, setAttempt] = useState(0);
-  return <Counter key={attempt} backend={backend} id={id} again={() => setAttempt(attempt + 1)} />;
+  return <Counter key={attempt} connection={connection} id={id} retry={() => setAttempt(attempt + 1)} />;
 }
 
-/** @param again  begins anew */
-function Counter({ backend, id, again }: { backend: Backend; id: string; again: () => void }) {
+/** @param retry  starts the view again */
+function Counter({ connection, id, retry }: { connection: Connection; id: string; retry: () => void }) {
   const visible = useVisible();
-  const [isLooking, setIsLooking] = useState(false);
-  const seen = useSeen(backend, id, visible);
-  const last = seen.isNew ? undefined : seen.value?.last;
-  const shards = useShards(backend, id, isLooking && visible ? last?.asOf : undefined);
+  const [showsShards, setShowsShards] = useState(false);
+  const counter = usePublishLog(connection, id, visible);
+  const last = counter.isNew ? undefined : counter.value?.last;
+  const shards = useShardActivity(connection, id, showsShards && visible ? last?.asOf : undefined);
   const now = useNow(1_000);
 
-  if (seen.error) {
-    return <SignIn backend={backend} why="This counter is not for everybody." error={seen.error} again={again} />;
+  if (counter.error) {
+    return (
+      <SignIn connection={connection} title="This counter is for operators only" error={counter.error} retry={retry} />
+    );
   }
   return (
     <>
@@ -38,17 +40,17 @@ function Counter({ backend, id, again }: { backend: Backend; id: string; again: 
           <a href="#/dashboard">Counters</a>
         </p>
         <h1 class="id">{id}</h1>
-        <Account backend={backend} />
+        <Account connection={connection} />
       </div>
       <p class="count smaller">
         <Ticker id="total" value={last?.total} />
       </p>
       <p class="fine" role="status">
-        {stateOf(seen)}
+        {describeState(counter)}
       </p>
       <dl class="figures">
         <div>
-          <dt>Writes a second</dt>
+          <dt>Writes per second</dt>
           <dd id="rate">{last ? formatRate(last.rate) : "–"}</dd>
         </div>
         <div>
@@ -67,34 +69,39 @@ function Counter({ backend, id, again }: { backend: Backend; id: string; again: 
       </dl>
       {last && last.malformedShards.length > 0 && (
         <p class="warning">
-          Left out of the total, because their count is not a number: shards {last.malformedShards.join(", ")}.
+          Not in the total, because their count is not a number: shards {last.malformedShards.join(", ")}.
         </p>
       )}
 
-      <History backend={backend} id={id} seen={seen.value ?? NOTHING_SEEN} />
+      <History connection={connection} id={id} log={counter.value ?? EMPTY_LOG} />
 
       <section aria-labelledby="shards-title">
         <div class="caption">
           <h2 id="shards-title">Shards</h2>
           <p>
-            {isLooking
-              ? `${formatWhole(shards.reads)} reads so far: every shard, once per total.`
-              : `Looking costs 1 read per shard for each total published: ${formatWhole(last?.shardDocuments ?? 1)} now.`}
+            {showsShards
+              ? `${formatWhole(shards.reads)} reads so far: every shard, for each total.`
+              : `Listing them costs 1 read per shard for each published total: ${formatWhole(last?.shardDocuments ?? 1)} now.`}
           </p>
-          <button type="button" id="look" class={isLooking ? "on" : ""} onClick={() => setIsLooking(!isLooking)}>
-            {isLooking ? "Look away" : "Look"}
+          <button
+            type="button"
+            id="show-shards"
+            class={showsShards ? "on" : ""}
+            onClick={() => setShowsShards(!showsShards)}
+          >
+            {showsShards ? "Hide" : "Show"}
           </button>
         </div>
-        <HeatStrip heat={isLooking ? shards.heat : undefined} shardCount={last?.shardCount ?? 1} />
+        <ShardStrip activity={showsShards ? shards.activity : undefined} shardCount={last?.shardCount ?? 1} />
       </section>
 
-      <Corrections backend={backend} id={id} />
+      <Corrections connection={connection} id={id} />
     </>
   );
 }
 
-function stateOf({ value, isNew, fromCache }: SeenCounter): string {
-  if (fromCache) return NO_ANSWER;
-  if (isNew) return "Nothing has been published of this counter yet.";
-  return value?.last ? "As it was published last." : "Connecting to Firestore…";
+function describeState({ value, isNew, fromCache }: PublishedCounter): string {
+  if (fromCache) return NOT_ANSWERING;
+  if (isNew) return "This counter has no published total yet.";
+  return value?.last ? "The latest published total." : "Connecting to Firestore…";
 }

@@ -1,34 +1,34 @@
-/** The counters of the project, live: the largest, those that are written to most, or those one looks for. */
+/** The counters of the project, live: the largest, those with the most writes, or those that a search finds. */
 import type { DocumentSnapshot } from "firebase/firestore";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { PRICES } from "../../../costs/src/index.ts";
+import { NOT_ANSWERING } from "../counter/counterHooks.ts";
 import type { Published } from "../counter/published.ts";
-import { NO_ANSWER } from "../counter/watching.ts";
-import type { Backend } from "../firebase/backend.ts";
-import { useVisible } from "../page/conditions.ts";
+import type { Connection } from "../firebase/connection.ts";
+import { useVisible } from "../page/browserState.ts";
 import { formatAge, formatDollars, formatRate, formatTotal, formatWhole } from "../page/format.ts";
-import { counterAddress, keep, ORDERS, type Order, type Question } from "../page/route.ts";
+import { counterAddress, type ListingQuery, ORDERS, type Order, saveQuery } from "../page/route.ts";
 import { useNow } from "../page/useNow.ts";
 import { Account } from "./Account.tsx";
 import { listingOf } from "./listing.ts";
 import { SignIn } from "./SignIn.tsx";
-import { lineOf, type Spark } from "./sparks.ts";
+import { type RatePoint, sparklinePoints } from "./sparkline.ts";
 import { PAGE_SIZE, useListing } from "./useListing.ts";
 
 const NAMES: Record<Order, string> = { total: "Top", rate: "Trending", id: "By id" };
 
-/** What the rate of a counter was when it was published last, it is hardly any more. */
+/** A rate that was published longer ago is outdated. */
 const STALE_MS = 60_000;
 
-/** A query for every letter that is typed would be read and paid for. */
-const TYPING_MS = 300;
+/** The delay after the last typed letter: each query costs reads. */
+const SEARCH_DELAY_MS = 300;
 
-/** @param asked  what to begin with */
-export function Dashboard({ backend, asked }: { backend: Backend; asked: Question }) {
+/** @param query  the initial query */
+export function Dashboard({ connection, query }: { connection: Connection; query: ListingQuery }) {
   const visible = useVisible();
-  const [text, setText] = useState(asked.search);
-  const [search, setSearch] = useState(asked.search);
-  const [order, setOrder] = useState(asked.order);
+  const [text, setText] = useState(query.search);
+  const [search, setSearch] = useState(query.search);
+  const [order, setOrder] = useState(query.order);
   const [pages, setPages] = useState<readonly DocumentSnapshot[]>([]);
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
@@ -36,12 +36,12 @@ export function Dashboard({ backend, asked }: { backend: Backend; asked: Questio
     const timer = setTimeout(() => {
       setSearch(text);
       setPages([]);
-    }, TYPING_MS);
+    }, SEARCH_DELAY_MS);
     return () => clearTimeout(timer);
   }, [text, search]);
-  useEffect(() => keep({ search, order }), [search, order]);
+  useEffect(() => saveQuery({ search, order }), [search, order]);
   const listing = useMemo(() => ({ ...listingOf({ search, order }), attempt }), [search, order, attempt]);
-  const listed = useListing(backend, listing, pages.at(-1), visible);
+  const listed = useListing(connection, listing, pages.at(-1), visible);
   const now = useNow(1_000);
   const { counters, end, reads, fromCache, error } = listed;
 
@@ -50,11 +50,11 @@ export function Dashboard({ backend, asked }: { backend: Backend; asked: Questio
       <div class="heading">
         <h1>Counters</h1>
         <p class="fine" id="watching">
-          Watching costs 1 read for each counter shown and each total published, and rests while nobody looks.
+          Watching costs 1 read per counter shown and 1 per published total. It pauses while the tab is hidden.
           <br />
           <b id="reads">{formatWhole(reads)}</b> reads so far, {formatDollars(reads * PRICES.nam5.read)}.
         </p>
-        <Account backend={backend} />
+        <Account connection={connection} />
       </div>
       <search class="filter">
         <label>
@@ -90,15 +90,15 @@ export function Dashboard({ backend, asked }: { backend: Backend; asked: Questio
           ))}
         </fieldset>
         <p class="fine" id="search-hint">
-          A group, as likes: with its colon, or how ids begin.
+          A group with its colon, such as likes:, or the start of an id.
         </p>
       </search>
       {error ? (
         <SignIn
-          backend={backend}
-          why="These counters are not for everybody."
+          connection={connection}
+          title="These counters are for operators only"
           error={error}
-          again={() => setAttempt(attempt + 1)}
+          retry={() => setAttempt(attempt + 1)}
         />
       ) : (
         <>
@@ -111,7 +111,7 @@ export function Dashboard({ backend, asked }: { backend: Backend; asked: Questio
                   Total
                 </th>
                 <th scope="col" class="number">
-                  Writes a second
+                  Writes per second
                 </th>
                 <th scope="col" class="number">
                   Shards
@@ -126,17 +126,17 @@ export function Dashboard({ backend, asked }: { backend: Backend; asked: Questio
             </thead>
             <tbody>
               {counters?.map((counter, place) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: when the order changes, the words do, and no row moves.
-                <Row key={place} counter={counter} now={now} sparks={listed.sparks.get(counter.id) ?? []} />
+                // biome-ignore lint/suspicious/noArrayIndexKey: when the order changes, rows change their text and do not move.
+                <Row key={place} counter={counter} now={now} rates={listed.recentRates.get(counter.id) ?? []} />
               ))}
               {!counters && [1, 2, 3, 4, 5, 6].map((row) => <Placeholder key={row} />)}
             </tbody>
           </table>
-          {counters?.length === 0 && <Nothing search={search} />}
-          {/* Only below a table that grows no more. */}
+          {counters?.length === 0 && <NoCounters search={search} />}
+          {/* Hidden while the table still grows. */}
           <div class="pages" hidden={!fromCache && !end && pages.length === 0}>
             <p class="fine" role="status">
-              {fromCache ? NO_ANSWER : counters && spanOf(pages.length * PAGE_SIZE, counters.length)}
+              {fromCache ? NOT_ANSWERING : counters && positionsOf(pages.length * PAGE_SIZE, counters.length)}
             </p>
             <button type="button" disabled={pages.length === 0} onClick={() => setPages(pages.slice(0, -1))}>
               Back
@@ -155,9 +155,9 @@ export function Dashboard({ backend, asked }: { backend: Backend; asked: Questio
   );
 }
 
-function Row({ counter, now, sparks }: { counter: Published; now: number; sparks: readonly Spark[] }) {
+function Row({ counter, now, rates }: { counter: Published; now: number; rates: readonly RatePoint[] }) {
   const { id, total, rate, shardCount, asOf, malformedShards } = counter;
-  const line = lineOf(sparks, now);
+  const line = sparklinePoints(rates, now);
   return (
     <tr data-id={id}>
       <th scope="row">
@@ -183,7 +183,7 @@ function Row({ counter, now, sparks }: { counter: Published; now: number; sparks
   );
 }
 
-function spanOf(before: number, shown: number): string {
+function positionsOf(before: number, shown: number): string {
   return shown > 0 ? `${formatWhole(before + 1)} to ${formatWhole(before + shown)}` : "";
 }
 
@@ -203,15 +203,15 @@ function Placeholder() {
   );
 }
 
-function Nothing({ search }: { search: string }) {
+function NoCounters({ search }: { search: string }) {
   return (
     <section class="state">
       <h2>{search ? `No counter for “${search}”` : "No counters yet"}</h2>
       <p>
         {search
-          ? "Ids are found by how they begin. A group ends with a colon."
-          : "A counter comes into being with its first increment. "}
-        {!search && <a href="#/">Make one</a>}
+          ? "Search for the start of an id, or for a group with its colon."
+          : "A counter is created by its first increment. "}
+        {!search && <a href="#/">Create one</a>}
       </p>
     </section>
   );

@@ -1,13 +1,13 @@
-/** The line of one counter: what this page sees, or what the functions have kept of its past. */
+/** The chart of one counter: the totals that this page has received, or the stored history. */
 import { counter, counterHistory, type HistoryPoint } from "firestore-tally";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type Seen, WINDOW_MS } from "../counter/history.ts";
+import { type PublishLog, WINDOW_MS } from "../counter/publishLog.ts";
 import { RateChart } from "../counter/RateChart.tsx";
-import type { Backend } from "../firebase/backend.ts";
+import type { Connection } from "../firebase/connection.ts";
 import { formatRate, formatWhole } from "../page/format.ts";
-import { pointsOf, RANGES, type Range } from "./ranges.ts";
+import { chartPoints, RANGES, type Range } from "./chartRanges.ts";
 
-export function History({ backend, id, seen }: { backend: Backend; id: string; seen: Seen }) {
+export function History({ connection, id, log }: { connection: Connection; id: string; log: PublishLog }) {
   const [range, setRange] = useState<Range>();
   const [history, setHistory] = useState<readonly HistoryPoint[]>();
   const [error, setError] = useState<string>();
@@ -18,29 +18,29 @@ export function History({ backend, id, seen }: { backend: Backend; id: string; s
     let isCurrent = true;
     const to = new Date();
     const from = new Date(to.getTime() - range.spanMs);
-    counterHistory(counter(backend.db, id), { from, to, step: range.step }).then(
+    counterHistory(counter(connection.db, id), { from, to, step: range.step }).then(
       (points) => isCurrent && setHistory(points),
       (reason) => isCurrent && setError(reason.message),
     );
     return () => {
       isCurrent = false;
     };
-  }, [backend, id, range]);
+  }, [connection, id, range]);
 
   const points = useMemo(
     () =>
       range
-        ? pointsOf(history ?? [])
-        : seen.recent.map(({ asOf, rate, shardCount }) => ({ at: asOf, rate, shardCount })),
-    [range, history, seen.recent],
+        ? chartPoints(history ?? [])
+        : log.recent.map(({ asOf, rate, shardCount }) => ({ at: asOf, rate, shardCount })),
+    [range, history, log.recent],
   );
-  const most = Math.max(0, ...points.map(({ rate }) => rate));
+  const highest = Math.max(0, ...points.map(({ rate }) => rate));
   return (
     <section aria-labelledby="history-title">
       <div class="caption">
         <h2 id="history-title">Writes and shards</h2>
         <fieldset class="choice">
-          <legend class="unseen">How far back</legend>
+          <legend class="unseen">Time range</legend>
           {[undefined, ...RANGES].map((one) => (
             <label key={one?.name}>
               <input
@@ -63,25 +63,25 @@ export function History({ backend, id, seen }: { backend: Backend; id: string; s
         points={points}
         spanMs={range?.spanMs ?? WINDOW_MS}
         live={!range}
-        label={`Writes per second, ${range?.name.toLowerCase() ?? "two minutes"}: ${formatRate(most)} at most.`}
+        label={`Writes per second, ${range?.name.toLowerCase() ?? "two minutes"}: at most ${formatRate(highest)}.`}
       />
       <p class="fine" role="status" id="history">
-        {error ?? (range ? told(history) : "As this page has seen it: nothing more is read for it.")}
+        {error ?? (range ? describeHistory(history) : "From the totals that this page has received; no extra reads.")}
       </p>
     </section>
   );
 }
 
-function told(history: readonly HistoryPoint[] | undefined): string {
+function describeHistory(history: readonly HistoryPoint[] | undefined): string {
   const [first, last] = [history?.[0], history?.at(-1)];
   if (!history) return "Reading…";
-  if (!first || !last) return "Nothing was published in this time.";
+  if (!first || !last) return "Nothing was published in this period.";
   if (history.length === 1)
     return `One point: ${formatWhole(last.writes)} writes by then, in ${formatWhole(last.publishes)} publishes.`;
   const added = last.writes - first.writes;
   const publishes = last.publishes - first.publishes;
   return (
-    `${formatWhole(history.length)} points, between the first and the last of which ${formatWhole(added)} writes were ` +
-    `counted in ${formatWhole(publishes)} publishes. A few reads: one for each hour or day with points.`
+    `${formatWhole(history.length)} points, with ${formatWhole(added)} writes in ${formatWhole(publishes)} publishes between ` +
+    "the first and the last. Cost: 1 read per hour or day with points."
   );
 }

@@ -1,31 +1,32 @@
-/** Where the rules refuse to show something: who is signed in, and a way to be somebody else. */
+/** Replaces a view that could not be read: a sign-in form if the rules denied it, else the error. */
 import { useId, useState } from "preact/hooks";
-import type { Backend } from "../firebase/backend.ts";
-import { isRefusal, sessionOf, useAgain, useVisitor } from "../firebase/currentSession.ts";
+import type { Connection } from "../firebase/connection.ts";
+import { isPermissionDenied, loadAuthSession, useRetryOnSignIn, useVisitor } from "../firebase/visitor.ts";
 
 export interface SignInProps {
-  readonly backend: Backend;
-  readonly why: string;
-  /** What Firestore said. */
+  readonly connection: Connection;
+  /** If the rules denied it. */
+  readonly title: string;
+  /** Of the read. */
   readonly error: Error;
-  /** Whether there is more to see than this. */
+  /** Whether the form is closed at first, as one part of a view. */
   readonly folded?: boolean;
-  /** Asks again: somebody else is signed in. */
-  readonly again: () => void;
+  /** Reads again. */
+  readonly retry: () => void;
 }
 
-export function SignIn({ backend, why, error, folded, again }: SignInProps) {
-  const visitor = useVisitor(backend);
-  const refused = useAgain(backend, error, again);
+export function SignIn({ connection, title, error, folded, retry }: SignInProps) {
+  const visitor = useVisitor(connection);
+  const denied = useRetryOnSignIn(connection, error, retry);
   const [failure, setFailure] = useState("");
   const id = useId();
 
-  if (!isRefusal(error)) {
+  if (!isPermissionDenied(error)) {
     return (
       <section class="state">
-        <h2>It could not be read</h2>
+        <h2>Reading failed</h2>
         <p>{error.message}</p>
-        <button type="button" onClick={again}>
+        <button type="button" onClick={retry}>
           Try again
         </button>
       </section>
@@ -36,18 +37,18 @@ export function SignIn({ backend, why, error, folded, again }: SignInProps) {
     const data = new FormData(event.currentTarget as HTMLFormElement);
     setFailure("");
     try {
-      const session = await sessionOf(backend);
-      refused.current = await session.signIn(String(data.get("email")), String(data.get("password")));
-      again();
+      const session = await loadAuthSession(connection);
+      denied.current = await session.signIn(String(data.get("email")), String(data.get("password")));
+      retry();
     } catch (error) {
       setFailure(reasonOf(error));
     }
   };
   return (
     <section class="state sign-in">
-      <h2>{why}</h2>
+      <h2>{title}</h2>
       <p>
-        The security rules show them to operators: accounts with the claim <code>operator</code>.
+        Operators are accounts with the claim <code>operator</code>.
         {visitor?.email && !visitor.isOperator && ` ${visitor.email} has no such claim.`}
       </p>
       <details open={!folded}>
@@ -67,16 +68,16 @@ export function SignIn({ backend, why, error, folded, again }: SignInProps) {
   );
 }
 
-/** https://firebase.google.com/docs/auth/admin/errors, of which most would tell who has an account. */
+/** https://firebase.google.com/docs/auth/admin/errors. Most of them are merged: they would reveal which accounts exist. */
 function reasonOf(error: unknown): string {
   switch ((error as { code?: string }).code) {
     case "auth/network-request-failed":
-      return "There is no connection.";
+      return "No connection. Check it, then try again.";
     case "auth/too-many-requests":
-      return "Too many tries. Wait a while.";
+      return "Too many attempts. Wait some minutes, then try again.";
     case "auth/operation-not-allowed":
-      return "Sign-in by email is not enabled in this project.";
+      return "Sign-in by email is not enabled: enable it in the Firebase console.";
     default:
-      return "That is not an account here, or not its password.";
+      return "Unknown account or wrong password.";
   }
 }

@@ -1,11 +1,11 @@
 /**
- * Which counters to list, as one query that the indexes allow, whatever is asked for.
+ * The Firestore query of the dashboard, one that the indexes allow.
  *
- * `likes:` is a group, which can be in any order. Anything else is how ids begin, and those come in the order of ids: a
- * query cannot have a range of ids and the order of another field.
+ * `likes:` is a group, in any order. Other text is the prefix of ids, in the order of ids: a query cannot combine a range of
+ * ids with the order of another field.
  */
 import { documentId, endBefore, orderBy, type QueryConstraint, startAt, where } from "firebase/firestore";
-import type { Order, Question } from "../page/route.ts";
+import type { ListingQuery, Order } from "../page/route.ts";
 
 export interface Listing {
   readonly group?: string;
@@ -13,7 +13,7 @@ export interface Listing {
   readonly order: Order;
 }
 
-export function listingOf({ search, order }: Question): Listing {
+export function listingOf({ search, order }: ListingQuery): Listing {
   const text = search.trim();
   if (text === "") return { order };
   if (/^[^:]+:$/.test(text)) return { group: text.slice(0, -1), order };
@@ -23,7 +23,7 @@ export function listingOf({ search, order }: Question): Listing {
 export function constraintsOf({ group, prefix, order }: Listing): QueryConstraint[] {
   const constraints: QueryConstraint[] = group === undefined ? [] : [where("group", "==", group)];
   constraints.push(order === "id" ? orderBy(documentId()) : orderBy(order, "desc"));
-  // The last of all characters that an id may have.
+  // The last character that an id can have.
   if (prefix !== undefined) constraints.push(startAt(prefix), endBefore(`${prefix}\u{10ffff}`));
   return constraints;
 }

@@ -1,38 +1,38 @@
-/** Watches a page of counters, while anybody looks at it, and counts what that costs. */
+/** Watches one page of the list of counters while the tab is visible, and counts the reads. */
 import { collection, type DocumentSnapshot, limit, onSnapshot, query, startAfter } from "firebase/firestore";
 import { useEffect, useState } from "preact/hooks";
-import { type Published, toPublished } from "../counter/published.ts";
-import type { Backend } from "../firebase/backend.ts";
-import { isId } from "../page/route.ts";
+import { isDocumentId } from "../../../core/src/index.ts";
+import { type Published, parsePublished } from "../counter/published.ts";
+import type { Connection } from "../firebase/connection.ts";
 import { constraintsOf, type Listing } from "./listing.ts";
-import { remember, type Sparks } from "./sparks.ts";
+import { type RecentRates, recordRate } from "./sparkline.ts";
 
 export const PAGE_SIZE = 20;
 
-/** Busy counters are published one by one, and nobody can follow more than a few changes a second. */
+/** Busy counters are published one by one; more than a few redraws a second help no reader. */
 const REDRAW_MS = 250;
 
 export interface Listed {
-  /** `undefined` before they have come. */
+  /** `undefined` until they arrive. */
   readonly counters: readonly Published[] | undefined;
-  /** The last one, after which the next page begins; `undefined` if there is no next page. */
+  /** The last counter of the page; `undefined` if there is no next page. */
   readonly end: DocumentSnapshot | undefined;
   /** Documents read since the dashboard was opened. */
   readonly reads: number;
-  readonly sparks: Sparks;
-  /** Whether these are from the cache, because Firestore does not answer. */
+  readonly recentRates: RecentRates;
+  /** Whether Firestore does not answer, so that these are from the cache. */
   readonly fromCache: boolean;
   readonly error: Error | undefined;
 }
 
 export function useListing(
-  { db }: Backend,
+  { db }: Connection,
   listing: Listing,
   after: DocumentSnapshot | undefined,
   visible: boolean,
 ): Listed {
-  const [sparks] = useState<Sparks>(() => new Map());
-  const [listed, setListed] = useState<Omit<Listed, "sparks">>({
+  const [recentRates] = useState<RecentRates>(() => new Map());
+  const [listed, setListed] = useState<Omit<Listed, "recentRates">>({
     counters: undefined,
     end: undefined,
     reads: 0,
@@ -41,8 +41,8 @@ export function useListing(
   });
   useEffect(() => {
     if (!visible) return;
-    // No id begins so, and Firestore would not take the question.
-    if (listing.prefix !== undefined && !isId(listing.prefix)) {
+    // No id has this prefix, and Firestore would reject the query.
+    if (listing.prefix !== undefined && !isDocumentId(listing.prefix)) {
       return setListed((before) => ({ ...before, counters: [], end: undefined, fromCache: false, error: undefined }));
     }
     let reads = 0;
@@ -66,15 +66,15 @@ export function useListing(
       { includeMetadataChanges: true },
       (snapshot) => {
         const { fromCache } = snapshot.metadata;
-        // What the server sends first is all there is, whatever of it was in the cache.
+        // The first answer of the server is billed in full, even for cached documents.
         if (!fromCache) {
           reads += isFirst ? snapshot.size : snapshot.docChanges().filter(({ type }) => type !== "removed").length;
           isFirst = false;
         }
-        const published = snapshot.docs.slice(0, PAGE_SIZE).flatMap((document) => toPublished(document) ?? []);
-        for (const { id, asOf, rate } of published) remember(sparks, id, { at: asOf, rate });
+        const published = snapshot.docs.slice(0, PAGE_SIZE).flatMap((document) => parsePublished(document) ?? []);
+        for (const { id, asOf, rate } of published) recordRate(recentRates, id, { at: asOf, rate });
         state = {
-          // An empty cache says nothing.
+          // An empty cache does not mean that there are no counters.
           counters: fromCache && published.length === 0 ? undefined : published,
           end: snapshot.size > PAGE_SIZE ? snapshot.docs[PAGE_SIZE - 1] : undefined,
           fromCache,
@@ -90,6 +90,6 @@ export function useListing(
       clearTimeout(timer);
       stop();
     };
-  }, [db, listing, after, visible, sparks]);
-  return { ...listed, sparks };
+  }, [db, listing, after, visible, recentRates]);
+  return { ...listed, recentRates };
 }

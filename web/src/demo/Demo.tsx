@@ -1,47 +1,50 @@
-/** One counter that takes whatever this browser sends, and what becomes of it: the total, the shards, the costs. */
+/** One counter that this browser can send traffic to: its total, its shards and its costs. */
 import "uplot/dist/uPlot.min.css";
 import { type CounterSnapshot, counter, incrementCounter } from "firestore-tally";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { PRICES } from "../../../costs/src/index.ts";
-import { billOf } from "../counter/bill.ts";
+import { NOT_ANSWERING, usePublishLog, useShardActivity, useTotal } from "../counter/counterHooks.ts";
 import { FreshnessLog } from "../counter/freshness.ts";
-import { HeatStrip } from "../counter/HeatStrip.tsx";
-import { NOTHING_SEEN, WINDOW_MS } from "../counter/history.ts";
+import { observedCosts } from "../counter/observedCosts.ts";
+import { EMPTY_LOG, WINDOW_MS } from "../counter/publishLog.ts";
 import { RateChart } from "../counter/RateChart.tsx";
+import { ShardStrip } from "../counter/ShardStrip.tsx";
 import { Ticker } from "../counter/Ticker.tsx";
-import { NO_ANSWER, useSeen, useShards, useTotal } from "../counter/watching.ts";
-import type { Backend } from "../firebase/backend.ts";
-import { isRefusal, useAgain } from "../firebase/currentSession.ts";
-import { write } from "../firebase/switching.ts";
-import { isVisible, useVisible } from "../page/conditions.ts";
+import type { Connection } from "../firebase/connection.ts";
+import { trackWrite } from "../firebase/pendingWrites.ts";
+import { isPermissionDenied, useRetryOnSignIn } from "../firebase/visitor.ts";
+import { isVisible, useVisible } from "../page/browserState.ts";
 import { formatDollars, formatRate, formatSeconds, formatWhole } from "../page/format.ts";
-import { TRAFFIC } from "../traffic/counters.ts";
-import { onTraffic, trafficNow } from "../traffic/traffic.ts";
+import { TRAFFIC } from "../traffic/demoCounters.ts";
+import { currentTraffic, onTraffic } from "../traffic/traffic.ts";
 import { Like } from "./Like.tsx";
 import { TrafficControl } from "./TrafficControl.tsx";
 import { Views } from "./Views.tsx";
 
-export function Demo({ backend }: { backend: Backend }) {
+export function Demo({ connection }: { connection: Connection }) {
   const [attempt, setAttempt] = useState(0);
-  return <Live key={attempt} backend={backend} again={() => setAttempt(attempt + 1)} />;
+  return <Live key={attempt} connection={connection} retry={() => setAttempt(attempt + 1)} />;
 }
 
-/** @param again  begins anew */
-function Live({ backend, again }: { backend: Backend; again: () => void }) {
+/** @param retry  starts the view again */
+function Live({ connection, retry }: { connection: Connection; retry: () => void }) {
   const visible = useVisible();
-  const ref = useMemo(() => counter(backend.db, TRAFFIC), [backend]);
-  const log = useRef(new FreshnessLog()).current;
-  const [refused, setRefused] = useState<string>();
+  const ref = useMemo(() => counter(connection.db, TRAFFIC), [connection]);
+  const freshnessLog = useRef(new FreshnessLog()).current;
+  const [writeError, setWriteError] = useState<string>();
   const total = useTotal(ref, visible);
-  const seen = useSeen(backend, TRAFFIC, visible, ({ asOf }) => log.published(asOf, Date.now()));
-  const { first, last, recent } = seen.value ?? NOTHING_SEEN;
-  const shards = useShards(backend, TRAFFIC, visible ? last?.asOf : undefined);
-  // Nobody waits for a total in a tab that nobody sees.
-  const acknowledged = useCallback((at: readonly number[]) => isVisible() && log.acknowledged(at), [log]);
+  const published = usePublishLog(connection, TRAFFIC, visible, ({ asOf }) => freshnessLog.published(asOf, Date.now()));
+  const { first, last, recent } = published.value ?? EMPTY_LOG;
+  const shards = useShardActivity(connection, TRAFFIC, visible ? last?.asOf : undefined);
+  // A hidden tab receives no totals, so increments made there say nothing about freshness.
+  const acknowledged = useCallback(
+    (at: readonly number[]) => isVisible() && freshnessLog.acknowledged(at),
+    [freshnessLog],
+  );
   useEffect(() => {
-    if (!visible) log.rest();
-  }, [visible, log]);
-  const [traffic, setTraffic] = useState(trafficNow);
+    if (!visible) freshnessLog.pause();
+  }, [visible, freshnessLog]);
+  const [traffic, setTraffic] = useState(currentTraffic);
   useEffect(
     () =>
       onTraffic((next, at) => {
@@ -51,26 +54,26 @@ function Live({ backend, again }: { backend: Backend; again: () => void }) {
     [acknowledged],
   );
   const add = () => {
-    setRefused(undefined);
-    write(() => incrementCounter(ref)).then(
+    setWriteError(undefined);
+    trackWrite(() => incrementCounter(ref)).then(
       () => acknowledged([Date.now()]),
-      (error) => setRefused(error.message),
+      (error) => setWriteError(error.message),
     );
   };
 
-  // A cache that knows of no total says nothing of how many there are.
+  // A missing total in the cache does not mean 0.
   const { value } = total;
   const known = value && (value.asOf || !value.fromCache) ? value.total : undefined;
   const rate = last?.rate ?? 0;
   const shardCount = last?.shardCount ?? 1;
-  const fresh = log.get();
-  const bill = billOf(seen.value ?? NOTHING_SEEN, PRICES.nam5);
+  const fresh = freshnessLog.get();
+  const costs = observedCosts(published.value ?? EMPTY_LOG, PRICES.nam5);
   const counted = first && last ? last.writes - first.writes : 0;
   const peak = Math.max(0, ...recent.map((one) => one.rate));
-  const watched = (seen.value?.seen ?? 0) + shards.reads;
-  useAgain(backend, total.error, again);
-  const error = isRefusal(total.error)
-    ? "The security rules show this to operators, who sign in on the dashboard."
+  const watched = (published.value?.seen ?? 0) + shards.reads;
+  useRetryOnSignIn(connection, total.error, retry);
+  const error = isPermissionDenied(total.error)
+    ? "The security rules show this to operators only. Sign in on the dashboard."
     : total.error?.message;
 
   return (
@@ -84,10 +87,10 @@ function Live({ backend, again }: { backend: Backend; again: () => void }) {
           <button type="button" id="add" class="primary" onClick={add} disabled={known === undefined}>
             Add one
           </button>
-          <TrafficControl backend={backend} traffic={traffic} ready={known !== undefined} />
+          <TrafficControl connection={connection} traffic={traffic} ready={known !== undefined} />
         </div>
         <p class="fine" id="state" role="status">
-          {error ?? refused ?? stateOf(value, known, seen.isNew)}
+          {error ?? writeError ?? describeState(value, known, published.isNew)}
         </p>
       </section>
 
@@ -95,21 +98,21 @@ function Live({ backend, again }: { backend: Backend; again: () => void }) {
         <div class="caption">
           <h2 id="shards-title">Shards</h2>
           <p>
-            One cell each: the warmer, the more was written to it lately. A hot counter splits into more of them. When
-            it is quiet again, those no longer needed turn pale, and are folded.
+            One cell per shard, coloured by its recent writes. A busy counter gets more shards. Once it is quiet,
+            surplus shards turn pale and are folded.
           </p>
           <p class="scale" aria-hidden="true">
             <span>0</span>
             <i />
-            <span>5 writes a second</span>
+            <span>5 writes per second</span>
           </p>
         </div>
-        <HeatStrip heat={shards.heat} shardCount={shardCount} />
+        <ShardStrip activity={shards.activity} shardCount={shardCount} />
       </section>
 
       <section aria-labelledby="rate-title">
         <div class="caption">
-          <h2 id="rate-title">Two minutes</h2>
+          <h2 id="rate-title">Last two minutes</h2>
           <p class="legend">
             <span class="rate">
               <b id="rate">{formatRate(rate)}</b> writes per second
@@ -132,48 +135,49 @@ function Live({ backend, again }: { backend: Backend; again: () => void }) {
           <dt>Fresh after</dt>
           <dd id="fresh">{fresh ? formatSeconds(fresh.median) : "–"}</dd>
           <dd class="fine">
-            from the acknowledgement of an increment to a total with it
-            {fresh ? `; 95 of 100 within ${formatSeconds(fresh.p95)}` : ". Add some to see"}
+            from the acknowledgement of an increment to a total that includes it
+            {fresh ? `; 95 of 100 within ${formatSeconds(fresh.p95)}` : ". Add some to see it"}
           </dd>
         </div>
         <div>
           <dt>Cost of counting</dt>
-          <dd id="cost">{formatDollars(bill.dollars)}</dd>
+          <dd id="cost">{formatDollars(costs.dollars)}</dd>
           <dd class="fine">
-            for {formatWhole(counted)} increments since you came: {formatWhole(bill.writes)} writes,{" "}
-            {formatWhole(bill.reads)} reads, {formatWhole(bill.calls)} calls. An estimate, at list prices
+            for {formatWhole(counted)} increments since you opened this page: {formatWhole(costs.writes)} writes,{" "}
+            {formatWhole(costs.reads)} reads, {formatWhole(costs.calls)} calls. An estimate, at list prices
           </dd>
         </div>
         <div>
           <dt>Per million</dt>
-          <dd>{counted >= 100 ? formatDollars((bill.dollars / counted) * 1e6) : "–"}</dd>
+          <dd>{counted >= 100 ? formatDollars((costs.dollars / counted) * 1e6) : "–"}</dd>
           <dd class="fine">
-            at this traffic, in nam5. The bare writes are $1.80{backend.setup.firestore && ". The emulator is free"}
+            at this traffic and the prices of nam5. The writes alone are $1.80
+            {connection.setup.firestore && ". The emulator is free"}
           </dd>
         </div>
         <div>
           <dt>Cost of watching</dt>
           <dd>{formatDollars(watched * PRICES.nam5.read)}</dd>
           <dd class="fine">
-            {formatWhole(watched)} reads of this counter by this page, all but {formatWhole(watched - shards.reads)} for
-            the picture of the shards, which no app needs
+            {formatWhole(watched)} reads of this counter by this page, {formatWhole(shards.reads)} of them for the shard
+            cells, which no app needs
           </dd>
         </div>
       </dl>
 
       <section class="small" aria-label="Two more counters">
-        <Like backend={backend} visible={visible} />
-        <Views backend={backend} visible={visible} />
+        <Like connection={connection} visible={visible} />
+        <Views connection={connection} visible={visible} />
       </section>
     </>
   );
 }
 
-function stateOf(value: CounterSnapshot | undefined, known: number | undefined, isNew: boolean): string {
+function describeState(value: CounterSnapshot | undefined, known: number | undefined, isNew: boolean): string {
   if (!value) return "Connecting to Firestore…";
-  if (known === undefined) return NO_ANSWER;
-  if (value.pending) return "Shown at once; on its way to the server.";
-  if (value.fromCache) return "No connection. This is the last total that was seen here.";
-  if (isNew) return known === 0 ? "Nobody has added anything yet." : "Added. The first total is on its way.";
+  if (known === undefined) return NOT_ANSWERING;
+  if (value.pending) return "Shown at once; being sent to the server.";
+  if (value.fromCache) return "No connection. This is the last known total.";
+  if (isNew) return known === 0 ? "Nothing was added yet." : "Added. The first total is being computed.";
   return "The sum of everything added, exact at the instant of each total.";
 }

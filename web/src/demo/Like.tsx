@@ -1,18 +1,18 @@
-/** A like button: once per visitor, who is nobody until then, and an anonymous user from then on. */
+/** A like button, once per visitor. The first click signs the visitor in as an anonymous user. */
 import { counter, incrementCounter, onIncremented, undoIncrement } from "firestore-tally";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { useTotal } from "../counter/watching.ts";
-import type { Backend } from "../firebase/backend.ts";
-import { sessionOf, useVisitor } from "../firebase/currentSession.ts";
-import { write } from "../firebase/switching.ts";
+import { useTotal } from "../counter/counterHooks.ts";
+import type { Connection } from "../firebase/connection.ts";
+import { trackWrite } from "../firebase/pendingWrites.ts";
+import { loadAuthSession, useVisitor } from "../firebase/visitor.ts";
 import { formatTotal } from "../page/format.ts";
 
-export function Like({ backend, visible }: { backend: Backend; visible: boolean }) {
-  const likes = useMemo(() => counter(backend.db, "likes:page"), [backend]);
+export function Like({ connection, visible }: { connection: Connection; visible: boolean }) {
+  const likes = useMemo(() => counter(connection.db, "likes:page"), [connection]);
   const { value } = useTotal(likes, visible);
-  const uid = useVisitor(backend)?.uid;
+  const uid = useVisitor(connection)?.uid;
   const [liked, setLiked] = useState(false);
-  /** What was clicked and is not known to the database yet. */
+  /** The clicked state while its write is pending. */
   const [wanted, setWanted] = useState<boolean>();
   const [error, setError] = useState("");
 
@@ -24,16 +24,16 @@ export function Like({ backend, visible }: { backend: Backend; visible: boolean 
 
   const shown = wanted ?? liked;
   const toggle = async () => {
-    // One after the other: what is clicked now would be judged by what is not known yet.
+    // One write at a time: the next one depends on its outcome.
     if (wanted !== undefined) return;
     const want = !shown;
     setWanted(want);
     setError("");
     try {
-      const key = await (await sessionOf(backend)).someone();
-      await write(() => (want ? incrementCounter(likes, 1, { key }) : undoIncrement(likes, key)));
+      const key = await (await loadAuthSession(connection)).ensureUser();
+      await trackWrite(() => (want ? incrementCounter(likes, 1, { key }) : undoIncrement(likes, key)));
     } catch {
-      setError("That did not work. Are you online?");
+      setError("That failed. Check your connection, then try again.");
     }
     setWanted(undefined);
   };
@@ -55,7 +55,7 @@ export function Like({ backend, visible }: { backend: Backend; visible: boolean 
         {error ||
           (shown
             ? "Yours counts once. Click again to take it back."
-            : "Once per user, and you are an anonymous one; the rules see to that.")}
+            : "Once per user, enforced by the security rules. You get an anonymous account.")}
       </p>
     </div>
   );

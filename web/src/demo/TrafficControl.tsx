@@ -1,17 +1,17 @@
-/** How many increments a second this browser sends. */
+/** Starts and stops the traffic of this browser, and sets its rate. */
 import { useState } from "preact/hooks";
-import type { Backend } from "../firebase/backend.ts";
+import type { Connection } from "../firebase/connection.ts";
 import { formatRate, formatWhole } from "../page/format.ts";
 import { RATES } from "../traffic/rates.ts";
-import { LONGEST_MS, sendTraffic, stopTraffic, type Traffic } from "../traffic/traffic.ts";
+import { MAX_DURATION_MS, sendTraffic, stopTraffic, type Traffic } from "../traffic/traffic.ts";
 
 export interface TrafficControlProps {
-  readonly backend: Backend;
+  readonly connection: Connection;
   readonly traffic: Traffic;
   readonly ready: boolean;
 }
 
-export function TrafficControl({ backend, traffic, ready }: TrafficControlProps) {
+export function TrafficControl({ connection, traffic, ready }: TrafficControlProps) {
   const running = traffic.perSecond > 0;
   const [step, setStep] = useState(RATES.indexOf(running ? traffic.perSecond : 100));
   const perSecond = RATES[step] ?? 0;
@@ -22,7 +22,7 @@ export function TrafficControl({ backend, traffic, ready }: TrafficControlProps)
         id="traffic"
         class={running ? "on" : ""}
         disabled={!ready}
-        onClick={() => (running ? stopTraffic() : sendTraffic(backend, perSecond))}
+        onClick={() => (running ? stopTraffic() : sendTraffic(connection, perSecond))}
       >
         {running ? "Stop" : "Send traffic"}
       </button>
@@ -39,26 +39,26 @@ export function TrafficControl({ backend, traffic, ready }: TrafficControlProps)
           onInput={({ currentTarget }) => {
             const next = Number(currentTarget.value);
             setStep(next);
-            if (running) sendTraffic(backend, RATES[next] ?? 0);
+            if (running) sendTraffic(connection, RATES[next] ?? 0);
           }}
         />
-        <span class="asked">
+        <span class="requested">
           <b>{formatWhole(perSecond)}</b> a second
         </span>
       </label>
       <p class="fine" id="achieved">
-        {saidOf(traffic)}
+        {describeTraffic(traffic)}
       </p>
     </div>
   );
 }
 
-function saidOf({ perSecond, achieved, underWay, failed, isHelped, ended }: Traffic): string {
-  if (perSecond === 0 && underWay === 0) {
-    const limit = `Stops by itself after ${LONGEST_MS / 60_000} minutes.`;
-    return ended ?? `One browser, one connection: a few hundred a second at best. ${limit}`;
+function describeTraffic({ perSecond, achieved, inFlight, failed, hasHelp, endReason }: Traffic): string {
+  if (perSecond === 0 && inFlight === 0) {
+    const limit = `Stops after ${MAX_DURATION_MS / 60_000} minutes.`;
+    return endReason ?? `One browser has one connection: a few hundred a second at best. ${limit}`;
   }
-  const refused = failed > 0 ? `; ${formatWhole(failed)} refused` : "";
-  const rest = isHelped ? "; npm start is asked for the rest" : "";
-  return `This browser manages ${formatRate(achieved)} a second, ${formatWhole(underWay)} on their way${refused}${rest}.`;
+  const rejected = failed > 0 ? `; ${formatWhole(failed)} rejected` : "";
+  const rest = hasHelp ? "; npm start sends the rest" : "";
+  return `This browser sends ${formatRate(achieved)} a second, ${formatWhole(inFlight)} pending${rejected}${rest}.`;
 }

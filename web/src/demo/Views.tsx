@@ -1,23 +1,23 @@
-/** How often the page was opened: one increment each time. */
+/** The number of times the page was opened: one increment each. */
 import { counter, incrementCounter } from "firestore-tally";
 import { useEffect, useMemo } from "preact/hooks";
-import { useTotal } from "../counter/watching.ts";
-import type { Backend } from "../firebase/backend.ts";
-import { write } from "../firebase/switching.ts";
+import { useTotal } from "../counter/counterHooks.ts";
+import type { Connection } from "../firebase/connection.ts";
+import { trackWrite } from "../firebase/pendingWrites.ts";
 import { formatTotal } from "../page/format.ts";
 
 let isCounted = false;
 
-export function Views({ backend, visible }: { backend: Backend; visible: boolean }) {
-  const views = useMemo(() => counter(backend.db, "views:page"), [backend]);
+export function Views({ connection, visible }: { connection: Connection; visible: boolean }) {
+  const views = useMemo(() => counter(connection.db, "views:page"), [connection]);
   const { value } = useTotal(views, visible);
   useEffect(() => {
     if (isCounted) return;
     isCounted = true;
-    write(() => incrementCounter(views)).catch(() => {});
+    trackWrite(() => incrementCounter(views)).catch(() => {});
   }, [views]);
   return (
-    <div class="views">
+    <div>
       <p>
         <b id="views" data-total={value?.total}>
           {value ? formatTotal(value.total) : "–"}

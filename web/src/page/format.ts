@@ -1,4 +1,4 @@
-/** Numbers as the page writes them. */
+/** Numbers and ages as the page shows them. */
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const tenths = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
@@ -7,7 +7,7 @@ export function formatWhole(n: number): string {
   return whole.format(n);
 }
 
-/** Per second: small ones with a decimal. */
+/** Per second, with a decimal below 10. */
 export function formatRate(perSecond: number): string {
   return perSecond >= 0.05 && perSecond < 9.95 ? tenths.format(perSecond) : whole.format(perSecond);
 }
@@ -21,7 +21,7 @@ export function formatSeconds(millis: number): string {
   return `${tenths.format(Math.max(millis, 0) / 1_000)} s`;
 }
 
-/** A duration since something, coarse: what is long ago need not be exact. */
+/** An age in one unit, rounded down. */
 export function formatAge(millis: number): string {
   const seconds = Math.max(Math.round(millis / 1_000), 0);
   if (seconds < 60) return `${seconds} s`;
@@ -30,7 +30,7 @@ export function formatAge(millis: number): string {
   return `${Math.floor(seconds / 86_400)} days`;
 }
 
-/** Cents, and two significant digits of what is less than a dollar. */
+/** Cents; two significant digits below a dollar. */
 export function formatDollars(dollars: number): string {
   if (dollars === 0) return "$0";
   if (dollars < 0.0001) return "< $0.0001";

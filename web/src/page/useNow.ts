@@ -1,4 +1,4 @@
-/** The time, for what says how long ago something was. */
+/** The current time, for ages that are shown. */
 import { useEffect, useState } from "preact/hooks";
 
 export function useNow(everyMs: number): number {

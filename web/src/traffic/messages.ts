@@ -1,16 +1,16 @@
-/** What the page and the worker that sends traffic tell each other. */
-import type { Setup } from "../firebase/hosting.ts";
+/** The messages between the page and the worker that sends traffic. */
+import type { FirebaseSetup } from "../firebase/firebaseSetup.ts";
 
-/** Stops, or starts or goes on at another rate. */
-export type Order = { readonly perSecond: 0 } | { readonly perSecond: number; readonly setup: Setup };
+/** Stops with 0; else starts, or changes the rate. */
+export type TrafficCommand = { readonly perSecond: 0 } | { readonly perSecond: number; readonly setup: FirebaseSetup };
 
-/** Since the last report. */
-export interface Report {
+/** What happened since the last report. */
+export interface TrafficReport {
   /** When increments were acknowledged: milliseconds since the epoch. */
   readonly acknowledged: readonly number[];
   readonly failed: number;
-  /** Whether others were asked for what this browser could not send. */
-  readonly hasAsked: boolean;
-  /** Sent and not acknowledged yet, now. */
-  readonly underWay: number;
+  /** Whether `npm start` was asked for increments that this browser could not send. */
+  readonly hasRequestedHelp: boolean;
+  /** Increments that are sent and not acknowledged, now. */
+  readonly inFlight: number;
 }

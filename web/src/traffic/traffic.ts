@@ -1,93 +1,91 @@
-/**
- * The traffic that this page sends, by a worker. One for the page, whatever view is shown: it goes on beside the dashboard.
- */
-import type { Backend } from "../firebase/backend.ts";
-import type { Order, Report } from "./messages.ts";
+/** The traffic that this page sends, from a worker. There is one for the page, and it continues in every view. */
+import type { Connection } from "../firebase/connection.ts";
+import type { TrafficCommand, TrafficReport } from "./messages.ts";
 
-/** Traffic costs money, so that nobody's forgotten tab goes on for ever. */
-export const LONGEST_MS = 180_000;
+/** Traffic costs money, so a forgotten tab stops. */
+export const MAX_DURATION_MS = 180_000;
 
-/** Over how long the achieved rate is taken, and for how long who has asked for help says so. */
+/** The time over which the achieved rate is averaged, and for which a request for help is shown. */
 const AVERAGE_MS = 3_000;
 
 export interface Traffic {
-  /** What is asked for; 0 when nothing is sent. */
+  /** The requested increments per second; 0 if nothing is sent. */
   readonly perSecond: number;
-  /** Acknowledged increments per second, lately. */
+  /** Acknowledged increments per second, averaged. */
   readonly achieved: number;
-  readonly underWay: number;
+  readonly inFlight: number;
   readonly failed: number;
-  /** Whether `npm start` was asked, lately, for what this browser could not send. */
-  readonly isHelped: boolean;
-  /** Why nothing is sent any more, if not because somebody said so. */
-  readonly ended?: string;
+  /** Whether `npm start` sends what this browser cannot. */
+  readonly hasHelp: boolean;
+  /** Why the traffic ended, unless the visitor stopped it. */
+  readonly endReason?: string;
 }
 
-/** @param acknowledged  when increments were, since the last time */
+/** @param acknowledged  when increments were acknowledged since the last call */
 export type Listener = (traffic: Traffic, acknowledged: readonly number[]) => void;
 
-const NO_TRAFFIC: Traffic = { perSecond: 0, achieved: 0, underWay: 0, failed: 0, isHelped: false };
+const NO_TRAFFIC: Traffic = { perSecond: 0, achieved: 0, inFlight: 0, failed: 0, hasHelp: false };
 
 let traffic = NO_TRAFFIC;
 let worker: Worker | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let recent: number[] = [];
-let askedAt = 0;
+let helpRequestedAt = 0;
 const listeners = new Set<Listener>();
 
-export function trafficNow(): Traffic {
+export function currentTraffic(): Traffic {
   return traffic;
 }
 
-/** Calls `listener` whenever something changes. @returns a function that ends it */
+/** Calls `listener` on each change. @returns a function that ends it */
 export function onTraffic(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** Starts, or changes the rate. */
-export function sendTraffic(backend: Backend, perSecond: number): void {
+/** Starts the traffic, or changes its rate. */
+export function sendTraffic(connection: Connection, perSecond: number): void {
   if (traffic.perSecond === 0) {
-    timer = setTimeout(() => stopTraffic(`Stopped after ${LONGEST_MS / 60_000} minutes.`), LONGEST_MS);
-    change({ ...NO_TRAFFIC, underWay: traffic.underWay, perSecond });
+    timer = setTimeout(() => stopTraffic(`Stopped after ${MAX_DURATION_MS / 60_000} minutes.`), MAX_DURATION_MS);
+    update({ ...NO_TRAFFIC, inFlight: traffic.inFlight, perSecond });
   } else {
-    change({ ...traffic, perSecond });
+    update({ ...traffic, perSecond });
   }
-  worker ??= openWorker();
-  worker.postMessage({ setup: backend.setup, perSecond } satisfies Order);
+  worker ??= startWorker();
+  worker.postMessage({ setup: connection.setup, perSecond } satisfies TrafficCommand);
 }
 
-/** @param ended  why, if nobody said so */
-export function stopTraffic(ended?: string): void {
+/** @param endReason  unless the visitor stopped it */
+export function stopTraffic(endReason?: string): void {
   clearTimeout(timer);
-  worker?.postMessage({ perSecond: 0 } satisfies Order);
-  change({ ...traffic, perSecond: 0, ...(ended && { ended }) });
+  worker?.postMessage({ perSecond: 0 } satisfies TrafficCommand);
+  update({ ...traffic, perSecond: 0, ...(endReason && { endReason }) });
 }
 
-function openWorker(): Worker {
-  const opened = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
-  opened.onmessage = ({ data }: MessageEvent<Report>) => {
+function startWorker(): Worker {
+  const started = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+  started.onmessage = ({ data }: MessageEvent<TrafficReport>) => {
     const since = Date.now() - AVERAGE_MS;
-    if (data.hasAsked) askedAt = Date.now();
+    if (data.hasRequestedHelp) helpRequestedAt = Date.now();
     recent = [...recent, ...data.acknowledged].filter((at) => at > since);
     const report = {
       achieved: recent.length / (AVERAGE_MS / 1_000),
-      underWay: data.underWay,
+      inFlight: data.inFlight,
       failed: traffic.failed + data.failed,
-      isHelped: askedAt > since,
+      hasHelp: helpRequestedAt > since,
     };
-    change({ ...traffic, ...report }, data.acknowledged);
+    update({ ...traffic, ...report }, data.acknowledged);
   };
-  // Its script may not come: offline, or of a page older than what is deployed.
-  opened.onerror = () => {
-    opened.terminate();
+  // The script may fail to load: offline, or from a page older than the deployment.
+  started.onerror = () => {
+    started.terminate();
     worker = undefined;
-    stopTraffic("What sends the traffic could not be loaded. Are you online?");
+    stopTraffic("The code that sends traffic could not be loaded. Check your connection, or reload the page.");
   };
-  return opened;
+  return started;
 }
 
-function change(next: Traffic, acknowledged: readonly number[] = []): void {
+function update(next: Traffic, acknowledged: readonly number[] = []): void {
   traffic = next;
   for (const listener of listeners) listener(next, acknowledged);
 }

@@ -1,70 +1,70 @@
 /**
- * Sends increments at a steady rate, with a Firestore client of its own, as another device would. A worker, so that the
- * page stays quick. It watches the counter, which is how a busy writer learns of new shards at once.
+ * Sends increments at a steady rate, from a Firestore client of its own, as another device would. A worker keeps the page
+ * responsive. It watches the counter, so it learns of new shards at once.
  */
 import { type CounterRef, counter, incrementCounter, onCounter } from "firestore-tally";
-import { type Backend, openBackend } from "../firebase/backend.ts";
-import { HELP, TRAFFIC } from "./counters.ts";
-import type { Order, Report } from "./messages.ts";
-import { due, type Pace } from "./pace.ts";
+import { type Connection, openConnection } from "../firebase/connection.ts";
+import { HELP_REQUESTS, TRAFFIC } from "./demoCounters.ts";
+import type { TrafficCommand, TrafficReport } from "./messages.ts";
+import { type SteadyRate, takeDue } from "./steadyRate.ts";
 
 const TICK_MS = 20;
 const REPORT_MS = 200;
 
 /**
- * More than this the browser does not send: then the connection is what limits it, and a longer queue would not help. Beside
- * the emulator, `npm start` is asked for the rest.
+ * The limit of unacknowledged increments. Beyond it the connection is the bottleneck, and a longer queue would not help;
+ * with the emulator, `npm start` is asked to send the rest.
  */
-const MOST_UNDER_WAY = 30;
+const MAX_IN_FLIGHT = 30;
 
-/** When even that is slow, asking more often would not help. */
-const MOST_ASKING = 3;
+/** The limit of pending requests for help. If they are slow, too, more of them would not help. */
+const MAX_REQUESTS = 3;
 
-let backend: Backend | undefined;
+let connection: Connection | undefined;
 let perSecond = 0;
-let underWay = 0;
+let inFlight = 0;
 let failed = 0;
-let missed = 0;
-let asking = 0;
-let hasAsked = false;
+let unsent = 0;
+let requests = 0;
+let hasRequestedHelp = false;
 let acknowledged: number[] = [];
 let isRunning = false;
 
-addEventListener("message", ({ data }: MessageEvent<Order>) => {
+addEventListener("message", ({ data }: MessageEvent<TrafficCommand>) => {
   perSecond = data.perSecond;
   if (!("setup" in data)) return;
-  backend ??= openBackend(data.setup, data.setup.firestore && "localhost");
-  if (!isRunning) run(backend);
+  connection ??= openConnection(data.setup, data.setup.firestore && "localhost");
+  if (!isRunning) run(connection);
 });
 
-/** Sends until nothing is to be sent any more, and what was sent has arrived. */
-function run({ db, setup }: Backend): void {
+/** Sends until the rate is 0 and every increment has an outcome. */
+function run({ db, setup }: Connection): void {
   isRunning = true;
   const ref = counter(db, TRAFFIC);
-  const help = setup.firestore && counter(db, HELP.counter);
+  const helpRef = setup.firestore && counter(db, HELP_REQUESTS.counter);
   const stopWatch = onCounter(
     ref,
     () => {},
     () => {},
     { optimistic: false },
   );
-  let pace: Pace = { owed: 1, at: performance.now() };
+  let rate: SteadyRate = { fraction: 1, at: performance.now() };
   const sending = setInterval(() => {
-    const next = due(pace, perSecond, performance.now());
-    pace = next.pace;
-    const possible = Math.min(next.begin, MOST_UNDER_WAY - underWay);
+    const { count, state } = takeDue(rate, perSecond, performance.now());
+    rate = state;
+    const possible = Math.min(count, MAX_IN_FLIGHT - inFlight);
     for (let n = 0; n < possible; n++) send(ref);
-    missed += next.begin - possible;
-    if (help && missed >= HELP.each && asking < MOST_ASKING) ask(help);
-    missed %= HELP.each;
+    unsent += count - possible;
+    if (helpRef && unsent >= HELP_REQUESTS.incrementsPerRequest && requests < MAX_REQUESTS) requestHelp(helpRef);
+    unsent %= HELP_REQUESTS.incrementsPerRequest;
   }, TICK_MS);
   const reporting = setInterval(() => {
-    const report: Report = { acknowledged, failed, hasAsked, underWay };
+    const report: TrafficReport = { acknowledged, failed, hasRequestedHelp, inFlight };
     acknowledged = [];
     failed = 0;
-    hasAsked = false;
+    hasRequestedHelp = false;
     postMessage(report);
-    if (perSecond > 0 || underWay > 0) return;
+    if (perSecond > 0 || inFlight > 0) return;
     clearInterval(sending);
     clearInterval(reporting);
     stopWatch();
@@ -72,20 +72,20 @@ function run({ db, setup }: Backend): void {
   }, REPORT_MS);
 }
 
-async function ask(help: CounterRef): Promise<void> {
-  asking++;
-  hasAsked = true;
-  await incrementCounter(help).catch(() => {});
-  asking--;
+async function requestHelp(ref: CounterRef): Promise<void> {
+  requests++;
+  hasRequestedHelp = true;
+  await incrementCounter(ref).catch(() => {});
+  requests--;
 }
 
 async function send(ref: CounterRef): Promise<void> {
-  underWay++;
+  inFlight++;
   try {
     await incrementCounter(ref);
     acknowledged.push(Date.now());
   } catch {
     failed++;
   }
-  underWay--;
+  inFlight--;
 }

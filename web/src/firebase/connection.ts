@@ -1,17 +1,17 @@
 /** The connection to Firestore: one for the page, and one for the worker that sends traffic. */
 import { type FirebaseApp, initializeApp } from "firebase/app";
 import { connectFirestoreEmulator, type Firestore, initializeFirestore, setLogLevel } from "firebase/firestore";
-import type { Setup } from "./hosting.ts";
+import type { FirebaseSetup } from "./firebaseSetup.ts";
 
-export interface Backend {
-  readonly setup: Setup;
+export interface Connection {
+  readonly setup: FirebaseSetup;
   readonly app: FirebaseApp;
   readonly db: Firestore;
 }
 
-/** @param host  by what other name the emulator is reached, if it is one: a browser has six connections for each name */
-export function openBackend(setup: Setup, host = setup.firestore?.host): Backend {
-  // The page shows by itself when there is no connection.
+/** @param host  another name of the emulator's host: a browser opens six connections per name */
+export function openConnection(setup: FirebaseSetup, host = setup.firestore?.host): Connection {
+  // The page itself shows that there is no connection.
   setLogLevel("silent");
   const app = initializeApp(setup.options);
   const db = initializeFirestore(app, {});

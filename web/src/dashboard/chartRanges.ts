@@ -1,4 +1,4 @@
-/** How far back the line of a counter goes, and what is drawn of its history. */
+/** The time ranges of a counter's chart, and the points of its history. */
 import type { HistoryPoint, HistoryStep } from "firestore-tally";
 import type { Point } from "../counter/RateChart.tsx";
 
@@ -10,7 +10,7 @@ export interface Range {
 
 const HOUR_MS = 3_600_000;
 
-/** Beside what the page sees itself. */
+/** In addition to the live range. */
 export const RANGES: readonly Range[] = [
   { name: "An hour", spanMs: HOUR_MS, step: "minute" },
   { name: "A day", spanMs: 24 * HOUR_MS, step: "hour" },
@@ -18,10 +18,10 @@ export const RANGES: readonly Range[] = [
 ];
 
 /**
- * The rate between each two points, from the writes between them: the rate that a point tells is of its last moment. It holds
- * for the whole time, so it begins where the point before it ends.
+ * The rate between two points is the writes between them: a point's own `rate` is that of its last moment. It holds for the
+ * whole time, so it starts where the point before ends.
  */
-export function pointsOf(history: readonly HistoryPoint[]): Point[] {
+export function chartPoints(history: readonly HistoryPoint[]): Point[] {
   return history.flatMap((point, i) => {
     const before = history[i - 1];
     const at = point.at.getTime();

@@ -1,17 +1,17 @@
 /**
- * Looks at the shards of a counter. Apps never need to: a total is one document, however many shards there are.
+ * Lists the shards of a counter. Apps never need to: the total is one document for any number of shards.
  *
- * By REST, because a field mask keeps `marks` off the wire, most of a shard's bytes.
+ * Uses REST, whose field mask leaves out `marks`, most of a shard's bytes.
  */
-import type { Backend } from "../firebase/backend.ts";
-import { tokenOf } from "../firebase/currentSession.ts";
+import type { Connection } from "../firebase/connection.ts";
+import { currentToken } from "../firebase/visitor.ts";
 
 export interface Shard {
   readonly id: string;
   readonly writes: number;
 }
 
-export interface Look {
+export interface ShardListing {
   readonly shards: readonly Shard[];
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -28,10 +28,10 @@ interface Page {
 
 const PAGE_SIZE = 300;
 
-/** Cost: 1 read per shard. @throws Error if it may not be read, or there is no connection */
-export async function lookAtShards(backend: Backend, id: string): Promise<Look> {
-  const { firestore, options } = backend.setup;
-  const token = await tokenOf(backend);
+/** Cost: 1 read per shard. @throws Error if the rules deny it, or there is no connection */
+export async function listShards(connection: Connection, id: string): Promise<ShardListing> {
+  const { firestore, options } = connection.setup;
+  const token = await currentToken(connection);
   const headers: HeadersInit = token ? { authorization: `Bearer ${token}` } : {};
   const origin = firestore ? `http://${firestore.host}:${firestore.port}` : "https://firestore.googleapis.com";
   const documents = `${origin}/v1/projects/${options.projectId}/databases/(default)/documents`;

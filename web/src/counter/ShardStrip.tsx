@@ -1,22 +1,28 @@
-/** The shards of a counter: one cell each, the warmer the more was written to it lately. */
+/** The shards of a counter: one cell each, coloured by its recent writes per second. */
 import { useEffect, useRef } from "preact/hooks";
-import { onTheme, wantsMotion } from "../page/conditions.ts";
+import { allowsMotion, onColorSchemeChange } from "../page/browserState.ts";
 import { formatWhole } from "../page/format.ts";
-import { gridOf } from "./grid.ts";
-import { colourOf, type Heat, isWarm } from "./heat.ts";
+import { cellGrid } from "./cellGrid.ts";
+import { colourStrength, isActive, type ShardActivity } from "./shardActivity.ts";
 
+/** What is drawn: it moves towards the target, frame by frame. */
 interface Picture {
-  /** How many cells share the area: on its way from one number to the next. */
+  /** The number of cells that share the area; fractional during the animation. */
   count: number;
-  /** The colour of each cell, from 0 to 1: on its way, too. */
+  /** The colour strength of each cell, 0 to 1. */
   readonly colours: number[];
 }
 
-export function HeatStrip({ heat, shardCount }: { heat: Heat | undefined; shardCount: number }) {
+interface Target {
+  readonly activity: readonly ShardActivity[] | undefined;
+  readonly shardCount: number;
+}
+
+export function ShardStrip({ activity, shardCount }: Target) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const picture = useRef<Picture>({ count: 1, colours: [] });
-  const goal = useRef({ heat, shardCount });
-  const wake = useRef(() => {});
+  const target = useRef<Target>({ activity, shardCount });
+  const redraw = useRef(() => {});
 
   useEffect(() => {
     const element = canvas.current;
@@ -25,50 +31,49 @@ export function HeatStrip({ heat, shardCount }: { heat: Heat | undefined; shardC
     let frame = 0;
     const paint = () => {
       frame = 0;
-      const isMoving = approach(picture.current, goal.current.heat, goal.current.shardCount);
-      draw(element, context, picture.current, goal.current.shardCount);
-      if (isMoving) wake.current();
+      const isMoving = moveTowards(picture.current, target.current);
+      draw(element, context, picture.current, target.current.shardCount);
+      if (isMoving) redraw.current();
     };
-    wake.current = () => {
+    redraw.current = () => {
       if (frame === 0) frame = requestAnimationFrame(paint);
     };
-    const resized = new ResizeObserver(() => wake.current());
+    const resized = new ResizeObserver(() => redraw.current());
     resized.observe(element);
-    const endTheme = onTheme(() => wake.current());
-    wake.current();
+    const endColorScheme = onColorSchemeChange(() => redraw.current());
+    redraw.current();
     return () => {
       cancelAnimationFrame(frame);
       resized.disconnect();
-      endTheme();
+      endColorScheme();
     };
   }, []);
   useEffect(() => {
-    goal.current = { heat, shardCount };
-    wake.current();
-  }, [heat, shardCount]);
+    target.current = { activity, shardCount };
+    redraw.current();
+  }, [activity, shardCount]);
 
-  const hot = heat?.filter(isWarm).length ?? 0;
-  const described = `${formatWhole(shardCount)} ${shardCount === 1 ? "shard" : "shards"}, ${formatWhole(hot)} written to lately`;
-  return <canvas class="heat" ref={canvas} role="img" aria-label={described} />;
+  const active = activity?.filter(isActive).length ?? 0;
+  const label = `${formatWhole(shardCount)} ${shardCount === 1 ? "shard" : "shards"}, ${formatWhole(active)} written recently`;
+  return <canvas class="shard-strip" ref={canvas} role="img" aria-label={label} />;
 }
 
-/** One frame nearer to what was seen. @returns whether there is more to go */
-function approach(picture: Picture, heat: Heat | undefined, shardCount: number): boolean {
-  const step = wantsMotion() ? 0.16 : 1;
-  const cells = heat ?? [];
-  const count = Math.max(shardCount, (cells.at(-1)?.index ?? 0) + 1);
+/** Moves the picture by one frame. @returns whether it has not reached the target */
+function moveTowards(picture: Picture, { activity = [], shardCount }: Target): boolean {
+  const step = allowsMotion() ? 0.16 : 1;
+  const count = Math.max(shardCount, (activity.at(-1)?.index ?? 0) + 1);
   picture.count += (count - picture.count) * step;
   if (Math.abs(count - picture.count) < 0.02 * count) picture.count = count;
-  const aims = new Array<number>(count).fill(0);
-  for (const { index, heat } of cells) aims[index] = colourOf(heat);
+  const targets = new Array<number>(count).fill(0);
+  for (const { index, perSecond } of activity) targets[index] = colourStrength(perSecond);
   let isMoving = picture.count !== count;
   picture.colours.length = Math.max(count, Math.ceil(picture.count));
   for (let i = 0; i < picture.colours.length; i++) {
-    const aim = aims[i] ?? 0;
+    const target = targets[i] ?? 0;
     const colour = picture.colours[i] ?? 0;
-    const next = Math.abs(aim - colour) < 0.004 ? aim : colour + (aim - colour) * step;
+    const next = Math.abs(target - colour) < 0.004 ? target : colour + (target - colour) * step;
     picture.colours[i] = next;
-    if (next !== aim) isMoving = true;
+    if (next !== target) isMoving = true;
   }
   return isMoving;
 }
@@ -82,7 +87,7 @@ function draw(element: HTMLCanvasElement, context: CanvasRenderingContext2D, pic
   context.clearRect(0, 0, width, height);
   const style = getComputedStyle(element);
   const [cold, hot] = [style.getPropertyValue("--cell"), style.getPropertyValue("--accent")];
-  const { rows, columns } = gridOf(picture.count, width, height);
+  const { rows, columns } = cellGrid(picture.count, width, height);
   const cellWidth = width / columns;
   const cellHeight = height / rows;
   const gap = cellWidth > 14 ? 2 : 1;

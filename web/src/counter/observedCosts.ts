@@ -1,20 +1,21 @@
 /**
- * What counting has cost since the page was opened, from what it has seen: an estimate, since it does not see the functions
- * at work. Each increment is a write. Each total is a write, a task, and a read of every shard and of the counter. Only
- * writes to the first shard wake a function.
+ * What counting has cost since the page was opened. An estimate: the page sees the publishes, not the functions at work.
+ *
+ * An increment is a write. A publish is a write, a task, and a read of the counter and of every shard. Writes to the first
+ * shard wake a function.
  */
 import type { Prices } from "../../../costs/src/index.ts";
-import type { Seen } from "./history.ts";
+import type { PublishLog } from "./publishLog.ts";
 
-export interface Bill {
+export interface ObservedCosts {
   readonly writes: number;
   readonly reads: number;
-  /** Function invocations and tasks, which cost the same. */
+  /** Function invocations and tasks. */
   readonly calls: number;
   readonly dollars: number;
 }
 
-export function billOf({ first, last, documents, wakes }: Seen, prices: Prices): Bill {
+export function observedCosts({ first, last, documents, wakes }: PublishLog, prices: Prices): ObservedCosts {
   const increments = first && last ? last.writes - first.writes : 0;
   const publishes = first && last ? last.publishes - first.publishes : 0;
   const writes = increments + publishes;

@@ -1,13 +1,13 @@
 /**
- * Which project the page belongs to, as Firebase Hosting tells it: the real one, or the emulators.
+ * Loads the project's configuration from Firebase Hosting: that of the real project, or of the emulators.
  *
- * Hosting serves `init.json`, which never names emulators, and `init.js`, which does when it is asked to and they run. The
- * script wants the namespaced SDK, so we stand in for it and write down what it is told. The same build thus runs anywhere.
+ * Hosting's `init.json` never names emulators. Its `init.js` does, on request, if they run. The script calls the namespaced
+ * SDK, so a stand-in records the calls. One build thus runs anywhere.
  * https://firebase.google.com/docs/hosting/reserved-urls#sdk_auto-configuration
  */
 import type { FirebaseOptions } from "firebase/app";
 
-export interface Setup {
+export interface FirebaseSetup {
   readonly options: FirebaseOptions;
   readonly firestore?: { readonly host: string; readonly port: number };
   /** The address of the Auth emulator. */
@@ -21,20 +21,20 @@ declare global {
 }
 
 /** @throws Error if the page is not served by Firebase Hosting or its emulator */
-export async function askHosting(): Promise<Setup> {
-  const told: { -readonly [Key in keyof Setup]?: Setup[Key] } = {};
+export async function loadFirebaseSetup(): Promise<FirebaseSetup> {
+  const setup: { -readonly [Key in keyof FirebaseSetup]?: FirebaseSetup[Key] } = {};
   window.firebase = {
     initializeApp(options: FirebaseOptions) {
-      told.options = options;
+      setup.options = options;
     },
     firestore: () => ({
       useEmulator(host: string, port: number) {
-        told.firestore = { host, port };
+        setup.firestore = { host, port };
       },
     }),
     auth: () => ({
       useEmulator(url: string) {
-        told.auth = url;
+        setup.auth = url;
       },
     }),
   };
@@ -46,10 +46,8 @@ export async function askHosting(): Promise<Setup> {
     document.head.append(script);
   });
   script.remove();
-  if (!told.options) {
-    throw new Error(
-      "Firebase Hosting did not say which project this is. Run npm start, or deploy the page to Firebase Hosting.",
-    );
+  if (!setup.options) {
+    throw new Error("This page has no Firebase configuration. Run npm start, or deploy the page to Firebase Hosting.");
   }
-  return { ...told, options: told.options };
+  return { ...setup, options: setup.options };
 }

@@ -1,10 +1,10 @@
-/** What the page must know of the browser around it: whether it is seen, online, and wants motion. */
+/** The state of the browser around the page: visible, online, reduced motion, colour scheme. */
 import { useEffect, useState } from "preact/hooks";
 
 interface Condition {
   readonly holds: () => boolean;
   readonly target: EventTarget;
-  /** Those after which it may hold or not. */
+  /** The events that can change it. */
   readonly events: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export function isVisible(): boolean {
   return visible.holds();
 }
 
-/** Whether anybody can see the page. Nothing is watched while nobody can. */
+/** Whether the tab is visible. Hidden tabs watch nothing. */
 export function useVisible(): boolean {
   return useCondition(visible);
 }
@@ -42,14 +42,14 @@ export function useOnline(): boolean {
   return useCondition(online);
 }
 
-const reduced = matchMedia("(prefers-reduced-motion: reduce)");
+const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
-export function wantsMotion(): boolean {
-  return !reduced.matches;
+export function allowsMotion(): boolean {
+  return !reducedMotion.matches;
 }
 
-/** Calls `change` when the system turns dark or light. @returns a function that ends it */
-export function onTheme(change: () => void): () => void {
+/** Calls `change` when the system switches between dark and light. @returns a function that ends it */
+export function onColorSchemeChange(change: () => void): () => void {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   dark.addEventListener("change", change);
   return () => dark.removeEventListener("change", change);

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { PRICES } from "../../../costs/src/index.ts";
+import { observedCosts } from "./observedCosts.ts";
+import type { Published } from "./published.ts";
+import { EMPTY_LOG, logPublish, WINDOW_MS } from "./publishLog.ts";
+
+const published = (asOf: number, changes: Partial<Published> = {}): Published => ({
+  id: "demo:traffic",
+  total: 0,
+  rate: 0,
+  shardCount: 1,
+  writes: 0,
+  publishes: 0,
+  shardDocuments: 1,
+  malformedShards: [],
+  ...changes,
+  asOf,
+});
+
+test("the chart has two minutes and one publish before them; the sums have everything since the page was opened", () => {
+  let log = EMPTY_LOG;
+  for (let at = 0; at <= 2 * WINDOW_MS; at += 1_000) {
+    const publishes = 7 + at / 1_000;
+    log = logPublish(log, published(at, { writes: 1_000 + at, shardDocuments: 3, shardCount: 2, publishes }));
+    log = logPublish(log, published(at, { writes: 0 }));
+  }
+  expect(log.recent[0]?.asOf).toBe(WINDOW_MS - 1_000);
+  expect(log.recent.at(-1)?.asOf).toBe(2 * WINDOW_MS);
+  expect(log).toMatchObject({
+    seen: 241,
+    documents: 720,
+    wakes: 120_000,
+    first: { asOf: 0 },
+    last: { writes: 241_000 },
+  });
+});
+
+test("a million increments to one shard cost their writes, and an invocation each", () => {
+  const log = logPublish(logPublish(EMPTY_LOG, published(0)), published(1_000, { writes: 1_000_000, publishes: 1 }));
+  expect(observedCosts(EMPTY_LOG, PRICES.nam5).dollars).toBe(0);
+  expect(observedCosts(log, PRICES.nam5)).toMatchObject({ writes: 1_000_001, reads: 2 });
+  expect(observedCosts(log, PRICES.nam5).dollars).toBeCloseTo(1.8 + 0.4, 4);
+});
+
+test("unseen publishes have a cost, and folding shards later does not change earlier costs", () => {
+  const large = { shardCount: 100, shardDocuments: 100 };
+  const before = logPublish(
+    logPublish(EMPTY_LOG, published(0, large)),
+    published(60_000, { ...large, writes: 1_000, publishes: 9 }),
+  );
+  expect(observedCosts(before, PRICES.nam5)).toMatchObject({ writes: 1_009, reads: 909, calls: 10 + 2 * 9 });
+  const after = logPublish(before, published(61_000, { writes: 1_000, publishes: 10 }));
+  expect(observedCosts(after, PRICES.nam5)).toMatchObject({ writes: 1_010, reads: 911, calls: 10 + 2 * 10 });
+});

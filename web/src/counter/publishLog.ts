@@ -1,0 +1,43 @@
+/** The publishes of a counter that this page has seen: the source of its chart and its observed costs. */
+import type { Published } from "./published.ts";
+
+/** The time span of the chart. */
+export const WINDOW_MS = 120_000;
+
+export interface PublishLog {
+  /** By time. Starts with the last publish before the window, so that the line spans all of it. */
+  readonly recent: readonly Published[];
+  readonly first: Published | undefined;
+  readonly last: Published | undefined;
+  /** How many of `last.publishes - first.publishes` this page has seen. */
+  readonly seen: number;
+  /** Documents that the functions read for all of these publishes. An unseen publish counts as large as the next one. */
+  readonly documents: number;
+  /** Increments of the first shard, which wake a function: one in `shardCount`. */
+  readonly wakes: number;
+}
+
+export const EMPTY_LOG: PublishLog = {
+  recent: [],
+  first: undefined,
+  last: undefined,
+  seen: 0,
+  documents: 0,
+  wakes: 0,
+};
+
+/** Adds a publish. The first one is the starting point: documents and wakes count from the second. */
+export function logPublish(log: PublishLog, published: Published): PublishLog {
+  if (log.last && published.asOf <= log.last.asOf) return log;
+  const { last = published } = log;
+  const recent = [...log.recent, published];
+  const firstKept = recent.findLastIndex(({ asOf }) => asOf < published.asOf - WINDOW_MS);
+  return {
+    recent: recent.slice(Math.max(firstKept, 0)),
+    first: log.first ?? published,
+    last: published,
+    seen: log.seen + 1,
+    documents: log.documents + (published.publishes - last.publishes) * published.shardDocuments,
+    wakes: log.wakes + (published.writes - last.writes) / last.shardCount,
+  };
+}

@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { chartPoints } from "./chartRanges.ts";
+
+test("the rate between two points of a history is that of the writes between them", () => {
+  const point = (seconds: number, writes: number, shardCount: number) => ({
+    at: new Date(seconds * 1_000),
+    total: writes,
+    writes,
+    rate: 99,
+    shardCount,
+    publishes: 1,
+  });
+  expect(chartPoints([point(0, 10, 1), point(60, 130, 4)])).toEqual([
+    { at: 0, rate: 99, shardCount: 1 },
+    { at: 1, rate: 2, shardCount: 1 },
+    { at: 60_000, rate: 2, shardCount: 4 },
+  ]);
+});

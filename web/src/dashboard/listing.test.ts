@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { listingOf } from "./listing.ts";
+
+test.each([
+  ["", "rate", { order: "rate" }],
+  ["  ", "id", { order: "id" }],
+  ["likes:", "rate", { group: "likes", order: "rate" }],
+  ["likes:po", "rate", { prefix: "likes:po", order: "id" }],
+  ["a:b:", "total", { prefix: "a:b:", order: "id" }],
+  [":", "total", { prefix: ":", order: "id" }],
+] as const)("searching for %j by %s lists %j", (search, order, listing) => {
+  expect(listingOf({ search, order })).toEqual(listing);
+});
