@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { findChromium } from "../testkit/chromium.ts";
 import { RATES } from "../web/src/traffic/rates.ts";
 
 const origin = `http://${process.env.TALLY_HOSTING_HOST}`;
@@ -11,10 +12,7 @@ const desktop = { viewport: { width: 1280, height: 800 } };
 const mobile = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 mkdirSync(folder, { recursive: true });
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-gpu"],
-});
+const browser = await chromium.launch({ ...(await findChromium()), args: ["--no-sandbox", "--disable-gpu"] });
 
 const page = await open("#/", { ...desktop, colorScheme: "light" });
 await page.click("#like");

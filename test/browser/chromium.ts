@@ -2,11 +2,12 @@
  * A real Chromium for tests: pages are bundled as an app's bundler would, from the built package, and reach the
  * emulators themselves. Every browser has a profile of its own, which a restart keeps.
  */
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll } from "vitest";
+import { FETCH_TIMEOUT_MS, findChromium } from "../../testkit/chromium.ts";
 import { until } from "../../testkit/until.ts";
 import { countWatches } from "./network.ts";
 import { type Site, startSite } from "./site.ts";
@@ -63,7 +64,7 @@ export function browserForTests(): Browser {
   let site: Site;
 
   async function launch(): Promise<void> {
-    context = await chromium.launchPersistentContext(profile, { executablePath: findChromium(), args: ARGUMENTS });
+    context = await chromium.launchPersistentContext(profile, { ...(await findChromium()), args: ARGUMENTS });
     context.setDefaultTimeout(TIMEOUT_MS);
   }
   async function visit(address: string): Promise<Tab> {
@@ -82,7 +83,7 @@ export function browserForTests(): Browser {
   beforeAll(async () => {
     site = await startSite();
     await launch();
-  });
+  }, FETCH_TIMEOUT_MS);
   afterEach(closeTabs);
   afterAll(async () => {
     await context?.close();
@@ -128,13 +129,4 @@ function observe(page: Page): Tab {
       });
     },
   };
-}
-
-function findChromium(): string {
-  const path = process.env.CHROMIUM || "/usr/bin/chromium";
-  if (existsSync(path)) return path;
-  throw new Error(
-    `There is no Chromium at ${path}. Install it, \`apt-get install chromium\` on Debian, or let the environment ` +
-      "variable CHROMIUM say where one is.",
-  );
 }
