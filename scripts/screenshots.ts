@@ -1,4 +1,4 @@
-/** Makes the pictures of the page for the README, in docs/: against the emulators, with a real browser. */
+/** Takes the screenshots of the page in docs/page, against the emulators, with a real browser. */
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";

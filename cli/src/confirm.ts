@@ -1,7 +1,7 @@
 /**
  * Asks before a change that cannot be undone.
  *
- * The change and its database are always printed. Without a terminal there is nobody to ask, so --yes is required there.
+ * The change and its database are always printed. Without a terminal it cannot ask, so --yes is required there.
  * Questions go to stderr, so that results can be piped.
  */
 import { isCancel, text, confirm as yesOrNo } from "@clack/prompts";

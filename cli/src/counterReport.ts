@@ -1,6 +1,6 @@
 /**
- * The report on one counter, from the documents that `inspect` has read: whether its total is up to date, the state of its
- * shards, and warnings. Pure.
+ * The report on one counter, from the documents that `inspect` has read: whether the total is up to date, the state
+ * of the shards, and warnings. Pure.
  */
 
 import type { ListedShard, sumOfListed } from "../../admin/src/internal.ts";

@@ -64,7 +64,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
   program
     .command("inspect")
     .summary("one counter: its total, the exact sum, its shards")
-    .description("Shows one counter: its published total, the exact sum of its shards, their state, and warnings.")
+    .description("Shows one counter: its published total, the exact sum, the state of the shards, and warnings.")
     .argument("<id>", "the counter, such as likes:post42")
     .action(onDatabase(async () => (await import("./inspect.ts")).inspect))
     .addHelpText("after", examples("inspect likes:post42", "inspect likes:post42 --json --emulator"));

@@ -60,7 +60,7 @@ export interface MonthlyCosts {
 /** One every five minutes. */
 const SWEEPS = DAYS * 24 * 12;
 
-/** Reads of a sweep that finds nothing: one for each of its two empty queries. */
+/** Reads of a sweep that finds nothing: one for each of two empty queries. */
 const EMPTY_SWEEP_READS = 2;
 
 /** Documents that the rules look up for a keyed increment, whatever their result: its shard and its entry. */

@@ -108,7 +108,10 @@ describe("the demo", () => {
     await sleep(500);
     const before = await agree([tab], "total", TRAFFIC);
     const asked = await sumOfShards(HELP_REQUESTS.counter);
-    await until(async () => (await readPublished(HELP_REQUESTS.counter))?.total === asked, "all of it to be published");
+    await until(
+      async () => (await readPublished(HELP_REQUESTS.counter))?.total === asked,
+      "all requests to be published",
+    );
 
     const end = serveHelpRequests(watcher, clients);
     await sleep(1_000);

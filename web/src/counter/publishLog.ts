@@ -1,11 +1,11 @@
-/** The publishes of a counter that this page has seen: the source of its chart and its observed costs. */
+/** The publishes of a counter that this page has seen: the chart and the observed costs are computed from them. */
 import type { Published } from "./published.ts";
 
 /** The time span of the chart. */
 export const WINDOW_MS = 120_000;
 
 export interface PublishLog {
-  /** By time. Starts with the last publish before the window, so that the line spans all of it. */
+  /** By time. Starts with the last publish before the window, so that the line starts at the left edge. */
   readonly recent: readonly Published[];
   readonly first: Published | undefined;
   readonly last: Published | undefined;

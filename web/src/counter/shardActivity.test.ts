@@ -43,7 +43,7 @@ describe("the activity of a shard", () => {
     }
   });
 
-  test("of one write a second colours a cell by more than half, and no activity by all of it", () => {
+  test("of one write a second colours a cell by more than half, and no activity colours it fully", () => {
     expect(colourStrength(0)).toBe(0);
     expect(colourStrength(1)).toBeGreaterThan(0.5);
     expect(colourStrength(1_000)).toBeLessThan(1);

@@ -18,8 +18,8 @@ export const RANGES: readonly Range[] = [
 ];
 
 /**
- * The rate between two points is the writes between them: a point's own `rate` is that of its last moment. It holds for the
- * whole time, so it starts where the point before ends.
+ * The rate between two points is the writes between them: a point's `rate` holds for its last moment only. The computed rate
+ * holds for the whole time, so it starts where the point before ends.
  */
 export function chartPoints(history: readonly HistoryPoint[]): Point[] {
   return history.flatMap((point, i) => {

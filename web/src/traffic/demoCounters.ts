@@ -4,7 +4,7 @@
 export const TRAFFIC = "demo:traffic";
 
 /**
- * The counter through which a page asks `npm start` to send what one browser cannot: each increment of it asks for
+ * The counter through which a page asks `npm start` to send what one browser cannot: each increment there asks for
  * `incrementsPerRequest` increments of `TRAFFIC`. The page has no other connection to that process.
  */
 export const HELP_REQUESTS = { counter: "demo:help", incrementsPerRequest: 20 };
