@@ -1,0 +1,25 @@
+/** Charts from a counter's history. */
+import { counter, counterHistory } from "firestore-tally";
+import { db } from "../setup/firebase.ts";
+
+const HOUR = 3_600_000;
+
+/** For a line: the totals of the last 24 hours, the last one of now. */
+export async function totals(page: string) {
+  const to = new Date();
+  const from = new Date(to.getTime() - 24 * HOUR);
+  const points = await counterHistory(counter(db, `views:${page}`), { from, to, step: "hour" });
+  return points.map(({ at, total }) => ({ x: at, y: total }));
+}
+
+/** For bars: how many views each of the last 24 hours had. An hour without views has no bar. */
+export async function viewsPerHour(page: string) {
+  const to = new Date();
+  const firstHour = Math.floor(to.getTime() / HOUR) * HOUR - 23 * HOUR;
+  // From the beginning: the first bar needs the total before it, which may be days old. A new counter has none.
+  const points = await counterHistory(counter(db, `views:${page}`), { from: new Date(0), to, step: "hour" });
+  return points
+    .map(({ at, total }, i) => ({ at: at.getTime(), views: total - (points[i - 1]?.total ?? 0) }))
+    .filter(({ at }) => at >= firstHour)
+    .map(({ at, views }) => ({ x: new Date(Math.floor(at / HOUR) * HOUR), y: views }));
+}

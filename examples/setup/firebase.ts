@@ -1,0 +1,15 @@
+/** The web app's Firebase: one app, its user and its database. */
+import { initializeApp } from "firebase/app";
+import { getAuth, signInAnonymously } from "firebase/auth";
+import { getFirestore } from "firebase/firestore";
+import { firebaseConfig } from "./firebaseConfig.ts";
+
+const app = initializeApp(firebaseConfig);
+export const auth = getAuth(app);
+export const db = getFirestore(app);
+
+/** The uid of the signed-in user. Without one, signs in anonymously. */
+export async function userId(): Promise<string> {
+  await auth.authStateReady();
+  return (auth.currentUser ?? (await signInAnonymously(auth)).user).uid;
+}

@@ -1,0 +1,16 @@
+/** How an app tests its counters. Run it with `firebase emulators:exec`: see "Testing your app" in docs/guide.md. */
+import { counter } from "firestore-tally";
+import { prepareFirestore } from "firestore-tally/testing";
+import { beforeEach, expect, test } from "vitest";
+import { connectEmulators } from "../setup/emulators.ts";
+import { db } from "../setup/firebase.ts";
+import { countView } from "./views.ts";
+
+connectEmulators();
+const firestore = await prepareFirestore();
+beforeEach(() => firestore.clear());
+
+test("three views count", async () => {
+  await Promise.all([countView("home"), countView("home"), countView("home")]);
+  expect(await firestore.settled(counter(db, "views:home"))).toBe(3);
+}, 20_000);

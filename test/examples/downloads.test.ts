@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { expectOnlyServers, projectWithFunctions, setUpProjects } from "./project.ts";
+
+setUpProjects();
+
+test("a server counts every call, and with a key each request once", async () => {
+  const { total } = await projectWithFunctions();
+  const { countDownload, countDownloadOnce } = await import("../../examples/downloads/downloads.ts");
+  await Promise.all(Array.from({ length: 5 }, () => countDownload("setup.exe")));
+  await Promise.all(["a", "b", "a"].map((request) => countDownloadOnce("setup.exe", request)));
+  await countDownloadOnce("setup.exe", "b");
+  expect(await total("downloads:setup.exe")).toBe(7);
+});
+
+test("the edit of the rules leaves the group to servers", () => expectOnlyServers("downloads", "downloads"));

@@ -1,0 +1,51 @@
+import { deleteApp, getApp } from "firebase/app";
+import { connectFirestoreEmulator, disableNetwork, enableNetwork } from "firebase/firestore";
+import {
+  counter,
+  counterRank,
+  getCounter,
+  getExactCounter,
+  hasIncremented,
+  incrementCounter,
+  undoIncrement,
+} from "firestore-tally";
+import { expect, test, vi } from "vitest";
+import { projectWithFunctions, setUpProjects, until } from "./project.ts";
+
+setUpProjects();
+
+test("claps show at once, and count when the device is back online", async () => {
+  const { total } = await projectWithFunctions();
+  // The example's Firestore takes the place of the one that every project opens.
+  await deleteApp(getApp());
+  const { db } = await import("../../examples/offline/persistent.ts");
+  const [host = "", port] = (process.env.FIRESTORE_EMULATOR_HOST as string).split(":");
+  connectFirestoreEmulator(db, host, Number(port));
+  const { clap, showClaps } = await import("../../examples/offline/claps.ts");
+  const shown: string[] = [];
+  const failed = vi.fn();
+  await disableNetwork(db);
+  const stop = showClaps("keynote", (text) => shown.push(text));
+  clap("keynote", failed);
+  clap("keynote", failed);
+  await until(() => expect(shown.at(-1)).toBe("2, sending, offline"));
+  await enableNetwork(db);
+  await until(() => expect(shown.at(-1)).toBe("2"));
+  expect(await total("claps:keynote")).toBe(2);
+  expect(failed).not.toHaveBeenCalled();
+  stop();
+});
+
+test("offline, a call that needs the server rejects with unavailable", async () => {
+  const { db } = await projectWithFunctions();
+  await disableNetwork(db);
+  const votes = counter(db, "votes:keynote");
+  for (const attempt of [getCounter, getExactCounter, counterRank]) {
+    await expect(attempt(votes)).rejects.toMatchObject({ code: "unavailable" });
+  }
+  for (const attempt of [hasIncremented, undoIncrement]) {
+    await expect(attempt(votes, "ada")).rejects.toMatchObject({ code: "unavailable" });
+  }
+  await enableNetwork(db);
+  await incrementCounter(counter(db, "claps:keynote"));
+});

@@ -1,0 +1,36 @@
+import { counter, incrementCounter } from "firestore-tally";
+import { expect, test } from "vitest";
+import { newProject, refused, setUpProjects } from "./project.ts";
+
+setUpProjects();
+
+test("a user votes up or down, once, and may withdraw", async () => {
+  const { shards, db, anotherUser } = await newProject("votes");
+  const { vote, withdrawVote, myVote } = await import("../../examples/votes/votes.ts");
+  const { userId } = await import("../../examples/setup/firebase.ts");
+  const expectVote = async (mine: number, sum: number) =>
+    expect([await myVote("42"), (await shards("votes:42")).sum]).toEqual([mine, sum]);
+  await expectVote(0, 0);
+  await vote("42", 1);
+  await vote("42", 1);
+  await expectVote(1, 1);
+  await vote("42", -1);
+  await expectVote(-1, -1);
+  await anotherUser();
+  await vote("42", -1);
+  await expectVote(-1, -2);
+  await withdrawVote("42");
+  await withdrawVote("42");
+  await expectVote(0, -1);
+  // No more than that: not twice at once, and no dislikes.
+  await refused(vote("42", 2 as 1));
+  await refused(incrementCounter(counter(db, "likes:post"), -1, { key: await userId() }));
+});
+
+test("the default rules refuse a vote down; the vote before it is withdrawn by then", async () => {
+  const { shards } = await newProject();
+  const { vote, myVote } = await import("../../examples/votes/votes.ts");
+  await vote("42", 1);
+  await refused(vote("42", -1));
+  expect([await myVote("42"), (await shards("votes:42")).sum]).toEqual([0, 0]);
+});
