@@ -10,6 +10,9 @@ const onSuite = {
   teardownTimeout: 20_000,
 } as const;
 
+/** Need no emulator. */
+const ON_DOCUMENTS = ["test/docs/{facts,guide,links,security}.test.ts"];
+
 export default defineConfig({
   test: {
     // Unit tests stand beside their source and need nothing, nor does the simulation; the others need the emulators.
@@ -23,6 +26,7 @@ export default defineConfig({
             "{core,client,admin,functions,costs,cli,web}/src/**/*.test.ts",
             "client/*.test.ts",
             "{bench,testkit,scripts}/**/*.test.ts",
+            ...ON_DOCUMENTS,
           ],
         },
       },
@@ -31,7 +35,7 @@ export default defineConfig({
           ...onSuite,
           name: "emulators",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/{simulation,faults,browser}/**", "test/rules/fuzz.test.ts"],
+          exclude: ["test/{simulation,faults,browser}/**", "test/rules/fuzz.test.ts", ...ON_DOCUMENTS],
         },
       },
       { test: { ...onSuite, name: "browser", include: ["test/browser/*.test.ts"] } },

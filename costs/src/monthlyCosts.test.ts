@@ -31,11 +31,11 @@ test("the default configuration is that of a deployment", () => {
   expect(DEFAULT_CONFIG).toEqual(defaults);
 });
 
-describe("the measurements in the README", () => {
-  const readme = readFileSync("README.md", "utf8");
-  const tolerance = Number(/`estimate`[^.]* within (\d+) %/.exec(readme)?.[1]) / 100;
+describe("the measurements in docs/performance.md", () => {
+  const document = readFileSync("docs/performance.md", "utf8");
+  const tolerance = Number(/`estimate`[^.]* within (\d+) %/.exec(document)?.[1]) / 100;
   const row = /^\| ([\d.,]+) +\| ([\d,]+) +\| ([\d,]+) +\| ([\d,]+) +\| ([\d,]+) +\| ([\d.]+) +\|$/gm;
-  const measured = [...readme.matchAll(row)]
+  const measured = [...document.matchAll(row)]
     .map((cells) => cells.slice(1).map((cell) => Number(cell.replace(",", ""))))
     .map(([rate = 0, , writes = 0, , , dollars = 0]) => ({ rate, writes, dollars }));
 

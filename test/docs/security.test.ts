@@ -1,6 +1,7 @@
 /** What docs/security.md says, as far as a machine can tell: its tests exist, its sums are right, its lists complete. */
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { PRICES } from "../../costs/src/index.ts";
 
 const document = readFileSync("docs/security.md", "utf8")
   .replace(/\n {2}/g, " ")
@@ -34,7 +35,8 @@ test("every file it cites is cited in that form", () => {
 });
 
 describe("its figures", () => {
-  const PRICE = [0.6, 1.8, 0.2, 0.4, 0.4];
+  const { read, write, delete: deleted, invocation, task } = PRICES.nam5;
+  const PRICE = [read, write, deleted, invocation, task].map((price) => price * 1e6);
 
   test("are its counts of documents, invocations and tasks at its prices", () => {
     const rows = [...document.matchAll(/^\| [^|]+? \|((?: +\d+ +\|){5}) +([\d.]+) +\|$/gm)];

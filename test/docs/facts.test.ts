@@ -1,0 +1,118 @@
+/** A fact that stands in several places: prices, defaults, ranges, counts and limits, compared with the code. */
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import {
+  DEFAULT_COLLECTION,
+  MARK_LIFETIME_SECONDS,
+  MARK_WINDOW_MILLIS,
+  MARK_WINDOWS,
+  MAX_SHARDS,
+  NONCE_BYTES,
+} from "../../core/src/index.ts";
+import { PRICES } from "../../costs/src/index.ts";
+import { params } from "../../functions/src/parameters.ts";
+
+const read = (file: string) => readFileSync(file, "utf8").replace(/\s*\n\s*(?![|#-])/g, " ");
+const thousands = (n: number) => n.toLocaleString("en-US");
+const manifest = parse(readFileSync("extension.yaml", "utf8")) as {
+  params: { param: string; default?: string }[];
+  resources: { name: string }[];
+};
+
+/** The rows of the tables with the columns parameter, default, accepted. Of two rows, the first is that. */
+const rows = new Map(
+  [...readFileSync("docs/configuration.md", "utf8").matchAll(/^\| `([A-Z_]+)` +\| (.*?) +\| (.*?) +\|$/gm)]
+    .map(([, name = "", value = "", accepted = ""]) => [name, { value, accepted }] as const)
+    .reverse(),
+);
+
+describe("docs/configuration.md", () => {
+  test("has each parameter with its default", () => {
+    const declared = Object.values(params).map((param) => {
+      const { default: value } = param.options as { default?: string | number };
+      return [param.name, `${value}` === "" ? "(empty)" : typeof value === "number" ? thousands(value) : `${value}`];
+    });
+    const documented = [...rows].map(([name, { value }]) => [name, value.replaceAll("`", "")]);
+    expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(declared));
+  });
+
+  test("has the defaults of extension.yaml", () => {
+    for (const { param, default: value = "" } of manifest.params) {
+      // The Firebase CLI asks the database for it in the other packagings.
+      if (param === "DATABASE_REGION") continue;
+      const documented = rows.get(param)?.value.replaceAll("`", "").replace("(empty)", "");
+      expect(
+        documented?.replace(/^[\d,]+$/, (number) => number.replaceAll(",", "")),
+        param,
+      ).toBe(value);
+    }
+  });
+});
+
+describe("limits", () => {
+  const dataModel = read("docs/data-model.md");
+
+  test("of marks are those of core and of the rules", () => {
+    expect([MARK_LIFETIME_SECONDS, MARK_WINDOW_MILLIS, MARK_WINDOWS, NONCE_BYTES]).toEqual([120, 15_000, 16, 4]);
+    expect(dataModel).toContain(`\`floor(now / ${thousands(MARK_WINDOW_MILLIS)}) mod ${MARK_WINDOWS}\``);
+    expect(dataModel).toContain(`${NONCE_BYTES} random bytes`);
+    expect(dataModel).toContain("A mark lives for two minutes at least");
+    expect(readFileSync("firestore.rules", "utf8")).toContain(`duration.value(${MARK_LIFETIME_SECONDS / 60}, 'm')`);
+    expect(rows.get("SHRINK_COOLDOWN_SECONDS")?.accepted).toContain(`from ${MARK_LIFETIME_SECONDS} to`);
+  });
+
+  test("of shards and ids are those of core", () => {
+    expect(dataModel).toContain(`a decimal index from \`0\` to \`${MAX_SHARDS - 1}\``);
+    expect(dataModel).toContain(`Never use an index above ${thousands(MAX_SHARDS - 1)}`);
+    expect(read("README.md")).toContain(`at most ${thousands(MAX_SHARDS)} shards`);
+    expect(read("docs/security.md")).toContain(`spread a counter over ${thousands(MAX_SHARDS)} shards`);
+    expect(rows.get("MIN_SHARDS")?.accepted).toContain(thousands(MAX_SHARDS));
+    expect(rows.get("COLLECTION")?.value).toBe(`\`${DEFAULT_COLLECTION}\``);
+  });
+});
+
+describe("prices of nam5", () => {
+  const { read: reading, write, delete: deleting, invocation, task } = PRICES.nam5;
+  const perMillion = (price: number) => `$${(price * 1e6).toFixed(2)} per million`;
+  const per100k = (price: number) => `$${(price * 1e5).toFixed(2)} per 100,000`;
+
+  test("in docs/security.md", () => {
+    const text = read("docs/security.md");
+    expect(text).toContain(`${perMillion(reading)} reads`);
+    expect(text).toContain(`${perMillion(write)} writes`);
+    expect(text).toContain(`${perMillion(deleting)} deletes`);
+    expect(text).toContain(`${perMillion(invocation)} invocations`);
+    expect(text).toContain(`${perMillion(task)} tasks`);
+  });
+
+  test("in PREINSTALL.md", () => {
+    const text = readFileSync("PREINSTALL.md", "utf8");
+    for (const price of [reading, write, deleting]) expect(text).toContain(per100k(price));
+    expect(text).toContain(`$${(invocation * 1e6).toFixed(2)} per million`);
+  });
+
+  test("of the write alone in the README", () => {
+    expect(read("README.md")).toContain(`the bare write is $${(write * 1e6).toFixed(2)}`);
+  });
+});
+
+test("POSTINSTALL.md names every function of extension.yaml", () => {
+  const text = readFileSync("POSTINSTALL.md", "utf8");
+  for (const { name } of manifest.resources) expect(text).toContain(`\${param:EXT_INSTANCE_ID}-${name}\``);
+});
+
+test("the README's policy is the number of functions at the top of the rules", () => {
+  const rules = readFileSync("firestore.rules", "utf8");
+  const policy = rules.slice(rules.indexOf("── Policy"), rules.indexOf("── Counters ──"));
+  const numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"];
+  const count = numbers[[...policy.matchAll(/^ {4}function /gm)].length] ?? "";
+  expect(policy).toContain(`edit these ${count} functions`);
+  expect(read("README.md").toLowerCase()).toContain(`${count} functions at the top of the rules`);
+});
+
+test("CONTRIBUTING.md has every script of package.json, and no other", () => {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
+  const documented = [...readFileSync("CONTRIBUTING.md", "utf8").matchAll(/^\| `npm (?:run )?([\w:]+)/gm)];
+  expect(documented.map(([, name = ""]) => name).sort()).toEqual(Object.keys(scripts).sort());
+});

@@ -1,0 +1,49 @@
+/** The guide's blocks are excerpts of the examples, every example is in the guide, and all of them type-check. */
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+
+const guide = readFileSync("docs/guide.md", "utf8");
+
+/** Of other projects than the emulators' tests: frameworks, each with a test of its own. */
+const OF_FRAMEWORKS = new Set(["vue", "svelte", "angular", "react-native"]);
+const folders = readdirSync("examples", { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !OF_FRAMEWORKS.has(entry.name) && entry.name !== "node_modules")
+  .map(({ name }) => name);
+
+const blocks = [...guide.matchAll(/^```(tsx?|rules)\n([\s\S]*?)^```$/gm)].map(([, language = "", code = ""]) => {
+  const [first = "", ...lines] = code.split("\n");
+  return { language, file: /^\/\/ (examples\/\S+)$/.exec(first)?.[1] ?? "", lines };
+});
+
+test("each block names an example's file in its first line, in the file's language", () => {
+  expect(blocks.length).toBeGreaterThan(15);
+  for (const { language, file } of blocks) expect(file.split(".").at(-1)).toBe(language);
+});
+
+/** The formatter moves an excerpt to the left. */
+const unindented = (code: string) => code.replace(/^ +/gm, "").trim();
+
+test.each(blocks)("the block of $file is an excerpt of it", ({ file, lines }) => {
+  let rest = unindented(readFileSync(file, "utf8"));
+  for (const part of lines
+    .join("\n")
+    .split(/^ *\/\/ …$/m)
+    .map(unindented)) {
+    expect(rest).toContain(part);
+    rest = rest.slice(rest.indexOf(part) + part.length);
+  }
+});
+
+test("every example is in the guide, and has a test", () => {
+  for (const folder of folders) {
+    expect(guide).toContain(`examples/${folder}/`);
+    expect(readdirSync("test/examples")).toContain(`${folder}.test.ts`);
+  }
+});
+
+test("the examples type-check against the package as it is built", async () => {
+  const { stdout } = await promisify(execFile)("tsc", ["-p", "examples"]).catch((error) => error);
+  expect(stdout).toBe("");
+}, 30_000);

@@ -1,0 +1,57 @@
+/** Every relative link, heading and path in the Markdown files exists. */
+import { existsSync, globSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { expect, test } from "vitest";
+
+const files = globSync(["*.md", "{docs,examples,bench,client,functions,.github}/**/*.md"], {
+  exclude: (name) => name.includes("node_modules"),
+});
+
+/** Without what is inside code blocks. */
+const proseOf = (file: string) => readFileSync(file, "utf8").replace(/^( *)```[\s\S]*?^\1```$/gm, "");
+
+/** As GitHub makes them: lower case, no punctuation, hyphens for spaces. */
+function anchorsOf(file: string): Set<string> {
+  const anchors = new Set<string>();
+  for (const [, heading = ""] of proseOf(file).matchAll(/^#+ (.*)$/gm)) {
+    const anchor = heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-");
+    let unique = anchor;
+    for (let n = 1; anchors.has(unique); n++) unique = `${anchor}-${n}`;
+    anchors.add(unique);
+  }
+  return anchors;
+}
+
+test("there are files to check", () => {
+  expect(files.length).toBeGreaterThan(15);
+});
+
+test.each(files)("every relative link of %s leads to a file and a heading", (file) => {
+  for (const [, link = ""] of proseOf(file).matchAll(/\]\((?![a-z]+:)([^)\s]+)\)/g)) {
+    const [path = "", anchor] = link.split("#", 2);
+    const target = path ? normalize(join(dirname(file), path)) : file;
+    expect(existsSync(target), `${file} links to ${link}`).toBe(true);
+    if (anchor && statSync(target).isFile())
+      expect([...anchorsOf(target)], `${file} links to ${link}`).toContain(anchor);
+  }
+});
+
+test.each(files.filter((file) => file !== "CHANGELOG.md"))("every path of the sources in %s exists", (file) => {
+  const path =
+    /`((?:core|client|admin|functions|costs|cli|web|testkit|examples|bench|demo|scripts|test)\/[\w/.-]+\.[a-z]+)`/g;
+  for (const [, source = ""] of proseOf(file).matchAll(path)) {
+    // Built or written by a deployment.
+    if (/^functions\/\.env|\/(dist|lib)\//.test(source)) continue;
+    expect(existsSync(source), `${file} names ${source}`).toBe(true);
+  }
+});
+
+test("all of docs/ is at most 2,200 lines, the README 130", () => {
+  const linesOf = (file: string) => readFileSync(file, "utf8").split("\n").length - 1;
+  const docs = files.filter((file) => file.startsWith("docs/"));
+  expect(docs.reduce((sum, file) => sum + linesOf(file), 0)).toBeLessThanOrEqual(2_200);
+  expect(linesOf("README.md")).toBeLessThanOrEqual(130);
+});
