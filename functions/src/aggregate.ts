@@ -1,8 +1,6 @@
 /**
- * Brings a counter up to date: reads it, asks `decide` for a step, takes the step, and so on until nothing is left to do.
- *
- * All tasks that a publish relies on are scheduled *before* it. So a crash at any point causes at worst one measurement too
- * many.
+ * Brings a counter up to date: reads it, asks `decide` for a step, takes the step, and so on until nothing is left to do. All
+ * tasks that a publish relies on are scheduled *before* it, so a crash at any point costs at worst one measurement too many.
  */
 import { logger } from "firebase-functions";
 import { SHARDS } from "../../core/src/index.ts";
@@ -88,9 +86,8 @@ function logChanges(counterId: string, previous: Published | undefined, next: Pu
   }
   const malformed = next.malformedShards.filter((id) => !previous?.malformedShards.includes(id));
   if (malformed.length > 0) {
-    logError("left malformed shards out of the total: correct or delete those whose count is not a finite number", {
-      counter: counterId,
-      shards: malformed,
-    });
+    const message =
+      "left malformed shards out of the total: correct or delete those whose count is not a finite number";
+    logError(message, { counter: counterId, shards: malformed });
   }
 }

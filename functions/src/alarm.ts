@@ -4,24 +4,17 @@
  */
 import { type App, getApp, getApps, initializeApp } from "firebase-admin/app";
 import { getEventarc } from "firebase-admin/eventarc";
+import type { Reconciliation } from "../../admin/src/index.ts";
 import { logError } from "./log.ts";
 
-/** The type of the event. Its subject is the counter's id, its data a {@link Drift}. */
+/** The type of the event. Its subject is the counter's id. */
 export const DRIFT_EVENT = "firestore-tally.v1.drift";
 
-/** A drift that a reconcile has found and corrected. */
-export interface Drift {
-  readonly counter: string;
-  readonly expected: number;
-  readonly found: number;
-  /** The number added to the counter. */
-  readonly drift: number;
-  /** The instant of the comparison, in ISO 8601. */
-  readonly asOf: string;
-}
-
-export async function raiseAlarm(drift: Drift): Promise<void> {
-  logError("a counter had drifted from its source, and was corrected", { ...drift });
+/** @param reconciliation  what a reconcile has found and corrected */
+export async function raiseAlarm(counter: string, reconciliation: Reconciliation): Promise<void> {
+  const { expected, found, drift, asOf } = reconciliation;
+  const data = { counter, expected, found, drift, asOf: asOf.toDate().toISOString() };
+  logError("a counter had drifted from its source, and was corrected", data);
   const { EVENTARC_CHANNEL, EVENTARC_CLOUD_EVENT_SOURCE, EXT_SELECTED_EVENTS } = process.env;
   if (!EVENTARC_CHANNEL) return;
   // The events chosen when the extension was installed; there may be none.
@@ -31,12 +24,11 @@ export async function raiseAlarm(drift: Drift): Promise<void> {
       .channel(EVENTARC_CHANNEL, allowed)
       .publish({
         type: DRIFT_EVENT,
-        subject: drift.counter,
+        subject: counter,
         source: EVENTARC_CLOUD_EVENT_SOURCE ?? "firestore-tally",
-        data: drift,
+        data,
       });
   } catch (error) {
-    const { counter } = drift;
     logError("could not publish the event of a drift; the counter is correct", { counter, error });
   }
 }

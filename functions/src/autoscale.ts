@@ -32,10 +32,9 @@ const SIGMAS = 2.5;
 /** How many new shards beyond the count prove contention. One may come from a client with an old count. */
 const PROVEN_CONTENTION = 2;
 
-/** The shard count, and since when the counter has been calm enough to shrink. */
 export interface Scaling {
   readonly shardCount: number;
-  /** `null` while the rate is not well below the capacity, or the count is the fewest already. */
+  /** Since when the rate has been low enough to shrink; `null` while it is not, or the count is the fewest already. */
   readonly calmSince: Millis | null;
 }
 

@@ -33,11 +33,7 @@ export interface Backend {
   readonly runByTimer?: Schedule;
 }
 
-/**
- * Creates the backend of this instance from its parameters and environment.
- *
- * @param runTask  runs a task where there is no task queue
- */
+/** Creates the backend of this instance from its parameters and environment. */
 export function createBackend(runTask: (backend: Backend, task: AggregationTask) => Promise<void>): Backend {
   const { FIRESTORE_EMULATOR_HOST, FUNCTIONS_EMULATOR } = process.env;
   // The emulator accepts any account. Without one, each task would first look for the machine's over the network.
@@ -58,10 +54,8 @@ export function createBackend(runTask: (backend: Backend, task: AggregationTask)
   return backend;
 
   async function runLater(task: AggregationTask): Promise<void> {
-    try {
-      await runTask(backend, task);
-    } catch (error) {
+    await runTask(backend, task).catch((error) => {
       logError("an aggregation failed; the next write or sweep repeats it", { counter: task.counterId, error });
-    }
+    });
   }
 }

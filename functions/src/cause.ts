@@ -16,7 +16,7 @@ export interface WriteEvent {
 export interface AggregationTask {
   readonly counterId: string;
   readonly due: Millis;
-  /** Whether the task is the next measurement of a polled counter. The other tasks count a write. */
+  /** Whether it is the poll that a publish has scheduled. The other tasks count a write. */
   readonly isPoll: boolean;
 }
 
@@ -32,12 +32,9 @@ export const LONGEST_DELAY: Millis = 50 * 60_000;
 
 /** A write or a task, as a decision needs it. */
 export interface Cause {
-  /** The commit time of the write, or the due time of the task. All writes up to it must be counted. */
+  /** The commit time of the write, or the due time of the task: all writes up to it must be counted. */
   readonly at: Millis;
-  /** Whether this is the poll that a publish has scheduled for `at`, or the sweep in its place. */
   readonly isPoll: boolean;
-  /** The shard that was written, if any. A measurement that contains its write has counted it. */
   readonly shardId?: string | undefined;
-  /** Whether the write created that shard. */
   readonly isNew?: boolean | undefined;
 }

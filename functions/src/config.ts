@@ -10,39 +10,29 @@ import { LONGEST_DELAY } from "./cause.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Millis } from "./time.ts";
 
+/** The parameters of parameters.ts, parsed. */
 export interface Config {
-  /** The collection that holds the counters. */
   readonly collection: string;
-  /** Fewest shards a counter has. */
   readonly minShards: number;
-  /** Most shards a counter may grow to. */
   readonly maxShards: number;
-  /** Writes per second a shard may take before the counter grows. */
+  /** Writes per second that a shard may take before the counter grows. */
   readonly writesPerShard: number;
-  /**
-   * How long a counter must have been calm before it shrinks, and a surplus shard quiet before it is folded. At least
-   * `MARK_LIFETIME_SECONDS`, since a fold deletes marks.
-   */
+  /** At least `MARK_LIFETIME_SECONDS`, since a fold deletes marks. */
   readonly shrinkCooldown: Millis;
-  /** A total is never published more often than this. */
   readonly minInterval: Millis;
-  /** A written counter is never published later than this. */
   readonly maxInterval: Millis;
   /** The relative change of a total that is worth publishing. */
   readonly precision: number;
-  /** The collections whose documents are counted, if any. */
+  /** The path of the counted collections, if any. */
   readonly counted: CountedCollection | undefined;
-  /** The documents to which totals are also written. */
   readonly mirrors: readonly Mirror[];
   /** How long history is kept; 0 keeps none. */
   readonly historyRetention: Millis;
 }
 
-const DAY: Millis = 86_400_000;
+export const DAY: Millis = 86_400_000;
 
 /**
- * Checks a configuration as a whole.
- *
  * @param isEmulated  whether a cool-down may be shorter: in the Functions emulator, where tests wait for folds
  * @throws CounterError `counter/invalid-config`, naming the parameter, its value and what is accepted
  */

@@ -48,10 +48,7 @@ export interface CounterState {
 }
 
 /** A {@link Reservation} in milliseconds. */
-export interface Reserved {
-  readonly shards: number;
-  readonly until: Millis;
-}
+export type Reserved = Reservation<Millis>;
 
 /** Cost: 1 read. */
 export async function readCounter(ref: DocumentReference): Promise<CounterState> {
@@ -132,7 +129,7 @@ function millis(value: unknown): Millis | null {
   return value instanceof Timestamp ? toMillis(value) : null;
 }
 
-/** The timestamp of an instant, to the microsecond. */
+/** To the microsecond. */
 export function toTimestamp(millis: Millis): Timestamp {
   const micros = Math.round(millis * 1_000);
   const seconds = Math.floor(micros / 1e6);

@@ -19,11 +19,9 @@ import { nextPublished, type PreviousState } from "./nextPublished.ts";
 import { isQuiet } from "./phase.ts";
 import { type Millis, toMillis } from "./time.ts";
 
-/** What is known when a step is decided. */
+/** The counter document, what was measured after it was read, and whether shards were folded before that. */
 export interface KnownState extends PreviousState {
-  /** What was measured after the counter document was read. */
   readonly measurement?: Measurement | undefined;
-  /** Whether shards were folded before that. */
   readonly hasFolded?: boolean | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The demand that a measurement shows. The shard count is decided from it. It holds an average rate, and the writes since
- * the last measurement: ten writes after an hour of silence are a burst, not ten an hour.
+ * The demand that a measurement shows: an average rate, and the writes since the last measurement. Ten writes after an hour of
+ * silence are a burst, not ten an hour.
  */
 import type { Cause } from "./cause.ts";
 import type { Config } from "./config.ts";
@@ -14,10 +14,9 @@ import { type Millis, toMillis } from "./time.ts";
 /** The time constant of the average rate: a write this long ago has 1/e of the weight of one now. */
 export const RATE_TIME_CONSTANT: Millis = 5_000;
 
-/** Writing has stopped when this many expected writes are missing: by chance that has a probability of e⁻¹⁰, 1 in 22,000. */
+/** Writing has stopped when this many expected writes are missing. The probability by chance is e⁻¹⁰, 1 in 22,000. */
 const STOPPED = 10;
 
-/** The writes since the last measurement, and the rate. */
 export interface Demand {
   /** Writes per second, averaged over some seconds. */
   readonly rate: number;
@@ -25,10 +24,7 @@ export interface Demand {
   readonly writes: number;
   /** The time in which these writes were made. More than 0. */
   readonly duration: Millis;
-  /**
-   * How many shards have appeared beyond the shard count that writers were told. Clients whose writes are refused or slow
-   * choose among more shards, so this number shows contention.
-   */
+  /** New shards beyond the shard count. Clients whose writes are refused or slow choose among more shards. */
   readonly contentionShards: number;
 }
 
@@ -67,10 +63,7 @@ export function demandOf(
   };
 }
 
-/**
- * The number of writes so far. For a counted collection a lower bound, since a creation and a deletion between two
- * measurements cancel out; only the rate uses it.
- */
+/** For a counted collection a lower bound: a creation and a deletion between two measurements cancel out. */
 export function writesSoFar(previous: Published | undefined, { counted, total, writes }: Measurement): number {
   if (!counted) return Math.max(writes, previous?.writes ?? 0);
   if (!previous) return total;
@@ -79,13 +72,7 @@ export function writesSoFar(previous: Published | undefined, { counted, total, w
   return previous.writes + (Number.isSafeInteger(change) ? change : 0);
 }
 
-/**
- * The average rate after another period.
- *
- * @param before    the average rate before; 0 if there was none
- * @param writes    how many writes there were in the period
- * @param duration  of the period, more than 0
- */
+/** The average rate after a period with `writes`. `before` is 0 if there was none. */
 export function averageRate(before: number, writes: number, duration: Millis): number {
   if (writes === 0 && (before * duration) / 1_000 >= STOPPED) return 0;
   const weight = Math.exp(-duration / RATE_TIME_CONSTANT);

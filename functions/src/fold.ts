@@ -14,10 +14,9 @@ import type { Millis } from "./time.ts";
 /** Documents per page and batch. A shard that is written meanwhile fails one batch, not the fold. */
 const PAGE_SIZE = 200;
 
+/** How many documents `shards` had, how many of them are client shards from the index on, and how many were folded. */
 export interface FoldResult {
-  /** Documents in `shards` before. */
   readonly documents: number;
-  /** Client shards from the index on. */
   readonly surplus: number;
   readonly folded: number;
 }

@@ -14,19 +14,15 @@ import type { Millis } from "./time.ts";
 /** A state to be written to the history. */
 export interface HistoryWrite {
   readonly state: Published;
-  /** The id of the document. */
+  /** The id of the document, and the key in its `points`. */
   readonly id: string;
-  /** The key in its `points`. */
   readonly key: string;
   readonly expireAt: Millis;
 }
 
 /** Where the history keeps the state that `next` replaces: in no place, one or two. */
-export function historyWrites(
-  previous: Published | undefined,
-  next: Published,
-  { historyRetention }: Config,
-): HistoryWrite[] {
+export function historyWrites(previous: Published | undefined, next: Published, config: Config): HistoryWrite[] {
+  const { historyRetention } = config;
   if (!previous || historyRetention === 0) return [];
   const isOver = (step: StoredStep) => isLater(step, previous.asOf, next.asOf);
   // The minutes of a sparse counter would cost as much as its totals.

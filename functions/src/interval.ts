@@ -18,11 +18,7 @@ export function isSparse(rate: number, { maxInterval }: Pick<Config, "maxInterva
   return rate * maxInterval < 1_000;
 }
 
-/**
- * @param rate        writes per second
- * @param countReads  the cost of counting the collection; 0 for a counter that sums its shards
- * @returns           the least time between two published totals
- */
+/** The least time between two published totals. `countReads` is 0 for a counter that sums its shards. */
 export function publishInterval(total: number, rate: number, countReads: number, config: Config): Millis {
   const { precision, minInterval, maxInterval } = config;
   const untilVisible = isSparse(rate, config) ? 0 : (1_000 * precision * Math.abs(total)) / rate;
@@ -31,10 +27,8 @@ export function publishInterval(total: number, rate: number, countReads: number,
 }
 
 /**
- * The earliest instant that the next publish may be exact for.
- *
- * The shortest interval applies after a shard was created beyond the shard count, which signals contention, and after
- * growth, because the average rate still lags.
+ * The earliest instant that the next publish may be exact for. The shortest interval applies after a shard was created beyond
+ * the shard count, which signals contention, and after growth, because the average rate still lags.
  */
 export function nextPublishDue(published: Published, config: Config, cause?: Cause): Millis {
   const { total, rate, asOf, countReads, shardCount, growing, countedCollection } = published;

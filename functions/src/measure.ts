@@ -37,11 +37,7 @@ export async function measureShards(shards: CollectionReference, documents: numb
 /** Documents counted for the price of one read (https://firebase.google.com/docs/firestore/pricing#aggregation_queries). */
 const COUNTED_PER_READ = 1_000;
 
-/**
- * Counts the documents of the collection that a counter counts. Cost: 1 read per 1,000 documents, at least 1.
- *
- * @returns `undefined` for a counter that sums its shards
- */
+/** Cost: 1 read per 1,000 documents, at least 1. @returns `undefined` for a counter that sums its shards */
 export async function measureCollection(
   { firestore, config }: Pick<Backend, "firestore" | "config">,
   counterId: string,

@@ -23,8 +23,7 @@ export interface MirrorTarget {
 const KEY = "{key}";
 
 /**
- * Reads the parameter `MIRRORS`: entries `group=path/{key}.field`, with commas between them.
- *
+ * Parses the parameter `MIRRORS`: entries `group=path/{key}.field`, with commas between them.
  * @throws CounterError `counter/invalid-config`, naming the entry and the mistake
  */
 export function parseMirrors(parameter: string): readonly Mirror[] {

@@ -10,9 +10,8 @@ import { hasSilentShards, type Measurement } from "./measurement.ts";
 import { type Activity, isQuiet, nextPhase, pollDelay } from "./phase.ts";
 import { type Millis, toMillis } from "./time.ts";
 
-/** The counter document before the publish. */
+/** The counter document before the publish. `previous` is `undefined` if there was no publish yet. */
 export interface PreviousState {
-  /** The last publish; `undefined` if there was none. */
   readonly previous: Published | undefined;
   readonly reservation?: Reserved | undefined;
 }

@@ -10,9 +10,8 @@ import {
   NO_COUNTED_COLLECTION,
   parseCountedCollection,
 } from "../../core/src/index.ts";
-import { type Config, validConfig } from "./config.ts";
+import { type Config, DAY, validConfig } from "./config.ts";
 import { parseMirrors } from "./mirror.ts";
-import type { Millis } from "./time.ts";
 
 /** Parameters are strings or whole numbers. A decimal is a string that the Firebase CLI checks when it is entered. */
 const decimal = {
@@ -94,30 +93,29 @@ export const params = {
 /** The Extensions service sets these itself: a service account with the roles in `extension.yaml`, and the most instances. */
 export const NOT_IN_EXTENSION: readonly string[] = [params.serviceAccount.name, params.maxInstances.name];
 
-const DAY: Millis = 86_400_000;
-
 let deployed: Config | undefined;
 
 /**
  * The configuration of this deployment. Not to be called at import time, when parameters have no values.
- *
  * @throws CounterError `counter/invalid-config`
  */
 export function deployedConfig(): Config {
   const isEmulated = process.env.FUNCTIONS_EMULATOR !== undefined;
-  const parameters = (): Config => ({
-    collection: params.collection.value(),
-    minShards: params.minShards.value(),
-    maxShards: params.maxShards.value(),
-    writesPerShard: Number(params.writesPerShard.value()),
-    shrinkCooldown: params.shrinkCooldownSeconds.value() * 1_000,
-    minInterval: params.minIntervalSeconds.value() * 1_000,
-    maxInterval: params.maxIntervalSeconds.value() * 1_000,
-    precision: Number(params.precision.value()),
-    counted: parseCountedCollection(params.countedCollection.value()),
-    mirrors: parseMirrors(params.mirrors.value()),
-    historyRetention: params.historyDays.value() * DAY,
-  });
-  deployed ??= validConfig(parameters(), isEmulated);
+  deployed ??= validConfig(
+    {
+      collection: params.collection.value(),
+      minShards: params.minShards.value(),
+      maxShards: params.maxShards.value(),
+      writesPerShard: Number(params.writesPerShard.value()),
+      shrinkCooldown: params.shrinkCooldownSeconds.value() * 1_000,
+      minInterval: params.minIntervalSeconds.value() * 1_000,
+      maxInterval: params.maxIntervalSeconds.value() * 1_000,
+      precision: Number(params.precision.value()),
+      counted: parseCountedCollection(params.countedCollection.value()),
+      mirrors: parseMirrors(params.mirrors.value()),
+      historyRetention: params.historyDays.value() * DAY,
+    },
+    isEmulated,
+  );
   return deployed;
 }

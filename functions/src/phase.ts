@@ -64,7 +64,6 @@ export interface Activity {
   readonly rate: number;
   /** The least time between this publish and the next. */
   readonly interval: Millis;
-  /** Whether there are shards whose writes trigger nothing. */
   readonly hasSilentShards: boolean;
 }
 
@@ -81,10 +80,7 @@ export function nextPhase(before: Phase | undefined, activity: Activity, config:
   return quietFor >= cooling ? "cooling" : quietFor >= shrunk ? "shrunk" : "quiet";
 }
 
-/**
- * The time from a publish to the next poll; `undefined` if the next write triggers the measurement. At most the longest
- * interval while the shard count is above 1.
- */
+/** The time from a publish to the next poll; `undefined` if the next write triggers the measurement. */
 export function pollDelay(
   phase: Phase,
   { rate, interval, quietFor, shardCount }: Pick<Activity, "rate" | "interval" | "quietFor"> & { shardCount: number },
@@ -105,5 +101,6 @@ export function pollDelay(
   };
   const delay = delays[phase];
   if (delay === undefined) return undefined;
+  // Writers may still spread over several shards, whose writes trigger nothing.
   return Math.min(Math.max(shardCount > 1 ? Math.min(delay, maxInterval) : delay, interval), LONGEST_DELAY);
 }

@@ -18,9 +18,8 @@ import { logError } from "./log.ts";
 import { type MirrorTarget, mirrorOf } from "./mirror.ts";
 
 /**
- * Cost: 1 write of the counter document, 1 of the mirror if the total has changed, and 1 per document of the history.
- *
- * The mirror is skipped if its document is missing or full. The next change of the total tries again.
+ * Cost: 1 write of the counter document, 1 of the mirror if the total has changed, and 1 per document of the history. The
+ * mirror is skipped if its document is missing or full; the next change of the total tries again.
  *
  * @param asOf  the instant that `next` is exact for, to the last digit
  * @returns whether the commit succeeded; if not, another instance has published

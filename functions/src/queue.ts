@@ -31,11 +31,7 @@ export function cloudTasks(functions: Functions, location: string): Schedule {
   };
 }
 
-/**
- * Schedules tasks with timers of this process. No task runs before it is due by `now`.
- *
- * @param run  called when the task is due; must handle its own errors
- */
+/** Schedules tasks with timers of this process. None runs before it is due by `now`. `run` must handle its own errors. */
 export function timers(run: (task: AggregationTask) => Promise<void>, now: () => Millis): Schedule {
   const scheduled = new Set<string>();
   return async (task) => {

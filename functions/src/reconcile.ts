@@ -1,8 +1,6 @@
 /**
- * Reconciles the counters that are due, with the server SDK's `reconcileCounter`, and raises an alarm about drift.
- *
- * A counter is due again a whole number of its intervals later, also after a failure. If the function crashes before, the
- * counter is still due.
+ * Reconciles the counters that are due, with the server SDK's `reconcileCounter`, and raises an alarm about drift. A counter
+ * is due again a whole number of its intervals later, also after a failure; after a crash it is still due.
  */
 import { FieldValue, type QueryDocumentSnapshot } from "firebase-admin/firestore";
 import { reconcileCounter } from "../../admin/src/index.ts";
@@ -40,9 +38,7 @@ async function reconcileWithTimeout(backend: Backend, counter: QueryDocumentSnap
   });
   await Promise.race([reconcile(backend, counter), timeout])
     .finally(() => reschedule(backend, counter))
-    .catch((error) => {
-      logError("could not reconcile a counter", { counter: counter.id, error });
-    });
+    .catch((error) => logError("could not reconcile a counter", { counter: counter.id, error }));
 }
 
 async function reconcile({ config }: Backend, counter: QueryDocumentSnapshot): Promise<void> {
@@ -51,10 +47,8 @@ async function reconcile({ config }: Backend, counter: QueryDocumentSnapshot): P
   if (countedCollectionOf(id, config.counted)) throw new Error("counts a collection by itself; remove its source");
   const { schedule } = parseSource(counter.get("source"));
   // `counter()` would keep each counter in memory as long as the process lives.
-  const { expected, found, drift, asOf } = await reconcileCounter({ firestore: ref.firestore, id, path: ref.path });
-  if (Math.abs(drift) > schedule.alarmBeyond) {
-    await raiseAlarm({ counter: id, expected, found, drift, asOf: asOf.toDate().toISOString() });
-  }
+  const reconciliation = await reconcileCounter({ firestore: ref.firestore, id, path: ref.path });
+  if (Math.abs(reconciliation.drift) > schedule.alarmBeyond) await raiseAlarm(id, reconciliation);
 }
 
 /** Sets the next due time, unless another sweep has, or the source was changed meanwhile. */

@@ -18,10 +18,6 @@ export function shardIndex(id: string): number | undefined {
 }
 
 /** The client shards from `fromIndex` on that were not written after `quietSince`. */
-export function foldableShards(
-  shards: readonly ListedShard[],
-  fromIndex: number,
-  quietSince: Millis,
-): readonly ListedShard[] {
+export function foldableShards(shards: readonly ListedShard[], fromIndex: number, quietSince: Millis) {
   return shards.filter(({ id, updatedAt }) => (shardIndex(id) ?? -1) >= fromIndex && toMillis(updatedAt) <= quietSince);
 }

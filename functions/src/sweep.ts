@@ -28,18 +28,15 @@ export async function runSweep(backend: Backend): Promise<void> {
 async function repairLostPolls(backend: Backend): Promise<void> {
   const id = FieldPath.documentId();
   const polled = backend.counters.where("phase", "in", POLLED_PHASES).orderBy(id);
+  const repairPage = ({ docs }: QuerySnapshot) => Promise.all(docs.map((counter) => repair(backend, counter)));
   const first = await polled.limit(PAGE_SIZE).get();
-  if (first.size < PAGE_SIZE) return await repairPage(backend, first);
+  if (first.size < PAGE_SIZE) return void (await repairPage(first));
   const start = String.fromCharCode(randomInt(33, 127));
   for (const part of [polled.where(id, ">=", start), polled.where(id, "<", start)]) {
     const pages = part.limit(PAGE_SIZE);
     let page = await pages.get();
-    for (; !page.empty; page = await pages.startAfter(page.docs.at(-1)).get()) await repairPage(backend, page);
+    for (; !page.empty; page = await pages.startAfter(page.docs.at(-1)).get()) await repairPage(page);
   }
-}
-
-async function repairPage(backend: Backend, { docs }: QuerySnapshot): Promise<void> {
-  await Promise.all(docs.map((counter) => repair(backend, counter)));
 }
 
 async function repair(backend: Backend, snapshot: QueryDocumentSnapshot): Promise<void> {
@@ -48,11 +45,8 @@ async function repair(backend: Backend, snapshot: QueryDocumentSnapshot): Promis
   if (!before || !isPollLost(before, backend.now())) return;
   try {
     const { published: after } = await aggregate(backend, state, { at: before.nextPollAt ?? 0, isPoll: true });
-    logger.warn("repaired a counter whose poll was lost", {
-      counter: snapshot.id,
-      from: before.total,
-      to: after?.total,
-    });
+    const totals = { from: before.total, to: after?.total };
+    logger.warn("repaired a counter whose poll was lost", { counter: snapshot.id, ...totals });
   } catch (error) {
     logError("could not poll a counter; the next sweep tries again", { counter: snapshot.id, error });
   }

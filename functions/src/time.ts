@@ -9,10 +9,8 @@ export function toMillis(timestamp: { readonly seconds: number; readonly nanosec
 }
 
 /**
- * Waits for a duration by the clock `now`; returns at once if the duration is not positive.
- *
- * A timer runs by another clock, in whole milliseconds, and may fire early by `now`. A task that ran a millisecond early
- * would find its counter not due yet, and would have to be scheduled again.
+ * Waits for a duration by the clock `now`; not at all if it is not positive. A timer may fire early by that clock, and a task
+ * that ran a millisecond early would have to be scheduled again.
  */
 export async function sleep(duration: Millis, now: () => Millis = Date.now): Promise<void> {
   const end = now() + duration;

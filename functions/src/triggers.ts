@@ -21,7 +21,7 @@ import { createWakeHandler, latestDeletionTime } from "./wake.ts";
 
 let instance: { backend: Backend; handleWrite: ReturnType<typeof createWakeHandler> } | undefined;
 
-/** Created by the first event: parameters have no values at import time, and `onInit` does not run for 1st generation tasks. */
+/** Created by the first event. Parameters have no values at import time, and `onInit` does not run for 1st generation tasks. */
 function getInstance() {
   if (!instance) {
     const backend = createBackend(runTask);
@@ -32,17 +32,12 @@ function getInstance() {
 
 const isExtension = packaging() === "extension";
 
-/**
- * How many events or tasks an instance handles at a time. One that lists 10,000 shards takes some 10 MB. 20 of them fit into
- * the memory beside Node.js and the SDK; 80, the platform's default, would not. An extension's instance handles one.
- */
-const concurrency = 20;
-
 /** Not for an extension, whose options are in `extension.yaml`. An empty account and 0 instances mean the defaults. */
 const options = {
   region: params.location,
   memory: "512MiB",
-  concurrency,
+  // Listing 10,000 shards takes some 10 MB. The platform's default of 80 at a time would not fit into the memory.
+  concurrency: 20,
   serviceAccount: params.serviceAccount,
   maxInstances: params.maxInstances,
 } as const;
@@ -52,29 +47,27 @@ const retried = { ...options, database: params.database, retry: true } as const;
 
 export const wake = onDocumentCreated(
   { document: expr`${params.collection}/{counterId}/shards/{shardId}`, ...retried },
-  ({ data }) => shardWritten(data, true),
+  ({ data }) => shardWritten(data),
 );
 export const wakezero = onDocumentUpdated(
   { document: expr`${params.collection}/{counterId}/shards/0`, ...retried },
-  ({ data }) => shardWritten(data?.after, false, data?.before),
+  ({ data }) => shardWritten(data?.after, data?.before),
 );
 export const wakebase = onDocumentUpdated(
   { document: expr`${params.collection}/{counterId}/shards/base`, ...retried },
-  ({ data }) => shardWritten(data?.after, false, data?.before),
+  ({ data }) => shardWritten(data?.after, data?.before),
 );
 
-async function shardWritten(
-  snapshot: DocumentSnapshot | undefined,
-  isNew: boolean,
-  before?: DocumentSnapshot,
-): Promise<void> {
+/** @param before  the shard before an update; a new shard has none */
+async function shardWritten(snapshot?: DocumentSnapshot, before?: DocumentSnapshot): Promise<void> {
   if (!snapshot?.updateTime) return;
   // Only old marks were removed.
   if (before && ["count", "writes"].every((field) => before.get(field) === snapshot.get(field))) return;
   // Not from the event's parameters, which are decoded as if they were a URL's: an id may contain "%2F" or "é".
   const { id: shardId, parent: shards } = snapshot.ref;
   const counterId = (shards.parent as DocumentReference).id;
-  await getInstance().handleWrite({ counterId, shardId, isNew, committedAt: toMillis(snapshot.updateTime) });
+  const committedAt = toMillis(snapshot.updateTime);
+  await getInstance().handleWrite({ counterId, shardId, isNew: before === undefined, committedAt });
 }
 
 /** Creations and deletions alone: an update of a counted document costs nothing. */

@@ -17,8 +17,6 @@ import type { Millis } from "./time.ts";
 /**
  * An upper bound of the time of a deletion. The event's own time may be truncated (the emulator's is, to the second), but the
  * document was deleted before the event arrived. Too late a bound costs at worst another measurement.
- *
- * @param eventTime  RFC 3339
  */
 export function latestDeletionTime(eventTime: string, now: Millis): Millis {
   return Math.max(Date.parse(eventTime) + 1, now);
