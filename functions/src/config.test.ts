@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { CounterError, MARK_LIFETIME_SECONDS, parseCountedCollection } from "../../core/src/index.ts";
@@ -134,6 +134,18 @@ describe("the extension and the function kit are the same", () => {
     expect(document).toContain(
       `${["No", "One", "Two", "Three", "Four", "Five", "Six"][functions.length]} small functions`,
     );
+  });
+
+  test("POSTINSTALL.md explains each line that the functions log", () => {
+    const document = text("../../POSTINSTALL.md").replace(/\s+/g, " ");
+    const sources = readdirSync(new URL(".", import.meta.url)).filter((file) => !file.endsWith(".test.ts"));
+    const logged = sources.flatMap((file) => [
+      ...text(`./${file}`).matchAll(/(?:logError\(|logger\.\w+\(|message =|missing:|incomplete:)\s*"([^":;,]+)/g),
+    ]);
+    // The task queue takes the place of timers in production.
+    const messages = logged.map(([, message = ""]) => message).filter((one) => one !== "an aggregation failed");
+    expect(messages.length).toBeGreaterThan(9);
+    for (const message of messages) expect(document).toContain(`\`${message}`);
   });
 
   test("the event that is published is declared", () => {

@@ -51,7 +51,7 @@ export async function measureCollection(
 }
 
 const WARNINGS = {
-  missing: "the index of `shards` is missing, so each measurement reads every shard: deploy firestore.indexes.json",
+  missing: "the index of shards is missing, so each measurement reads every shard: deploy firestore.indexes.json",
   incomplete:
     "some shards are not in the index, so each measurement reads every shard: give them the fields of docs/data-model.md",
 } as const;

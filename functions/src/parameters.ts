@@ -67,13 +67,13 @@ export const params = {
     default: NO_COUNTED_COLLECTION,
     description:
       "The path of a collection whose documents are counted, such as posts or posts/{post}/comments. " +
-      `${NO_COUNTED_COLLECTION}, a collection that nobody has, counts nothing.`,
+      `${NO_COUNTED_COLLECTION} counts nothing.`,
   }),
   mirrors: defineString("MIRRORS", {
     default: "",
     description:
-      "Fields of your own documents that totals also land in, by group: likes=posts/{key}.likes puts the total of " +
-      "likes:42 into the field likes of posts/42. Put commas between several.",
+      "Fields of your own documents to which totals are also written, by group: likes=posts/{key}.likes writes the total " +
+      "of likes:42 to the field likes of posts/42. Separate several with commas.",
   }),
   historyDays: defineInt("HISTORY_DAYS", {
     default: 30,
