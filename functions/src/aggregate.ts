@@ -13,7 +13,7 @@ import { logError } from "./log.ts";
 import { measureCounter } from "./measure.ts";
 import type { Measurement } from "./measurement.ts";
 import { publish } from "./publish.ts";
-import type { Millis } from "./time.ts";
+import { type Millis, toMillis } from "./time.ts";
 
 /** What an aggregation leaves behind. */
 export interface Outcome {
@@ -21,6 +21,8 @@ export interface Outcome {
   readonly published: Published | undefined;
   /** When another measurement is certain to take place, if one was scheduled. */
   readonly scheduled?: Millis;
+  /** An instant at which a counter that was never published had no shards: all writes before it were deleted. */
+  readonly missingAt?: Millis | undefined;
 }
 
 /**
@@ -42,7 +44,7 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
     const step = decide(cause, { previous, reservation, measurement, hasFolded }, now(), snapshotLag, config);
     switch (step.do) {
       case "nothing":
-        return { published: previous };
+        return { published: previous, missingAt: previous || !measurement ? undefined : toMillis(measurement.asOf) };
       case "schedule":
         await schedule({ counterId, ...step.task });
         return { published: previous, scheduled: step.task.due };

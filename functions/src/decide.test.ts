@@ -324,6 +324,15 @@ describe("of a measurement", () => {
   });
 });
 
+test("a counter without shards is measured again when the snapshot is late enough, and no task is scheduled for it", () => {
+  const measurement: Measurement = { total: 0, writes: 0, documents: 0, asOf: toTimestamp(T) };
+  const step = (at: number, margin: number) =>
+    inWords(decide({ at, isPoll: false }, { previous: undefined, measurement }, T + 100, margin, defaults));
+  expect(step(T, 0)).toBe("nothing");
+  expect(step(T + 20, 0)).toBe("wait 0.02");
+  expect(step(T + 20, 50)).toBe("wait 0.07");
+});
+
 test("a fold is followed by a publish; what it could not fold is looked at again in 50 minutes", () => {
   const cooling = situations.cooling as Published;
   const cause: Cause = { at: T + 600_000, isPoll: true };

@@ -30,7 +30,7 @@ export type Step =
   | { readonly do: "nothing" }
   | { readonly do: "schedule"; readonly task: ScheduledTask }
   | { readonly do: "measure" }
-  /** This instance's clock is ahead of the database's: wait, then measure again. */
+  /** The database's clock or its snapshot is behind: wait, then measure again. */
   | { readonly do: "wait"; readonly duration: Millis }
   /** Fold shards from `fromIndex` on that were not written after `quietSince`; then measure again. */
   | { readonly do: "fold"; readonly fromIndex: number; readonly quietSince: Millis }
@@ -64,10 +64,10 @@ export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag
   if (fromIndex !== undefined) return { do: "fold", fromIndex, quietSince: asOf - config.shrinkCooldown };
 
   const isCounted = cause.at <= asOf - snapshotLag || includesWrite(measurement, cause.shardId, cause.at);
-  const again = { due: Math.max(nextPublishDue(next, config), cause.at), isPoll: false };
-  // A counter with no shards and no publish stays unpublished.
+  // A counter with no shards and no publish stays unpublished. A task would find it missing again.
   const isMissing = !previous && !measurement.counted && measurement.documents === 0;
-  if (isMissing) return isCounted ? { do: "nothing" } : { do: "schedule", task: again };
+  if (isMissing) return isCounted ? { do: "nothing" } : { do: "wait", duration: cause.at + snapshotLag - asOf };
+  const again = { due: Math.max(nextPublishDue(next, config), cause.at), isPoll: false };
   // An unchanged total is published, too: if writes cancel out, an instance that measured between them may be about to
   // publish. Only this publish makes its precondition fail.
   const poll = next.nextPollAt === null ? [] : [{ due: next.nextPollAt, isPoll: true }];

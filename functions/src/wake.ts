@@ -3,7 +3,7 @@
  * counted collection was created or deleted. The event carries no value, only a commit time.
  *
  * An instance remembers the last outcome of each counter, which answers most events of a busy counter without any I/O. The
- * outcome cannot become false: counted writes stay counted, and a scheduled measurement takes place.
+ * outcome cannot become false: counted writes stay counted, deleted ones deleted, and a scheduled measurement takes place.
  */
 import { countedCollectionOf } from "../../core/src/index.ts";
 import { aggregate, type Outcome } from "./aggregate.ts";
@@ -51,17 +51,19 @@ export function createWakeHandler(backend: Backend): (event: WriteEvent) => Prom
   /** Whether the last outcome shows that the write is counted, or that a measurement at or after it is scheduled. */
   function isAnswered(outcome: Outcome | undefined, cause: Cause): boolean {
     if (!outcome) return false;
-    const { published, scheduled = 0 } = outcome;
+    const { published, scheduled = 0, missingAt = 0 } = outcome;
+    if (cause.at <= missingAt - snapshotLag) return true;
     const step = decide(cause, { previous: published }, now(), snapshotLag, config);
     return step.do === "nothing" || (step.do === "schedule" && step.task.due <= scheduled);
   }
 
   async function handle(counterId: string, cause: Cause): Promise<void> {
     const ref = backend.counters.doc(counterId);
-    const state = isFirstWrite(counterId, cause) ? missingCounter(ref) : await readCounter(ref);
-    const outcome = await aggregate(backend, state, cause);
+    const isAssumed = isFirstWrite(counterId, cause);
+    const outcome = await aggregate(backend, isAssumed ? missingCounter(ref) : await readCounter(ref), cause);
     outcomes.delete(counterId);
-    outcomes.set(counterId, outcome);
+    // Whether the counter was published is only known if its document was read.
+    outcomes.set(counterId, isAssumed ? { ...outcome, missingAt: undefined } : outcome);
     if (outcomes.size > MEMORY_SIZE) outcomes.delete(outcomes.keys().next().value as string);
   }
 

@@ -92,7 +92,8 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
   // Traffic, and ten minutes in which most of what is late arrives, still under faults.
   await scheduler.runUntil(START + (actions.at(-1)?.at ?? 0) + 600 * SECOND);
   faults.isOn = false;
-  await scheduler.runUntil(scheduler.now + 4 * HOUR);
+  // A crowd's events, one by one in a world where each call takes seconds, need hours.
+  await scheduler.runUntil(scheduler.now + 24 * HOUR);
   record("oracle", () => "everything has been delivered");
   oracle.atRest((counter) => network.database.get(`${config.collection}/${counter}`).fields);
   // Sweeps alone: counters shrink, shards are folded.
