@@ -22,6 +22,8 @@ export default defineConfig({
           name: "unit",
           // A process for each of so many short files would take longer than the tests.
           isolate: false,
+          // A property on a busy machine takes longer than the five seconds that are the default.
+          testTimeout: 30_000,
           include: [
             "{core,client,admin,functions,costs,cli,web}/src/**/*.test.ts",
             "client/*.test.ts",

@@ -50,6 +50,7 @@ const FOUND = {
   "a poll is for another instant than the document says": [36],
   "an idle counter stays idle if nothing was written to a new shard": [2650],
   "a counted collection is due when a shard says so": [3778],
+  "an instance forgets that a counter is missing": [42_690],
 };
 
 test.each(Object.entries(FOUND))("found and fixed: %s", { timeout: 60_000 }, async (name, seeds) => {
