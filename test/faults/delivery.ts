@@ -1,66 +1,64 @@
 /**
- * Stands between the emulators and the functions, delivers events and tasks as production does, and makes trouble.
+ * A proxy between the emulators and the functions, which delivers events and tasks as production does, with faults.
  *
- * Events: the Firestore emulator sends each event once and forgets it, whatever becomes of it. Production's are
- * delivered at least once, in no order, again and again for 24 hours until the function succeeds
- * (https://firebase.google.com/docs/functions/retries). So an event is accepted at once, kept, and tried until it
- * is handled; only the pauses are shorter than production's 10 s and more.
+ * Events: the Firestore emulator sends each event once and never repeats it. Production delivers at least once, in no
+ * order, and retries for 24 hours until the function succeeds (https://firebase.google.com/docs/functions/retries). So
+ * the proxy accepts each event at once, keeps it, and delivers it until a function has handled it. Its backoff is shorter
+ * than production's 10 s and more.
  *
- * Tasks: the Tasks emulator does try again, until the attempts of the queue's `retryConfig` are used up, as production
- * does; so each dispatch is passed on, and its outcome back. Only it dispatches at once, whatever the schedule says, so
- * the task is held here until then.
+ * Tasks: the Tasks emulator retries as production does, by the queue's `retryConfig`. So the proxy forwards each
+ * dispatch and returns its outcome. The emulator ignores the schedule time, so the proxy holds each task until then.
  */
 import { once } from "node:events";
 import { Agent, createServer, type IncomingHttpHeaders, type IncomingMessage, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Each is a probability, for one delivery. */
-export interface Trouble {
-  /** It does not arrive. It is tried again later. */
+/** Each is the probability of a fault for one delivery. */
+export interface DeliveryFaults {
+  /** The delivery does not arrive. The sender retries later. */
   lost: number;
-  /** It arrives and is handled, but the answer is lost; so it comes again. */
+  /** The delivery is handled, but its answer is lost, so the sender retries. */
   answerLost: number;
-  /** It arrives twice, at independent times. */
-  twice: number;
-  /** Of a call that schedules a task: it fails. Whether the task was taken before, the caller cannot tell. */
-  unqueued: number;
-  /** The longest it is held back; how long is random, so deliveries overtake each other. */
-  delayMs: number;
+  /** The delivery arrives twice, at independent times. */
+  duplicated: number;
+  /** A call that schedules a task fails, in half of the cases after the task was accepted. */
+  enqueueFailed: number;
+  /** The longest delay. Each delivery has a random one, so deliveries overtake each other. */
+  maxDelayMs: number;
 }
 
-export const NO_TROUBLE: Trouble = { lost: 0, answerLost: 0, twice: 0, unqueued: 0, delayMs: 0 };
+export const NO_FAULTS: DeliveryFaults = { lost: 0, answerLost: 0, duplicated: 0, enqueueFailed: 0, maxDelayMs: 0 };
 
-/** The trouble there was so far. */
-export interface Incidents {
+/** How many faults were injected so far. */
+export interface InjectedDeliveryFaults {
   lost: number;
   answersLost: number;
-  doubled: number;
-  /** Calls that schedule a task which failed; some of them after the task was taken. */
-  unqueued: number;
+  duplicated: number;
+  enqueueFailed: number;
 }
 
 export interface Delivery {
   /** `host:port` to send to. */
   readonly address: string;
-  readonly incidents: Incidents;
-  trouble: Trouble;
-  /** How many events, copies included, or tasks are accepted and not yet handled. */
+  readonly injected: InjectedDeliveryFaults;
+  faults: DeliveryFaults;
+  /** Tasks, or events with their duplicates, that are accepted and not handled yet. */
   pending(): number;
   stop(): Promise<void>;
 }
 
 /**
- * How long a function may take to answer. The emulator never answers when a worker dies while it starts, so this is when
- * the event is tried again; production would at once. Not shorter, since each new try may start another worker: a slow
- * machine would come to start workers only.
+ * How long a function may take to answer. The emulator never answers when a worker dies while it starts, so the proxy
+ * retries after this time; production retries at once. A shorter time would start a further worker with each retry, and a
+ * slow machine would do nothing else.
  */
-const DEADLINE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
-/** Pauses before an event is delivered again. */
-const MAX_PAUSE_MS = 1_000;
+/** The longest pause before an event is delivered again. */
+const MAX_BACKOFF_MS = 1_000;
 
-/** Events, and tasks, under way at a time: the emulator runs a process for each. Production's instances take 80 each. */
+/** Concurrent events, and concurrent tasks: the emulator runs a process for each. Production's instances take 80 each. */
 const CONCURRENCY = 4;
 
 interface Message {
@@ -71,19 +69,19 @@ interface Message {
 
 /** @param functions  `host:port` of the functions */
 export async function deliverEvents(functions: string): Promise<Delivery> {
-  const { post, stop } = courier(functions, CONCURRENCY);
+  const { post, stop } = forwarder(functions, CONCURRENCY);
   let pending = 0;
   let closed = false;
   const server = await serve((message, answer) => {
     answer(200);
-    const twice = happens(delivery.trouble.twice);
-    if (twice) delivery.incidents.doubled++;
-    for (let copies = twice ? 2 : 1; copies > 0; copies--) void deliver(message);
+    const isDuplicated = happens(delivery.faults.duplicated);
+    if (isDuplicated) delivery.injected.duplicated++;
+    for (let copies = isDuplicated ? 2 : 1; copies > 0; copies--) void deliver(message);
   });
   const delivery = {
     address: addressOf(server),
-    incidents: { lost: 0, answersLost: 0, doubled: 0, unqueued: 0 },
-    trouble: NO_TROUBLE,
+    injected: { lost: 0, answersLost: 0, duplicated: 0, enqueueFailed: 0 },
+    faults: NO_FAULTS,
     pending: () => pending,
     async stop() {
       closed = true;
@@ -96,18 +94,18 @@ export async function deliverEvents(functions: string): Promise<Delivery> {
 
   async function deliver(message: Message): Promise<void> {
     pending++;
-    while (!closed && !(await attempt(delivery, message, post))) await sleep(Math.random() * MAX_PAUSE_MS);
+    while (!closed && !(await attempt(delivery, message, post))) await sleep(Math.random() * MAX_BACKOFF_MS);
     pending--;
   }
 }
 
 /**
- * @param tasks      `host:port` of the Tasks emulator. Tasks that are enqueued through here are dispatched through here
+ * @param tasks      `host:port` of the Tasks emulator. The proxy also receives the dispatch of each task it enqueues
  * @param functions  `host:port` of the functions
  */
 export async function deliverTasks(tasks: string, functions: string): Promise<Delivery> {
-  const queue = courier(tasks, Number.POSITIVE_INFINITY);
-  const { post, stop } = courier(functions, CONCURRENCY);
+  const queue = forwarder(tasks, Number.POSITIVE_INFINITY);
+  const { post, stop } = forwarder(functions, CONCURRENCY);
   const waiting = new Set<string>();
   const server = await serve(async (message, answer) => {
     const location = /^\/projects\/(.+)\/locations\/(.+)\/queues\/(.+)\/tasks$/.exec(message.path);
@@ -115,17 +113,16 @@ export async function deliverTasks(tasks: string, functions: string): Promise<De
       const [, project, region, name] = location;
       const body = JSON.parse(message.body.toString());
       body.task.httpRequest.url = `http://${delivery.address}/${project}/${region}/${name}`;
-      const fails = happens(delivery.trouble.unqueued);
-      if (fails) delivery.incidents.unqueued++;
+      const fails = happens(delivery.faults.enqueueFailed);
+      if (fails) delivery.injected.enqueueFailed++;
       if (fails && happens(0.5)) return answer(500);
       const { status, body: answered } = await queue.post({ ...message, body: Buffer.from(JSON.stringify(body)) });
       if (status < 300) waiting.add(body.task.name.split("/").pop());
       return fails ? answer(500) : answer(status, answered);
     }
     await sleep(Math.max(Date.parse(`${message.headers["x-cloudtasks-tasketa"]}`) - Date.now(), 0));
-    const twice = happens(delivery.trouble.twice);
-    if (twice) {
-      delivery.incidents.doubled++;
+    if (happens(delivery.faults.duplicated)) {
+      delivery.injected.duplicated++;
       void attempt(delivery, message, post);
     }
     const handled = await attempt(delivery, message, post);
@@ -134,8 +131,8 @@ export async function deliverTasks(tasks: string, functions: string): Promise<De
   });
   const delivery = {
     address: addressOf(server),
-    incidents: { lost: 0, answersLost: 0, doubled: 0, unqueued: 0 },
-    trouble: NO_TROUBLE,
+    injected: { lost: 0, answersLost: 0, duplicated: 0, enqueueFailed: 0 },
+    faults: NO_FAULTS,
     pending: () => waiting.size,
     async stop() {
       stop();
@@ -147,17 +144,17 @@ export async function deliverTasks(tasks: string, functions: string): Promise<De
   return delivery;
 }
 
-/** One delivery, with whatever trouble befalls it. @returns whether the sender hears that it succeeded */
-async function attempt({ incidents, trouble }: Delivery, message: Message, post: Post): Promise<boolean> {
-  await sleep(Math.random() * trouble.delayMs);
-  if (happens(trouble.lost)) {
-    incidents.lost++;
+/** One delivery, with random faults. @returns whether the sender gets an acknowledgement */
+async function attempt({ injected, faults }: Delivery, message: Message, post: Post): Promise<boolean> {
+  await sleep(Math.random() * faults.maxDelayMs);
+  if (happens(faults.lost)) {
+    injected.lost++;
     return false;
   }
   const { status } = await post(message);
   if (status >= 300) return false;
-  const answerLost = happens(trouble.answerLost);
-  if (answerLost) incidents.answersLost++;
+  const answerLost = happens(faults.answerLost);
+  if (answerLost) injected.answersLost++;
   return !answerLost;
 }
 
@@ -167,8 +164,8 @@ function happens(probability: number): boolean {
 
 type Post = (message: Message) => Promise<{ status: number; body: Buffer }>;
 
-/** Sends messages on, few at a time. A connection that breaks, or no answer in time, counts as status 503. */
-function courier(address: string, concurrency: number): { post: Post; stop(): void } {
+/** Forwards messages, few at a time. A broken connection or a timeout counts as status 503. */
+function forwarder(address: string, concurrency: number): { post: Post; stop(): void } {
   const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
   const [host, port] = address.split(":");
   const post: Post = ({ path, headers, body }) =>
@@ -176,7 +173,7 @@ function courier(address: string, concurrency: number): { post: Post; stop(): vo
       const failed = () => resolve({ status: 503, body: Buffer.alloc(0) });
       const sent = request(
         {
-          ...{ agent, host: host as string, port: port as string, path, method: "POST", timeout: DEADLINE_MS },
+          ...{ agent, host: host as string, port: port as string, path, method: "POST", timeout: TIMEOUT_MS },
           headers: { ...headers, host: address, "content-length": body.length },
         },
         (response) => {

@@ -1,5 +1,5 @@
 /**
- * The real suite with everything between its parts open to faults:
+ * The Emulator Suite with a proxy for faults on every connection:
  *
  *     web clients ──cut──▶ Firestore ───events──▶ delivery ──▶ functions, in a process of their own
  *     servers ─────cut──▶     ▲                   ▲    ▲          │  │
@@ -13,11 +13,11 @@ import { type SeparateFunctions, startSeparateFunctions } from "../../testkit/em
 import { type CuttingProxy, cuttingProxy } from "../../testkit/tcpProxy.ts";
 import { type Delivery, deliverEvents, deliverTasks } from "./delivery.ts";
 
-export interface Rig {
+export interface FaultEnvironment {
   readonly functions: SeparateFunctions;
   readonly events: Delivery;
   readonly tasks: Delivery;
-  /** Between Firestore and: web clients, servers, functions. */
+  /** The proxies in front of Firestore, by the side that connects. */
   readonly connections: { readonly web: CuttingProxy; readonly server: CuttingProxy; readonly functions: CuttingProxy };
   /** Starts the functions, or starts them again after `functions.kill()`. */
   startFunctions(): Promise<void>;
@@ -25,11 +25,11 @@ export interface Rig {
 }
 
 /**
- * Everything up and in order. `process.env` then says where the suite is, as `testkit` wants it when it is loaded.
+ * Starts everything, and writes the addresses into `process.env`, where the modules of `testkit` read them when they load.
  *
  * @param params  parameters of the functions that differ from their defaults, by name
  */
-export async function startRig(params: Record<string, string> = {}): Promise<Rig> {
+export async function startFaultEnvironment(params: Record<string, string> = {}): Promise<FaultEnvironment> {
   const started: { stop(): Promise<void> }[] = [];
   const keep = <T extends { stop(): Promise<void> }>(part: T): T => {
     started.push(part);
@@ -46,13 +46,13 @@ export async function startRig(params: Record<string, string> = {}): Promise<Rig
       keep({ stop: cutting.close });
       return cutting;
     };
-    // Stopped in this order: nobody calls the functions any more when they go.
+    // Parts stop in this order: both deliveries before the functions that they call.
     const events = keep(await deliverEvents(functions.address));
     const tasks = keep(await deliverTasks(project.addresses.tasks as string, functions.address));
     keep(functions);
     const connections = { web: await proxy(), server: await proxy(), functions: await proxy() };
     const startFunctions = () => functions.start({ firestore: connections.functions.address, tasks: tasks.address });
-    // The functions look for nobody before their first event, so both start at the same time.
+    // The functions connect only with their first event, so both start at the same time.
     const [suite, up] = await Promise.allSettled([
       startEmulators({ packaging: "plain", params, project, eventsTo: events.address }).then(keep),
       startFunctions(),

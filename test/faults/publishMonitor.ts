@@ -1,45 +1,41 @@
-/** Sees every total that is published from now on, past all faults, and says what is wrong with their order. */
+/** Observes every published total during a run, and reports violations of their order. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type QuerySnapshot, Timestamp } from "firebase-admin/firestore";
 import { toMillis } from "../../functions/src/time.ts";
 import { admin } from "../../testkit/clients.ts";
 
-/** One published state, as it was seen. */
-interface Sighting {
+interface PublishedState {
   readonly asOf: number;
   readonly writes: number;
   readonly total: number;
 }
 
-export interface Witness {
-  /** Everything that contradicts I1 (one total for an instant), I3 (forward only) or I4 (calm). */
-  objections(): string[];
+export interface PublishMonitor {
+  /** Every violation of I1 (one total for each instant), I3 (only forward) and I4 (the interval). */
+  violations(): string[];
   stop(): Promise<void>;
 }
 
 /** The shortest time between two publishes, by default. */
 const MIN_INTERVAL_MS = 1_000;
 
-/**
- * Both listens and reads: under load the emulator's watches miss a change now and then, and reads miss what comes
- * between them.
- */
-export function startWitness(): Witness {
-  const states = new Map<string, Map<number, Sighting>>();
-  const objections: string[] = [];
-  let stopped = false;
+/** Listens and reads: under load the emulator's listeners miss some changes, and reads miss the states between them. */
+export function monitorPublishes(): PublishMonitor {
+  const states = new Map<string, Map<number, PublishedState>>();
+  const violations: string[] = [];
+  let isStopped = false;
 
   const observer = () => {
-    const last = new Map<string, Sighting>();
+    const last = new Map<string, PublishedState>();
     return (snapshot: QuerySnapshot) => {
       for (const { id, data } of snapshot.docs.map((doc) => ({ id: doc.id, data: doc.data() }))) {
         const now = { asOf: toMillis(data.asOf), writes: data.writes, total: data.total };
         const before = last.get(id);
         if (before && (now.asOf < before.asOf || now.writes < before.writes)) {
-          objections.push(`I3: ${id} went back from ${JSON.stringify(before)} to ${JSON.stringify(now)}`);
+          violations.push(`I3: ${id} went back from ${JSON.stringify(before)} to ${JSON.stringify(now)}`);
         }
-        const same = states.get(id)?.get(now.asOf);
-        if (same && same.total !== now.total) objections.push(`I1: ${id} had two totals for ${now.asOf}`);
+        const known = states.get(id)?.get(now.asOf);
+        if (known && known.total !== now.total) violations.push(`I1: ${id} had two totals for ${now.asOf}`);
         last.set(id, now);
         states.set(id, (states.get(id) ?? new Map()).set(now.asOf, now));
       }
@@ -47,26 +43,26 @@ export function startWitness(): Witness {
   };
   const counters = admin.collection("counters").where("asOf", ">", Timestamp.now());
   const unsubscribe = counters.onSnapshot(observer());
-  const reading = read(observer());
+  const reading = readRepeatedly(observer());
   return {
-    objections: () => [...objections, ...[...states].flatMap(([id, of]) => tooSoon(id, of))],
+    violations: () => [...violations, ...[...states].flatMap(([id, states]) => shortIntervals(id, states))],
     async stop() {
-      stopped = true;
+      isStopped = true;
       unsubscribe();
       await reading;
     },
   };
 
-  async function read(observe: (snapshot: QuerySnapshot) => void): Promise<void> {
-    while (!stopped) {
+  async function readRepeatedly(observe: (snapshot: QuerySnapshot) => void): Promise<void> {
+    while (!isStopped) {
       observe(await counters.get());
       await sleep(100);
     }
   }
 }
 
-function tooSoon(id: string, of: ReadonlyMap<number, Sighting>): string[] {
-  const asOf = [...of.keys()].sort((a, b) => a - b);
+function shortIntervals(id: string, states: ReadonlyMap<number, PublishedState>): string[] {
+  const asOf = [...states.keys()].sort((a, b) => a - b);
   return asOf.flatMap((at, i) => {
     const gap = at - (asOf[i - 1] ?? Number.NEGATIVE_INFINITY);
     return gap < MIN_INTERVAL_MS ? [`I4: ${id} was published twice within ${gap} ms`] : [];
