@@ -15,7 +15,8 @@ const ON_DOCUMENTS = ["test/docs/{facts,guide,links,security}.test.ts"];
 
 export default defineConfig({
   test: {
-    // Unit tests stand beside their source and need nothing, nor does the simulation; the others need the emulators.
+    // Unit tests stand beside their source and need nothing, nor does the simulation; the others need the emulators. The
+    // comparison of the simulation's model with the emulator (test/simulation/emulator) is one of the others.
     projects: [
       {
         test: {
@@ -37,7 +38,12 @@ export default defineConfig({
           ...onSuite,
           name: "emulators",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/{simulation,faults,browser}/**", "test/rules/fuzz.test.ts", ...ON_DOCUMENTS],
+          exclude: [
+            "test/simulation/*.test.ts",
+            "test/{faults,browser}/**",
+            "test/rules/fuzz.test.ts",
+            ...ON_DOCUMENTS,
+          ],
         },
       },
       { test: { ...onSuite, name: "browser", include: ["test/browser/*.test.ts"] } },

@@ -1,6 +1,6 @@
 /**
- * Bundles the simulation with the code under test: the real sources, in which the SDKs, the clock and chance are the
- * simulation's. A mutation puts a mistake in place of one function or constant.
+ * Bundles the simulation with the code under test: the real sources, with the SDKs, the clock and random numbers replaced.
+ * A mutation replaces one function or constant by a faulty one.
  */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -9,21 +9,21 @@ import { build, type Plugin } from "esbuild";
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
-/** Names one declaration at the top level of a module. */
+/** A declaration at the top level of a module, which a mutation can replace. */
 export interface Seam {
   /** Path of the source, from the root of the repository. */
   readonly module: string;
-  /** A function or a constant. It need not be exported. */
+  /** Name of a function or constant, exported or not. */
   readonly declaration: string;
 }
 
-/** @returns the path of a module that exports `simulate`, `scenarioOf` and `minimize` */
+/** @returns the path of the bundle, whose exports are those of bundleEntry.ts */
 export async function bundle(
   outfile: string,
   mutation?: { readonly name: string; readonly seam: Seam },
 ): Promise<string> {
   await build({
-    entryPoints: [here("entry.ts")],
+    entryPoints: [here("bundleEntry.ts")],
     outfile,
     bundle: true,
     format: "esm",
@@ -51,7 +51,7 @@ export async function bundle(
   return outfile;
 }
 
-/** Renames the declaration, and declares what the mutation makes from it under its name. */
+/** Renames the declaration, and declares the faulty one under its name. */
 function mutate(name: string, { module, declaration }: Seam): Plugin {
   return {
     name: "mutate",

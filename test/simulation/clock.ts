@@ -1,6 +1,6 @@
 /**
- * The clock and the chance of the code under test: in its bundle, `Date.now`, `Math.random`, `setTimeout`, `console.warn` and
- * `node:timers/promises` are these. One simulation runs at a time.
+ * The clock and the random numbers of the code under test. In its bundle, this module replaces `Date.now`, `Math.random`,
+ * `setTimeout`, `console.warn` and `node:timers/promises`. One simulation runs at a time.
  */
 import { Random } from "../../testkit/random.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -8,9 +8,9 @@ import type { Scheduler } from "./scheduler.ts";
 let scheduler: Scheduler;
 let random = new Random(0, 0, 0);
 
-export function start(simulation: Scheduler, chance: Random): void {
-  scheduler = simulation;
-  random = chance;
+export function startClock(ofSimulation: Scheduler, randomNumbers: Random): void {
+  scheduler = ofSimulation;
+  random = randomNumbers;
 }
 
 export function simulatedNow(): number {
@@ -22,13 +22,13 @@ export function simulatedRandom(): number {
 }
 
 export function simulatedTimeout<T extends unknown[]>(run: (...args: T) => void, millis: number, ...args: T): void {
-  scheduler.in(millis * 1_000, () => run(...args));
+  scheduler.after(millis * 1_000, () => run(...args));
 }
 
-/** `node:timers/promises`. */
+/** Replaces `setTimeout` of `node:timers/promises`. */
 export function setTimeout(millis: number): Promise<void> {
   return scheduler.sleep(millis * 1_000);
 }
 
-/** What clients say of a bad connection is no news here. */
+/** Clients warn of bad connections, which are injected here. */
 export function simulatedWarn(): void {}

@@ -1,6 +1,6 @@
 /**
- * What goes wrong, how often. Each kind can be switched off, which changes nothing else of a run: whatever is asked, the
- * same number of random numbers is drawn.
+ * The kinds of faults, and when each is injected. Each kind can be disabled without changing the rest of a run, because
+ * every decision draws the same number of random numbers.
  */
 import type { Micros } from "./model/values.ts";
 import type { Process } from "./scheduler.ts";
@@ -10,7 +10,7 @@ export const FAULTS = [
   "lost calls",
   "lost answers",
   "calls sent twice",
-  "calls that land late",
+  "calls that arrive late",
   "aborted calls",
   "crashes",
   "freezes",
@@ -24,30 +24,30 @@ export const FAULTS = [
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** What becomes of one call to the database. */
-export interface Fate {
-  readonly fate: "answered" | "lost" | "answer lost" | "sent twice" | "lands late" | "aborted";
-  /** How long until it arrives, until its answer does, and until it is sent again, or lands after all. */
-  readonly there: Micros;
-  readonly back: Micros;
-  readonly again: Micros;
+/** The outcome of one call to the database. */
+export interface CallOutcome {
+  readonly kind: "answered" | "lost" | "answer lost" | "sent twice" | "arrives late" | "aborted";
+  readonly requestDelay: Micros;
+  readonly responseDelay: Micros;
+  /** The delay of the second attempt, or of a late arrival. */
+  readonly retryDelay: Micros;
 }
 
 const MS = 1_000;
 const SECOND = 1_000 * MS;
 
 export class Faults {
-  /** Off while the simulation comes to rest. */
-  isOn = true;
-  /** How often each kind has struck. */
+  /** Faults are disabled when the traffic has ended and late deliveries arrive. */
+  isEnabled = true;
+  /** How often each kind was injected. */
   readonly injected: Partial<Record<Fault, number>> = {};
   readonly #kinds: ReadonlySet<Fault>;
   readonly #rate: number;
   readonly #latency: Micros;
 
   /**
-   * @param rate     the share of calls with which something goes wrong
-   * @param latency  how long a call takes each way, mostly
+   * @param rate     the share of calls that get a fault
+   * @param latency  how long most calls take each way
    */
   constructor(kinds: readonly Fault[], rate: number, latency: Micros) {
     this.#kinds = new Set(kinds);
@@ -55,15 +55,20 @@ export class Faults {
     this.#latency = latency;
   }
 
-  /** Whether a fault of this kind happens, given that it would. */
-  has(kind: Fault): boolean {
-    const strikes = this.isOn && this.#kinds.has(kind);
-    if (strikes) this.injected[kind] = (this.injected[kind] ?? 0) + 1;
-    return strikes;
+  /** Injects a fault if its kind is enabled. @returns whether it was */
+  inject(kind: Fault): boolean {
+    const isInjected = this.isEnabled && this.#kinds.has(kind);
+    if (isInjected) this.injected[kind] = (this.injected[kind] ?? 0) + 1;
+    return isInjected;
   }
 
-  ofCall({ random }: Process): Fate {
-    const [roll, kind, slow, there, back, again] = [1, 2, 3, 4, 5, 6].map(() => random.next()) as [
+  /** Injects a fault with a probability. @returns whether it was */
+  injectByChance(kind: Fault, { random }: Process, probability = this.#rate): boolean {
+    return random.chance(probability) && this.inject(kind);
+  }
+
+  callOutcome({ random }: Process): CallOutcome {
+    const [roll, kind, slow, request, response, retry] = [1, 2, 3, 4, 5, 6].map(() => random.next()) as [
       number,
       number,
       number,
@@ -71,28 +76,23 @@ export class Faults {
       number,
       number,
     ];
-    // Now and then a second, rarely a minute.
+    // A tenth of the calls takes up to a second, a hundredth up to a minute.
     const scale = slow < 0.01 ? 60 * SECOND : slow < 0.1 ? SECOND : this.#latency;
-    const usual = slow < 0.1 && this.has("slow calls") ? scale : Math.min(scale, this.#latency);
-    const fates = [
+    const usual = slow < 0.1 && this.inject("slow calls") ? scale : Math.min(scale, this.#latency);
+    const outcomes = [
       ["lost", "lost calls"],
       ["answer lost", "lost answers"],
       ["sent twice", "calls sent twice"],
-      ["lands late", "calls that land late"],
+      ["arrives late", "calls that arrive late"],
       ["aborted", "aborted calls"],
     ] as const;
-    const [fate, needs] = fates[Math.floor(kind * fates.length)] as (typeof fates)[number];
+    const [outcome, fault] = outcomes[Math.floor(kind * outcomes.length)] as (typeof outcomes)[number];
     return {
-      fate: roll < this.#rate && this.has(needs) ? fate : "answered",
-      there: 1 * MS + there * usual,
-      back: 1 * MS + back * usual,
-      // Once a connection is back, or a deadline has passed.
-      again: 100 * MS * 600 ** again,
+      kind: roll < this.#rate && this.inject(fault) ? outcome : "answered",
+      requestDelay: 1 * MS + request * usual,
+      responseDelay: 1 * MS + response * usual,
+      // From 100 ms to a minute.
+      retryDelay: 100 * MS * 600 ** retry,
     };
-  }
-
-  /** Whether something happens, of those that happen now and then. */
-  strikes(kind: Fault, { random }: Process, share = this.#rate): boolean {
-    return random.chance(share) && this.has(kind);
   }
 }

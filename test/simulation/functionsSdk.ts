@@ -1,10 +1,10 @@
-/** Stands for `firebase-functions`, of which the steps of the backend use the log; and for what parameters and an alarm use. */
+/** Replaces `firebase-functions` and the parts of `firebase-admin` that are not simulated. */
 
-type Line = (message: string, data?: unknown) => void;
-let sink: Line = () => {};
+type LogLine = (message: string, data?: unknown) => void;
+let sink: LogLine = () => {};
 
-export function logTo(line: Line): void {
-  sink = line;
+export function logTo(newSink: LogLine): void {
+  sink = newSink;
 }
 
 export const logger = {
@@ -23,6 +23,6 @@ export const getApps = notSimulated;
 export const initializeApp = notSimulated;
 export const getEventarc = notSimulated;
 
-/** A world has its configuration from its scenario, not from parameters. */
+/** The configuration comes from the scenario, so parameters have no values. */
 export const defineInt = (name: string) => ({ name, value: notSimulated });
 export const defineString = defineInt;

@@ -1,5 +1,5 @@
 /**
- * The simulator's command.
+ * The command line of the simulator.
  *
  *     npm run simulate:faults -- --seeds 1000000          # seeds 1, 2, 3, … on every core
  *     npm run simulate:faults -- --seed 4711              # this one alone, with its history
@@ -7,16 +7,16 @@
  */
 import { parseArgs } from "node:util";
 import cliProgress from "cli-progress";
-import type * as Entry from "./entry.ts";
+import type * as Entry from "./bundleEntry.ts";
 import { mutations } from "./mutations.ts";
 import { type Build, buildSimulation, runSeeds } from "./run.ts";
 
 const USAGE = `Usage: npm run simulate:faults -- [options]
 
-  --seeds N           how many seeds to run (default: 10000)
-  --seed S            the first of them; without --seeds, this one alone, with its history
-  --mutation "NAME"   puts a mistake into the code first, one of test/simulation/mutations.ts
-  --help              prints this`;
+  --seeds N           number of seeds to run (default: 10000)
+  --seed S            first seed; without --seeds, runs this seed alone and prints its history
+  --mutation "NAME"   runs the code with a mutation of test/simulation/mutations.ts
+  --help              prints this help`;
 
 const values = readOptions();
 if (values.help) {
@@ -27,12 +27,12 @@ const first = Number(values.seed ?? 1);
 const count = Number(values.seeds ?? (values.seed === undefined ? 10_000 : 1));
 const mutation = values.mutation === undefined ? undefined : mutations[values.mutation];
 if (![first, count].every((number) => Number.isSafeInteger(number) && number > 0))
-  refuse("A seed is a whole number from 1 on.");
-if (values.mutation !== undefined && !mutation) refuse(`There is no mutation "${values.mutation}".`);
+  exitWithUsage("--seed and --seeds are whole numbers from 1.");
+if (values.mutation !== undefined && !mutation) exitWithUsage(`Unknown mutation "${values.mutation}".`);
 
 const build = await buildSimulation(mutation && { name: values.mutation as string, seam: mutation });
-const isAlone = values.seed !== undefined && values.seeds === undefined;
-process.exitCode = (isAlone ? await show(build, first) : await search(build)) ? 1 : 0;
+const isSingle = values.seed !== undefined && values.seeds === undefined;
+process.exitCode = (isSingle ? await show(build, first) : await search(build)) ? 1 : 0;
 build.remove();
 
 function readOptions() {
@@ -46,11 +46,11 @@ function readOptions() {
       },
     }).values;
   } catch (error) {
-    return refuse((error as Error).message);
+    return exitWithUsage((error as Error).message);
   }
 }
 
-function refuse(problem: string): never {
+function exitWithUsage(problem: string): never {
   console.error(`${problem}\n\n${USAGE}`);
   process.exit(2);
 }
@@ -59,40 +59,42 @@ function refuse(problem: string): never {
 async function search(build: Build): Promise<boolean> {
   const bar = new cliProgress.SingleBar({
     format: "{bar} {value}/{total} seeds  {duration_formatted}",
-    // Where nobody watches, a line a minute.
+    // Without a terminal, a line a minute.
     noTTYOutput: true,
     notTTYSchedule: 60_000,
     hideCursor: true,
   });
   bar.start(count, 0);
-  const { runs, commits, publishes, unrecognized, faults, failed } = await runSeeds(
+  const { runs, commits, publishes, unrecognizedReplays, faults, failed } = await runSeeds(
     build,
     { from: first, count },
     (report) => bar.update(report.runs),
   );
   bar.stop();
   console.log(
-    `${runs} runs: ${commits} commits, ${publishes} of them publishes; ${failed ? "a violation" : "no violation"}`,
+    `${runs} runs: ${commits} commits, ${publishes} of them publishes; ${failed ? "1 violation" : "no violation"}`,
   );
-  const struck = Object.entries(faults).sort(([, a], [, b]) => b - a);
-  console.log(`faults injected: ${struck.map(([kind, times]) => `${times} ${kind}`).join(", ")}`);
-  console.log(`replays that no client could recognize, since their mark had gone: ${unrecognized}`);
+  const injected = Object.entries(faults).sort(([, a], [, b]) => b - a);
+  console.log(`faults injected: ${injected.map(([kind, times]) => `${times} ${kind}`).join(", ")}`);
+  console.log(
+    `replays not recognized, because their mark was older than two minutes or deleted: ${unrecognizedReplays}`,
+  );
   if (!failed) return false;
-  console.log(`\nSeed ${failed.seed} fails. Cut down to what it takes:\n`);
+  console.log(`\nSeed ${failed.seed} fails. Its minimized scenario:\n`);
   await show(build, failed.seed, true);
   return true;
 }
 
 /** Prints a run. @returns whether it failed */
-async function show(build: Build, seed: number, isCutDown = false): Promise<boolean> {
+async function show(build: Build, seed: number, isMinimized = false): Promise<boolean> {
   const { minimize, scenarioOf, simulate } = (await import(build.path)) as typeof Entry;
-  const scenario = isCutDown ? await minimize(scenarioOf(seed)) : scenarioOf(seed);
+  const scenario = isMinimized ? await minimize(scenarioOf(seed)) : scenarioOf(seed);
   const { violation, history } = await simulate(scenario, { keepHistory: true });
   console.log(`config: ${JSON.stringify(scenario.config)}`);
   console.log(`instances: ${scenario.instances}, faults: ${scenario.faults.join(", ") || "none"}\n`);
   for (const line of history) console.log(line);
   console.log(`\n${violation?.message ?? "no violation"}`);
   const chosen = values.mutation === undefined ? "" : ` --mutation "${values.mutation}"`;
-  if (isCutDown) console.log(`\nAll of it: npm run simulate:faults -- --seed ${seed}${chosen}`);
+  if (isMinimized) console.log(`\nThe whole run: npm run simulate:faults -- --seed ${seed}${chosen}`);
   return violation !== undefined;
 }

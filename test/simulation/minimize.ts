@@ -1,15 +1,14 @@
 /**
- * Cuts a failing scenario down to what it takes to fail: fewer actions, fewer kinds of faults, one instance. Delta
- * debugging (Zeller and Hildebrandt, 2002). What is left out changes the timing of the rest, so each candidate is tried
- * with some other seeds as well.
+ * Minimizes a failing scenario: fewer actions, fewer kinds of faults, one instance. The method is delta debugging (Zeller
+ * and Hildebrandt, 2002). Each removal changes the timing of the rest, so a candidate is tried with several seeds.
  */
 import type { Scenario } from "./scenario.ts";
 import { simulate } from "./simulate.ts";
 
-/** How many seeds a smaller scenario is tried with. */
+/** How many seeds each candidate is tried with. */
 const SEEDS = 20;
 
-/** @returns the smallest scenario found that breaks the same invariant */
+/** @returns the smallest scenario found that violates the same invariant */
 export async function minimize(scenario: Scenario): Promise<Scenario> {
   const invariant = (await simulate(scenario)).violation?.invariant;
   if (!invariant) throw new Error(`seed ${scenario.seed} does not fail`);

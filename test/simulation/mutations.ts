@@ -1,6 +1,6 @@
 /**
- * Deliberate mistakes in the code under test, and the invariants that break. The simulation is worth what it finds: each
- * of these must be found. A mistake takes the real function or constant, and returns what stands in its place.
+ * Mistakes planted in the code under test, and the invariants that they violate. The simulation must find each of them. A
+ * mutation takes the real function or constant, and returns the faulty one.
  */
 
 import type { adjustBase, commitAdjustment } from "../../admin/src/base.ts";
@@ -25,20 +25,27 @@ import type { nextPublished } from "../../functions/src/nextPublished.ts";
 import type { nextPhase, Phase, pollDelay } from "../../functions/src/phase.ts";
 import type { publish } from "../../functions/src/publish.ts";
 import type { createWakeHandler, latestDeletionTime } from "../../functions/src/wake.ts";
+import {
+  type Edit,
+  eachWrite,
+  editingCommits,
+  inTwoCommits,
+  setsForCreates,
+  withoutPreconditions,
+} from "./batchEdits.ts";
 import type { Seam } from "./bundle.ts";
-import { type Edit, eachWrite, editingCommits, inTwoCommits, setsForCreates, withoutPreconditions } from "./edits.ts";
 import type { Write } from "./model/database.ts";
 
 export interface Mutation extends Seam {
   readonly mistake: (real: never) => unknown;
   readonly breaks: readonly string[];
-  /** The seed that finds it, if the first few do not: from there on it is looked for. */
+  /** The first seed to try, where the first few do not find the mistake. */
   readonly seed?: number;
-  /** Whether it was not found in 4,000 seeds: then it is only for the command. */
+  /** Whether 4,000 seeds do not find it. Then the tests skip it, and only the command line runs it. */
   readonly isRare?: true;
 }
 
-/** `commit` of publish.ts, with what it commits edited. */
+/** Edits what `commit` of publish.ts commits. */
 type CommitPublish = (state: { readonly ref: CounterRef & object }, ...rest: unknown[]) => Promise<void>;
 const publishing = (edit: Edit) => ({
   module: "functions/src/publish.ts",
@@ -53,7 +60,7 @@ const isMirror = (path: string) => !path.startsWith("counters/");
 const isHistory = (path: string) => path.includes("/history/");
 const isReceipt = (path: string) => path.includes("/receipts/");
 
-/** What the decision becomes. */
+/** Changes the decision of `decide`. */
 type Decide = typeof decide;
 const deciding = (change: (step: Step, ...args: Parameters<Decide>) => Step) => ({
   module: "functions/src/decide.ts",
@@ -64,7 +71,7 @@ const deciding = (change: (step: Step, ...args: Parameters<Decide>) => Step) => 
       change(real(...args), ...args),
 });
 
-/** Whether a cause is covered by a publish: `isCovered` of decide.ts. */
+/** Changes `isCovered` of decide.ts: whether a publish covers a cause. */
 type IsCovered = (cause: Cause, published: Published, margin: number) => boolean;
 const covering = (mistake: (real: IsCovered) => IsCovered) => ({
   module: "functions/src/decide.ts",
@@ -232,7 +239,7 @@ export const mutations: Record<string, Mutation> = {
         return isFirst ? last : new Promise(() => {});
       };
     }),
-    breaks: ["answers"],
+    breaks: ["completion"],
   },
   "a refused reset or correction counts as done": {
     module: "admin/src/base.ts",

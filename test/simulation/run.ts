@@ -1,4 +1,4 @@
-/** Runs many seeds, on every core. */
+/** Builds simulations, and runs many seeds on every core. */
 
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -6,14 +6,14 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { bundle, type Seam } from "./bundle.ts";
-import type { Range, Report } from "./entry.ts";
+import type { SeedRange, SeedReport } from "./bundleEntry.ts";
 
-/** Seeds that a worker takes at a time. */
+/** Seeds in each message to a worker. */
 const CHUNK = 100;
 
-/** A simulation with the code under test in it, as it is or with a mistake. */
+/** A bundle of the simulation with the code under test, as it is or with a mutation. */
 export interface Build {
-  /** Of the bundle, to import. */
+  /** Path of the bundle, to import. */
   readonly path: string;
   remove(): void;
 }
@@ -27,17 +27,17 @@ export async function buildSimulation(mutation?: { readonly name: string; readon
 }
 
 /**
- * Runs the seeds from `from` on, until one fails.
+ * Runs a range of seeds until one fails.
  *
- * @param onProgress  called with what came of the seeds so far
- * @returns           of the seeds that failed, the smallest that was found
+ * @param onProgress  called with the sums so far
+ * @returns           the sums, and the smallest failing seed that was found
  */
 export async function runSeeds(
   build: Build,
-  { from, count }: Range,
-  onProgress: (report: Report) => void = () => {},
-): Promise<Report> {
-  let total: Report = { runs: 0, commits: 0, publishes: 0, unrecognized: 0, faults: {} };
+  { from, count }: SeedRange,
+  onProgress: (report: SeedReport) => void = () => {},
+): Promise<SeedReport> {
+  let total: SeedReport = { runs: 0, commits: 0, publishes: 0, unrecognizedReplays: 0, faults: {} };
   let next = from;
   const work = async () => {
     const worker = new Worker(build.path);
@@ -45,7 +45,7 @@ export async function runSeeds(
       const chunk = { from: next, count: Math.min(CHUNK, from + count - next) };
       next += CHUNK;
       worker.postMessage(chunk);
-      const [report] = (await once(worker, "message")) as [Report];
+      const [report] = (await once(worker, "message")) as [SeedReport];
       total = add(total, report);
       onProgress(total);
     }
@@ -55,7 +55,7 @@ export async function runSeeds(
   return total;
 }
 
-function add(a: Report, b: Report): Report {
+function add(a: SeedReport, b: SeedReport): SeedReport {
   const faults = { ...a.faults };
   for (const [kind, times] of Object.entries(b.faults)) faults[kind] = (faults[kind] ?? 0) + times;
   const failed = [a.failed, b.failed].filter((one) => one !== undefined).sort((one, other) => one.seed - other.seed)[0];
@@ -63,7 +63,7 @@ function add(a: Report, b: Report): Report {
     runs: a.runs + b.runs,
     commits: a.commits + b.commits,
     publishes: a.publishes + b.publishes,
-    unrecognized: a.unrecognized + b.unrecognized,
+    unrecognizedReplays: a.unrecognizedReplays + b.unrecognizedReplays,
     faults,
     ...(failed && { failed }),
   };

@@ -1,4 +1,4 @@
-/** What a seed stands for: a deployment, what people do and when, and what may go wrong. Plain data, so it can be cut down. */
+/** The scenario of a seed: a configuration, the actions of callers, and the faults. Plain data, so it can be minimized. */
 
 import { parseCountedCollection } from "../../core/src/index.ts";
 import type { Config } from "../../functions/src/config.ts";
@@ -7,7 +7,7 @@ import { type Random, randomFor } from "../../testkit/random.ts";
 import { FAULTS, type Fault } from "./faults.ts";
 import type { Micros } from "./model/values.ts";
 
-/** Somebody does something, `at` microseconds into the run. Clients, servers and instances are numbered. */
+/** An action, `at` microseconds into the run. Clients, servers and instances are numbered. */
 export type Action = { readonly at: number } & (
   | { readonly does: "increment"; readonly client: number; readonly counter: string; readonly by: number }
   | { readonly does: "like" | "unlike"; readonly client: number; readonly counter: string; readonly key: string }
@@ -33,14 +33,14 @@ export interface Scenario {
   readonly seed: number;
   readonly config: Config;
   readonly faults: readonly Fault[];
-  /** The share of calls, events and the like with which something goes wrong. */
+  /** The share of calls, events and tasks that get a fault. */
   readonly faultRate: number;
   /**
-   * By how much snapshots may lag behind commits that came before them: 0 in production, more in the emulator
+   * How far snapshots may lag behind earlier commits: 0 in production, more in the emulator
    * (`functions/src/backend.ts`).
    */
   readonly margin: Micros;
-  /** How long a call takes each way, mostly. */
+  /** How long most calls take each way. */
   readonly latency: Micros;
   /** Instances of the functions that run at the same time. */
   readonly instances: number;
@@ -58,34 +58,34 @@ const PAGES = ["pages/a", "pages/home"];
 const PLAIN = ["views:a", "b"];
 const LIKES = "likes:c";
 const VOTES = "votes:d";
-/** Counts the documents of a collection; each is created and deleted in one commit with its increment. */
+/** A counter of documents, each of which is created and deleted in one commit with its increment. */
 export const ORDERS = { counter: "orders:e", collection: "orders" };
 
 export function scenarioOf(seed: number): Scenario {
   let scenario = trafficOf(seed);
-  // Each draws numbers of its own, so that a change of one leaves the others as they are.
+  // Each part has its own random numbers, seeded with its name, so that a change of one part leaves the others as they are.
   for (const [name, add] of Object.entries({ deletions, maintenance, stragglers, lull, crowd })) {
     scenario = { ...scenario, ...add(scenario, randomFor(seed, name)) };
   }
   return { ...scenario, actions: scenario.actions.toSorted((a, b) => a.at - b.at) };
 }
 
-/** Counters are deleted, and emulators cleared, while people write. */
+/** Deletes counters, or clears emulators, while clients and servers write. */
 function deletions({ actions, config }: Scenario, random: Random): Partial<Scenario> {
   const duration = actions.at(-1)?.at ?? 0;
   const count = random.chance(0.4) ? random.integer(1, 3) : 0;
   const more = Array.from({ length: count }, () => Math.round(random.next() * duration)).flatMap((at) => {
     const counter = random.pick([...PLAIN, LIKES, VOTES]);
     const deletion: Action = { at, does: random.chance(0.7) ? "deleteCounter" : "clear", counter };
-    // What an instance remembers was said of the counter that is gone: people write then.
+    // Writes follow while instances still remember the deleted counter.
     const later = () => at + Math.round(random.next() * (config.maxInterval + 2_000) * MS);
-    const writes = Array.from({ length: random.integer(0, 3) }, () => aWriteOf(counter, random, later()));
+    const writes = Array.from({ length: random.integer(0, 3) }, () => randomWrite(counter, random, later()));
     return [deletion, ...writes];
   });
   return { actions: [...actions, ...more] };
 }
 
-/** More resets, starts and reservations. */
+/** More resets, creations and pre-warmings. */
 function maintenance({ actions, config }: Scenario, random: Random): Partial<Scenario> {
   const duration = actions.at(-1)?.at ?? 0;
   const more = Array.from({ length: random.integer(0, 6) }, (): Action => {
@@ -101,7 +101,7 @@ function maintenance({ actions, config }: Scenario, random: Random): Partial<Sce
   return { actions: [...actions, ...more] };
 }
 
-/** Long after a burst over many shards, when these are about to be folded, somebody comes back to one of them. */
+/** Writes many shards in a burst, and some of them again when they are about to be folded. */
 function stragglers({ actions, config }: Scenario, random: Random): Partial<Scenario> {
   if (!random.chance(0.3)) return {};
   const counter = random.pick(PLAIN);
@@ -119,7 +119,7 @@ function stragglers({ actions, config }: Scenario, random: Random): Partial<Scen
   return { actions: [...actions, ...burst, ...late] };
 }
 
-/** A counter is busy, nobody writes for a moment, and then somebody does. */
+/** A counter is busy, gets no writes for a moment, and then a late one. */
 function lull({ actions, config }: Scenario, random: Random): Partial<Scenario> {
   if (!random.chance(0.15)) return {};
   const counter = random.pick(PLAIN);
@@ -138,30 +138,30 @@ function lull({ actions, config }: Scenario, random: Random): Partial<Scenario> 
   };
 }
 
-/** Hundreds of clients write one counter within a minute, over connections that are cut. */
+/** Hundreds of clients write one counter within a minute, over connections that break. */
 function crowd({ actions, config, faults, faultRate }: Scenario, random: Random): Partial<Scenario> {
   if (!random.chance(1 / 20)) return {};
   const counter = random.pick(PLAIN);
   const start = Math.round(random.next() * (actions.at(-1)?.at ?? 0));
   const duration = random.pick([1, 5, 10, 60]) * SECOND;
-  const people = Array.from({ length: random.integer(50, 300) }, (_, i): Action => {
+  const increments = Array.from({ length: random.integer(50, 300) }, (_, i): Action => {
     const at = start + Math.round(random.next() * duration);
     return { at, does: "increment", client: CROWD + i, counter, by: 1 };
   });
-  // Mostly one shard for them all, and connections that break: then streams are sent again while others write.
+  // Mostly a single shard, so that streams are sent again while other clients write it.
   const isNarrow = random.chance(0.7);
   return {
-    actions: [...actions, ...people],
+    actions: [...actions, ...increments],
     config: isNarrow ? { ...config, minShards: 1, maxShards: 1 } : config,
     faults: faults.includes("cut connections") ? faults : [...faults, "cut connections"],
     faultRate: Math.max(faultRate, 0.1),
   };
 }
 
-/** Clients of a crowd are numbered from here on: each has a connection of its own. */
+/** The number of the first client of a crowd. Each has its own connection. */
 const CROWD = 1_000;
 
-function aWriteOf(counter: string, random: Random, at: Micros): Action {
+function randomWrite(counter: string, random: Random, at: Micros): Action {
   const client = random.integer(0, 3);
   const key = `user${Math.max(client, 1)}`;
   if (counter === LIKES) return { at, does: "like", client, counter, key };
@@ -180,7 +180,7 @@ function trafficOf(seed: number): Scenario {
     minShards,
     maxShards: minShards + random.integer(0, 8),
     writesPerShard: random.pick([0.2, 0.5, 1, 4]),
-    // With a shard go its marks, which must be there for two minutes.
+    // A fold deletes the shard's marks, which must last two minutes.
     shrinkCooldown: 1_000 * random.pick([120, 200, 600]),
     minInterval,
     maxInterval: minInterval + 1_000 * random.pick([0, 2, 10]),
@@ -189,18 +189,18 @@ function trafficOf(seed: number): Scenario {
     historyRetention: 30 * 86_400_000,
     mirrors: parseMirrors("views=pages/{key}.stats.views, posts=pages/home.posts"),
   };
-  // Each run has its own selection: faults hide each other if all come at once. Every eighth has none.
-  const calm = random.chance(1 / 8);
+  // Each run has its own selection of faults, since many at once hide each other. Every eighth run has none.
+  const isFaultless = random.chance(1 / 8);
   const share = random.next();
-  const faults = FAULTS.filter(() => random.chance(share) && !calm);
+  const faults = FAULTS.filter(() => random.chance(share) && !isFaultless);
   const duration = SECOND * random.pick([3, 10, 10, 30, 120, 600, 1_800]);
   const count = random.integer(1, random.pick([5, 20, 60]));
-  // What is rare must meet: some runs are full of sweeps and resets.
+  // Some runs are full of sweeps and resets, so that these rare actions coincide.
   const upkeep = random.pick([0.1, 0.1, 0.4]);
   const actions = Array.from({ length: count }, () => ({
-    // Half of them in bursts, so that they meet.
+    // Half of the actions come in bursts, so that they coincide.
     at: Math.round(duration * (random.chance(0.5) ? random.next() : random.integer(0, 3) / 4 + random.next() / 100)),
-    ...anAction(random, faults, upkeep),
+    ...randomAction(random, faults, upkeep),
   }));
   return {
     seed,
@@ -215,17 +215,17 @@ function trafficOf(seed: number): Scenario {
   };
 }
 
-// What is left of a type when it is taken apart member by member.
-type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+/** `Omit` for each member of a union. */
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
-function anAction(random: Random, faults: readonly Fault[], upkeep: number): Without<Action, "at"> {
+function randomAction(random: Random, faults: readonly Fault[], upkeep: number): DistributiveOmit<Action, "at"> {
   const counter = random.pick(PLAIN);
   const client = random.integer(0, 3);
   const server = random.integer(0, 1);
   const instance = random.integer(0, 2);
   const seconds = random.pick([0.1, 1, 5, 60]);
   const amount = random.integer(1, 5);
-  // A client is one user's; the first two are devices of the same.
+  // Each client belongs to one user. The first two are devices of the same user.
   const key = `user${Math.max(client, 1)}`;
   const order = `order${random.integer(0, 3)}`;
   const by = random.pick([-2, -1, 1, 3]);

@@ -1,8 +1,8 @@
 /**
- * The simulation's clock and its future: what happens next is what is due first. Between two events all that the code
- * under test can do without waiting is done, so each `await` of a call is a point where anybody else may come first.
+ * The simulation's clock and its queue of events, ordered by time. Between two events, the code under test runs until it
+ * waits for another event. So at each `await` of a call, events of other processes may come first.
  *
- * Processes crash and freeze: of one that crashed nothing happens any more, of one that is frozen, nothing until it thaws.
+ * Events of a crashed process are dropped. Events of a frozen process wait until it thaws.
  */
 
 import { type Random, randomFor } from "../../testkit/random.ts";
@@ -15,10 +15,10 @@ interface Event {
   readonly run: () => void;
 }
 
-/** A client, a server or an instance of the functions: something that fails as a whole. */
+/** A client, a server or an instance of the functions. It fails as a whole. */
 export class Process {
   readonly name: string;
-  /** What it draws is its own: other processes' draws do not change if it goes. */
+  /** Each process has its own random numbers, so one that ends does not change those of the others. */
   readonly random: Random;
   /** How far its clock is ahead of the database's. */
   skew: Micros = 0;
@@ -33,8 +33,8 @@ export class Process {
 
 export class Scheduler {
   now: Micros;
-  /** Nothing happens any more. */
-  isOver = false;
+  /** Stops the run: no further event is handled. */
+  isStopped = false;
   readonly #queue: Event[] = [];
   #order = 0;
 
@@ -42,19 +42,18 @@ export class Scheduler {
     this.now = start;
   }
 
-  /** Something happens later: to a process, or in the world. */
-  in(delay: Micros, run: () => void, process?: Process): void {
+  /** Runs an event after a delay, as part of a process or outside of all. */
+  after(delay: Micros, run: () => void, process?: Process): void {
     this.#push({ at: this.now + Math.max(Math.round(delay), 0), order: this.#order++, process, run });
   }
 
-  /** A process waits. */
   sleep(delay: Micros, process?: Process): Promise<void> {
-    return new Promise((resolve) => this.in(delay, resolve, process));
+    return new Promise((resolve) => this.after(delay, resolve, process));
   }
 
-  /** Runs until nothing is left to happen before an instant, or at all. */
+  /** Handles all events up to an instant. */
   async runUntil(end: Micros): Promise<void> {
-    for (let next = this.#queue[0]; next && next.at <= end && !this.isOver; next = this.#queue[0]) {
+    for (let next = this.#queue[0]; next && next.at <= end && !this.isStopped; next = this.#queue[0]) {
       this.#pop();
       this.now = Math.max(next.at, this.now);
       const { process } = next;
@@ -102,7 +101,7 @@ function isBefore(a: Event, b: Event): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order);
 }
 
-/** Every promise that can be resolved without an event is resolved before the next turn of the event loop. */
+/** Waits for every promise that resolves without a further event: Node resolves them before the next turn of its loop. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,11 +1,12 @@
 /**
- * Runs one scenario: the traffic with its faults, then a quiet time in which everything that was promised is delivered,
- * then sweeps until nothing is left to do.
+ * Runs one scenario: first the traffic with its faults, then a quiet time in which every late delivery arrives, then sweeps
+ * until every counter is idle.
  */
 
 import { randomFor } from "../../testkit/random.ts";
-import { Actors } from "./actors.ts";
-import * as clock from "./clock.ts";
+import { Callers } from "./callers.ts";
+import { startClock } from "./clock.ts";
+import { CloudFunctions } from "./cloudFunctions.ts";
 import { Faults } from "./faults.ts";
 import * as log from "./functionsSdk.ts";
 import { Database } from "./model/database.ts";
@@ -13,7 +14,6 @@ import type { Network } from "./model/network.ts";
 import type { Micros } from "./model/values.ts";
 import { isCounter, Oracle } from "./oracle/oracle.ts";
 import type { Violation } from "./oracle/violation.ts";
-import { Platform } from "./platform.ts";
 import { type Action, ORDERS, type Scenario } from "./scenario.ts";
 import { type Process, Scheduler } from "./scheduler.ts";
 
@@ -21,37 +21,37 @@ const SECOND = 1_000_000;
 const HOUR = 3_600 * SECOND;
 const SWEEP_EVERY = 300 * SECOND;
 
-/** Reads of a sweep that finds nothing: one query for what is to be reconciled, one for what is polled. */
-const IDLE_SWEEP = 2;
+/** Reads of an idle sweep: a query for counters to reconcile and a query for counters to poll. */
+const IDLE_SWEEP_READS = 2;
 
-/** Ten seconds before 2026: an hour ends while people write. */
+/** Ten seconds before 2026, so that an hour, a day and a year end during the traffic. */
 const START: Micros = (1_767_225_600 - 10) * SECOND;
 
 export interface Outcome {
   readonly violation: Violation | undefined;
-  /** What happened, a line each; kept only if asked for. */
+  /** A line for each step; empty without `keepHistory`. */
   readonly history: readonly string[];
   readonly commits: number;
   readonly publishes: number;
   /** Faults injected, by kind. */
   readonly faults: Readonly<Record<string, number>>;
-  /** Replays that the client could not recognize, because their mark had gone. */
-  readonly unrecognized: number;
+  /** Replays that were not recognized, because their mark had been removed when it was old enough. */
+  readonly unrecognizedReplays: number;
 }
 
 export async function simulate(scenario: Scenario, { keepHistory = false } = {}): Promise<Outcome> {
   const { seed, config, actions } = scenario;
   const scheduler = new Scheduler(START);
-  clock.start(scheduler, randomFor(seed, "chance"));
+  startClock(scheduler, randomFor(seed, "chance"));
   const faults = new Faults(scenario.faults, scenario.faultRate, scenario.latency);
   const oracle = new Oracle(scenario, ({ message }) => {
     record("oracle", () => message);
-    scheduler.isOver = true;
+    scheduler.isStopped = true;
   });
   const history: string[] = [];
-  const record = (who: string, text: () => string) => {
-    if (keepHistory && !scheduler.isOver)
-      history.push(`${((scheduler.now - START) / 1_000).toFixed(3).padStart(12)} ms  ${who}: ${text()}`);
+  const record = (name: string, text: () => string) => {
+    if (keepHistory && !scheduler.isStopped)
+      history.push(`${((scheduler.now - START) / 1_000).toFixed(3).padStart(12)} ms  ${name}: ${text()}`);
   };
   const counts = { commits: 0, publishes: 0, reads: 0 };
   const network: Network = {
@@ -67,7 +67,7 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
         record(commit.process.name, () => `  ${after.path} = ${JSON.stringify(after.fields)}`);
       }
       oracle.onCommit(commit);
-      platform.onCommit(commit);
+      functions.onCommit(commit);
     },
     onRead: (_process, documents) => {
       counts.reads += documents;
@@ -75,41 +75,42 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
     onTransaction: (process, paths) => oracle.onTransaction(process, paths),
     log: (process, text) => record(process.name, text),
   };
-  const onInstance = (process: Process) => oracle.expect(process, { kind: "none" });
-  const platform = new Platform(network, scenario, onInstance);
-  const actors = new Actors(network, oracle, seed);
+  const onInstance = (process: Process) => oracle.setIntent(process, { kind: "none" });
+  const functions = new CloudFunctions(network, scenario, onInstance);
+  const callers = new Callers(network, oracle, seed);
   log.logTo((message, data) => {
-    // What is said without data is said once for each instance of the functions, and all runs share this one.
+    // Lines without data are logged once for each process, and all runs share one process.
     if (data !== undefined) record("log", () => `${message} ${JSON.stringify(data)}`);
   });
   for (const action of actions) {
-    scheduler.in(action.at, () => {
+    scheduler.after(action.at, () => {
       record("scenario", () => describe(action));
-      perform(action, platform, actors);
+      perform(action, functions, callers);
     });
   }
 
-  // Traffic, and ten minutes in which most of what is late arrives, still under faults.
+  // The traffic, and ten more minutes with faults, in which most late deliveries arrive.
   await scheduler.runUntil(START + (actions.at(-1)?.at ?? 0) + 600 * SECOND);
-  faults.isOn = false;
-  // A crowd's events, one by one in a world where each call takes seconds, need hours.
+  faults.isEnabled = false;
+  // Each call of a crowd's events may take seconds, so their delivery needs hours.
   await scheduler.runUntil(scheduler.now + 24 * HOUR);
-  record("oracle", () => "everything has been delivered");
-  oracle.atRest((counter) => network.database.get(`${config.collection}/${counter}`).fields);
-  // Sweeps alone: counters shrink, shards are folded.
+  record("oracle", () => "every event and task was delivered");
+  oracle.checkAllPublished((counter) => network.database.get(`${config.collection}/${counter}`).fields);
+  // Sweeps alone shrink counters and fold shards.
   for (let i = 0; i < 8; i++) await sweepOnce();
-  actors.atEnd(
-    (counter, key) => network.database.get(`${config.collection}/${counter}/entries/${key}`).fields !== undefined,
-  );
-  oracle.atRest((counter) => network.database.get(`${config.collection}/${counter}`).fields);
+  callers.atEnd();
+  const hasEntry = (counter: string, key: string) =>
+    network.database.get(`${config.collection}/${counter}/entries/${key}`).fields !== undefined;
+  oracle.keyedIncrements.atEnd(hasEntry, !!faults.injected["calls that arrive late"]);
+  oracle.checkAllPublished((counter) => network.database.get(`${config.collection}/${counter}`).fields);
   oracle.increments.atEnd();
   if (network.database.get(`${config.collection}/${ORDERS.counter}`).fields?.nextReconcileAt) {
-    if (scenario.margin === 0) oracle.drifts.atEnd();
+    if (scenario.margin === 0) oracle.drift.atEnd();
   } else {
     counts.reads = 0;
     const before = counts.commits;
     await sweepOnce();
-    if (counts.reads !== IDLE_SWEEP || counts.commits > before) {
+    if (counts.reads !== IDLE_SWEEP_READS || counts.commits > before) {
       oracle.fail("I7", `an idle sweep read ${counts.reads} documents and made ${counts.commits - before} commits`);
     }
   }
@@ -118,21 +119,21 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
     history,
     commits: counts.commits,
     publishes: counts.publishes,
-    faults: { ...faults.injected, ...platform.struck },
-    unrecognized: oracle.increments.unrecognized,
+    faults: { ...faults.injected, ...functions.injected },
+    unrecognizedReplays: oracle.increments.unrecognizedReplays,
   };
 
   async function sweepOnce(): Promise<void> {
-    platform.sweep();
+    functions.sweep();
     await scheduler.runUntil(scheduler.now + SWEEP_EVERY);
   }
 }
 
-function perform(action: Action, platform: Platform, actors: Actors): void {
-  if (action.does === "sweep") platform.sweep();
-  else if (action.does === "kill") platform.kill(action.instance);
-  else if (action.does === "freeze") platform.freeze(action.instance, action.seconds * SECOND);
-  else actors.act(action);
+function perform(action: Action, functions: CloudFunctions, callers: Callers): void {
+  if (action.does === "sweep") functions.sweep();
+  else if (action.does === "kill") functions.kill(action.instance);
+  else if (action.does === "freeze") functions.freeze(action.instance, action.seconds * SECOND);
+  else callers.act(action);
 }
 
 export function describe({ at: _, does, ...rest }: Action): string {

@@ -1,6 +1,6 @@
 /**
- * Stands for `firebase-admin/firestore`: the part of its surface that Tally uses, over a connection of the simulation.
- * What a call means is up to the database; when it arrives, whether it does and what one hears of it, to the connection.
+ * Replaces `firebase-admin/firestore`: the part of its API that Tally uses. The database performs each call. The connection
+ * decides when it arrives, whether it does, and what its caller learns.
  */
 import { BulkWriter } from "./bulkWriter.ts";
 import { Code, type Data, Refused, type Version, type Write } from "./database.ts";
@@ -18,7 +18,7 @@ import { FieldValue, isMap, type Micros, Timestamp, type Value } from "./values.
 
 export { AggregateField, FieldPath, FieldValue, Timestamp };
 
-/** How often the SDK itself tries a transaction that was aborted. */
+/** The SDK tries an aborted transaction this often. */
 const ATTEMPTS = 5;
 
 interface Precondition {
@@ -93,7 +93,7 @@ export class DocumentReference implements Readable<DocumentSnapshot> {
   }
 }
 
-/** Collects writes, for a batch or a transaction. */
+/** The writes of a batch or a transaction. */
 class Writes {
   readonly writes: Write[] = [];
 
@@ -119,7 +119,7 @@ class Writes {
   }
   #add(write: Write): this {
     if (isMap(write.data) && Object.values(write.data).includes(undefined as never)) {
-      throw new Error(`undefined is no value: ${write.path}`);
+      throw new Error(`undefined is not a value: ${write.path}`);
     }
     this.writes.push(write);
     return this;
@@ -144,20 +144,20 @@ export class WriteBatch extends Writes {
   }
 }
 
-/** For people who read a history. */
+/** The writes in the printed history. */
 export function describe(writes: readonly Write[]): string {
   return writes.map(({ kind, path }) => `${kind} ${path}`).join(", ") || "commit";
 }
 
 interface TransactionOptions {
   readonly readOnly?: boolean;
-  /** Of a read-only one: the instant to read at, instead of that of its first read. */
+  /** For a read-only transaction: the instant to read at. The default is the time of its first read. */
   readonly readTime?: Timestamp;
 }
 
 /**
- * A transaction. A read-only one reads at the instant of its first read and takes no lock. The server's read-write ones
- * lock what they read; here, a commit is aborted if something that was read has changed, which looks the same from outside.
+ * A transaction. A read-only one reads at the instant of its first read and takes no lock. A real read-write transaction
+ * locks the documents that it reads. Here, its commit is aborted if one of them has changed, which callers cannot tell apart.
  */
 export class Transaction extends Writes {
   readonly #firestore: Firestore;
@@ -184,7 +184,7 @@ export class Transaction extends Writes {
     });
     if (!known) {
       this.#first = reading.then(({ time }) => time);
-      // Whoever reads next is told, too; if nobody does, nothing is amiss.
+      // Later reads get the error, too. Without a later read it needs no handler.
       this.#first.catch(() => undefined);
     }
     return (await reading).snapshot;
@@ -237,13 +237,13 @@ export class Firestore {
   bulkWriter(): BulkWriter {
     return new BulkWriter(this);
   }
-  /** Deletes a document or a collection with all that is below it. Rejects if something could not be deleted. */
+  /** Deletes a document or a collection with all documents below. Rejects if a deletion fails. */
   async recursiveDelete(
     ref: DocumentReference | CollectionReference,
     writer: BulkWriter = this.bulkWriter(),
   ): Promise<void> {
     const { connection } = this;
-    const paths = await connection.call(`list all below ${ref.path}`, () => {
+    const paths = await connection.call(`list documents below ${ref.path}`, () => {
       const all = connection.database.below(ref.path);
       connection.bill(Math.max(all.length, 1));
       return ref instanceof DocumentReference ? [...all, ref.path] : all;

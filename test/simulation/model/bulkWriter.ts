@@ -1,18 +1,17 @@
 /**
- * Stands for the server SDK's `BulkWriter`: many writes, each a commit of its own, some of them in one call. What fails for
- * certain, or because the server was busy, is tried again.
+ * Replaces the server SDK's `BulkWriter`: many writes in few calls, each write its own commit. Writes that certainly failed
+ * are retried.
  */
 import type { DocumentReference, Firestore } from "./adminSdk.ts";
 import { Code, Refused, type Write } from "./database.ts";
 import { type Micros, Timestamp } from "./values.ts";
 
-/** Writes of one call, at first. */
-const CALL = 20;
-/** How often a write is tried. */
+/** Writes in one call. */
+const WRITES_PER_CALL = 20;
 const ATTEMPTS = 10;
 const MS = 1_000;
 
-/** Of a call whose answer never came, the SDK does not know what became of it: its caller must. */
+/** The SDK does not retry after a timeout, when the outcome is unknown. */
 const RETRIED: readonly number[] = [Code.ABORTED, Code.UNAVAILABLE];
 
 class WriteResult {
@@ -33,7 +32,7 @@ interface Operation {
 export class BulkWriter {
   readonly #firestore: Firestore;
   readonly #waiting: Operation[] = [];
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #pending = new Set<Promise<unknown>>();
   #onResult: (ref: DocumentReference, result: WriteResult) => void = () => {};
 
   constructor(firestore: Firestore) {
@@ -48,17 +47,17 @@ export class BulkWriter {
     const done = new Promise<WriteResult>((resolve, reject) => {
       this.#waiting.push({ ref, write: { path: ref.path, kind: "delete" }, resolve, reject, attempts: 0 });
     });
-    // Its caller hears of it; who only flushes does not.
+    // A caller that only flushes ignores errors.
     done.catch(() => undefined);
-    if (this.#waiting.length >= CALL) this.#send();
+    if (this.#waiting.length >= WRITES_PER_CALL) this.#send();
     return done;
   }
 
-  /** Resolves once every write so far was done or given up. */
+  /** Resolves when every write so far has succeeded or failed. */
   async flush(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#underWay.size > 0) {
+    while (this.#waiting.length > 0 || this.#pending.size > 0) {
       if (this.#waiting.length > 0) this.#send();
-      await Promise.all(this.#underWay);
+      await Promise.all(this.#pending);
     }
   }
 
@@ -67,9 +66,9 @@ export class BulkWriter {
   }
 
   #send(): void {
-    const sent = this.#waiting.splice(0, CALL);
-    const sending = this.#call(sent).finally(() => this.#underWay.delete(sending));
-    this.#underWay.add(sending);
+    const sent = this.#waiting.splice(0, WRITES_PER_CALL);
+    const sending = this.#call(sent).finally(() => this.#pending.delete(sending));
+    this.#pending.add(sending);
   }
 
   async #call(sent: readonly Operation[]): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Firestore as the server sees it, as far as Tally uses it: documents with versions, atomic commits with preconditions
- * and transforms, and reads at one instant. Pure and synchronous; `test/simulation/emulator.test.ts` holds it against the emulator.
+ * Firestore's server, as far as Tally uses it: documents with versions, atomic commits with preconditions and transforms,
+ * and reads at an instant. Pure and synchronous. `test/simulation/emulator` compares it with the emulator.
  */
 import {
   type Fields,
@@ -47,16 +47,16 @@ export type Data = { readonly [field: string]: Written };
 export interface Write {
   readonly path: string;
   /**
-   * `update` takes field paths and wants the document to exist, `create` wants it not to. `merge` merges maps, field by
-   * field; `mergeFields` replaces fields as a whole.
+   * `create` fails if the document exists. `update` fails if it does not, and takes field paths. `merge` merges maps field
+   * by field; `mergeFields` replaces whole fields.
    */
   readonly kind: "create" | "set" | "merge" | "mergeFields" | "update" | "delete";
   readonly data?: Data;
-  /** The version it must still be of. */
+  /** Precondition: the update time that the document must have. */
   readonly lastUpdateTime?: Micros | undefined;
 }
 
-/** One document changed. */
+/** The change of one document. */
 export interface Change {
   readonly before: Version;
   readonly after: Version;
@@ -69,7 +69,7 @@ export interface Filter {
   readonly value: Value;
 }
 
-/** Stands for a document's name, where a query wants a field. */
+/** The pseudo field by which queries refer to a document's name. */
 export const NAME = "__name__";
 
 export interface Order {
@@ -82,17 +82,17 @@ export interface QueryPlan {
   readonly collection: string;
   readonly group?: boolean;
   readonly filters: readonly Filter[];
-  /** As asked for. Fields that are compared, and then names, follow by themselves. */
+  /** The explicit orders. Compared fields, and then names, follow implicitly. */
   readonly orders?: readonly Order[];
-  /** Fields that a document must have to be seen, since they come from an index. */
+  /** Fields of the index that the query reads: a document without one of them is not found. */
   readonly needs?: readonly string[];
   readonly offset?: number;
   readonly limit?: number;
-  /** After what to start: a value for each field that it is ordered by, or for the first of them. */
+  /** Where to start: values of the ordered fields, or of the first of them. */
   readonly after?: readonly Value[];
 }
 
-/** What a query is ordered by, names last. */
+/** All orders of a query, names last. */
 export function ordersOf({ filters, orders = [] }: QueryPlan): readonly Order[] {
   const all = [...orders];
   const isDescending = orders.at(-1)?.isDescending ?? false;
@@ -118,7 +118,7 @@ export class Database {
     return { path, fields: undefined, updateTime: 0 };
   }
 
-  /** An instant to read at: not before any commit, and no later commit gets it. */
+  /** An instant to read at: no commit so far is later, and each later commit gets a later time. */
   readTime(now: Micros): Micros {
     this.#lastCommit = Math.max(now, this.#lastCommit);
     return this.#lastCommit;
@@ -141,16 +141,16 @@ export class Database {
     return found.slice(offset, offset + limit);
   }
 
-  /** The documents below a path, however deep. */
+  /** The documents below a path, at any depth. */
   below(path: string): string[] {
     const documents = [...this.#collections].filter(([collection]) => `${collection}/`.startsWith(`${path}/`));
     return documents.flatMap(([, paths]) => paths).filter((document) => this.get(document).fields);
   }
 
   /**
-   * All of the writes, or none. A document that stays as it is keeps its update time.
+   * Commits all of the writes or none. A document that does not change keeps its update time.
    *
-   * @param authorize  the rules: throws if what is written is not allowed, even if it changes nothing
+   * @param authorize  the rules: throws if a write is not allowed, even one that changes nothing
    * @throws Refused
    */
   commit(
@@ -163,7 +163,7 @@ export class Database {
     for (const write of writes) {
       const before = this.get(write.path);
       const fields = staged.has(write.path) ? staged.get(write.path) : before.fields;
-      // The rules are asked first, and Tally's do not let clients update what is not there.
+      // Rules come before preconditions, and Tally's rules reject every update of a missing document.
       if (authorize && write.kind === "update" && !fields) throw new Refused(Code.PERMISSION_DENIED, write.path);
       check(write, fields, before.updateTime);
       staged.set(write.path, apply(write, fields, time));
@@ -194,7 +194,7 @@ export class Database {
 }
 
 function check({ kind, path, lastUpdateTime }: Write, fields: Fields | undefined, updateTime: Micros): void {
-  if (kind === "create" && fields) throw new Refused(Code.ALREADY_EXISTS, `exists already: ${path}`);
+  if (kind === "create" && fields) throw new Refused(Code.ALREADY_EXISTS, `already exists: ${path}`);
   if (lastUpdateTime === undefined) {
     if (kind === "update" && !fields) throw new Refused(Code.NOT_FOUND, `no such document: ${path}`);
   } else if (!fields || updateTime !== lastUpdateTime) {
@@ -205,7 +205,7 @@ function check({ kind, path, lastUpdateTime }: Write, fields: Fields | undefined
 export function apply({ kind, data = {} }: Write, before: Fields | undefined, at: Micros): Fields | undefined {
   if (kind === "delete") return undefined;
   if (kind === "merge") return mergeFields(before ?? {}, data, at);
-  // A transform of a document that is replaced starts from nothing.
+  // Transforms in a replaced document start without a value.
   if (kind === "create" || kind === "set") return setFields({}, data, at);
   const pathOf = (field: string) => (kind === "update" ? field.split(".") : [field]);
   return Object.entries(data).reduce(
@@ -222,7 +222,7 @@ export function fieldOf(fields: Fields | undefined, path: string): Value | undef
   }, fields);
 }
 
-/** What a query takes for the value of a field. */
+/** The value of a field in a query. */
 export function fieldOrName({ path, fields }: Version, field: string): Value | undefined {
   return field === NAME ? path : fieldOf(fields, field);
 }
@@ -251,11 +251,11 @@ function matches(version: Version, { field, op, value }: Filter): boolean {
   return op === ">" ? order > 0 : order >= 0;
 }
 
-/** The kinds that Tally orders by, in Firestore's order. Kinds do not compare with each other. */
-const RANKS = ["number", "instant", "string", "array"];
+/** The types that Tally orders by, in Firestore's order. Values of different types do not compare. */
+const TYPE_ORDER = ["number", "instant", "string", "array"];
 
 function rank(value: Value | undefined): number {
-  return RANKS.indexOf(value instanceof Timestamp ? "instant" : Array.isArray(value) ? "array" : typeof value);
+  return TYPE_ORDER.indexOf(value instanceof Timestamp ? "instant" : Array.isArray(value) ? "array" : typeof value);
 }
 
 function compare(a: Value | undefined, b: Value | undefined): number {

@@ -1,32 +1,32 @@
 /**
- * Between a process and the database: latency, and what goes wrong on the way. A call may be lost, its answer may be
- * lost, it may be sent twice, aborted, or arrive when nobody thinks of it any more. Its caller may have crashed meanwhile.
+ * Connections of processes to the database, with latency and faults. A call may be lost, its answer may be lost, it may be
+ * sent twice, aborted, or arrive after its caller has timed out or crashed.
  */
 import type { Faults } from "../faults.ts";
 import type { Process, Scheduler } from "../scheduler.ts";
 import { type Change, Code, type Database, Refused, type Write } from "./database.ts";
 import type { Micros } from "./values.ts";
 
-/** A commit, as it happened. */
+/** A successful commit that changed documents. */
 export interface Commit {
   readonly process: Process;
   readonly time: Micros;
   readonly changes: readonly Change[];
 }
 
-/** What all connections share. */
+/** The parts that all connections share. */
 export interface Network {
   readonly scheduler: Scheduler;
   readonly database: Database;
   readonly faults: Faults;
-  /** By how much a query's snapshot may lag behind its read time. */
+  /** How far a query's snapshot may lag behind its read time. */
   readonly lag: Micros;
-  /** Whether the composite indexes are there: without them, an ordered aggregation that sums is refused. */
+  /** Whether the composite indexes are deployed. Without them, an ordered aggregation that sums is rejected. */
   readonly index: "ready" | "missing";
   readonly onCommit: (commit: Commit) => void;
-  /** Documents read, as billed. */
+  /** Called with the number of billed document reads. */
   readonly onRead: (process: Process, documents: number) => void;
-  /** A read-write transaction over these documents. */
+  /** Called when a read-write transaction that read these documents commits. */
   readonly onTransaction: (process: Process, paths: readonly string[]) => void;
   readonly log: (process: Process, text: () => string) => void;
 }
@@ -46,8 +46,8 @@ export class Connection {
   readTime(): Micros {
     return this.database.readTime(this.#network.scheduler.now);
   }
-  /** The instant whose documents a query sees, of a read time. */
-  seenAt(time: Micros): Micros {
+  /** The instant whose documents a query with this read time sees. */
+  snapshotTime(time: Micros): Micros {
     const { random } = this.process;
     return this.#network.lag > 0 && random.chance(0.5) ? time - random.integer(0, this.#network.lag) : time;
   }
@@ -65,25 +65,25 @@ export class Connection {
     return updateTimes;
   }
 
-  /** For what has a connection of its own kind: the web client's stream of writes. */
+  /** The web client has its own stream of writes over the network. */
   get network(): Network {
     return this.#network;
   }
 
   /**
-   * Has something done at the server. A process that has died calls nobody any more; one that is frozen, once it has
-   * thawed. Rejects with the server's error, or with that of a connection.
+   * Runs a function at the server. The call of a dead process never returns, and that of a frozen one begins when it thaws.
+   * Rejects with the server's error or a connection error.
    */
   call<T>(what: string, atServer: () => T): Promise<T> {
     const { scheduler, faults, log } = this.#network;
     const { process } = this;
     if (process.isDead) return new Promise(() => {});
-    const { fate, there, back, again } = faults.ofCall(process);
+    const { kind, requestDelay, responseDelay, retryDelay } = faults.callOutcome(process);
     const thaw = Math.max(process.frozenUntil - scheduler.now, 0);
     return new Promise<T>((resolve, reject) => {
       const answer = (text: string, settle: () => void) => {
-        scheduler.in(
-          back,
+        scheduler.after(
+          responseDelay,
           () => {
             log(process, () => `${what} → ${text}`);
             settle();
@@ -91,15 +91,15 @@ export class Connection {
           process,
         );
       };
-      const fail = (code: number) => answer(`error ${code}`, () => reject(new Refused(code, "of the connection")));
-      // The server goes on without the process, whatever becomes of it.
+      const fail = (code: number) => answer(`error ${code}`, () => reject(new Refused(code, "connection error")));
+      // The server handles the call even if its process dies.
       const arrive = () => {
-        if (fate === "lost") return fail(Code.UNAVAILABLE);
-        if (fate === "lands late") {
-          scheduler.in(again, land);
+        if (kind === "lost") return fail(Code.UNAVAILABLE);
+        if (kind === "arrives late") {
+          scheduler.after(retryDelay, arriveUnanswered);
           return fail(Code.DEADLINE_EXCEEDED);
         }
-        if (fate === "aborted") return fail(Code.ABORTED);
+        if (kind === "aborted") return fail(Code.ABORTED);
         let settle: () => void;
         let text = "ok";
         try {
@@ -111,23 +111,22 @@ export class Connection {
           settle = () => reject(error);
         }
         log(process, () => `${what} at the server: ${text}`);
-        if (fate === "answer lost") fail(Code.DEADLINE_EXCEEDED);
+        if (kind === "answer lost") fail(Code.DEADLINE_EXCEEDED);
         else answer(text, settle);
       };
-      // Of this, nobody hears.
-      const land = () => {
+      const arriveUnanswered = () => {
         try {
           atServer();
         } catch (error) {
           if (!(error instanceof Refused)) throw error;
         }
-        log(process, () => `${what} at the server, unheard`);
+        log(process, () => `${what} at the server, without an answer`);
       };
-      scheduler.in(thaw + there, () => {
-        if (fate !== "sent twice") return arrive();
-        // The SDK heard nothing and sends it again; what it then hears is all that its caller gets to know.
-        land();
-        scheduler.in(again, arrive);
+      scheduler.after(thaw + requestDelay, () => {
+        if (kind !== "sent twice") return arrive();
+        // The SDK gets no answer and sends the call again. Its caller gets the second answer.
+        arriveUnanswered();
+        scheduler.after(retryDelay, arrive);
       });
     });
   }

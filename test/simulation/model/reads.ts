@@ -1,4 +1,4 @@
-/** Of what stands for `firebase-admin/firestore`, the reading: snapshots, queries and aggregations, at an instant. */
+/** The reading part of the replaced `firebase-admin/firestore`: snapshots, queries and aggregations at an instant. */
 import type { DocumentReference, Firestore } from "./adminSdk.ts";
 import {
   Code,
@@ -16,7 +16,7 @@ import { type Fields, type Micros, Timestamp, type Value } from "./values.ts";
 export class DocumentSnapshot {
   readonly ref: DocumentReference;
   readonly readTime: Timestamp;
-  /** Not of the SDK. */
+  /** Not in the SDK. */
   readonly version: Version;
 
   constructor(ref: DocumentReference, version: Version, readTime: Micros) {
@@ -59,14 +59,14 @@ export class QuerySnapshot {
   }
 }
 
-/** Something that can be read, now or at an instant. */
+/** A document or query that can be read, now or at an instant. */
 export interface Readable<Snapshot> {
   readonly firestore: Firestore;
   readonly what: string;
   read(at: Micros): Snapshot;
 }
 
-/** The path of a field, name by name. */
+/** The path of a field as a list of names. */
 export class FieldPath {
   readonly names: readonly string[];
   constructor(...names: string[]) {
@@ -114,7 +114,7 @@ export class Query implements Readable<QuerySnapshot> {
   startAfter(...from: [DocumentSnapshot] | (Value | DocumentReference)[]): Query {
     const [first] = from;
     if (first instanceof DocumentSnapshot) {
-      // From a snapshot, the SDK makes the whole order explicit.
+      // With a snapshot, the SDK makes the whole order explicit.
       const orders = ordersOf(this.plan);
       return this.#with({ orders, after: orders.map(({ field }) => fieldOrName(first.version, field) as Value) });
     }
@@ -133,7 +133,7 @@ export class Query implements Readable<QuerySnapshot> {
   }
   read(at: Micros): QuerySnapshot {
     const { connection } = this.firestore;
-    const versions = connection.database.query(this.plan, connection.seenAt(at));
+    const versions = connection.database.query(this.plan, connection.snapshotTime(at));
     connection.bill(Math.max(versions.length + (this.plan.offset ?? 0), 1));
     return new QuerySnapshot(
       versions.map((version) => {
@@ -145,7 +145,7 @@ export class Query implements Readable<QuerySnapshot> {
   get(): Promise<QuerySnapshot> {
     return this.firestore.read(this);
   }
-  /** A document's name is a path here. */
+  /** The database compares document names as paths. */
   #comparable(field: string, value: Value | DocumentReference): Value {
     if (field !== NAME) return value as Value;
     if (typeof value !== "string") return (value as DocumentReference).path;
@@ -156,7 +156,7 @@ export class Query implements Readable<QuerySnapshot> {
   }
 }
 
-/** A version with some of its fields alone. */
+/** A version with only some of its fields. */
 function masked(version: Version, fields: readonly string[] | undefined): Version {
   if (!fields || !version.fields) return version;
   const some = Object.entries(version.fields).filter(([field]) => fields.includes(field));
@@ -179,7 +179,7 @@ export class AggregateField {
 export class AggregateQuerySnapshot {
   readonly readTime: Timestamp;
   readonly #data: Record<string, number>;
-  /** What was aggregated. Not of the SDK. */
+  /** The aggregated documents. Not in the SDK. */
   readonly versions: readonly Version[];
 
   constructor(data: Record<string, number>, readTime: Micros, versions: readonly Version[]) {
@@ -193,8 +193,8 @@ export class AggregateQuerySnapshot {
 }
 
 /**
- * Several aggregates of one query, at one instant. One that sums fields walks an index over them, together with those it is
- * ordered by, so a document that lacks one of these is in none of the aggregates
+ * Several aggregates of one query, at one instant. A sum reads an index over the summed fields and those of the order, so a
+ * document that lacks one of them is in none of the aggregates
  * (https://firebase.google.com/docs/firestore/query-data/aggregation-queries). Cost: 1 read per started 1,000 entries.
  */
 export class AggregateQuery implements Readable<AggregateQuerySnapshot> {
@@ -216,13 +216,13 @@ export class AggregateQuery implements Readable<AggregateQuerySnapshot> {
     const { connection } = this.firestore;
     const { needs = [], orders = [] } = this.#plan;
     if (needs.length > 0 && orders.some(({ field }) => field === NAME)) {
-      throw new Refused(Code.INVALID_ARGUMENT, `${this.what}: a sum is not ordered by names`);
+      throw new Refused(Code.INVALID_ARGUMENT, `${this.what}: a sum cannot be ordered by names`);
     }
     const isIndexed = connection.network.index === "ready" || needs.length === 0;
     if (!isIndexed && orders.length > 0) {
       throw new Refused(Code.FAILED_PRECONDITION, `${this.what}: the query requires an index`);
     }
-    const versions = connection.database.query(this.#plan, connection.seenAt(at));
+    const versions = connection.database.query(this.#plan, connection.snapshotTime(at));
     connection.bill(Math.max(Math.ceil(versions.length / 1_000), 1));
     const data: Record<string, number> = {};
     for (const [name, { summed }] of Object.entries(this.#fields)) {

@@ -1,15 +1,15 @@
 /**
- * Of `firestore.rules`, what the web client's exactness rests on: a write of a shard leaves exactly one new mark, so that
- * a replay is refused; and an entry and its increment are one commit.
+ * The parts of `firestore.rules` that the web client's exactness depends on. A write of a shard adds exactly one mark, so a
+ * replay is rejected. An entry and its increment are one commit.
  */
 import { MARK_LIFETIME_SECONDS } from "../../../core/src/index.ts";
 import { type Change, Code, Refused } from "./database.ts";
 import { type Fields, isEqual, isMap, type Micros, microsOf, type Value } from "./values.ts";
 
-/** For this long after its latest write, a window may not be removed. */
+/** A window may be removed only this long after its last write. */
 const MARK_LIFETIME: Micros = MARK_LIFETIME_SECONDS * 1_000_000;
 
-/** One version of a shard and the next, without the rest of it. */
+/** The fields of a shard before and after a write. */
 interface Step {
   readonly before: Fields;
   readonly after: Fields;
@@ -20,7 +20,7 @@ export function authorize(changes: readonly Change[]): void {
   for (const { before, after } of changes) {
     const [, counter = "", collection, id = ""] = after.path.split("/");
     const step = after.fields && { before: before.fields ?? {}, after: after.fields };
-    // The time of the commit is that of the request.
+    // The commit time is the request time.
     const time = after.updateTime;
     const isAllowedOf = {
       shards: () =>
@@ -42,7 +42,7 @@ const SHARD_FIELDS = ["shard", "count", "writes", "at", "marks"];
 const WINDOW = /^[0-9a-f]$/;
 const NONCE_BYTES = 4;
 
-/** An increment: exactly one new nonce stands at the end of exactly one window, which has the time of the request. */
+/** An increment appends exactly one nonce to exactly one window, and sets its time to the request time. */
 function isOneWrite({ before, after }: Step, time: Micros, id: string): boolean {
   if (Object.keys(after).some((field) => !SHARD_FIELDS.includes(field))) return false;
   if (after.shard !== id || !Number.isFinite(after.count) || microsOf(after.at) !== time) return false;
@@ -58,12 +58,12 @@ function isOneWrite({ before, after }: Step, time: Micros, id: string): boolean 
   return isAppended(nonces, known) && nonce instanceof Uint8Array && nonce.length === NONCE_BYTES;
 }
 
-/** Whether exactly one nonce was added, at the end. A replay adds none, since `arrayUnion` finds its nonce there. */
+/** Whether exactly one nonce was appended. A replay appends none, because `arrayUnion` finds its nonce. */
 function isAppended(nonces: readonly Value[], known: readonly Value[]): boolean {
   return nonces.length === known.length + 1 && isEqual(nonces.slice(0, -1), known);
 }
 
-/** A tidy removes windows whose latest write is older than `MARK_LIFETIME`, or that no client has made, one at least, and nothing else. */
+/** A tidy removes windows and changes nothing else. Each is older than `MARK_LIFETIME` or has a name that no client uses. */
 function isTidy({ before, after }: Step, time: Micros): boolean {
   const [old, windows] = [mapOf(before.marks), mapOf(after.marks)];
   const { marks: _, ...others } = before;

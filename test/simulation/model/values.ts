@@ -1,9 +1,9 @@
-/** What the model's documents hold, and what a write may do to a field. */
+/** The values of the model's documents, and how writes change them. */
 
 /** Microseconds since the epoch: the resolution of Firestore's clock. */
 export type Micros = number;
 
-/** Stands for the SDKs' `Timestamp`. */
+/** Replaces the SDKs' `Timestamp`. */
 export class Timestamp {
   readonly seconds: number;
   readonly nanoseconds: number;
@@ -30,7 +30,7 @@ export class Timestamp {
     return other instanceof Timestamp && other.toMicros() === this.toMicros();
   }
 
-  /** Ordered by `<`, as the SDK's are. */
+  /** Makes timestamps comparable with `<`, as in the SDK. */
   valueOf(): number {
     return this.toMicros();
   }
@@ -43,20 +43,18 @@ export class Timestamp {
     return new Date(this.toMillis()).toISOString();
   }
 
-  /** Not of the SDKs. */
+  /** Not in the SDKs. */
   toMicros(): Micros {
     return this.seconds * 1e6 + Math.floor(this.nanoseconds / 1_000);
   }
 }
 
-/** The instant a field holds; `NaN` if it holds none. */
+/** The instant in a field; `NaN` if it has another type. */
 export function microsOf(value: unknown): Micros {
   return value instanceof Timestamp ? value.toMicros() : Number.NaN;
 }
 
-/**
- * Bytes, as a field holds them. Stands for the web SDK's `Bytes`; the server SDK reads a `Uint8Array`, which this is, too.
- */
+/** Bytes in a field. Replaces the web SDK's `Bytes`, and is a `Uint8Array`, which the server SDK returns. */
 export class Bytes extends Uint8Array {
   static fromUint8Array(bytes: Uint8Array): Bytes {
     return new Bytes(bytes);
@@ -84,7 +82,7 @@ export interface Fields {
   readonly [field: string]: Value;
 }
 
-/** What a write wants of a field instead of a value. Stands for the server SDK's `FieldValue`. */
+/** A transform of a field. Replaces the server SDK's `FieldValue`. */
 export class FieldValue {
   readonly kind: "increment" | "serverTimestamp" | "delete" | "arrayUnion";
   readonly operand: number;
@@ -112,7 +110,7 @@ export class FieldValue {
 
 export type Written = Value | FieldValue | { readonly [field: string]: Written };
 
-/** What a field becomes; `undefined` if it goes. A field that is not a number counts as missing. */
+/** The new value of a field; `undefined` deletes it. An increment treats a field that is not a number as missing. */
 export function resolve(written: Written, before: Value | undefined, at: Micros): Value | undefined {
   if (isMap(written)) return setFields({}, written, at);
   if (!(written instanceof FieldValue)) return stored(written as Value);
@@ -123,20 +121,19 @@ export function resolve(written: Written, before: Value | undefined, at: Micros)
   return typeof before === "number" ? before + operand : operand;
 }
 
-/** A field that is not an array counts as an empty one. */
 function union(before: readonly Value[], elements: readonly Value[]): readonly Value[] {
   const after = [...before];
   for (const element of elements.map(stored)) if (!after.some((one) => isEqual(one, element))) after.push(element);
   return after;
 }
 
-/** As the web SDK reads it: bytes that a server wrote are `Bytes`. */
+/** The web SDK reads bytes that a server wrote as `Bytes`. */
 function stored(value: Value): Value {
   if (Array.isArray(value)) return value.map(stored);
   return value instanceof Uint8Array && !(value instanceof Bytes) ? new Bytes(value) : value;
 }
 
-/** All of the fields, as a whole. */
+/** Replaces all fields. */
 export function setFields(before: Fields, written: { readonly [field: string]: Written }, at: Micros): Fields {
   const after: Record<string, Value> = {};
   for (const field in written) {
@@ -146,7 +143,7 @@ export function setFields(before: Fields, written: { readonly [field: string]: W
   return after;
 }
 
-/** The fields, with those that are written merged in, maps and all. */
+/** Merges the written fields into the others, and maps into maps. */
 export function mergeFields(before: Fields, written: { readonly [field: string]: Written }, at: Micros): Fields {
   const after: Record<string, Value> = { ...before };
   for (const field in written) {
@@ -162,7 +159,7 @@ export function mergeFields(before: Fields, written: { readonly [field: string]:
   return after;
 }
 
-/** The fields, with one at a path such as `a.b` replaced. */
+/** Replaces the field at a path such as `a.b`. */
 export function updateField(before: Fields, path: readonly string[], written: Written, at: Micros): Fields {
   const [field = "", ...rest] = path;
   const known = before[field];

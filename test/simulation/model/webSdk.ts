@@ -1,7 +1,7 @@
 /**
- * Stands for `firebase/firestore`, as far as increments need it: one stream of writes, in order, sent again from the first
- * unacknowledged one when its connection is cut; reads that see this client's own unsent writes; and transactions, which are
- * single calls beside the stream.
+ * Replaces `firebase/firestore`, as far as increments need it: one ordered stream of writes, which after a cut continues
+ * with the first unacknowledged write; reads that see the client's own pending writes; and transactions, which are single
+ * calls beside the stream.
  */
 import { apply, Code, type Data, fieldOf, Refused, type Version, type Write } from "./database.ts";
 import type { Connection } from "./network.ts";
@@ -18,16 +18,16 @@ export const arrayUnion = FieldValue.arrayUnion;
 const PIPELINE = 10;
 
 const MS = 1_000;
-/** Of what is not here, the outcome is unknown. */
+/** All other codes become `unavailable`, with which the outcome is unknown. */
 const CODES: Record<number, string> = {
   [Code.PERMISSION_DENIED]: "permission-denied",
   [Code.ABORTED]: "aborted",
   [Code.FAILED_PRECONDITION]: "failed-precondition",
   [Code.NOT_FOUND]: "not-found",
 };
-/** What a transaction is tried again after (https://github.com/firebase/firebase-js-sdk, `transaction_runner.ts`). */
+/** The errors after which a transaction is retried (https://github.com/firebase/firebase-js-sdk, `transaction_runner.ts`). */
 const RETRIED = ["aborted", "failed-precondition", "unavailable"];
-/** How often, if its caller does not say. */
+/** The SDK's default of `maxAttempts`. */
 const ATTEMPTS = 5;
 
 class FirestoreError extends Error {
@@ -47,7 +47,7 @@ interface Pending {
 export class Firestore {
   readonly connection: Connection;
   readonly pending: Pending[] = [];
-  /** Until when the device is offline: its stream was cut and is not back. */
+  /** Until then the device is offline, because its stream was cut. */
   offlineUntil: Micros = 0;
   #isSending = false;
 
@@ -67,32 +67,32 @@ export class Firestore {
     const { process, network } = this.connection;
     if (process.isDead) return;
     const { scheduler, faults, log } = network;
-    const { there, back, again } = faults.ofCall(process);
+    const { requestDelay, responseDelay, retryDelay } = faults.callOutcome(process);
     const sent = this.pending.slice(0, PIPELINE);
-    const [cutAt, heardAt] = [process.random.next(), process.random.next()];
-    const isCut = faults.strikes("cut connections", process);
-    const arrived = isCut ? Math.floor(cutAt * (sent.length + 1)) : sent.length;
-    const heard = isCut ? Math.floor(heardAt * (arrived + 1)) : sent.length;
-    scheduler.in(there, () => {
+    const [arrivedShare, answeredShare] = [process.random.next(), process.random.next()];
+    const isCut = faults.injectByChance("cut connections", process);
+    const arrived = isCut ? Math.floor(arrivedShare * (sent.length + 1)) : sent.length;
+    const answered = isCut ? Math.floor(answeredShare * (arrived + 1)) : sent.length;
+    scheduler.after(requestDelay, () => {
       const outcomes: (Refused | undefined)[] = [];
-      // A refused write ends the stream.
+      // A rejected write ends the stream.
       for (let i = 0; i < arrived && !outcomes.some(Boolean); i++) outcomes.push(this.#arrive(sent[i] as Pending));
       const answer = () => {
-        for (const refused of outcomes.slice(0, heard)) {
+        for (const refused of outcomes.slice(0, answered)) {
           const { writes, resolve, reject } = this.pending.shift() as Pending;
-          log(process, () => `${writes[0]?.path} → ${refused ? "refused" : "acknowledged"}`);
+          log(process, () => `${writes[0]?.path} → ${refused ? "rejected" : "acknowledged"}`);
           if (refused) reject(new FirestoreError(refused));
           else resolve();
         }
-        if (isCut) log(process, () => `connection cut: ${arrived} of ${sent.length} arrived, heard of ${heard}`);
+        if (isCut) log(process, () => `connection cut: ${arrived} of ${sent.length} arrived, ${answered} answered`);
         const next = () => {
           if (this.pending.length > 0) this.#send();
           else this.#isSending = false;
         };
-        if (isCut) this.offlineUntil = scheduler.now + again;
-        scheduler.in(isCut ? again : 0, next, process);
+        if (isCut) this.offlineUntil = scheduler.now + retryDelay;
+        scheduler.after(isCut ? retryDelay : 0, next, process);
       };
-      scheduler.in(back, answer, process);
+      scheduler.after(responseDelay, answer, process);
     });
   }
 
@@ -144,7 +144,7 @@ export function doc(firestore: Firestore, path: string): DocumentReference {
   return new DocumentReference(firestore, path);
 }
 
-/** What the server has, with this client's own unsent writes on top. */
+/** The server's document with the client's own pending writes applied. */
 export async function getDoc(ref: DocumentReference): Promise<DocumentSnapshot> {
   const { fields } = await read(ref);
   const now: Micros = ref.firestore.connection.network.scheduler.now;
@@ -155,7 +155,7 @@ export async function getDoc(ref: DocumentReference): Promise<DocumentSnapshot> 
   );
 }
 
-/** Collects writes, for a batch or a transaction. */
+/** The writes of a batch or a transaction. */
 class Writes {
   readonly writes: Write[] = [];
 
@@ -192,7 +192,7 @@ export function setDoc(ref: DocumentReference, data: Data, options?: { merge?: b
   return writeBatch(ref.firestore).set(ref, data, options).commit();
 }
 
-/** Field paths such as `a.b` replace what they name and nothing beside it. */
+/** A field path such as `a.b` replaces that field alone. */
 export function updateDoc(ref: DocumentReference, data: Data): Promise<void> {
   return writeBatch(ref.firestore).update(ref, data).commit();
 }
@@ -202,9 +202,9 @@ export function deleteDoc(ref: DocumentReference): Promise<void> {
 }
 
 /**
- * A transaction of the web SDK takes no lock: its commit is refused if something that it read has changed. It is one call,
- * which overtakes the stream of writes and is not kept when the device is offline. If it fails with `aborted`, nothing was
- * committed; with `unavailable`, its outcome is unknown, and it may still arrive.
+ * A transaction of the web SDK takes no lock: its commit is rejected if a document that it read has changed. It is one call,
+ * which overtakes the stream of writes and fails when the device is offline. With the error `aborted`, nothing was
+ * committed. With `unavailable`, the outcome is unknown, and the call may still arrive.
  */
 export class Transaction extends Writes {
   readonly #firestore: Firestore;
@@ -258,7 +258,7 @@ export async function runTransaction<T>(
   }
 }
 
-/** Waits as long as the server cannot be reached. */
+/** Retries until the server can be reached. */
 async function read(ref: DocumentReference): Promise<Version> {
   const { network, process } = ref.firestore.connection;
   for (;;) {

@@ -1,47 +1,47 @@
-/** Fields of the app's own documents that show totals: they say what is published, and no document is made for it. */
+/** Mirrors, which are fields in the app's documents: each has the published total, and publishing creates no document. */
 import type { Change } from "../model/database.ts";
 import type { Fields, Micros } from "../model/values.ts";
 import { POSTS } from "../scenario.ts";
 import type { Process } from "../scheduler.ts";
 import type { Fail } from "./violation.ts";
 
-/** Which counter a page mirrors. */
+/** The counter that each page mirrors. */
 const MIRRORED: Record<string, string> = { "pages/a": "views:a", "pages/home": POSTS };
 
-function mirrored(fields: Fields | undefined): unknown {
+function mirroredTotal(fields: Fields | undefined): unknown {
   return fields?.posts ?? (fields?.stats as Fields | undefined)?.views;
 }
 
-/** For how long a document may be new to a publish that is under way. */
-const NEW = 120_000_000;
+/** How long a publish may take. A publish does not write to a page that was created after it began. */
+const LONGEST_PUBLISH: Micros = 120_000_000;
 
-export class Mirrors {
+export class MirrorCheck {
   readonly #fail: Fail;
-  /** Since when each page exists, and what it says. */
-  readonly #pages = new Map<string, { since: Micros; says: unknown }>();
+  readonly #pages = new Map<string, { createdAt: Micros; total: unknown }>();
 
   constructor(fail: Fail) {
     this.#fail = fail;
   }
 
-  /** A mirror says what is published in the same commit, and nobody but the app creates its document. */
-  wrote(process: Process, { before, after }: Change, changes: readonly Change[], isBackend: boolean): void {
+  /** The backend writes a mirror only together with the published total, and only into an existing document. */
+  checkWrite(process: Process, { before, after }: Change, changes: readonly Change[], isBackend: boolean): void {
     const { path, fields, updateTime } = after;
-    const since = this.#pages.get(path)?.since ?? updateTime;
-    if (fields) this.#pages.set(path, { since, says: mirrored(fields) });
+    const createdAt = this.#pages.get(path)?.createdAt ?? updateTime;
+    const total = mirroredTotal(fields);
+    if (fields) this.#pages.set(path, { createdAt, total });
     else this.#pages.delete(path);
     if (!isBackend) return;
     const published = changes.find((change) => change.after.path === `counters/${MIRRORED[path]}`)?.after.fields?.total;
-    if (!before.fields || mirrored(fields) !== published) {
-      this.#fail("I1", `${process.name} makes ${path} say ${mirrored(fields)} where ${published} is published`);
+    if (!before.fields || total !== published) {
+      this.#fail("I1", `${process.name} writes ${total} into ${path}, but ${published} is published`);
     }
   }
 
-  /** A total that is new is in the mirror with it, unless the page is so new that the publish had tried without it. */
-  published(counter: string, total: unknown, time: Micros): void {
+  /** A new total is also in the mirror, unless the page was created while the publish was made. */
+  checkPublish(counter: string, total: unknown, time: Micros): void {
     const [page = ""] = Object.entries(MIRRORED).find(([, name]) => name === counter) ?? [];
     const known = this.#pages.get(page);
-    if (!known || time - known.since < NEW || known.says === total) return;
-    this.#fail("I1", `${counter} says ${total}, its mirror ${known.says}`);
+    if (!known || time - known.createdAt < LONGEST_PUBLISH || known.total === total) return;
+    this.#fail("I1", `${counter} publishes ${total}, its mirror has ${known.total}`);
   }
 }

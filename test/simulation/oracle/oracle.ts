@@ -1,102 +1,103 @@
 /**
- * What must hold whatever happens: a plain sum beside the database, held against every commit as it is made. The numbers
- * are those of the invariants in `docs/architecture.md`.
+ * The invariants of docs/architecture.md, checked against a plain sum at every commit. Each check of its own (single
+ * increments, keys, drift, mirrors, history, freshness) is a file beside this one.
  */
 import type { Config } from "../../../functions/src/config.ts";
 import type { Published } from "../../../functions/src/counterDocument.ts";
 import { publishInterval } from "../../../functions/src/interval.ts";
+import { TRIGGER_SHARDS } from "../../../functions/src/shards.ts";
 import type { Change } from "../model/database.ts";
 import type { Commit } from "../model/network.ts";
 import { isKeyed } from "../model/rules.ts";
 import { type Fields, type Micros, microsOf } from "../model/values.ts";
 import { ORDERS, POSTS, type Scenario } from "../scenario.ts";
 import type { Process } from "../scheduler.ts";
-import { Drifts } from "./drifts.ts";
-import { Histories } from "./histories.ts";
-import { Increments } from "./increments.ts";
-import { Mirrors } from "./mirrors.ts";
+import { DriftCheck } from "./drift.ts";
+import { FreshnessCheck } from "./freshness.ts";
+import { HistoryCheck } from "./history.ts";
+import { IncrementCheck } from "./increments.ts";
+import { KeyedIncrementCheck } from "./keyedIncrements.ts";
+import { MirrorCheck } from "./mirrors.ts";
 import { type Fail, Violation } from "./violation.ts";
 
 /** What a commit of a process may do to the sum of a counter's shards. */
 export type Intent =
-  /** Nothing: it is the backend. */
+  /** The backend leaves the sum as it is. */
   | { readonly kind: "none" }
-  /** It is not Tally's: whatever it adds is right. */
+  /** A write without Tally may add any amount. */
   | { readonly kind: "anything" }
-  /** Whatever it adds is held against what it was asked to add. */
+  /** Increments are compared with the calls of the process. */
   | { readonly kind: "increments" }
-  /** Sets the sum as of an instant since it was asked to. */
+  /** Sets the sum as of an instant after the call. */
   | { readonly kind: "reset"; readonly to: number; readonly since: Micros }
-  /** Starts the counter. */
+  /** Creates the counter. */
   | { readonly kind: "ensure"; readonly initial: number }
-  /** Deletes the counter and all that belongs to it, in one commit or many. */
+  /** Deletes the counter with all its documents, in one commit or several. */
   | { readonly kind: "delete" };
 
-interface Track {
-  /** The sum of the shards after each commit, oldest first; of a counted collection, how many documents there are. */
+interface CounterState {
+  /** After each commit, oldest first: the sum of the shards, or the number of documents of a counted collection. */
   readonly sums: { readonly time: Micros; readonly sum: number }[];
+  /** The sum of the entries. */
   entries: number;
-  /** The writes that are not published yet, and until when they must be if nothing goes wrong; the newest of all. */
-  uncovered: { readonly time: Micros; readonly until: Micros; readonly wakes: boolean }[];
-  newest: Micros;
-  /** Whether the last publish told writers of more than one shard. */
-  isWide: boolean;
-  /** When the next measurement is scheduled, by the last publish; 0 if none is. */
-  nextPollAt: Micros;
+  /** The sum of a keyed counter's shards less its entries: a deletion in several commits may leave a difference. */
+  entryDifference: number;
+  newestWrite: Micros;
+  newestTriggeringWrite: Micros;
   lastReset: Micros;
-  /** The creation of each shard. One beyond the shard count is a sign of contention. */
-  readonly newShards: { readonly time: Micros; readonly index: number }[];
-  /** When each shard that is there was last written, and by how much keyed shards differ from entries. */
-  readonly written: Map<string, Micros>;
-  skew: number;
-  /** The last commit of a deletion, and the newest write that wakes the functions by itself. */
+  /** The last commit of a deletion. */
   deletedAt: Micros;
-  lastWake: Micros;
+  /** The creation of each shard. A shard beyond the shard count is a sign of contention. */
+  readonly newShards: { readonly time: Micros; readonly index: number }[];
+  /** The last counting write of each shard that exists. */
+  readonly shardWrites: Map<string, Micros>;
 }
-
-/** Every write of these shards wakes the functions; of others, the first. */
-const WAKING = ["0", "base"];
 
 export class Oracle {
   readonly #config: Config;
-  /** Nothing goes wrong in this run, so totals must be fresh. */
-  readonly #isCalm: boolean;
+  /** Totals must be fresh only in runs without faults. */
+  readonly #isFaultless: boolean;
   readonly #margin: Micros;
   readonly #onViolation: (violation: Violation) => void;
   readonly #intents = new Map<Process, Intent>();
-  readonly #tracks = new Map<string, Track>();
+  readonly #counters = new Map<string, CounterState>();
   /** The operators whose reset was committed. */
   readonly #resets = new Set<Process>();
-  readonly increments: Increments;
-  readonly drifts: Drifts;
-  readonly #mirrors: Mirrors;
-  readonly #histories: Histories;
-  /** The first thing that did not hold. */
+  readonly increments: IncrementCheck;
+  readonly keyedIncrements: KeyedIncrementCheck;
+  readonly drift: DriftCheck;
+  readonly #mirrors: MirrorCheck;
+  readonly #history: HistoryCheck;
+  readonly #freshness: FreshnessCheck;
+  /** The first violation of the run. */
   violation: Violation | undefined;
 
   constructor({ config, faults, latency, margin }: Scenario, onViolation: (violation: Violation) => void) {
     this.#config = config;
-    this.#isCalm = faults.length === 0 && latency < 10_000;
+    this.#isFaultless = faults.length === 0 && latency < 10_000;
     this.#margin = margin;
     this.#onViolation = onViolation;
-    this.increments = new Increments(this.fail);
-    this.drifts = new Drifts(this.fail, margin);
-    this.#mirrors = new Mirrors(this.fail);
-    this.#histories = new Histories(config, this.fail);
+    this.increments = new IncrementCheck(this.fail);
+    this.keyedIncrements = new KeyedIncrementCheck(this.fail, (counter) => this.deletedAt(counter));
+    this.drift = new DriftCheck(this.fail, margin);
+    this.#mirrors = new MirrorCheck(this.fail);
+    this.#history = new HistoryCheck(config, this.fail);
+    this.#freshness = new FreshnessCheck(config, this.fail);
   }
 
-  expect(process: Process, intent: Intent): void {
+  /** A process without an intent makes increments. */
+  setIntent(process: Process, intent: Intent): void {
     this.#intents.set(process, intent);
   }
 
   /** When the last commit of a deletion of a counter was made; 0 if there was none. */
   deletedAt(counter: string): Micros {
-    return this.#track(counter).deletedAt;
+    return this.#state(counter).deletedAt;
   }
 
-  /** An operator was told that a reset is done. */
-  resetDone(process: Process): void {
-    if (!this.#resets.has(process)) this.fail("I5", `${process.name} is done, but nothing was reset`);
+  /** A call to reset has returned. */
+  checkResetDone(process: Process): void {
+    if (!this.#resets.has(process)) this.fail("I5", `the reset of ${process.name} returned, but was not committed`);
   }
 
   onCommit({ process, time, changes }: Commit): void {
@@ -104,50 +105,44 @@ export class Oracle {
     const kind = this.#intents.get(process)?.kind;
     let orders = 0;
     for (const { before, after } of changes) {
-      if (after.path.startsWith(`${ORDERS.collection}/`)) orders += Number(!!after.fields) - Number(!!before.fields);
-      if (after.path.startsWith(`${POSTS}/`)) this.#followPost(Number(!!after.fields) - Number(!!before.fields), time);
-      if (after.path.startsWith("pages/")) this.#mirrors.wrote(process, { before, after }, changes, kind === "none");
+      const created = Number(!!after.fields) - Number(!!before.fields);
+      if (after.path.startsWith(`${ORDERS.collection}/`)) orders += created;
+      if (after.path.startsWith(`${POSTS}/`)) this.#followPost(created, time);
+      if (after.path.startsWith("pages/"))
+        this.#mirrors.checkWrite(process, { before, after }, changes, kind === "none");
       const [root, counter = "", collection, id = ""] = after.path.split("/");
       if (root !== this.#config.collection) continue;
       if (counter === POSTS) {
-        // Its total is the number of documents, whatever its shards hold.
+        // The total of a counted collection is its number of documents, so its shards do not matter.
         if (collection === "shards" && kind === "none") this.fail("I1", `${process.name} writes ${after.path}`);
         continue;
       }
-      const track = this.#track(counter);
+      const state = this.#state(counter);
       if (collection === "shards") {
         const by = countOf(after.fields) - countOf(before.fields);
         added.set(counter, (added.get(counter) ?? 0) + by);
         const write = { process, counter, by, time };
-        if (!isKeyed(counter)) this.increments.wrote({ before, after }, write, kind === "delete");
-        const hasCounted = ["count", "writes"].some((field) => before.fields?.[field] !== after.fields?.[field]);
-        if (!after.fields) track.written.delete(id);
-        else if (!before.fields || hasCounted) {
-          track.written.set(id, time);
-          if (!before.fields) track.newShards.push({ time, index: /^\d+$/.test(id) ? Number(id) : 0 });
-          const wakes = !before.fields || WAKING.includes(id);
-          if (wakes) track.lastWake = time;
-          this.#demand(track, time, wakes);
-        }
+        if (!isKeyed(counter)) this.increments.followWrite({ before, after }, write, kind === "delete");
+        this.#followShard(counter, id, { before, after }, time);
       }
-      if (collection === "receipts") this.increments.receipt({ before, after }, kind === "delete");
-      if (collection === "entries") track.entries += amountOf(after.fields) - amountOf(before.fields);
+      if (collection === "receipts") this.increments.followReceipt({ before, after }, kind === "delete");
+      if (collection === "entries") state.entries += amountOf(after.fields) - amountOf(before.fields);
     }
     for (const [counter, by] of added) {
-      const track = this.#track(counter);
-      track.sums.push({ time, sum: (track.sums.at(-1)?.sum ?? 0) + by });
-      this.#judgeShards(process, counter, by, time);
+      const { sums } = this.#state(counter);
+      sums.push({ time, sum: (sums.at(-1)?.sum ?? 0) + by });
+      this.#checkSum(process, counter, by, time);
     }
     if (kind === "delete") {
       this.#followDeletion(changes, time);
       return;
     }
     const drift = orders - (added.get(ORDERS.counter) ?? 0);
-    this.drifts.onCommit(process, drift, time, changes, kind === "anything");
+    this.drift.onCommit(process, drift, time, changes, kind === "anything");
     for (const change of changes) {
-      if (isCounter(change.after.path, this.#config)) this.#judgePublish(change, time);
+      if (isCounter(change.after.path, this.#config)) this.#checkPublish(change, time);
     }
-    this.#histories.onCommit(changes);
+    this.#history.onCommit(changes);
   }
 
   onTransaction(process: Process, paths: readonly string[]): void {
@@ -157,135 +152,135 @@ export class Oracle {
   }
 
   /**
-   * Every event and task has been delivered: all that was written is published (I2). Of a deleted
-   * counter, this is demanded once a write that wakes the functions was committed after the deletion.
+   * Every event and task was delivered, so every write is published (I2). A deleted counter is checked only if a write that
+   * triggers a function was committed after the deletion.
    */
-  atRest(published: (counter: string) => Fields | undefined): void {
-    for (const [counter, track] of this.#tracks) {
-      const { sums, deletedAt, lastWake } = track;
-      const newest = counter === POSTS ? track.newest : Math.max(0, ...track.written.values());
-      if (newest === 0 || (deletedAt > 0 && lastWake <= deletedAt)) continue;
+  checkAllPublished(published: (counter: string) => Fields | undefined): void {
+    for (const [counter, state] of this.#counters) {
+      const { sums, deletedAt, newestTriggeringWrite } = state;
+      const newest = counter === POSTS ? state.newestWrite : Math.max(0, ...state.shardWrites.values());
+      if (newest === 0 || (deletedAt > 0 && newestTriggeringWrite <= deletedAt)) continue;
       const fields = published(counter);
       const sum = sums.at(-1)?.sum ?? 0;
       const asOf = microsOf(fields?.asOf);
       if (!(asOf >= newest)) this.fail("I2", `${counter} was written at ${newest} but published as of ${asOf}`);
-      if (fields?.total !== sum) this.fail("I2", `${counter} says ${fields?.total}, its shards ${sum}`);
+      if (fields?.total !== sum) this.fail("I2", `${counter} has the total ${fields?.total}, its shards sum to ${sum}`);
       if (counter === POSTS && fields?.countedCollection !== POSTS)
         this.fail("I1", `${counter} counts ${fields?.countedCollection}`);
     }
   }
 
+  #followShard(counter: string, id: string, { before, after }: Change, time: Micros): void {
+    const { shardWrites, newShards } = this.#state(counter);
+    const hasCounted = ["count", "writes"].some((field) => before.fields?.[field] !== after.fields?.[field]);
+    const isNew = !before.fields;
+    if (!after.fields) {
+      shardWrites.delete(id);
+    } else if (isNew || hasCounted) {
+      shardWrites.set(id, time);
+      if (isNew) newShards.push({ time, index: /^\d+$/.test(id) ? Number(id) : 0 });
+      this.#followWrite(counter, time, isNew || TRIGGER_SHARDS.includes(id));
+    }
+  }
+
+  #followPost(created: number, time: Micros): void {
+    if (created === 0) return;
+    const { sums } = this.#state(POSTS);
+    sums.push({ time, sum: (sums.at(-1)?.sum ?? 0) + created });
+    this.#followWrite(POSTS, time, true);
+  }
+
+  #followWrite(counter: string, time: Micros, triggers: boolean): void {
+    const state = this.#state(counter);
+    state.newestWrite = time;
+    if (triggers) state.newestTriggeringWrite = time;
+    if (this.#isFaultless) this.#freshness.followWrite(counter, time, triggers);
+  }
+
   #followDeletion(changes: readonly Change[], time: Micros): void {
     const counters = new Set(changes.map(({ after }) => after.path.split("/")[1] ?? ""));
     for (const counter of counters) {
-      const track = this.#track(counter);
-      track.deletedAt = time;
-      track.skew = (track.sums.at(-1)?.sum ?? 0) - track.entries;
-      track.uncovered = [];
-      track.nextPollAt = 0;
-      track.isWide = false;
-      // A reset under way may take the next `base` for the one it has not found: both are new.
-      track.lastReset = 0;
+      const state = this.#state(counter);
+      state.deletedAt = time;
+      state.entryDifference = (state.sums.at(-1)?.sum ?? 0) - state.entries;
+      // A pending reset cannot tell the next `base` from the missing one it has read: both are new.
+      state.lastReset = 0;
+      this.#freshness.forget(counter);
     }
     for (const { after } of changes) {
-      if (!isCounter(after.path, this.#config)) continue;
-      const counter = after.path.slice(this.#config.collection.length + 1);
-      this.#histories.forget(counter);
+      if (isCounter(after.path, this.#config))
+        this.#history.forget(after.path.slice(this.#config.collection.length + 1));
     }
   }
 
-  #judgeShards(process: Process, counter: string, by: number, time: Micros): void {
-    const track = this.#track(counter);
-    const sum = track.sums.at(-1)?.sum ?? 0;
+  /** A commit changed the sum of a counter's shards as the intent of its process allows. */
+  #checkSum(process: Process, counter: string, by: number, time: Micros): void {
     if (counter === ORDERS.counter) return;
+    const state = this.#state(counter);
+    const sum = state.sums.at(-1)?.sum ?? 0;
     const intent = this.#intents.get(process) ?? { kind: "increments" };
-    if (intent.kind === "none" && by !== 0) this.fail("I5", `${process.name} changed the sum of ${counter} by ${by}`);
-    if (intent.kind === "ensure" && by !== intent.initial) {
-      this.fail("I5", `${process.name} changed the sum of ${counter} by ${by} instead of ${intent.initial}`);
-    }
+    const changed = `${process.name} changed the sum of ${counter} by ${by}`;
+    if (intent.kind === "none" && by !== 0) this.fail("I5", changed);
+    if (intent.kind === "ensure" && by !== intent.initial) this.fail("I5", `${changed} instead of ${intent.initial}`);
     if (intent.kind === "reset") {
-      // As of some instant since it was asked to, and since the last reset; what was added after that instant stays.
-      const since = Math.max(intent.since, track.lastReset) - this.#margin;
-      const earlier = [{ time: 0, sum: 0 }, ...track.sums.slice(0, -1)];
+      // A reset replaces the sum of one instant after the call and after the last reset. Later increments stay.
+      const since = Math.max(intent.since, state.lastReset) - this.#margin;
+      const earlier = [{ time: 0, sum: 0 }, ...state.sums.slice(0, -1)];
       const sums = earlier.filter((_, i) => (earlier[i + 1]?.time ?? time) > since).map((one) => one.sum);
       if (!sums.some((before) => before + by === intent.to)) {
-        this.fail("I5", `${process.name} changed the sum of ${counter} by ${by} to ${sum}: no reset to ${intent.to}`);
+        this.fail("I5", `${changed} to ${sum}, which is no reset to ${intent.to}`);
       }
-    }
-    if (intent.kind === "reset") {
-      track.lastReset = time;
+      state.lastReset = time;
       this.#resets.add(process);
     }
-    if (intent.kind === "increments" && !isKeyed(counter)) this.increments.landed(process, counter, by);
+    if (intent.kind === "increments" && !isKeyed(counter)) this.increments.committed(process, counter, by);
     if (intent.kind === "delete") return;
-    if (isKeyed(counter) && sum !== track.entries + track.skew) {
-      this.fail("I8", `${counter} has ${track.entries} in entries, but ${sum} in shards`);
+    if (isKeyed(counter) && sum !== state.entries + state.entryDifference) {
+      this.fail("I8", `the entries of ${counter} sum to ${state.entries}, its shards to ${sum}`);
     }
   }
 
-  #followPost(by: number, time: Micros): void {
-    if (by === 0) return;
-    const track = this.#track(POSTS);
-    const sum = (track.sums.at(-1)?.sum ?? 0) + by;
-    track.sums.push({ time, sum });
-    this.#demand(track, time, true);
-  }
-
-  /**
-   * A write that wakes the functions is published soon, and so is any other while writers are told of more than one shard;
-   * else it is when the next measurement is due.
-   */
-  #demand(track: Track, time: Micros, wakes: boolean): void {
-    track.newest = time;
-    if (!this.#isCalm) return;
-    const { minInterval, maxInterval } = this.#config;
-    const soon = time + (maxInterval + minInterval) * 1_000;
-    const until = wakes || track.isWide ? soon : Math.max(track.nextPollAt, soon);
-    track.uncovered.push({ time, until: until + 1_000_000, wakes });
-  }
-
-  #judgePublish({ before, after }: Change, time: Micros): void {
+  #checkPublish({ before, after }: Change, time: Micros): void {
     const [, counter = ""] = after.path.split("/");
-    const track = this.#track(counter);
-    const fields = after.fields;
-    // Its source may be named before anything is published, and changed in between.
-    if (!fields?.asOf || (fields.asOf === before.fields?.asOf && fields.total === before.fields.total)) return;
-    const asOf = microsOf(fields.asOf);
-    const expected = sumAt(track, asOf);
-    // Where snapshots lag, a total may be that of an instant before; only the last word must be right (I2).
-    if (fields.total !== expected && this.#margin === 0) {
-      this.fail("I1", `${counter} says ${fields.total} as of ${asOf}, its shards said ${expected}`);
+    const { asOf: timestamp, total, shardCount } = after.fields ?? {};
+    // A counter's source can be set before its first publish and between publishes.
+    if (!timestamp || (timestamp === before.fields?.asOf && total === before.fields.total)) return;
+    const asOf = microsOf(timestamp);
+    const expected = sumAt(this.#state(counter), asOf);
+    // Where snapshots lag, a total may be that of an earlier instant. Only the last total must be right (I2).
+    if (total !== expected && this.#margin === 0) {
+      this.fail("I1", `${counter} publishes ${total} as of ${asOf}, when its shards summed to ${expected}`);
     }
     if (asOf > time) this.fail("I1", `${counter} is published at ${time} as of ${asOf}`);
+    const shards = Number(shardCount);
     const { minShards, maxShards } = this.#config;
-    const shards = Number(fields.shardCount);
-    if (!(shards >= minShards && shards <= maxShards)) this.fail("I5", `${counter} spreads over ${shards} shards`);
+    if (!(shards >= minShards && shards <= maxShards)) this.fail("I5", `${counter} publishes ${shards} shards`);
     const previous = before.fields;
-    if (fields.total !== previous?.total) this.#mirrors.published(counter, fields.total, time);
-    if (previous?.asOf) {
-      const gap = (asOf - microsOf(previous.asOf)) / 1_000;
-      // What is being deleted takes its writes with it.
-      const isBack = track.deletedAt < microsOf(previous.asOf) && Number(fields.writes) < Number(previous.writes);
-      if (gap < 0 || isBack) {
-        this.fail("I3", `${counter} goes back: asOf by ${-gap} ms, writes from ${previous.writes} to ${fields.writes}`);
-      }
-      const isContended = track.newShards.some(({ time: at, index }) => {
-        return at > microsOf(previous.asOf) - this.#margin && index >= Number(previous.shardCount);
-      });
-      const { total, rate, countReads, growing } = previous as unknown as Published;
-      const usual = publishInterval(total, rate, countReads, this.#config);
-      const interval = isContended || growing ? this.#config.minInterval : Math.max(usual, this.#config.minInterval);
-      if (gap < interval - 0.001) this.fail("I4", `${counter} published ${gap} ms after the last, not ${interval}`);
+    if (total !== previous?.total) this.#mirrors.checkPublish(counter, total, time);
+    if (previous?.asOf) this.#checkOrder(counter, previous, after.fields as Fields);
+    const nextPollAt = microsOf(after.fields?.nextPollAt) || 0;
+    if (this.#isFaultless) this.#freshness.checkPublish(counter, { asOf, time, shardCount: shards, nextPollAt });
+  }
+
+  /** A publish comes after the previous one (I3), and not too soon (I4). */
+  #checkOrder(counter: string, previous: Fields, fields: Fields): void {
+    const { deletedAt, newShards } = this.#state(counter);
+    const previousAsOf = microsOf(previous.asOf);
+    const gap = (microsOf(fields.asOf) - previousAsOf) / 1_000;
+    // A deletion in progress removes writes.
+    const hasFewerWrites = deletedAt < previousAsOf && Number(fields.writes) < Number(previous.writes);
+    if (gap < 0 || hasFewerWrites) {
+      const change = `asOf by ${gap} ms, writes from ${previous.writes} to ${fields.writes}`;
+      this.fail("I3", `${counter} goes back: ${change}`);
     }
-    track.nextPollAt = microsOf(fields.nextPollAt) || 0;
-    const late = track.uncovered.find((write) => write.time <= asOf && write.until < time);
-    if (late) this.fail("I2", `a write to ${counter} was published only after ${(time - late.time) / 1_000} ms`);
-    track.isWide = shards > 1;
-    // What was written while this publish was made is found by the poll that it says.
-    const least = track.isWide ? 0 : track.nextPollAt + 1_000_000;
-    track.uncovered = track.uncovered
-      .filter((write) => write.time > asOf)
-      .map((write) => (write.wakes ? write : { ...write, until: Math.max(write.until, least) }));
+    const isContended = newShards.some(({ time, index }) => {
+      return time > previousAsOf - this.#margin && index >= Number(previous.shardCount);
+    });
+    const { total, rate, countReads, growing } = previous as unknown as Published;
+    const usual = publishInterval(total, rate, countReads, this.#config);
+    const { minInterval } = this.#config;
+    const interval = isContended || growing ? minInterval : Math.max(usual, minInterval);
+    if (gap < interval - 0.001) this.fail("I4", `${counter} published after ${gap} ms instead of ${interval}`);
   }
 
   readonly fail: Fail = (invariant, message) => {
@@ -294,26 +289,23 @@ export class Oracle {
     this.#onViolation(this.violation);
   };
 
-  #track(counter: string): Track {
-    let track = this.#tracks.get(counter);
-    if (!track) {
-      track = {
+  #state(counter: string): CounterState {
+    let state = this.#counters.get(counter);
+    if (!state) {
+      state = {
         sums: [],
         entries: 0,
-        uncovered: [],
-        newest: 0,
-        nextPollAt: 0,
-        isWide: false,
+        entryDifference: 0,
+        newestWrite: 0,
+        newestTriggeringWrite: 0,
         lastReset: 0,
-        newShards: [],
-        written: new Map(),
-        skew: 0,
         deletedAt: 0,
-        lastWake: 0,
+        newShards: [],
+        shardWrites: new Map(),
       };
-      this.#tracks.set(counter, track);
+      this.#counters.set(counter, state);
     }
-    return track;
+    return state;
   }
 }
 
@@ -322,12 +314,8 @@ export function isCounter(path: string, { collection }: Config): boolean {
   return path.startsWith(`${collection}/`) && !path.includes("/", collection.length + 1);
 }
 
-function sumAt({ sums }: Track, at: Micros): number {
-  for (let i = sums.length - 1; i >= 0; i--) {
-    const known = sums[i] as Track["sums"][number];
-    if (known.time <= at) return known.sum;
-  }
-  return 0;
+function sumAt({ sums }: CounterState, at: Micros): number {
+  return sums.findLast(({ time }) => time <= at)?.sum ?? 0;
 }
 
 function countOf(fields: Fields | undefined): number {

@@ -1,4 +1,4 @@
-/** An invariant does not hold. */
+/** An invariant that does not hold. */
 export class Violation extends Error {
   readonly invariant: string;
   constructor(invariant: string, message: string) {
@@ -7,5 +7,5 @@ export class Violation extends Error {
   }
 }
 
-/** Reports one. The first counts. */
+/** Reports a violation. The first one of a run counts. */
 export type Fail = (invariant: string, message: string) => void;

@@ -1,10 +1,10 @@
 /**
- * What runs the functions: instances that come and go, events delivered at least once and in no order, a task queue with
- * named tasks, and a schedule. All of it as the documentation promises, and no better.
+ * Cloud Functions, Eventarc, Cloud Tasks and Cloud Scheduler, with the guarantees of their documentation and no others:
  *
- * - Events: at least once, unordered; tried again for a day, 10 to 600 seconds apart
+ * - Instances start, crash and freeze.
+ * - Events are delivered at least once and in no order, with retries for a day, 10 to 600 seconds apart
  *   (https://firebase.google.com/docs/functions/retries).
- * - Tasks: at least once; a name is taken for about an hour after its task is done
+ * - Tasks are delivered at least once. A name stays taken for about an hour after its task is done
  *   (https://cloud.google.com/tasks/docs/reference/rest/v2/projects.locations.queues.tasks/create).
  */
 
@@ -16,6 +16,7 @@ import type { Backend } from "../../functions/src/backend.ts";
 import type { AggregationTask, WriteEvent } from "../../functions/src/cause.ts";
 import type { Config } from "../../functions/src/config.ts";
 import { cloudTasks } from "../../functions/src/queue.ts";
+import { TRIGGER_SHARDS } from "../../functions/src/shards.ts";
 import { runSweep } from "../../functions/src/sweep.ts";
 import { createWakeHandler, latestDeletionTime } from "../../functions/src/wake.ts";
 import { Firestore } from "./model/adminSdk.ts";
@@ -28,21 +29,18 @@ const MS = 1_000;
 const SECOND = 1_000 * MS;
 const HOUR = 3_600 * SECOND;
 
-/** Shards whose updates have a trigger. */
-const TRIGGERS = ["0", "base"];
-
-/** After this long the platform gives an invocation up. Its code may go on all the same. */
+/** After this time an invocation has failed. Its code may still run on. */
 const TIMEOUT = 60 * SECOND;
 
 interface Instance {
   readonly process: Process;
   readonly backend: Backend;
   readonly wake: (event: WriteEvent) => Promise<void>;
-  /** Called if it crashes: what it was doing is tried again. */
-  readonly underWay: Set<() => void>;
+  /** Fails the invocations that are in progress, when the instance crashes. */
+  readonly failInvocations: Set<() => void>;
 }
 
-export class Platform {
+export class CloudFunctions {
   readonly #network: Network;
   readonly #config: Config;
   readonly #margin: Micros;
@@ -51,9 +49,10 @@ export class Platform {
   readonly #process: Process;
   readonly #instances: Instance[] = [];
   #started = 0;
-  /** What was done to instances. */
-  readonly struck: Record<string, number> = {};
-  readonly #names = new Map<string, Micros>();
+  /** Crashes and freezes of instances. */
+  readonly injected: Record<string, number> = {};
+  /** Until when each task name is taken. */
+  readonly #taskNames = new Map<string, Micros>();
 
   constructor(network: Network, scenario: Scenario, onInstance: (process: Process) => void) {
     this.#network = network;
@@ -65,16 +64,16 @@ export class Platform {
     for (let i = 0; i < scenario.instances; i++) this.#instances.push(this.#start());
   }
 
-  /** Firestore's triggers, as functions/src/index.ts names them, and each counted document that came or went. */
+  /** Firestore's triggers: those of shards in functions/src/index.ts, and those of counted documents. */
   onCommit({ changes }: Commit): void {
     for (const { before, after } of changes) {
       const [collection, counterId = "", shards, shardId] = after.path.split("/");
       const committedAt = after.updateTime / MS;
       if (collection === this.#config.collection && shards === "shards" && shardId && after.fields) {
         const isNew = !before.fields;
-        // Of an update that removes old marks, nothing is to be counted.
+        // An update that only removes old marks triggers nothing.
         const hasCounted = ["count", "writes"].some((field) => before.fields?.[field] !== after.fields?.[field]);
-        if (isNew || (TRIGGERS.includes(shardId) && hasCounted))
+        if (isNew || (TRIGGER_SHARDS.includes(shardId) && hasCounted))
           this.#deliver(`event ${shardId}`, () => ({ counterId, shardId, isNew, committedAt }));
       }
       const counted = collection && counterIdOf(collection, this.#config.counted);
@@ -90,68 +89,72 @@ export class Platform {
   #deliver(what: string, event: (instance: Instance) => WriteEvent): void {
     const { faults, scheduler } = this.#network;
     const { random } = this.#process;
-    const copies = faults.strikes("duplicate events", this.#process) ? 2 : 1;
-    const isLate = faults.strikes("late events", this.#process);
-    const isLost = faults.strikes("events lost for hours", this.#process, 0.02);
+    const copies = faults.injectByChance("duplicate events", this.#process) ? 2 : 1;
+    const isLate = faults.injectByChance("late events", this.#process);
+    const isLost = faults.injectByChance("events lost for hours", this.#process, 0.02);
     for (let copy = 0; copy < 2; copy++) {
       const soon = random.between(20, 120) * MS;
       const later = random.between(0, 90) * SECOND;
       const delay = isLost ? random.between(0, 3) * HOUR : isLate ? later : soon;
       const run = () => this.#run(what, 10, (instance) => instance.wake(event(instance)));
-      if (copy < copies) scheduler.in(delay, run);
+      if (copy < copies) scheduler.after(delay, run);
     }
   }
 
-  /** The schedule. Not tried again. */
+  /** Scheduled invocations have no retries. */
   sweep(): void {
     this.#run("sweep", 0, ({ backend }) => runSweep(backend));
   }
 
-  /** An instance dies, wherever it is; another takes its place. */
+  /** Crashes an instance and starts another in its place. */
   kill(index: number): void {
     const at = index % this.#instances.length;
-    const { process, underWay } = this.#instances[at] as Instance;
+    const { process, failInvocations } = this.#instances[at] as Instance;
     this.#network.log(process, () => "dies");
-    this.struck.crashes = (this.struck.crashes ?? 0) + 1;
+    this.injected.crashes = (this.injected.crashes ?? 0) + 1;
     process.isDead = true;
-    for (const retry of underWay) retry();
+    for (const fail of failInvocations) fail();
     this.#instances[at] = this.#start();
   }
 
   freeze(index: number, duration: Micros): void {
     const { process } = this.#instances[index % this.#instances.length] as Instance;
     this.#network.log(process, () => `freezes for ${duration / SECOND} s`);
-    this.struck.freezes = (this.struck.freezes ?? 0) + 1;
+    this.injected.freezes = (this.injected.freezes ?? 0) + 1;
     process.frozenUntil = this.#network.scheduler.now + duration;
   }
 
-  /** Runs something on an instance. If that fails, it is tried again after a while, unless `backoff` is 0. */
+  /**
+   * Runs an invocation on a random instance, and retries it after a failure.
+   *
+   * @param backoff  seconds before the first retry; 0 for no retries
+   */
   #run(what: string, backoff: number, invoke: (instance: Instance) => Promise<void>, attempt = 0): void {
     const { scheduler, log } = this.#network;
     const instance = this.#process.random.pick(this.#instances);
-    let isOpen = true;
-    const close = (text: string) => {
-      log(instance.process, () => `${what}: ${text}`);
-      isOpen = false;
-      instance.underWay.delete(failed);
+    let isRunning = true;
+    const end = (outcome: string) => {
+      log(instance.process, () => `${what}: ${outcome}`);
+      isRunning = false;
+      instance.failInvocations.delete(fail);
     };
-    const failed = () => {
-      if (!isOpen) return;
-      close("failed");
+    const fail = () => {
+      if (!isRunning) return;
+      end("failed");
       const wait = Math.min(backoff * 2 ** attempt, 600) * SECOND;
-      if (backoff > 0) scheduler.in(wait, () => this.#run(what, backoff, invoke, attempt + 1));
+      if (backoff > 0) scheduler.after(wait, () => this.#run(what, backoff, invoke, attempt + 1));
     };
-    instance.underWay.add(failed);
+    instance.failInvocations.add(fail);
     log(instance.process, () => `${what}: begins`);
-    scheduler.in(TIMEOUT, failed);
-    const run = () => invoke(instance).then(() => isOpen && close("done"), failed);
-    scheduler.in(0, run, instance.process);
+    scheduler.after(TIMEOUT, fail);
+    const run = () => invoke(instance).then(() => isRunning && end("done"), fail);
+    scheduler.after(0, run, instance.process);
   }
 
   #start(): Instance {
     const { scheduler, faults } = this.#network;
     const process = new Process(`instance ${this.#started++}`, this.#seed);
-    process.skew = faults.has("clock skew") ? Math.round(process.random.between(-1, 1) ** 3 * 60 * SECOND) : 0;
+    process.skew = faults.inject("clock skew") ? Math.round(process.random.between(-1, 1) ** 3 * 60 * SECOND) : 0;
     this.#onInstance(process);
     const firestore = new Firestore(new Connection(this.#network, process)) as unknown as RealFirestore;
     const backend: Backend = {
@@ -163,22 +166,22 @@ export class Platform {
       sleep: (duration) => (duration > 0 ? scheduler.sleep(duration * MS, process) : Promise.resolve()),
       schedule: cloudTasks(this.#taskQueues(process), "anywhere"),
     };
-    return { process, backend, wake: createWakeHandler(backend), underWay: new Set() };
+    return { process, backend, wake: createWakeHandler(backend), failInvocations: new Set() };
   }
 
-  /** Stands for `firebase-admin/functions`. */
+  /** Replaces `firebase-admin/functions`. */
   #taskQueues(process: Process): Functions {
     const enqueue = async (task: AggregationTask, options: { id: string; scheduleTime: Date }): Promise<void> => {
       const { scheduler, faults, log } = this.#network;
       if (process.isDead) return await new Promise(() => {});
-      const [fails, isTaken] = [faults.strikes("failed scheduling", process), process.random.chance(0.5)];
-      const { there, back } = faults.ofCall(process);
-      await scheduler.sleep(there);
-      if (fails && !isTaken) log(process, () => "scheduling fails");
+      const [fails, isAccepted] = [faults.injectByChance("failed scheduling", process), process.random.chance(0.5)];
+      const { requestDelay, responseDelay } = faults.callOutcome(process);
+      await scheduler.sleep(requestDelay);
+      if (fails && !isAccepted) log(process, () => "scheduling fails");
       else log(process, () => `schedules ${nameOf(task)}`);
       const error = fails ? { code: "functions/internal-error" } : this.#enqueue(task, options);
-      if (fails && isTaken) this.#enqueue(task, options);
-      await scheduler.sleep(back, process);
+      if (fails && isAccepted) this.#enqueue(task, options);
+      await scheduler.sleep(responseDelay, process);
       if (error) throw error;
     };
     return { taskQueue: () => ({ enqueue }) } as unknown as Functions;
@@ -186,24 +189,24 @@ export class Platform {
 
   #enqueue(task: AggregationTask, { id, scheduleTime }: { id: string; scheduleTime: Date }): unknown {
     const { scheduler, faults } = this.#network;
-    if ((this.#names.get(id) ?? 0) > scheduler.now) return { code: "functions/task-already-exists" };
-    this.#names.set(id, Number.POSITIVE_INFINITY);
+    if ((this.#taskNames.get(id) ?? 0) > scheduler.now) return { code: "functions/task-already-exists" };
+    this.#taskNames.set(id, Number.POSITIVE_INFINITY);
     const late = this.#process.random.between(0, 600) * SECOND;
-    const delay = faults.strikes("late tasks", this.#process) ? late : this.#process.random.between(0, 50) * MS;
+    const delay = faults.injectByChance("late tasks", this.#process) ? late : this.#process.random.between(0, 50) * MS;
     const run = async ({ backend }: Instance) => {
       await runTask(backend, task);
-      this.#names.set(id, scheduler.now + HOUR);
+      this.#taskNames.set(id, scheduler.now + HOUR);
     };
-    const copies = faults.strikes("duplicate events", this.#process) ? 2 : 1;
+    const copies = faults.injectByChance("duplicate events", this.#process) ? 2 : 1;
     const due = Math.max(scheduleTime.getTime() * MS - scheduler.now, 0);
     for (let copy = 0; copy < copies; copy++) {
-      scheduler.in(due + delay * (copy + 1), () => this.#run(nameOf(task), 1, run));
+      scheduler.after(due + delay * (copy + 1), () => this.#run(nameOf(task), 1, run));
     }
     return undefined;
   }
 }
 
-/** For people who read a history. */
+/** The task in the printed history. */
 function nameOf({ counterId, due, isPoll }: AggregationTask): string {
   return `${isPoll ? "poll" : "task"} ${counterId} ${due}`;
 }

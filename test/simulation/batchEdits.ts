@@ -1,14 +1,14 @@
-/** Changes what the code under test commits, for mutations: the code stays as it is, and its batches are edited on their way. */
+/** Edits the batches that the code under test commits, for mutations. The code itself stays as it is. */
 import type { WriteBatch } from "./model/adminSdk.ts";
 import type { Write } from "./model/database.ts";
 
-/** Commits what it is given, in a batch of its own. */
+/** Commits writes in a new batch. */
 type Commit = (writes: readonly Write[]) => ReturnType<WriteBatch["commit"]>;
 
-/** Commits the writes of a batch, changed. */
+/** Changes the writes of a batch and commits them. */
 export type Edit = (writes: readonly Write[], commit: Commit) => ReturnType<WriteBatch["commit"]>;
 
-/** The same reference, counter or collection; batches of its Firestore are committed by `edit`. */
+/** A copy of a reference, counter or collection. `edit` commits the batches of its Firestore. */
 export function editingCommits<Ref extends { readonly firestore: unknown }>(ref: Ref, edit: Edit): Ref {
   const real = ref.firestore as { batch(): WriteBatch };
   const batchOf = (writes: readonly Write[]) => {
@@ -25,12 +25,12 @@ export function editingCommits<Ref extends { readonly firestore: unknown }>(ref:
   return Object.create(ref, { firestore: { value: firestore } });
 }
 
-/** Each write by itself, changed. */
+/** Changes each write. */
 export function eachWrite(change: (write: Write) => Write): Edit {
   return (writes, commit) => commit(writes.map(change));
 }
 
-/** Two commits instead of one. */
+/** Splits the commit in two. */
 export function inTwoCommits(isFirst: (write: Write) => boolean): Edit {
   return async (writes, commit) => {
     const result = await commit(writes.filter(isFirst));

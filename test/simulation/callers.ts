@@ -1,4 +1,4 @@
-/** Those who count: web clients, servers and operators, each with the package's real code, each able to die at any time. */
+/** Web clients, servers and operators. Each runs the package's real code, and each may die at any time. */
 
 import type { Firestore as RealWebFirestore } from "firebase/firestore";
 import type { Firestore as RealAdminFirestore } from "firebase-admin/firestore";
@@ -19,35 +19,27 @@ import type { Oracle } from "./oracle/oracle.ts";
 import { type Action, ORDERS, POSTS } from "./scenario.ts";
 import { Process } from "./scheduler.ts";
 
-/** The connection's own failures. */
+/** Whether the connection failed and not the call. */
 function isTransient({ code }: Refused): boolean {
   return code === Code.DEADLINE_EXCEEDED || code === Code.UNAVAILABLE || code === Code.ABORTED;
 }
 
-interface Actor<Firestore> {
+interface Caller<Firestore> {
   readonly process: Process;
   readonly firestore: Firestore;
-  /** What it does one after the other. */
-  turn: Promise<void>;
+  /** The end of its queue: calls with a key run one after the other. */
+  lastCall: Promise<void>;
 }
 
-/** What is believed of a key. */
-interface Belief {
-  counts: boolean;
-  /** How many ask, and for how many of their questions nobody knows the answer. */
-  readonly askers: Set<Process>;
-  open: number;
-  wasUndone: boolean;
-}
-
-export class Actors {
+export class Callers {
   readonly #network: Network;
   readonly #oracle: Oracle;
   readonly #seed: number;
-  readonly #clients = new Map<number, Actor<RealWebFirestore>>();
-  readonly #servers = new Map<number, Actor<RealAdminFirestore>>();
-  readonly #beliefs = new Map<string, Belief>();
+  readonly #clients = new Map<number, Caller<RealWebFirestore>>();
+  readonly #servers = new Map<number, Caller<RealAdminFirestore>>();
+  /** Operators whose call has not returned. */
   readonly #waiting = new Set<Process>();
+  /** How many processes of each name were started. */
   readonly #started = new Map<string, number>();
 
   constructor(network: Network, oracle: Oracle, seed: number) {
@@ -61,18 +53,18 @@ export class Actors {
     switch (action.does) {
       case "increment": {
         const { process, firestore } = this.#client(action.client);
-        const told = this.#oracle.increments.ask(process, action.counter, action.by);
-        web.incrementCounter(webCounter(firestore, action.counter), action.by).then(told, () => {
-          this.#oracle.increments.refused(process, action.counter, action.by);
-          told();
+        const acknowledge = this.#oracle.increments.begin(process, action.counter, action.by);
+        web.incrementCounter(webCounter(firestore, action.counter), action.by).then(acknowledge, () => {
+          this.#oracle.increments.rejected(process, action.counter, action.by);
+          acknowledge();
         });
         break;
       }
       case "like":
       case "unlike": {
-        const actor = this.#client(action.client);
-        const ref = webCounter(actor.firestore, action.counter);
-        this.#keyed(actor, action.counter, action.key, action.does === "like", () =>
+        const caller = this.#client(action.client);
+        const ref = webCounter(caller.firestore, action.counter);
+        this.#keyed(caller, action.counter, action.key, action.does === "like", () =>
           action.does === "like"
             ? web.incrementCounter(ref, 1, { key: action.key })
             : web.undoIncrement(ref, action.key),
@@ -81,18 +73,18 @@ export class Actors {
       }
       case "add": {
         const { process, firestore } = this.#server(action.server);
-        const told = this.#oracle.increments.ask(process, action.counter, action.by);
-        // Whatever goes wrong here passes, so nothing is given up.
+        const acknowledge = this.#oracle.increments.begin(process, action.counter, action.by);
+        // Every simulated failure is transient, so this call must not fail.
         admin
           .incrementCounter(adminCounter(firestore, action.counter), action.by)
-          .then(told, (error) => this.#oracle.fail("answers", `${process.name} gives up: ${error}`));
+          .then(acknowledge, (error) => this.#oracle.fail("completion", `${process.name} gives up: ${error}`));
         break;
       }
       case "addOnce":
       case "undoOnce": {
-        const actor = this.#server(action.server);
-        const ref = adminCounter(actor.firestore, action.counter);
-        this.#keyed(actor, action.counter, action.key, action.does === "addOnce", () =>
+        const caller = this.#server(action.server);
+        const ref = adminCounter(caller.firestore, action.counter);
+        this.#keyed(caller, action.counter, action.key, action.does === "addOnce", () =>
           action.does === "addOnce"
             ? admin.incrementCounter(ref, 1, { key: action.key })
             : admin.undoIncrement(ref, action.key),
@@ -100,9 +92,9 @@ export class Actors {
         break;
       }
       case "bareWrite": {
-        // Not by Tally's package, and from a writer that knows of no shard count.
+        // A write without Tally's package, by a writer that does not know the shard count.
         const { process, firestore } = this.#startServer("bare");
-        this.#oracle.expect(process, { kind: "anything" });
+        this.#oracle.setIntent(process, { kind: "anything" });
         const shard = firestore.doc(`counters/${action.counter}/shards/${action.shard}`);
         const data = { count: FieldValue.increment(action.by) };
         shard.set(data as never, { merge: true }).catch(() => undefined);
@@ -110,9 +102,9 @@ export class Actors {
       }
       case "reset": {
         const { process, firestore } = this.#startServer("reset");
-        this.#oracle.expect(process, { kind: "reset", to: action.to, since: scheduler.now });
+        this.#oracle.setIntent(process, { kind: "reset", to: action.to, since: scheduler.now });
         this.#operate(process, resetCounter(adminCounter(firestore, action.counter), action.to), () =>
-          this.#oracle.resetDone(process),
+          this.#oracle.checkResetDone(process),
         );
         break;
       }
@@ -124,20 +116,20 @@ export class Actors {
         break;
       case "deleteCounter": {
         const { process, firestore } = this.#startServer("delete");
-        this.#oracle.expect(process, { kind: "delete" });
+        this.#oracle.setIntent(process, { kind: "delete" });
         const ref = adminCounter(firestore, action.counter);
         this.#operate(
           process,
-          this.#untilDone(process, () => deleteCounter(ref)),
+          this.#retry(process, () => deleteCounter(ref)),
           () => {},
         );
         break;
       }
       case "clear": {
-        // An emulator is cleared of the counter: at one instant, and no trigger hears of it.
+        // Clearing an emulator: the counter disappears at one instant and no trigger fires.
         const { database } = this.#network;
         const process = this.#start("clear");
-        this.#oracle.expect(process, { kind: "delete" });
+        this.#oracle.setIntent(process, { kind: "delete" });
         const path = `counters/${action.counter}`;
         const writes = [...database.below(path), path].map((path) => ({ path, kind: "delete" as const }));
         this.#oracle.onCommit({ process, ...database.commit(writes, scheduler.now) });
@@ -153,7 +145,7 @@ export class Actors {
       case "unpost":
       case "page":
       case "unpage": {
-        // The app's own documents. What becomes of these calls is up to the app.
+        // The app's own documents. The app handles failures of these calls.
         const { firestore } = this.#startServer("app");
         const document = firestore.doc("page" in action ? action.page : `${POSTS}/${action.post}`);
         const call = action.does.startsWith("un") ? document.delete() : document.set({ title: "any" }, { merge: true });
@@ -162,7 +154,7 @@ export class Actors {
       }
       case "drift": {
         const { process, firestore } = this.#startServer("drift");
-        this.#oracle.expect(process, { kind: "anything" });
+        this.#oracle.setIntent(process, { kind: "anything" });
         const shard = firestore.doc(`counters/${ORDERS.counter}/shards/0`);
         shard.set({ count: FieldValue.increment(action.by) } as never, { merge: true }).catch(() => undefined);
         break;
@@ -171,7 +163,7 @@ export class Actors {
         const { process, firestore } = this.#startServer("reconcile");
         const { collection } = ORDERS;
         const call = reconcileCounter(adminCounter(firestore, ORDERS.counter), { source: { collection } });
-        this.#operate(process, call, (said) => this.#oracle.drifts.reconciled(process, said as never));
+        this.#operate(process, call, (result) => this.#oracle.drift.checkReconciliation(process, result as never));
         break;
       }
       case "reconcileBySchedule": {
@@ -182,33 +174,21 @@ export class Actors {
         break;
       }
       case "closeClient":
-        this.#die(this.#clients, action.client);
+        this.#kill(this.#clients, action.client);
         break;
       case "killServer":
-        this.#die(this.#servers, action.server);
+        this.#kill(this.#servers, action.server);
     }
   }
 
-  /** Whoever is alive has its answers, and what single askers were told of their keys is what is so. */
-  atEnd(exists: (counter: string, key: string) => boolean): void {
+  /** Every call of a live operator has returned. */
+  atEnd(): void {
     for (const process of this.#waiting) {
-      if (!process.isDead) this.#oracle.fail("answers", `${process.name} has heard nothing`);
-    }
-    for (const [name, { counts, askers, open, wasUndone }] of this.#beliefs) {
-      const [counter = "", key = ""] = name.split("/");
-      // What counted is gone with the counter, whatever was told.
-      if (this.#oracle.deletedAt(counter) > 0) continue;
-      const isAlive = [...askers].every((process) => !process.isDead);
-      if (isAlive && open > 0) this.#oracle.fail("answers", `nobody heard what came of ${name}`);
-      // A call that lands after its key was taken back counts it again; nothing in the database could tell.
-      if (wasUndone && this.#network.faults.injected["calls that land late"]) continue;
-      if (askers.size === 1 && open === 0 && exists(counter, key) !== counts) {
-        this.#oracle.fail("I8", `${key} was told that it ${counts ? "counts" : "does not count"} in ${counter}`);
-      }
+      if (!process.isDead) this.#oracle.fail("completion", `the call of ${process.name} has not returned`);
     }
   }
 
-  /** An app's own document and its increment, in one commit. Whether it was made is nobody's concern here. */
+  /** Creates or deletes an app's own document together with its increment, in one commit. */
   async #order(firestore: RealAdminFirestore, id: string, isNew: boolean): Promise<void> {
     const document = firestore.doc(`${ORDERS.collection}/${id}`);
     const ref = adminCounter(firestore, ORDERS.counter);
@@ -223,7 +203,7 @@ export class Actors {
 
   #ensure(counter: string, options: EnsureOptions): void {
     const { process, firestore } = this.#startServer("ensure");
-    this.#oracle.expect(process, { kind: "ensure", initial: options.initial ?? 0 });
+    this.#oracle.setIntent(process, { kind: "ensure", initial: options.initial ?? 0 });
     const { database, scheduler } = this.#network;
     const start = scheduler.now;
     const ref = adminCounter(firestore, counter);
@@ -234,8 +214,8 @@ export class Actors {
     });
   }
 
-  /** An operator repeats a call that may be repeated, as long as it fails on the way. */
-  async #untilDone(process: Process, call: () => Promise<void>): Promise<void> {
+  /** An operator retries an idempotent call after each transient failure. */
+  async #retry(process: Process, call: () => Promise<void>): Promise<void> {
     for (;;) {
       try {
         return await call();
@@ -246,61 +226,45 @@ export class Actors {
     }
   }
 
-  /** An operator waits until it is told that its call is done. */
+  /** An operator waits for the result of a call. */
   #operate<T>(process: Process, call: Promise<T>, done: (result: T) => void): void {
     this.#waiting.add(process);
     call
       .then(done, (error) => {
-        // Where calls time out three times in a row, a reconcile says that its source is too large.
+        // After three timeouts in a row, a reconcile reports that its source is too large.
         if (error.code !== "counter/source-too-large")
-          this.#oracle.fail("answers", `${process.name} gives up: ${error}`);
+          this.#oracle.fail("completion", `${process.name} gives up: ${error}`);
       })
       .finally(() => this.#waiting.delete(process));
   }
 
-  /** Keyed ones take turns: people like, then unlike. */
-  #keyed(actor: Actor<unknown>, counter: string, key: string, counts: boolean, ask: () => Promise<void>): void {
-    const name = `${counter}/${key}`;
-    const belief = this.#beliefs.get(name) ?? { counts: false, askers: new Set(), open: 0, wasUndone: false };
-    this.#beliefs.set(name, belief);
-    belief.askers.add(actor.process);
-    belief.open++;
-    belief.wasUndone ||= !counts;
-    actor.turn = actor.turn.then(ask).then(
-      () => {
-        belief.counts = counts;
-        belief.open--;
-      },
-      (error) => {
-        belief.open--;
-        // Of two devices that contradict each other, one may be refused.
-        if (belief.askers.size === 1 && this.#oracle.deletedAt(counter) === 0)
-          this.#oracle.fail("I8", `${actor.process.name} was refused ${name}: ${error}`);
-      },
-    );
+  /** Calls for keys run one after the other: a user likes, and then unlikes. */
+  #keyed(caller: Caller<unknown>, counter: string, key: string, counts: boolean, call: () => Promise<void>): void {
+    const { done, failed } = this.#oracle.keyedIncrements.begin(caller.process, counter, key, counts);
+    caller.lastCall = caller.lastCall.then(call).then(done, failed);
   }
 
-  #client(index: number): Actor<RealWebFirestore> {
+  #client(index: number): Caller<RealWebFirestore> {
     let client = this.#clients.get(index);
     if (!client) {
       const process = this.#start(`client ${index}`);
       const firestore = new WebFirestore(new Connection(this.#network, process)) as unknown as RealWebFirestore;
-      client = { process, firestore, turn: Promise.resolve() };
+      client = { process, firestore, lastCall: Promise.resolve() };
       this.#clients.set(index, client);
     }
     return client;
   }
 
-  #server(index: number): Actor<RealAdminFirestore> {
+  #server(index: number): Caller<RealAdminFirestore> {
     const server = this.#servers.get(index) ?? this.#startServer(`server ${index}`);
     this.#servers.set(index, server);
     return server;
   }
 
-  #startServer(name: string): Actor<RealAdminFirestore> {
+  #startServer(name: string): Caller<RealAdminFirestore> {
     const process = this.#start(name);
     const firestore = new AdminFirestore(new Connection(this.#network, process)) as unknown as RealAdminFirestore;
-    return { process, firestore, turn: Promise.resolve() };
+    return { process, firestore, lastCall: Promise.resolve() };
   }
 
   #start(name: string): Process {
@@ -309,12 +273,12 @@ export class Actors {
     return new Process(`${name}${"′".repeat(times)}`, this.#seed);
   }
 
-  /** It is gone; whoever comes next under this number is another process. */
-  #die(actors: Map<number, Actor<unknown>>, index: number): void {
-    const process = actors.get(index)?.process;
+  /** Ends a process. The next caller with this number is a new process. */
+  #kill(callers: Map<number, Caller<unknown>>, index: number): void {
+    const process = callers.get(index)?.process;
     if (!process) return;
     this.#network.log(process, () => "dies");
     process.isDead = true;
-    actors.delete(index);
+    callers.delete(index);
   }
 }

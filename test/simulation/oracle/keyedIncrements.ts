@@ -1,0 +1,79 @@
+/** Keyed increments: once a key's last call has returned, the key counts or does not count, as the call reported (I8). */
+import type { Micros } from "../model/values.ts";
+import type { Process } from "../scheduler.ts";
+import type { Fail } from "./violation.ts";
+
+/** What the calls for one key of one counter have reported. */
+interface KeyState {
+  counts: boolean;
+  readonly callers: Set<Process>;
+  /** Calls that have not returned yet. */
+  pending: number;
+  wasUndone: boolean;
+}
+
+export class KeyedIncrementCheck {
+  readonly #fail: Fail;
+  readonly #deletedAt: (counter: string) => Micros;
+  /** By counter and key, joined by a slash. */
+  readonly #keys = new Map<string, KeyState>();
+
+  /** @param deletedAt  when a counter was deleted last; 0 if it never was */
+  constructor(fail: Fail, deletedAt: (counter: string) => Micros) {
+    this.#fail = fail;
+    this.#deletedAt = deletedAt;
+  }
+
+  /**
+   * A process calls for a key.
+   *
+   * @param counts  whether the key counts after the call: true for an increment, false for an undo
+   * @returns       callbacks for the result of the call
+   */
+  begin(
+    process: Process,
+    counter: string,
+    key: string,
+    counts: boolean,
+  ): { readonly done: () => void; readonly failed: (error: unknown) => void } {
+    const name = `${counter}/${key}`;
+    const state = this.#keys.get(name) ?? { counts: false, callers: new Set(), pending: 0, wasUndone: false };
+    this.#keys.set(name, state);
+    state.callers.add(process);
+    state.pending++;
+    state.wasUndone ||= !counts;
+    return {
+      done: () => {
+        state.counts = counts;
+        state.pending--;
+      },
+      failed: (error) => {
+        state.pending--;
+        // Two devices may contradict each other, and then one of them is rejected.
+        if (state.callers.size === 1 && this.#deletedAt(counter) === 0)
+          this.#fail("I8", `${process.name} was rejected for ${name}: ${error}`);
+      },
+    };
+  }
+
+  /**
+   * Every call has returned, and keys with a single caller are as it was told.
+   *
+   * @param exists        whether a key has an entry
+   * @param arrivedLate   whether a call was committed after its caller had given up. Such a call counts a key again that
+   *                      was undone meanwhile, and nothing in the database could prevent that.
+   */
+  atEnd(exists: (counter: string, key: string) => boolean, arrivedLate: boolean): void {
+    for (const [name, { counts, callers, pending, wasUndone }] of this.#keys) {
+      const [counter = "", key = ""] = name.split("/");
+      // A deletion also removes keys that were reported as counted.
+      if (this.#deletedAt(counter) > 0) continue;
+      const areAlive = [...callers].every((process) => !process.isDead);
+      if (areAlive && pending > 0) this.#fail("completion", `a call for ${name} has not returned`);
+      if (wasUndone && arrivedLate) continue;
+      if (callers.size === 1 && pending === 0 && exists(counter, key) !== counts) {
+        this.#fail("I8", `${key} was reported to ${counts ? "count" : "not count"} in ${counter}`);
+      }
+    }
+  }
+}
