@@ -1,26 +1,32 @@
 /**
- * How long after its acknowledgement an increment is in the total that a watcher sees: six counters side by side, from one
- * increment in 20 seconds to ten a second, without a governor and without latency.
+ * How long after its acknowledgement an increment is in a watched total: six counters side by side, from one increment in 20
+ * seconds to ten a second, without governor and latency.
  *
- * Each counter has one client that increments and one that watches. A client's increments are acknowledged in the order
- * in which they were committed, so the first total of at least k holds the k-th acknowledged one.
+ * Each counter has one client that increments and one that watches. A client's increments are acknowledged in the order in
+ * which they were committed, so the first total of at least k holds the k-th acknowledged one.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { doc, getDoc } from "firebase/firestore";
 import { counter, incrementCounter, onCounter } from "firestore-tally";
 import { counter as counterOf, ensureCounter } from "firestore-tally/admin";
 import { adminAt, client } from "../testkit/clients.ts";
-import { type Random, randomFor } from "../testkit/random.ts";
-import { type Millis, type Observation, visibilityDelays } from "../testkit/statistics.ts";
+import { randomFor } from "../testkit/random.ts";
+import {
+  type Millis,
+  type Observation,
+  type Percentiles,
+  percentilesOf,
+  visibilityDelays,
+} from "../testkit/statistics.ts";
 
-export interface Freshness {
+export interface Freshness extends Percentiles {
   readonly perSecond: number;
   readonly increments: number;
-  /** For each increment, in the order of their acknowledgements; `Infinity` if no total came to hold it. */
-  readonly delays: readonly Millis[];
+  /** From an acknowledgement until the total. `Infinity` if an increment never was in one. */
+  readonly mean: Millis;
+  readonly max: Millis;
   /** Whether the last total, the sum of the shards and the number of acknowledgements are equal. */
   readonly exact: boolean;
-  /** Totals of different instants that the watcher saw. */
   readonly publishes: number;
   /** Shard documents at the end. */
   readonly shards: number;
@@ -30,46 +36,44 @@ const RATES = [0.05, 0.2, 0.5, 1, 3, 10];
 const SEED = 1;
 
 /** How long the last total may take. */
-const PATIENCE: Millis = 30_000;
+const TOTAL_TIMEOUT: Millis = 30_000;
 
-export async function measureFreshness(emulator: string, seconds: number): Promise<Freshness[]> {
-  // The functions start: the emulator gives each event that is handled at the same time a process of its own. On a counter
-  // with many shards nearly every increment creates one, and each creation is an event.
-  const crowd = "freshness:warmup";
-  const admin = adminAt(emulator);
-  await ensureCounter(counterOf(admin.firestore, crowd), { shards: 100 });
+export async function measureFreshness(firestore: string, seconds: number): Promise<Freshness[]> {
+  // Starts the functions: the emulator runs each concurrent event in a process of its own. Nearly every increment of a counter
+  // with many shards creates a shard, and each creation is an event.
+  const warmUp = "freshness:warmup";
+  const admin = adminAt(firestore);
+  await ensureCounter(counterOf(admin.firestore, warmUp), { shards: 100 });
   await admin.close();
-  await Promise.all([crowd, ...RATES.map((_, n) => `${crowd}${n}`)].map((id) => measure(emulator, id, every(250, 40))));
+  const evenly = Array.from({ length: 40 }, (_, n) => n * 250);
+  await Promise.all([warmUp, ...RATES.map((_, n) => `${warmUp}${n}`)].map((id) => measure(firestore, id, evenly)));
   return await Promise.all(
     RATES.map(async (perSecond) => {
-      const arrivals = poisson(perSecond, seconds, randomFor(SEED, `${perSecond}/s`));
-      return { perSecond, ...(await measure(emulator, `freshness:at${perSecond}`, arrivals)) };
+      // Poisson arrivals, given their number, are uniform.
+      const random = randomFor(SEED, `${perSecond}/s`);
+      const length = Math.max(Math.round(perSecond * seconds), 1);
+      const arrivals = Array.from({ length }, () => random.next() * seconds * 1_000).sort((a, b) => a - b);
+      return { perSecond, ...(await measure(firestore, `freshness:at${perSecond}`, arrivals)) };
     }),
   );
 }
 
-function every(interval: Millis, count: number): Millis[] {
-  return Array.from({ length: count }, (_, n) => n * interval);
-}
-
-/** Poisson arrivals, given that as many come as are expected: then their instants are uniform. */
-function poisson(perSecond: number, seconds: number, random: Random): Millis[] {
-  const count = Math.max(Math.round(perSecond * seconds), 1);
-  return Array.from({ length: count }, () => random.next() * seconds * 1_000).sort((a, b) => a - b);
-}
-
-async function measure(emulator: string, id: string, arrivals: readonly Millis[]) {
-  const [writer, watcher] = [client(emulator), client(emulator)];
-  const admin = adminAt(emulator);
+async function measure(
+  firestore: string,
+  id: string,
+  arrivals: readonly Millis[],
+): Promise<Omit<Freshness, "perSecond">> {
+  const [writer, watcher, admin] = [client(firestore), client(firestore), adminAt(firestore)];
   await getDoc(doc(writer.db, "counters/none"));
-  const sights: Observation[] = [];
+  const seen: Observation[] = [];
+  const latest = () => seen.at(-1)?.total ?? 0;
   const published = new Set<Millis>();
   let unwatch = () => {};
   await new Promise<void>((resolve, reject) => {
     unwatch = onCounter(
       counter(watcher.db, id),
       ({ total, asOf }) => {
-        if (total > (sights.at(-1)?.total ?? 0)) sights.push({ at: performance.now(), total });
+        if (total > latest()) seen.push({ at: performance.now(), total });
         if (asOf) published.add(asOf.toMillis());
         resolve();
       },
@@ -87,18 +91,20 @@ async function measure(emulator: string, id: string, arrivals: readonly Millis[]
     pending.push(incrementCounter(ref).then(() => void acknowledged.push(performance.now())));
   }
   await Promise.all(pending);
-  const deadline = performance.now() + PATIENCE;
-  const seen = () => sights.at(-1)?.total ?? 0;
-  while (seen() < acknowledged.length && performance.now() < deadline) await sleep(50);
+  const deadline = performance.now() + TOTAL_TIMEOUT;
+  while (latest() < acknowledged.length && performance.now() < deadline) await sleep(50);
 
   const { docs: shards } = await admin.firestore.collection(`counters/${id}/shards`).get();
   const counted = shards.reduce((sum, shard) => sum + (shard.get("count") ?? 0), 0);
   unwatch();
   await Promise.all([writer.close(), watcher.close(), admin.close()]);
+  const delays = visibilityDelays(acknowledged, seen);
   return {
     increments: acknowledged.length,
-    delays: visibilityDelays(acknowledged, sights),
-    exact: seen() === acknowledged.length && counted === acknowledged.length,
+    mean: delays.reduce((sum, delay) => sum + delay, 0) / delays.length,
+    ...percentilesOf(delays),
+    max: Math.max(...delays),
+    exact: latest() === acknowledged.length && counted === acknowledged.length,
     publishes: published.size,
     shards: shards.length,
   };

@@ -1,45 +1,39 @@
 /**
- * The loads that are offered, and the instants of their increments. They are fixed beforehand, whatever becomes of the
- * increments: a contender that is slow is not asked for less, and what it makes wait counts from when it was asked.
+ * The loads of the contest, and when each increment is due. Due times are fixed in advance: a slow approach is not offered
+ * less, and its delays count from when the increment was due.
  */
 
-/** A rate that is offered for a while. */
-export interface Phase {
+/** A rate that is offered for some time. */
+export interface Rate {
   readonly perSecond: number;
   readonly seconds: number;
 }
 
 export interface Load {
   readonly name: string;
-  /** What comes before the measurement: at the same rate, so that it is of something that lasts; or before a step. */
-  readonly before: Phase;
-  readonly measured: Phase;
-  /** Clients there are at first. More come if many wait (`population.ts`). */
+  /** Before the measurement: the same rate, so that a steady state is measured; or the rate before a step. */
+  readonly before: Rate;
+  readonly measured: Rate;
+  /** Clients at the start. More join if many are waiting (`clientPool.ts`). */
   readonly clients: number;
   /** Counters that take turns. */
   readonly counters: number;
 }
 
 /**
- * @param seconds  how long each is measured, unless it is as long as usual
- * @param slow     whether a machine has the time for as many clients as a crowd has: those whose first write waits for a
- *                 crowded shard make no other
+ * @param seconds  how long each load is measured, instead of its default
+ * @param slow     whether slow motion gives the machine time for the clients of a crowd, of which those that wait for a
+ *                 crowded shard make no further increment
  */
-export function loads(seconds?: number, slow = false): Load[] {
+export function contestLoads(seconds?: number, slow = false): Load[] {
   const crowd = slow ? 6_000 : 1_000;
-  const load = (name: string, from: number, to: number, clients: number, usual: number): Load => {
-    const before = { perSecond: from, seconds: 5 };
-    return { name, before, measured: { perSecond: to, seconds: seconds ?? usual }, clients, counters: 1 };
-  };
+  const load = (name: string, from: number, to: number, clients: number, usual: number, before = 5, counters = 1) => ({
+    ...{ name, clients, counters, before: { perSecond: from, seconds: before } },
+    measured: { perSecond: to, seconds: seconds ?? usual },
+  });
   return [
-    // Each counter is made before and then incremented every 12 seconds: Tally's are at rest after ten.
-    {
-      name: "idle",
-      before: { perSecond: 1, seconds: 12 },
-      measured: { perSecond: 1, seconds: seconds ?? 12 },
-      clients: 12,
-      counters: 12,
-    },
+    // Each counter is incremented every 12 seconds: Tally's counters are idle after ten.
+    load("idle", 1, 1, 12, 12, 12, 12),
     load("10/s", 10, 10, 20, 10),
     load("100/s", 100, 100, 500, 10),
     load("1000/s", 1_000, 1_000, crowd, 6),
@@ -49,11 +43,20 @@ export function loads(seconds?: number, slow = false): Load[] {
   ];
 }
 
-/** Milliseconds from the start of the load, of each increment. */
-export function arrivals({ before, measured }: Pick<Load, "before" | "measured">): number[] {
-  return [...every(before, 0), ...every(measured, before.seconds * 1_000)];
+/** The traffic that `--only costs` prices: an everyday rate for two minutes, and two busy ones. */
+export function costLoads(seconds?: number): Load[] {
+  const load = (perSecond: number, usual: number, clients: number): Load => ({
+    ...{ name: `${perSecond}/s`, clients, counters: 1, before: { perSecond: 0, seconds: 0 } },
+    measured: { perSecond, seconds: seconds ?? usual },
+  });
+  return [load(0.5, 120, 5), load(10, 40, 20), load(100, 30, 20)];
 }
 
-function every({ perSecond, seconds }: Phase, from: number): number[] {
+/** When each increment is due, in milliseconds from the start of the load. */
+export function dueTimes({ before, measured }: Pick<Load, "before" | "measured">): number[] {
+  return [...evenly(before, 0), ...evenly(measured, before.seconds * 1_000)];
+}
+
+function evenly({ perSecond, seconds }: Rate, from: number): number[] {
   return Array.from({ length: Math.round(perSecond * seconds) }, (_, n) => from + (n * 1_000) / perSecond);
 }

@@ -1,66 +1,34 @@
-/** The tables of freshness and of the crowd, in Markdown: they go into reports as they are. */
+/** Tables in Markdown, for documents and the terminal, and their figures. */
+import { markdownTable } from "markdown-table";
+import { formatWhole } from "../cli/src/format.ts";
 
-import { type Millis, percentilesOf } from "../testkit/statistics.ts";
-import type { CrowdTrial, Spread } from "./crowd.ts";
-import { table } from "./documents/fill.ts";
-import type { Freshness } from "./freshness.ts";
+/** @param words  columns of words, which are aligned left; the columns after them are of numbers */
+export function table(head: readonly string[], words: number, rows: readonly (readonly (string | number)[])[]): string {
+  const align = head.map((_, column) => (column < words ? "" : "right"));
+  return markdownTable([head, ...rows.map((row) => row.map(String))], { align });
+}
 
-export function freshnessTable(all: readonly Freshness[]): string {
+/** One row for each item: `columns` have a title and a cell. */
+export function tableOf<Item>(
+  items: readonly Item[],
+  words: number,
+  columns: Readonly<Record<string, (item: Item) => string | number>>,
+): string {
+  const cells = Object.values(columns);
   return table(
-    ["increments/s", "increments", "mean", "p50", "p95", "max", "exact", "publishes", "shards"],
-    0,
-    all.map(({ perSecond, increments, delays, exact, publishes, shards }) => {
-      const { p50, p95 } = percentilesOf(delays);
-      const mean = delays.reduce((sum, one) => sum + one, 0) / delays.length;
-      const millis = [mean, p50, p95, Math.max(...delays)].map(whole);
-      return [`${perSecond}`, `${increments}`, ...millis, exact ? "yes" : "NO", `${publishes}`, `${shards}`];
-    }),
+    Object.keys(columns),
+    words,
+    items.map((item) => cells.map((cell) => cell(item))),
   );
 }
 
-/** A row for each, and after each pair what Tally takes in multiples of the floor. */
-export function crowdTable(all: readonly CrowdTrial[]): string {
-  const rows = all.flatMap((trial, n) => {
-    const tally = all[n - 1];
-    return trial.who === "floor" && tally ? [crowdRow(trial), ratio(tally, trial)] : [crowdRow(trial)];
-  });
-  return table(
-    [
-      ...["", "offered", "acknowledged", "counted", "twice", "last ack.", "ack. p50", "ack. p95"],
-      ...["shards at 8 s", "at the end", "errors", "lateness p95"],
-    ],
-    1,
-    rows,
-  );
+export function fixed(number: number, digits: number): string {
+  return number.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-function crowdRow(trial: CrowdTrial): string[] {
-  const { offered, acknowledged, counted, lastAcknowledged, acknowledgement, errors, lateness } = trial;
-  const { packaging, governed } = trial.crowd;
-  return [
-    [trial.who, packaging, ...(governed ? ["governed"] : [])].join(", "),
-    ...[offered, acknowledged, counted, Math.max(counted - acknowledged, 0)].map(String),
-    ...[lastAcknowledged, acknowledgement.p50, acknowledgement.p95].map(seconds),
-    ...[trial.early, trial.end].map((spread) => shards(trial, spread)),
-    `${Object.values(errors).reduce((sum, one) => sum + one, 0)}`,
-    seconds(lateness.p95),
-  ];
-}
-
-function shards({ who }: CrowdTrial, { shardCount, documents }: Spread): string {
-  return who === "tally" ? `${shardCount} / ${documents}` : `${documents}`;
-}
-
-function ratio(tally: CrowdTrial, floor: CrowdTrial): string[] {
-  const last = tally.lastAcknowledged / floor.lastAcknowledged;
-  const p50 = tally.acknowledgement.p50 / floor.acknowledgement.p50;
-  return ["tally / floor", "", "", "", "", last.toFixed(1), p50.toFixed(1), "", "", "", "", ""];
-}
-
-function whole(value: Millis): string {
-  return Number.isFinite(value) ? value.toFixed(0) : "∞";
-}
-
-function seconds(value: Millis): string {
-  return Number.isFinite(value) ? (value / 1_000).toFixed(2) : "∞";
+/** `1.2 s`; "never" for what did not happen. */
+export function seconds(millis: number, digits = 1): string {
+  if (Number.isNaN(millis)) return "";
+  if (!Number.isFinite(millis)) return "never";
+  return millis < 100_000 ? `${fixed(millis / 1_000, digits)} s` : `${formatWhole(millis / 60_000)} min`;
 }

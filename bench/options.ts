@@ -1,115 +1,76 @@
-/** The command line of the benchmark: its options, their defaults, and what each accepts. */
-import { parseArgs } from "node:util";
+/** The command line of the benchmark. */
+import { Command, InvalidArgumentError, Option } from "commander";
 import { PACKAGINGS, type Packaging } from "../testkit/emulators/project.ts";
 import { DEFAULT_LIMITS } from "../testkit/governor.ts";
-import type { ContenderName } from "./contenders.ts";
-import { loads } from "./loads.ts";
-import { isSlow, runAgain } from "./slowMotion.ts";
+import type { ApproachName } from "./approaches.ts";
+import { contestLoads } from "./loads.ts";
+import { isSlow } from "./slowMotion.ts";
 
-/** Parts that share one suite behind the governor; a run without `--only` consists of these. */
-export const GOVERNED_PARTS = ["contest", "overhead", "aggregation"] as const;
-/** Parts that start suites of their own. */
-export const PLAIN_PARTS = ["freshness", "crowd"] as const;
-const PARTS = [...GOVERNED_PARTS, ...PLAIN_PARTS];
-const NAMES: readonly ContenderName[] = ["single", "recipe", "tally"];
+/** Parts of the benchmark; those of a run without `--only` come first. */
+const PARTS = ["contest", "overhead", "aggregation", "costs", "freshness", "crowd"] as const;
+export type BenchPart = (typeof PARTS)[number];
+const APPROACH_NAMES: readonly ApproachName[] = ["single", "recipe", "tally"];
+const LOAD_NAMES = contestLoads().map(({ name }) => name);
 const LATENCIES = { clients: 25, functions: 2 };
 
-const USAGE = `Usage: npm run bench -- [options]
-
-  --only PART,…          of ${PARTS.join(", ")} (default: ${GOVERNED_PARTS.join(", ")})
-  --contenders NAME,…    of ${NAMES.join(", ")} (default: all)
-  --loads LOAD,…         of ${loads()
-    .map(({ name }) => name)
-    .join(", ")} (default: all)
-  --seconds N            how long each load is measured (default of freshness: 60, of crowd: 8)
-  --per-second N         writes per second that a document sustains (default: ${DEFAULT_LIMITS.perSecond})
-  --burst N              writes that it takes at once after a rest (default: ${DEFAULT_LIMITS.burst})
-  --longest-wait SECONDS how long a write waits before it is ABORTED instead (default: ${DEFAULT_LIMITS.longestWait / 1_000})
-  --latency MS           between clients and Firestore, each way (default: ${LATENCIES.clients})
-  --slow N               on a clock N times slower, for loads that this machine cannot carry
-  --out FILE             where the results go (default: of a whole run, bench/results/bench.json)
-
-  Of the crowd:
-  --clients N            web clients (default: 150)
-  --rate N               increments per second of all clients together (default: 100)
-  --as PACKAGING         of ${PACKAGINGS.join(", ")} (default: plain)
-  --governor             behind the governor, with the limits and the latency above
-  --runs N               how often (default: 1)`;
-
-const { values } = parseArgs({
-  options: {
-    only: { type: "string" },
-    contenders: { type: "string" },
-    loads: { type: "string" },
-    seconds: { type: "string" },
-    "per-second": { type: "string" },
-    burst: { type: "string" },
-    "longest-wait": { type: "string" },
-    latency: { type: "string" },
-    slow: { type: "string" },
-    out: { type: "string" },
-    clients: { type: "string" },
-    rate: { type: "string" },
-    as: { type: "string" },
-    governor: { type: "boolean" },
-    runs: { type: "string" },
-    help: { type: "boolean" },
-  },
-});
-
-if (values.help) {
-  console.log(USAGE);
-  process.exit(0);
-}
-function refuse(problem: string): never {
-  console.error(`${problem}\n\n${USAGE}`);
-  process.exit(1);
-}
-function chosen<Name extends string>(
-  option: "only" | "contenders" | "loads" | "as",
-  from: readonly Name[],
-  usual = from,
-): Name[] {
-  const names = values[option]?.split(",") ?? usual;
-  for (const name of names) {
-    if (!from.includes(name as Name)) refuse(`--${option} ${name}: it is one of ${from.join(", ")}.`);
-  }
-  return names as Name[];
-}
-type Amount = "seconds" | "per-second" | "burst" | "longest-wait" | "latency" | "slow" | "clients" | "rate" | "runs";
-function positive(option: Amount): number | undefined {
-  const value = values[option] === undefined ? undefined : Number(values[option]);
-  if (value !== undefined && !(value > 0)) refuse(`--${option} ${values[option]}: it is a positive number.`);
-  return value;
+function positive(text: string): number {
+  if (!(Number(text) > 0)) throw new InvalidArgumentError("Give a positive number.");
+  return Number(text);
 }
 
-const slow = positive("slow");
-if (slow !== undefined && !isSlow()) runAgain(slow);
+/** An option that takes one or several names. */
+function names(flags: string, what: string, all: readonly string[], usual = all): Option {
+  return new Option(`${flags} <names...>`, what).choices(all).default(usual, usual === all ? "all" : usual.join(", "));
+}
 
-export const seconds = positive("seconds");
-export const parts = chosen("only", PARTS, GOVERNED_PARTS);
-export const contenders = chosen("contenders", NAMES);
-const offered = loads(seconds, isSlow());
-const names = chosen(
-  "loads",
-  offered.map(({ name }) => name),
+const program = new Command("npm run bench --")
+  .helpOption("--help")
+  .addOption(names("--only", "parts of the benchmark", PARTS, PARTS.slice(0, 3)))
+  .addOption(names("--approaches", "approaches of the contest", APPROACH_NAMES))
+  .addOption(names("--loads", "loads of the contest", LOAD_NAMES))
+  .option("--seconds <n>", "how long each load is measured (freshness: 60, crowd: 8)", positive)
+  .option("--per-second <n>", "writes per second that a document sustains", positive, DEFAULT_LIMITS.perSecond)
+  .option("--burst <n>", "writes that it takes at once after a rest", positive, DEFAULT_LIMITS.burst)
+  .option("--longest-wait <ms>", "a write that would wait longer is ABORTED", positive, DEFAULT_LIMITS.longestWait)
+  .option("--latency <ms>", "between clients and Firestore, each way", positive, LATENCIES.clients)
+  .option("--slow <factor>", "on a slower clock, for loads that this machine cannot carry", positive)
+  .option("--out <file>", "where the results of a part go (default: bench/results/, if no other option is given)")
+  .option("--append", "adds the results to those in the file", false)
+  .option("--clients <n>", "crowd: web clients", positive, 150)
+  .option("--rate <n>", "crowd: increments per second of all clients", positive, 100)
+  .addOption(new Option("--as <packaging>", "crowd: how functions are loaded").choices(PACKAGINGS).default("plain"))
+  .option("--governor", "crowd: behind the governor", false)
+  .option("--runs <n>", "crowd: how often", positive, 1)
+  .parse();
+
+export const options = program.opts<{
+  readonly only: readonly BenchPart[];
+  readonly approaches: readonly ApproachName[];
+  readonly loads: readonly string[];
+  readonly seconds?: number;
+  readonly perSecond: number;
+  readonly burst: number;
+  readonly longestWait: number;
+  readonly latency: number;
+  readonly slow?: number;
+  readonly out?: string;
+  readonly append: boolean;
+  readonly clients: number;
+  readonly rate: number;
+  readonly as: Packaging;
+  readonly governor: boolean;
+  readonly runs: number;
+}>();
+if (options.out && options.only.length > 1) program.error("--out takes the results of one part: name it with --only.");
+
+/** Whether the results are those that the documents show, and so are recorded. */
+export const hasDefaults = Object.keys(options).every(
+  (name) => name === "only" || program.getOptionValueSource(name) === "default",
 );
-export const chosenLoads = offered.filter(({ name }) => names.includes(name));
-const longestWait = positive("longest-wait");
-export const limits = {
-  perSecond: positive("per-second") ?? DEFAULT_LIMITS.perSecond,
-  burst: positive("burst") ?? DEFAULT_LIMITS.burst,
-  longestWait: longestWait ? longestWait * 1_000 : DEFAULT_LIMITS.longestWait,
-};
-export const latencies = { ...LATENCIES, clients: positive("latency") ?? LATENCIES.clients };
-export const runs = positive("runs") ?? 1;
-export const crowd = {
-  clients: positive("clients") ?? 150,
-  perSecond: positive("rate") ?? 100,
-  seconds: seconds ?? 8,
-  packaging: chosen("as", PACKAGINGS, ["plain"])[0] as Packaging,
-  governed: values.governor ? { limits, latencies } : undefined,
-};
 
-export const isWhole = !Object.values(values).some((value) => value !== undefined);
-export const { out } = values;
+export const loads = contestLoads(options.seconds, isSlow()).filter(({ name }) => options.loads.includes(name));
+
+export const conditions = {
+  limits: { perSecond: options.perSecond, burst: options.burst, longestWait: options.longestWait },
+  latencies: { ...LATENCIES, clients: options.latency },
+};

@@ -1,9 +1,7 @@
 /**
- * Runs the benchmark on a clock that is slower than the machine's, for everyone in it: clients, functions, emulators and
- * governor. So a machine of two cores does in a second of theirs what it takes ten for, and carries a load that would need
- * twenty. Rates and times are those of the slow clock. What is measured is the algorithm under that load, not the machine.
- *
- * libfaketime (https://github.com/wolfcw/libfaketime) does it, which every process inherits.
+ * Slow motion: every process of the benchmark runs on a clock that is slower than the machine's. On a clock ten times slower, a
+ * machine of two cores carries a load that would need twenty. Rates and times are those of the slow clock, so the result shows
+ * the algorithm under that load, not the machine. libfaketime (https://github.com/wolfcw/libfaketime) slows the clock.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -14,13 +12,13 @@ const LIBRARIES = [
   "/usr/lib/faketime/libfaketime.so.1",
 ];
 
-/** Whether the clock is slow already. */
+/** Whether this process runs on a slow clock. */
 export function isSlow(): boolean {
   return process.env.FAKETIME !== undefined;
 }
 
-/** Runs this program again, so many times slower, and ends with it. */
-export function runAgain(factor: number): never {
+/** Runs this program again on a slow clock, and exits with it. */
+export function runSlowly(factor: number): never {
   const library = LIBRARIES.find((path) => existsSync(path));
   if (!library) {
     console.error("--slow needs libfaketime. On Debian: apt install faketime");

@@ -11,7 +11,14 @@ export function emulatorsLog(): string {
   return readFileSync(process.env.TALLY_LOG as string, "utf8");
 }
 
-/** How often a function was invoked since the suite started. */
+/** How often functions were invoked since the emulators started: all together, and those that run tasks. */
+export function countInvocations(): { all: number; aggregate: number } {
+  const count = (name: string) =>
+    emulatorsLog().match(new RegExp(`Beginning execution of "us-central1-${name}"`, "g"))?.length ?? 0;
+  return { all: count('[^"]*'), aggregate: count('[^"]*aggregate') };
+}
+
+/** How often one function was invoked since the emulators started. */
 export function invocations(
   name: "wake" | "wakezero" | "wakebase" | "created" | "deleted" | "aggregate" | "sweep",
 ): number {

@@ -42,7 +42,7 @@ export interface ProxyOptions {
   /** What every message takes, each way, in milliseconds. */
   readonly latency?: number;
   /** At how many addresses it listens. */
-  readonly doors?: number;
+  readonly addressCount?: number;
 }
 
 export interface GrpcProxy {
@@ -60,7 +60,7 @@ export interface GrpcProxy {
 export async function startProxy(
   target: string,
   inspections: readonly Inspection[],
-  { latency = 0, doors = 1 }: ProxyOptions = {},
+  { latency = 0, addressCount = 1 }: ProxyOptions = {},
 ): Promise<GrpcProxy> {
   const upstream = new GrpcClient(target, credentials.createInsecure());
   const server = new Server();
@@ -79,7 +79,7 @@ export async function startProxy(
       ),
     );
   const address = await open();
-  const others = await Promise.all(Array.from({ length: doors - 1 }, open));
+  const others = await Promise.all(Array.from({ length: addressCount - 1 }, open));
   return {
     address,
     addresses: [address, ...others],

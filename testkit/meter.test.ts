@@ -6,7 +6,7 @@ const message = (content: object) => ({ as: () => content }) as unknown as Messa
 
 /** What the meter charges for an aggregation query, given its results by alias. */
 function charged(results: Record<string, number>): number {
-  const { measured, inspection } = meter();
+  const { reading, inspection } = meter();
   const inspector = inspection("RunAggregationQuery");
   const aggregations = Object.keys(results).map((alias) => ({
     alias,
@@ -17,7 +17,7 @@ function charged(results: Record<string, number>): number {
   inspector?.response?.(message({ result: null }));
   const fields = Object.entries(results).map(([alias, integerValue]) => [alias, { integerValue }]);
   inspector?.response?.(message({ result: { aggregateFields: Object.fromEntries(fields) } }));
-  return measured.usage.reads;
+  return reading.usage.reads;
 }
 
 test("an aggregation query costs a read per 1,000 entries it counted, at least one, whatever it summed", () => {

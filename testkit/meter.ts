@@ -29,17 +29,17 @@ export interface Meter extends MeterReading {
 
 /** Starts a meter in front of the emulator at `target` (`host:port`). */
 export async function startMeter(target: string): Promise<Meter> {
-  const { measured, inspection } = meter();
-  return { ...measured, ...(await startProxy(target, [inspection])) };
+  const { reading, inspection } = meter();
+  return { ...reading, ...(await startProxy(target, [inspection])) };
 }
 
 /** A meter for a proxy, or for several together. */
-export function meter(): { measured: MeterReading; inspection: Inspection } {
+export function meter(): { reading: MeterReading; inspection: Inspection } {
   const usage: Usage = { reads: 0, writes: 0, deletes: 0 };
   const calls = new Map<string, number>();
   const count = (call: string) => calls.set(call, (calls.get(call) ?? 0) + 1);
   return {
-    measured: { usage, calls },
+    reading: { usage, calls },
     inspection(method) {
       count(method);
       return inspector(method, usage, () => count("transaction"));

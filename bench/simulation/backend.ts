@@ -1,24 +1,13 @@
 /**
- * The functions on the virtual clock: what wakes them, what an instance remembers, and the sweep. What they then do is in
- * `aggregations`.
- *
- * One instance of each is modelled; that of `wake` has a memory for every counter. Nothing fails: that is what
- * `test/simulation` is for.
+ * The functions on the virtual clock: what wakes them, what an instance remembers, and the sweep. There is one instance of each;
+ * that of `wake` remembers every counter. Nothing fails: failures are the subject of `test/simulation`.
  */
 import { BASE_SHARD } from "../../core/src/index.ts";
-import {
-  type Cause,
-  type Config,
-  decide,
-  isPollLost,
-  type Millis,
-  type Published,
-  TRIGGER_SHARDS,
-} from "../../functions/src/decisions.ts";
-import { Aggregations, type Listener, MISSING } from "./aggregations.ts";
+import { type Cause, type Config, decide, isPollLost, type Millis, type Published, TRIGGER_SHARDS } from "../../functions/src/decisions.ts";
+import { Aggregations, type Listener, MISSING } from "./aggregation.ts";
 import type { Clock } from "./clock.ts";
 import type { Counter } from "./counter.ts";
-import type { Gauges } from "./gauges.ts";
+import type { Metrics } from "./metrics.ts";
 import { configOf, type Settings } from "./settings.ts";
 
 const SWEEP_EVERY: Millis = 300_000;
@@ -27,20 +16,20 @@ export class Backend implements Listener {
   readonly #clock: Clock;
   readonly #settings: Settings;
   readonly #config: Config;
-  readonly #gauges: () => Gauges;
+  readonly #metrics: () => Metrics;
   readonly #aggregations: Aggregations;
   readonly #polled = new Set<Counter>();
 
-  constructor(clock: Clock, settings: Settings, gauges: () => Gauges) {
+  constructor(clock: Clock, settings: Settings, metrics: () => Metrics) {
     this.#clock = clock;
     this.#settings = settings;
     this.#config = configOf(settings);
-    this.#gauges = gauges;
+    this.#metrics = metrics;
     this.#aggregations = new Aggregations(clock, settings, this);
     clock.at(SWEEP_EVERY, { run: (now) => this.#sweep(now) });
   }
 
-  /** A shard was written: its creation triggers a function, and so does each write of some. */
+  /** To be called for each write of a shard. Its creation triggers a function; of a few shards, so does every write. */
   committed(counter: Counter, shardId: string, isNew: boolean, at: Millis): void {
     if (!isNew && !TRIGGER_SHARDS.includes(shardId)) return;
     counter.bill.invocations++;
@@ -75,7 +64,7 @@ export class Backend implements Listener {
   }
 
   published(counter: Counter, next: Published, now: Millis): void {
-    this.#gauges().published(counter, next, now);
+    this.#metrics().published(counter, next, now);
     if (next.nextPollAt !== null) this.#polled.add(counter);
     else this.#polled.delete(counter);
   }
@@ -84,13 +73,13 @@ export class Backend implements Listener {
     this.committed(counter, BASE_SHARD, isCreation, now);
   }
 
-  /** Reads the counters that are polled. There is nothing to repair, since no task is lost. */
+  /** Reads the polled counters. No task is lost, so there is nothing to repair. */
   #sweep(now: Millis): void {
     this.#clock.at(now + SWEEP_EVERY, { run: (then) => this.#sweep(then) });
-    this.#gauges().sweeps++;
+    this.#metrics().sweeps++;
     for (const counter of this.#polled) {
       counter.bill.sweeps++;
-      if (counter.published && isPollLost(counter.published, now)) this.#gauges().overdue++;
+      if (counter.published && isPollLost(counter.published, now)) this.#metrics().overdue++;
     }
   }
 }

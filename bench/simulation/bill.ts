@@ -1,12 +1,12 @@
-/** What Firestore, functions and tasks would bill, item by item, at the prices that `npx firestore-tally estimate` uses. */
+/** What Firestore, functions and tasks would bill, item by item. */
 import { PRICES, type Prices } from "../../costs/src/index.ts";
 
-/** What is billed for each item. */
-export const UNITS = {
+/** What each item is billed as. */
+const UNITS = {
   increments: "write",
   "shard count, by clients": "read",
-  "tidying: reads": "read",
-  "tidying: writes": "write",
+  "old marks: reads": "read",
+  "old marks: writes": "write",
   "counter document": "read",
   measuring: "read",
   publishing: "write",
@@ -18,12 +18,10 @@ export const UNITS = {
   tasks: "task",
 } as const satisfies Record<string, keyof Prices>;
 
-export type ItemName = keyof typeof UNITS;
+export const ITEMS = Object.keys(UNITS) as (keyof typeof UNITS)[];
 
-export const ITEMS = Object.keys(UNITS) as ItemName[];
-
-/** How many of each item. */
-export type Bill = Record<ItemName, number>;
+/** A number for each item: how many there were, or dollars. */
+export type Bill = Record<(typeof ITEMS)[number], number>;
 
 export function emptyBill(): Bill {
   return Object.fromEntries(ITEMS.map((item) => [item, 0])) as Bill;
@@ -35,15 +33,12 @@ export function addTo(bill: Bill, other: Bill, factor = 1): Bill {
   return bill;
 }
 
-export function dollarsOf(item: ItemName, quantity: number, prices: Prices = PRICES.nam5): number {
-  return quantity * prices[UNITS[item]];
-}
-
-/** Dollars per million increments, item by item. */
-export function perMillion(bill: Bill): Bill {
-  const result = emptyBill();
-  for (const item of ITEMS) result[item] = (dollarsOf(item, bill[item]) * 1e6) / Math.max(bill.increments, 1);
-  return result;
+/** Dollars per million increments. */
+export function dollarsPerMillion(bill: Bill): Bill {
+  const dollars = emptyBill();
+  for (const item of ITEMS)
+    dollars[item] = (bill[item] * PRICES.nam5[UNITS[item]] * 1e6) / Math.max(bill.increments, 1);
+  return dollars;
 }
 
 export function sumOf(bill: Bill): number {

@@ -1,28 +1,22 @@
-/** One counter of the model: its shards, its counter document, and what is known and owed of it. */
-
+/** One simulated counter: its shards, its counter document, and what the functions know of it. */
 import type { ListedShard } from "../../admin/src/internal.ts";
 import { BASE_SHARD } from "../../core/src/index.ts";
+import { type Cause, foldableShards, MAX_LISTED_SHARDS, type Measurement, type Millis, type Outcome, type Published, shardIndex } from "../../functions/src/decisions.ts";
 import { toTimestamp } from "../../functions/src/counterDocument.ts";
-import {
-  type Cause,
-  MAX_LISTED_SHARDS,
-  type Measurement,
-  type Millis,
-  type Outcome,
-  type Published,
-} from "../../functions/src/decisions.ts";
 import { type Bill, emptyBill } from "./bill.ts";
 import { Shard } from "./shard.ts";
 
 /** Ids of shards, made once. */
 const IDS = Array.from({ length: 10_000 }, (_, index) => `${index}`);
 
+/** Documents per page and batch of a fold. */
+const FOLD_PAGE = 200;
+
 export class Counter {
-  readonly name: number;
   readonly shards: Shard[] = [];
   readonly base = new Shard();
   readonly bill: Bill = emptyBill();
-  /** Increments that were committed. */
+  /** Committed increments. */
   total = 0;
   /** Documents in `shards`. */
   documents = 0;
@@ -33,16 +27,12 @@ export class Counter {
   known: Outcome | undefined;
   /** Events that wait while another one is handled; `undefined` if none is. */
   waiting: Cause[] | undefined;
-  /** Names of tasks that exist. Most counters have none, and there are many counters. */
+  /** Names of scheduled tasks. Most counters have none, so the set is created when needed. */
   tasks: Set<string> | undefined;
   /** Commits not yet published: how many at which time. */
-  uncounted: { at: Millis; writes: number }[] = [];
-  /** The last change of the shard count: up or down. */
+  unpublished: { at: Millis; writes: number }[] = [];
+  /** The sign of the last change of the shard count. */
   direction = 0;
-
-  constructor(name: number) {
-    this.name = name;
-  }
 
   shard(index: number): Shard {
     while (this.shards.length <= index) this.shards.push(new Shard());
@@ -60,27 +50,28 @@ export class Counter {
     this.total++;
     shard.writes = (shard.writes ?? 0) + 1;
     shard.updatedAt = now;
-    const latest = this.uncounted.at(-1);
+    const latest = this.unpublished.at(-1);
     if (latest?.at === now) latest.writes++;
-    else this.uncounted.push({ at: now, writes: 1 });
+    else this.unpublished.push({ at: now, writes: 1 });
     return isNew;
   }
 
-  /** All shards there are, one by one. */
   list(): ListedShard[] {
     const listed: ListedShard[] = [];
     const add = (id: string, { writes, updatedAt }: Shard) => {
       if (writes !== undefined) listed.push({ id, count: writes, writes, updatedAt: toTimestamp(updatedAt) });
     };
-    for (let index = 0; index < this.shards.length; index++) add(IDS[index] as string, this.shards[index] as Shard);
+    this.shards.forEach((shard, index) => {
+      add(IDS[index] as string, shard);
+    });
     add(BASE_SHARD, this.base);
     return listed;
   }
 
   /**
-   * What `measureShards` finds, and bills for.
+   * What `measureShards` finds and bills.
    *
-   * @param documents  how many there were when the counter was measured last
+   * @param documents  how many there were at the previous measurement
    */
   measure(now: Millis, documents: number, hasIndex: boolean): Measurement {
     const measurement = { total: this.total, writes: this.total, asOf: toTimestamp(now), documents: this.documents };
@@ -88,9 +79,38 @@ export class Counter {
       this.bill.measuring += Math.min(Math.max(this.documents, 1), MAX_LISTED_SHARDS + 1);
       if (this.documents <= MAX_LISTED_SHARDS) return { ...measurement, shards: this.list(), malformed: [] };
     }
-    // Without the index the number of documents is billed all the same.
+    // The number of documents is asked for in either case.
     const aggregation = Math.ceil(this.documents / 1_000);
     this.bill.measuring += aggregation + (hasIndex ? aggregation : this.documents);
     return measurement;
+  }
+
+  /**
+   * Folds quiet shards into `base`, page by page as `functions/src/fold.ts` does. Nothing is written meanwhile, so no batch
+   * fails.
+   *
+   * @returns how many times `base` was written, and whether that created it
+   */
+  fold(fromIndex: number, quietSince: Millis, now: Millis): { batches: number; isCreation: boolean } {
+    const { base, bill } = this;
+    const isCreation = base.writes === undefined;
+    const listed = this.list();
+    let batches = 0;
+    for (let start = 0; start < listed.length; start += FOLD_PAGE) {
+      const quiet = foldableShards(listed.slice(start, start + FOLD_PAGE), fromIndex, quietSince);
+      if (quiet.length === 0) continue;
+      for (const { id, writes } of quiet) {
+        base.writes = (base.writes ?? 0) + writes;
+        this.shard(shardIndex(id) as number).writes = undefined;
+      }
+      base.updatedAt = now;
+      this.documents -= quiet.length;
+      bill["folding: deletes"] += quiet.length;
+      batches++;
+    }
+    if (isCreation && batches > 0) this.documents++;
+    bill.measuring += Math.max(listed.length, 1);
+    bill["folding: base"] += batches;
+    return { batches, isCreation };
   }
 }

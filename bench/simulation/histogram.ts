@@ -1,6 +1,6 @@
 /**
- * Quantiles of durations, without keeping them: each falls into one of a few hundred bins, whose borders are 5 % apart. So
- * a quantile is right to 5 %, and millions of durations take no memory.
+ * Quantiles of durations, without keeping the durations: each is counted in one of a few hundred bins, whose borders are 5 %
+ * apart. A quantile is right to 5 %, and millions of durations take no memory.
  */
 import type { Millis } from "../../functions/src/decisions.ts";
 
@@ -20,7 +20,7 @@ export class Histogram {
     if (duration > this.max) this.max = duration;
   }
 
-  /** @returns the upper border of the bin in which the quantile lies; `NaN` if there is nothing */
+  /** @returns the upper border of the bin in which the quantile lies; `NaN` without durations */
   quantile(share: number): Millis {
     if (this.count === 0) return Number.NaN;
     let left = share * this.count;

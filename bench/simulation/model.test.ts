@@ -5,15 +5,15 @@ import { randomFor } from "../../testkit/random.ts";
 import { Backend } from "./backend.ts";
 import { Clock } from "./clock.ts";
 import { Counter } from "./counter.ts";
-import { poisson, zipf } from "./draw.ts";
-import { Gauges } from "./gauges.ts";
+import { poisson, zipf } from "./distributions.ts";
 import { Histogram } from "./histogram.ts";
+import { Metrics } from "./metrics.ts";
 import { Population } from "./population.ts";
 import { withSettings } from "./settings.ts";
 import { Shard } from "./shard.ts";
 import { Write } from "./write.ts";
 
-const documents = { sustained: 1, burst: 3, longestQueue: 2, refusedAfter: 2_000 };
+const documents = { perSecond: 1, burst: 3, longestWait: 2_000 };
 
 test("a document takes a burst at once, then makes writes wait for each other, then refuses them", () => {
   const shard = new Shard();
@@ -33,9 +33,9 @@ test("a document takes what is sustained for ever, and no more", () => {
       // In order; and any four in a row take a second, since three may be a burst.
       expect(begun).toEqual([...begun].sort((a, b) => a - b));
       for (let i = 3; i < begun.length; i++) {
-        const { burst, sustained } = documents;
+        const { burst, perSecond } = documents;
         const first = begun[0] as number;
-        expect(i + 1).toBeLessThanOrEqual(burst + ((begun[i] as number) - first) * (sustained / 1_000) + 1e-6);
+        expect(i + 1).toBeLessThanOrEqual(burst + ((begun[i] as number) - first) * (perSecond / 1_000) + 1e-6);
       }
     }),
   );
@@ -88,7 +88,7 @@ test("by Zipf's law the second is half as popular as the first, the tenth a tent
 test("a client reads the shard count of an unpublished counter before each write, and every two minutes when it is published", () => {
   const clock = new Clock();
   const population = new Population({ clients: 1, perClient: Infinity }, clock, withSettings([]), () => 0.5);
-  const counter = new Counter(0);
+  const counter = new Counter();
   const client = population.next();
   const widths = [0, 5_000, 10_000, 129_000, 131_000].map((time) => {
     while (clock.now < time) clock.advance();
@@ -105,19 +105,19 @@ test("a client reads the shard count of an unpublished counter before each write
 test("a refused write moves to another shard, one that the SDK's queue has is sent to the same again", () => {
   const tried = (watching: number) => {
     const clock = new Clock();
-    const settings = withSettings([`watching=${watching}`, "burst=1", "longestQueue=0", "patience=30000"]);
-    const gauges = new Gauges(1_000, 0, 60_000);
-    const backend = new Backend(clock, settings, () => gauges);
+    const settings = withSettings([`watching=${watching}`, "burst=1", "longestWait=0", "abandonAfter=30000"]);
+    const metrics = new Metrics(1_000, 0, 60_000);
+    const backend = new Backend(clock, settings, () => metrics);
     const random = randomFor(1, "shards");
     const world = {
       clock,
       settings,
       backend,
-      gauges: () => gauges,
+      metrics: () => metrics,
       random: () => random.next(),
       waiting: new Set<Write>(),
     };
-    const counter = new Counter(0);
+    const counter = new Counter();
     const population = new Population({ clients: 2, perClient: 1 }, clock, settings, () => 0.5);
     for (let write = 0; write < 3; write++) new Write(world, counter, population, clock.now);
     while (clock.now < 30_000) clock.advance();

@@ -1,21 +1,18 @@
 /**
- * The clients of one counter: the real `createShardCountCache`, one for each, with what the client around it does. A client reads the
- * shard count before a write where what it knows is stale; one that watches is told of each publish.
- *
- * So many are there at a time; one that has made its increments leaves, and a new one takes its place.
+ * The clients of one counter, each with the real shard count cache. A client reads the shard count before a write if what it
+ * knows is stale; a client that watches learns it with each publish. A client that has made its increments is replaced.
  */
-
 import { createShardCountCache, type Random, type ShardCountCache } from "../../core/src/index.ts";
 import type { Millis } from "../../functions/src/decisions.ts";
 import type { Clock } from "./clock.ts";
 import type { Counter } from "./counter.ts";
 import type { Settings } from "./settings.ts";
 
-/** When virtual time begins for clients, which take 0 for long ago. */
+/** Virtual time 0, as clients see it: to them 0 is long ago. */
 const EPOCH: Millis = 1_700_000_000_000;
 
 export interface Audience {
-  /** Clients of one counter that are there at a time. */
+  /** Clients of one counter at a time. */
   readonly clients: number;
   /** Increments that each makes before it leaves. */
   readonly perClient: number;
@@ -24,11 +21,11 @@ export interface Audience {
 export interface Client {
   readonly shardCountCache: ShardCountCache;
   readonly isWatching: boolean;
-  left: number;
-  /** When the read of the shard count that is under way is done. */
+  incrementsLeft: number;
+  /** When a pending read of the shard count is done. */
   readUntil: Millis;
-  /** Which publish it has seen. */
-  seen: number;
+  /** The publish that it has seen last. */
+  seenVersion: number;
 }
 
 export class Population {
@@ -36,7 +33,7 @@ export class Population {
   readonly #clock: Clock;
   readonly #settings: Settings;
   readonly #random: Random;
-  readonly #there = new Map<number, Client>();
+  readonly #clients = new Map<number, Client>();
 
   constructor(audience: Audience, clock: Clock, settings: Settings, random: Random) {
     this.#audience = audience;
@@ -45,14 +42,14 @@ export class Population {
     this.#random = random;
   }
 
-  /** Who makes the next increment. */
+  /** The client that makes the next increment. */
   next(): Client {
     const { clients, perClient } = this.#audience;
-    if (perClient === 1) return this.#arrive();
+    if (perClient === 1) return this.#newClient();
     const place = Math.floor(this.#random() * clients);
-    const client = this.#there.get(place) ?? this.#arrive();
-    if (--client.left <= 0) this.#there.delete(place);
-    else this.#there.set(place, client);
+    const client = this.#clients.get(place) ?? this.#newClient();
+    if (--client.incrementsLeft <= 0) this.#clients.delete(place);
+    else this.#clients.set(place, client);
     return client;
   }
 
@@ -60,9 +57,9 @@ export class Population {
   refreshShardCount(client: Client, counter: Counter, now: Millis): Millis {
     const { shardCountCache, isWatching } = client;
     if (isWatching) {
-      if (client.seen !== counter.version || shardCountCache._isStale())
+      if (client.seenVersion !== counter.version || shardCountCache._isStale())
         shardCountCache._update(counter.published?.shardCount);
-      client.seen = counter.version;
+      client.seenVersion = counter.version;
       return now;
     }
     if (!shardCountCache._isStale()) return now;
@@ -80,13 +77,13 @@ export class Population {
     return client.readUntil;
   }
 
-  #arrive(): Client {
+  #newClient(): Client {
     return {
       shardCountCache: createShardCountCache(() => EPOCH + this.#clock.now),
       isWatching: this.#random() < this.#settings.watching,
-      left: this.#audience.perClient,
+      incrementsLeft: this.#audience.perClient,
       readUntil: 0,
-      seen: -1,
+      seenVersion: -1,
     };
   }
 }

@@ -1,12 +1,21 @@
 import { describe, expect, test, vi } from "vitest";
 import { DEFAULT_CONFIG, monthlyCosts, PRICES } from "../../costs/src/index.ts";
+import {
+  FEW_CLIENTS,
+  flashCrowd,
+  MANY_CLIENTS,
+  newCounter,
+  onceEach,
+  type Scenario,
+  sawtooth,
+  steady,
+} from "./scenarios.ts";
 import { configOf, SETTINGS, withSettings } from "./settings.ts";
 import { simulate } from "./simulate.ts";
-import { summarize, timeline } from "./summary.ts";
-import { AUDIENCES, flashCrowd, fresh, onceEach, sawtooth, steady, type Trace } from "./traces.ts";
+import { summarize, timelineOf } from "./summary.ts";
 
-const run = (trace: Trace, changed: readonly string[] = [], seed = 1) => simulate(trace, withSettings(changed), seed);
-const FEW = AUDIENCES[0] as (typeof AUDIENCES)[number];
+const run = (scenario: Scenario, changed: readonly string[] = [], seed = 1) =>
+  simulate(scenario, withSettings(changed), seed);
 const SEEDS = [1, 2, 3];
 const HOUR = 3_600_000;
 
@@ -15,7 +24,7 @@ vi.setConfig({ testTimeout: 60_000 });
 test("a seed makes the same run, another seed another", () => {
   const figures = (seed: number) => {
     const outcome = run(flashCrowd(100, 30_000), [], seed);
-    return JSON.stringify([summarize(outcome), timeline(outcome)]);
+    return JSON.stringify([summarize(outcome), timelineOf(outcome)]);
   };
   expect(figures(1)).toBe(figures(1));
   expect(figures(1)).not.toBe(figures(2));
@@ -35,7 +44,7 @@ describe("settings", () => {
 });
 
 // Over before a sweep could repair anything.
-const stopping: Trace = {
+const stopping: Scenario = {
   ...onceEach(),
   name: "many counters that stop",
   lasts: 10_000,
@@ -43,12 +52,12 @@ const stopping: Trace = {
   rate: () => 300,
   counterOf: (random) => Math.floor(random() * 300),
 };
-const trickle: Trace = {
+const trickle: Scenario = {
   ...flashCrowd(30, 900_000),
   name: "trickle after a crowd",
   rate: (now) => (now < 30_000 ? 30 : 0.05),
 };
-const TRACES = [flashCrowd(300, 30_000), sawtooth(20_000, 90_000, 3, 30), onceEach(2_000), stopping, trickle];
+const SCENARIOS = [flashCrowd(300, 30_000), sawtooth(20_000, 90_000, 3, 30), onceEach(2_000), stopping, trickle];
 const WORLDS = {
   "as deployed": [],
   "slow functions": ["eventLatency=10", "backendLatency=300"],
@@ -56,16 +65,16 @@ const WORLDS = {
 };
 
 describe.each(Object.entries(WORLDS))("%s", (_, world) => {
-  test.each(TRACES.map((trace) => [trace.name, trace] as const))(
+  test.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
     "%s: all that was committed is published, not too often, and sums up",
-    (_, trace) => {
-      const { counters, gauges, settings } = run(trace, world);
-      expect(gauges.closest).toBeGreaterThanOrEqual(settings.minInterval);
-      expect(gauges.overdue).toBe(0);
-      for (const { shards, base, bill, documents, published, uncounted } of counters) {
+    (_, scenario) => {
+      const { counters, metrics, settings } = run(scenario, world);
+      expect(metrics.shortestInterval).toBeGreaterThanOrEqual(settings.minInterval);
+      expect(metrics.overdue).toBe(0);
+      for (const { shards, base, bill, documents, published, unpublished } of counters) {
         const all = [base, ...shards].filter(({ writes }) => writes !== undefined);
         const held = all.reduce((sum, { writes = 0 }) => sum + writes, 0);
-        expect([held, published?.total, uncounted.length]).toEqual([bill.increments, bill.increments, 0]);
+        expect([held, published?.total, unpublished.length]).toEqual([bill.increments, bill.increments, 0]);
         expect(documents).toBe(all.length);
       }
     },
@@ -80,8 +89,8 @@ describe.each(Object.entries(WORLDS))("%s", (_, world) => {
 });
 
 test("a total is as old as the longest interval at most", () => {
-  for (const trace of TRACES)
-    for (const seed of SEEDS) expect(run(trace, [], seed).gauges.staleness.max, trace.name).toBeLessThan(11_000);
+  for (const scenario of SCENARIOS)
+    for (const seed of SEEDS) expect(run(scenario, [], seed).metrics.staleness.max, scenario.name).toBeLessThan(11_000);
 });
 
 test("a counter that is incremented once costs its write, and a read and a publish on each side", () => {
@@ -90,13 +99,13 @@ test("a counter that is incremented once costs its write, and a read and a publi
 });
 
 test("an increment of a busy counter costs no invocation", () => {
-  const trace = steady(50, { clients: 10, perClient: Number.POSITIVE_INFINITY }, 100_000);
-  expect(summarize(run(trace)).cost.invocations).toBeLessThan(0.03);
+  const scenario = steady(50, { clients: 10, perClient: Number.POSITIVE_INFINITY }, 100_000);
+  expect(summarize(run(scenario)).costs.invocations).toBeLessThan(0.03);
 });
 
 test("without the index each measurement reads every shard", () => {
-  const trace = () => steady(100, FEW, 60_000);
-  const [measuring, listing] = [[], ["index=0"]].map((world) => summarize(run(trace(), world)).cost.measuring);
+  const scenario = () => steady(100, FEW_CLIENTS, 60_000);
+  const [measuring, listing] = [[], ["index=0"]].map((world) => summarize(run(scenario(), world)).costs.measuring);
   expect(measuring).toBeCloseTo((2 * 0.6) / 100, 2);
   expect(listing).toBeGreaterThan(0.5);
 });
@@ -104,21 +113,22 @@ test("without the index each measurement reads every shard", () => {
 describe("crowds", () => {
   test.each([
     ["1,000/s after 1/s", () => flashCrowd(1_000), 2.07],
-    ["a new counter at 100/s", () => fresh(100, { clients: 1_000, perClient: 5 }), 2.02],
+    ["a new counter at 100/s", () => newCounter(100, MANY_CLIENTS), 2.02],
     ["100/s that come and go", () => sawtooth(120_000, 120_000, 8), 2.07],
-  ])("of %s are published within 1.2 s, for a few cents more than their writes", (_, trace, most) => {
+  ])("of %s are published within 1.2 s, for a few cents more than their writes", (_, scenario, most) => {
     for (const seed of SEEDS) {
-      const { dollars, staleMs, acknowledged } = summarize(run(trace(), [], seed));
-      expect(staleMs.p95).toBeLessThanOrEqual(1_200);
+      const { dollars, staleMillis, acknowledged } = summarize(run(scenario(), [], seed));
+      expect(staleMillis.p95).toBeLessThanOrEqual(1_200);
       expect(dollars).toBeLessThanOrEqual(most);
       expect(acknowledged).toBeGreaterThan(0.999);
     }
   });
 
   test("are absorbed: a new counter within a second, one that was at 1/s within a few", () => {
-    const absorbed = (trace: Trace, seed: number) => run(trace, [], seed).absorbed[0] ?? Number.POSITIVE_INFINITY;
+    const absorbed = (scenario: Scenario, seed: number) =>
+      run(scenario, [], seed).recoveries[0] ?? Number.POSITIVE_INFINITY;
     for (const seed of SEEDS) {
-      expect(absorbed(fresh(100, { clients: 1_000, perClient: 5 }), seed)).toBeLessThanOrEqual(1_000);
+      expect(absorbed(newCounter(100, MANY_CLIENTS), seed)).toBeLessThanOrEqual(1_000);
       expect(absorbed(flashCrowd(1_000, 60_000), seed)).toBeLessThanOrEqual(6_000);
     }
   });
@@ -130,7 +140,9 @@ test.each([
   [100, 300, 2],
 ])("%d/s for an hour needs at most %d shards, and costs at most $%d per million", (perSecond, shards, most) => {
   for (const seed of SEEDS) {
-    const { dollars, mostShards } = summarize(run(steady(perSecond, FEW, perSecond > 10 ? HOUR / 6 : HOUR), [], seed));
+    const { dollars, mostShards } = summarize(
+      run(steady(perSecond, FEW_CLIENTS, perSecond > 10 ? HOUR / 6 : HOUR), [], seed),
+    );
     expect(mostShards).toBeLessThanOrEqual(shards);
     expect(dollars).toBeLessThanOrEqual(most);
   }
@@ -148,7 +160,7 @@ test.each([
   const sweeps = items.find(({ name }) => name === "sweeps")?.perMonth as number;
   const ofSweeps = sweeps * PRICES.nam5.read + (sweeps / 2) * PRICES.nam5.invocation;
   const estimated = items.reduce((sum, { dollars }) => sum + dollars, -ofSweeps) / (increments / 1e6);
-  const { dollars, cost } = summarize(run(steady(rate, FEW)));
-  const simulated = dollars - cost["shard count, by clients"] - cost.sweeps;
+  const { dollars, costs } = summarize(run(steady(rate, FEW_CLIENTS)));
+  const simulated = dollars - costs["shard count, by clients"] - costs.sweeps;
   expect(Math.abs(estimated / simulated - 1)).toBeLessThan(percent / 100);
 });

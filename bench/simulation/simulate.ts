@@ -1,55 +1,53 @@
-/**
- * Runs one trace. Deterministic: the same trace, settings and seed give the same outcome.
- */
+/** Runs one scenario. The same scenario, settings and seed give the same outcome. */
 import type { Millis } from "../../functions/src/decisions.ts";
 import { randomFor } from "../../testkit/random.ts";
 import { Backend } from "./backend.ts";
 import { addTo, type Bill, emptyBill } from "./bill.ts";
 import { Clock, TICK } from "./clock.ts";
 import { Counter } from "./counter.ts";
-import { poisson } from "./draw.ts";
-import { Gauges } from "./gauges.ts";
+import { poisson } from "./distributions.ts";
+import { Metrics } from "./metrics.ts";
 import { Population } from "./population.ts";
+import type { Scenario } from "./scenarios.ts";
 import type { Settings } from "./settings.ts";
-import type { Trace } from "./traces.ts";
 import { Write } from "./write.ts";
 
 export interface Outcome {
-  readonly trace: Trace;
+  readonly scenario: Scenario;
   readonly settings: Settings;
-  readonly gauges: Gauges;
-  /** From the end of the warm-up to the end of the silence. */
+  readonly metrics: Metrics;
+  /** From the end of the warm-up to the end of the run. */
   readonly bill: Bill;
   readonly counters: readonly Counter[];
   readonly offered: number;
   readonly acknowledged: number;
-  /** For each step of the trace: how long until 95 of 100 increments are acknowledged within a second, to stay so. */
-  readonly absorbed: readonly (Millis | undefined)[];
+  /** For each step of the scenario, as `Metrics.recovery`. */
+  readonly recoveries: readonly (Millis | undefined)[];
 }
 
-export function simulate(trace: Trace, chosen: Settings, seed: number): Outcome {
-  const settings = { ...chosen, ...trace.settings };
+export function simulate(scenario: Scenario, chosen: Settings, seed: number): Outcome {
+  const settings = { ...chosen, ...scenario.settings };
   const stream = (name: string) => {
     const random = randomFor(seed, name);
     return () => random.next();
   };
   const clock = new Clock();
-  let gauges = new Gauges(trace.window, 0, trace.lasts);
-  const backend = new Backend(clock, settings, () => gauges);
+  let metrics = new Metrics(scenario.window, 0, scenario.lasts);
+  const backend = new Backend(clock, settings, () => metrics);
   const waiting = new Set<Write>();
-  const world = { clock, settings, backend, gauges: () => gauges, random: stream("shards"), waiting };
+  const world = { clock, settings, backend, metrics: () => metrics, random: stream("shards"), waiting };
   const arrivals = stream("arrivals");
   const popularity = stream("popularity");
   const clients = stream("clients");
 
-  const newPopulation = () => new Population(trace.audience, clock, settings, clients);
-  // Who comes once needs no place.
-  const passersBy = trace.audience.perClient === 1 ? newPopulation() : undefined;
+  const newPopulation = () => new Population(scenario.audience, clock, settings, clients);
+  // Clients that make one increment keep no state, so all counters share a population.
+  const shared = scenario.audience.perClient === 1 ? newPopulation() : undefined;
   const counters = new Map<number, { counter: Counter; population: Population }>();
   const find = (name: number) => {
     let found = counters.get(name);
     if (!found) {
-      found = { counter: new Counter(name), population: passersBy ?? newPopulation() };
+      found = { counter: new Counter(), population: shared ?? newPopulation() };
       counters.set(name, found);
     }
     return found;
@@ -58,41 +56,37 @@ export function simulate(trace: Trace, chosen: Settings, seed: number): Outcome 
 
   let before = emptyBill();
   let offered = 0;
-  const end = trace.lasts + trace.settles;
+  const end = scenario.lasts + scenario.settles;
   while (clock.now < end) {
     const now = clock.advance();
-    if (now === trace.warmUp) {
+    if (now === scenario.warmUp) {
       before = billed();
-      gauges = new Gauges(trace.window, now, trace.lasts);
+      metrics = new Metrics(scenario.window, now, scenario.lasts);
       offered = 0;
     }
-    const rate = now < trace.lasts ? trace.rate(now) : 0;
+    const rate = now < scenario.lasts ? scenario.rate(now) : 0;
     const count = poisson((rate * TICK) / 1_000, arrivals);
     for (let i = 0; i < count; i++) {
-      const { counter, population } = find(trace.counterOf(popularity));
+      const { counter, population } = find(scenario.counterOf(popularity));
       new Write(world, counter, population, now);
     }
     if (count > 0) {
       offered += count;
-      gauges.window(now).offered += count;
+      metrics.window(now).offered += count;
     }
-    if (now % 1_000 === 0 && trace.share > 0) {
+    if (now % 1_000 === 0 && scenario.share > 0) {
       const shardCount = counters.get(0)?.counter.published?.shardCount ?? settings.minShards;
-      gauges.provision(now, shardCount, (rate * trace.share) / settings.writesPerShard);
+      metrics.provision(now, shardCount, (rate * scenario.share) / settings.writesPerShard);
     }
   }
-  // Those that still wait have waited at least so long.
-  for (const write of waiting) gauges.acknowledged(write.issuedAt, clock.now - write.issuedAt);
+  // A pending increment takes at least as long as it has waited.
+  for (const write of waiting) metrics.acknowledged(write.issuedAt, clock.now - write.issuedAt);
 
-  const bill = addTo(billed(), before, -1);
   return {
-    trace,
-    settings,
-    gauges,
-    bill,
+    ...{ scenario, settings, metrics, offered },
+    bill: addTo(billed(), before, -1),
     counters: [...counters.values()].map(({ counter }) => counter),
-    offered,
-    acknowledged: offered - gauges.lost - waiting.size,
-    absorbed: trace.steps.map(({ at, until }) => gauges.absorbed(at, until)),
+    acknowledged: offered - metrics.abandonments - waiting.size,
+    recoveries: scenario.steps.map(({ at, until }) => metrics.recovery(at, until)),
   };
 }

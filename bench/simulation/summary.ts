@@ -1,90 +1,56 @@
-/** A run in figures: one row of a table, and what is recorded of it for charts. */
+/** A run in figures: a row of the tables, and what charts show of it. */
 import type { Millis } from "../../functions/src/decisions.ts";
-import { type Bill, dollarsOf, emptyBill, ITEMS, perMillion, sumOf } from "./bill.ts";
+import { type Bill, dollarsPerMillion, sumOf } from "./bill.ts";
 import type { Outcome } from "./simulate.ts";
 
 export interface Summary {
-  readonly trace: string;
-  readonly increments: number;
-  readonly perSecond: number;
+  readonly scenario: string;
   /** The share of increments that were acknowledged before the end. */
   readonly acknowledged: number;
-  readonly ackMs: { readonly p50: Millis; readonly p95: Millis; readonly p99: Millis };
-  /** For each step in the traffic, how long until 95 of 100 increments are acknowledged within a second; `null`: never. */
-  readonly absorbedMs: readonly (Millis | null)[];
-  /** From the commit of an increment until it shows. */
-  readonly staleMs: { readonly p50: Millis; readonly p95: Millis; readonly max: Millis };
-  /** Shards of the first counter for each that its rate needs. */
-  readonly provisioned: number;
-  /** The most shards it had. */
+  readonly ackMillis: { readonly p50: Millis; readonly p95: Millis; readonly p99: Millis };
+  /** The slowest recovery from a step in the traffic: `null` if one never ends, absent without steps. */
+  readonly recoveryMillis?: Millis | null;
+  /** From the commit of an increment to the publish of a total that has it. */
+  readonly staleMillis: { readonly p50: Millis; readonly p95: Millis; readonly max: Millis };
+  /** Shards of the first counter for each that its rate needs, if its rate was recorded, and the most that it had. */
+  readonly shardsPerNeed: number | null;
   readonly mostShards: number;
-  readonly publishesPerSecond: number;
-  readonly grown: number;
-  readonly shrunk: number;
+  /** Changes of direction of shard counts. */
   readonly turnsPerHour: number;
-  /** Dollars per million increments, item by item, and all of it. */
-  readonly cost: Bill;
+  /** Dollars per million increments, by item and together. */
+  readonly costs: Bill;
   readonly dollars: number;
 }
 
-export function summarize({ trace, gauges, bill, offered, acknowledged, absorbed }: Outcome): Summary {
-  const seconds = (trace.lasts - trace.warmUp) / 1_000;
-  // The sweeps' own cost, beside what they read: one run, and one read if there is nothing to do.
-  const withSweeps = { ...bill, invocations: bill.invocations + gauges.sweeps };
-  const cost = perMillion(withSweeps);
-  const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => gauges.acks.quantile(share)) as [number, number, number];
+export interface SimulatedRun extends Summary {
+  readonly dollarsWithoutIndex: number;
+  /** Of the scenarios that charts show. */
+  readonly timeline?: ReturnType<typeof timelineOf>;
+}
+
+export function summarize({ scenario, metrics, bill, offered, acknowledged, recoveries }: Outcome): Summary {
+  const { acknowledgements, staleness, provided, needed, mostShards, turns, sweeps } = metrics;
+  // Beside what it reads, each sweep is an invocation.
+  const costs = dollarsPerMillion({ ...bill, invocations: bill.invocations + sweeps });
+  const slowest = Math.max(...recoveries.map((took) => took ?? Number.POSITIVE_INFINITY));
+  const hours = (scenario.lasts - scenario.warmUp + scenario.settles) / 3_600_000;
+  const ack = (share: number) => acknowledgements.quantile(share);
   return {
-    trace: trace.name,
-    increments: bill.increments,
-    perSecond: offered / seconds,
+    scenario: scenario.name,
     acknowledged: offered > 0 ? acknowledged / offered : 1,
-    ackMs: { p50, p95, p99 },
-    absorbedMs: absorbed.map((took) => took ?? null),
-    staleMs: {
-      p50: gauges.staleness.quantile(0.5),
-      p95: gauges.staleness.quantile(0.95),
-      max: gauges.staleness.max,
-    },
-    provisioned: gauges.provided / gauges.needed,
-    mostShards: gauges.mostShards,
-    publishesPerSecond: gauges.publishes / seconds,
-    grown: gauges.grown,
-    shrunk: gauges.shrunk,
-    turnsPerHour: (gauges.turns * 3_600) / (seconds + trace.settles / 1_000),
-    cost,
-    dollars: sumOf(cost),
+    ackMillis: { p50: ack(0.5), p95: ack(0.95), p99: ack(0.99) },
+    ...(recoveries.length > 0 && { recoveryMillis: Number.isFinite(slowest) ? slowest : null }),
+    staleMillis: { p50: staleness.quantile(0.5), p95: staleness.quantile(0.95), max: staleness.max },
+    shardsPerNeed: needed > 0 ? provided / needed : null,
+    mostShards,
+    turnsPerHour: turns / hours,
+    costs,
+    dollars: sumOf(costs),
   };
 }
 
-/** What a chart of a run takes. */
-export function timeline({ gauges, trace }: Outcome) {
-  return gauges.windows
-    .filter(({ at }) => at < trace.lasts)
-    .map(({ at, acks, offered, committed, publishes, shardCount }) => {
-      const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => Math.round(acks.quantile(share)));
-      return { at, offered, committed, publishes, shardCount, p50, p95, p99 };
-    });
-}
-
-/** Counters by how often they were incremented, and what they cost. */
-export interface Popularity {
-  readonly from: number;
-  readonly counters: number;
-  readonly increments: number;
-  /** Dollars, item by item. */
-  readonly cost: Bill;
-  readonly dollars: number;
-}
-
-export function byPopularity({ counters }: Outcome): Popularity[] {
-  return [1, 2, 10, 100, 1_000, 10_000].flatMap((from, i, froms) => {
-    const some = counters.filter(
-      ({ bill: { increments } }) => increments >= from && increments < (froms[i + 1] ?? Infinity),
-    );
-    if (some.length === 0) return [];
-    const cost = emptyBill();
-    for (const { bill } of some) for (const item of ITEMS) cost[item] += dollarsOf(item, bill[item]);
-    const increments = some.reduce((sum, { bill }) => sum + bill.increments, 0);
-    return [{ from, counters: some.length, increments, cost, dollars: sumOf(cost) }];
-  });
+export function timelineOf({ metrics, scenario }: Outcome) {
+  return metrics.windows
+    .filter(({ at }) => at < scenario.lasts)
+    .map(({ at, offered, committed, shardCount }) => ({ at, offered, committed, shardCount }));
 }

@@ -1,12 +1,11 @@
 /**
- * One increment on its way, as in `client/src/web/commit.ts`: sent to a shard by a commit of its own, refused there and
- * sent to another one, or queued, committed, acknowledged. Now and then an acknowledged one removes old marks.
+ * One increment, as in `client/src/web/commit.ts`: sent to a shard by a commit of its own; refused there and sent to another
+ * shard, or committed after a wait; acknowledged. One in {@link TIDY_EVERY} removes old marks.
  *
- * Who watches the counter writes through the SDK's queue unless writes are contended. The queue sends a refused write to the
- * same shard again: at once, then with delays that grow by half from a second to a minute, give or take a half. People who
- * have no patience left close the page, and what was refused last is never tried again.
+ * A client that watches the counter writes through the SDK's queue unless writes are contended. The queue sends a refused write
+ * to the same shard again: at once, then with delays that grow by half from a second to a minute, with a jitter of a half. A user
+ * who leaves closes the page, and a refused write is not sent again.
  */
-
 import {
   INCREMENTS_PER_MARK_REMOVAL,
   MARK_LIFETIME_SECONDS,
@@ -18,7 +17,7 @@ import type { Millis } from "../../functions/src/decisions.ts";
 import type { Backend } from "./backend.ts";
 import type { Clock, Step } from "./clock.ts";
 import type { Counter } from "./counter.ts";
-import type { Gauges } from "./gauges.ts";
+import type { Metrics } from "./metrics.ts";
 import type { Client, Population } from "./population.ts";
 import type { Settings } from "./settings.ts";
 
@@ -26,14 +25,14 @@ const FIRST_BACKOFF: Millis = 1_000;
 const BACKOFF_FACTOR = 1.5;
 const LONGEST_BACKOFF: Millis = 60_000;
 
-/** Where increments happen. */
+/** What all increments of a run share. */
 export interface World {
   readonly clock: Clock;
   readonly settings: Settings;
   readonly backend: Backend;
-  readonly gauges: () => Gauges;
+  readonly metrics: () => Metrics;
   readonly random: Random;
-  /** Increments not yet acknowledged that wait. */
+  /** Pending increments that a document makes wait. */
   readonly waiting: Set<Write>;
 }
 
@@ -85,10 +84,10 @@ export class Write implements Step {
 
   #attempt(now: Millis): void {
     const { clock, settings, waiting } = this.#world;
-    if (now - this.issuedAt > settings.patience) {
+    if (now - this.issuedAt > settings.abandonAfter) {
       waiting.delete(this);
       this.#client.shardCountCache._requestAnswered();
-      this.#world.gauges().abandoned(this.issuedAt, now - this.issuedAt);
+      this.#world.metrics().abandoned(this.issuedAt, now - this.issuedAt);
       return;
     }
     const wait = this.#counter.shard(Number(this.#shard)).offer(now, settings);
@@ -102,7 +101,6 @@ export class Write implements Step {
       clock.at(now + wait, this);
       return;
     }
-    this.#world.gauges().refused++;
     this.#state = this.#isQueued ? "retried" : "refused";
     clock.at(now + settings.refusedAfter + settings.ackLatency + (this.#isQueued ? this.#backoff() : 0), this);
   }
@@ -114,7 +112,6 @@ export class Write implements Step {
     return base * (0.5 + this.#world.random());
   }
 
-  /** Goes on with another shard. */
   #move(now: Millis): void {
     this.#client.shardCountCache._requestAnswered(true);
     this.#prepare(now);
@@ -122,13 +119,13 @@ export class Write implements Step {
 
   #commit(now: Millis): void {
     const { backend, clock, settings } = this.#world;
-    // Later than whatever was measured in this tick, for it may not have been seen.
+    // After every measurement of this tick, which may not have seen it.
     const at = now + 1;
     const isCreation = this.#counter.commit(Number(this.#shard), at);
     this.#counter.bill.increments++;
-    this.#world.gauges().window(now).committed++;
+    this.#world.metrics().window(now).committed++;
     backend.committed(this.#counter, this.#shard, isCreation, at);
-    // An ordinary acknowledgement need not be waited for.
+    // A prompt acknowledgement changes nothing that happens before it, so it needs no step of its own.
     const acknowledgedAt = now + settings.ackLatency;
     if (acknowledgedAt - this.#sentAt <= SLOW_ACK_MS) this.#acknowledge(acknowledgedAt);
     else {
@@ -138,10 +135,10 @@ export class Write implements Step {
   }
 
   #acknowledge(at: Millis): void {
-    const { random, waiting, gauges } = this.#world;
+    const { random, waiting, metrics } = this.#world;
     this.#client.shardCountCache._requestAnswered();
     waiting.delete(this);
-    gauges().acknowledged(this.issuedAt, at - this.issuedAt);
+    metrics().acknowledged(this.issuedAt, at - this.issuedAt);
     if (random() * INCREMENTS_PER_MARK_REMOVAL < 1) this.#tidy(at);
   }
 
@@ -149,11 +146,11 @@ export class Write implements Step {
     const { bill } = this.#counter;
     const shard = this.#counter.shard(Number(this.#shard));
     const old = now - MARK_LIFETIME_SECONDS * 1_000;
-    bill["tidying: reads"]++;
+    bill["old marks: reads"]++;
     if (shard.writes === undefined || shard.markedAt > old) return;
-    bill["tidying: writes"]++;
+    bill["old marks: writes"]++;
     shard.markedAt = old;
-    // Takes the document's time as any write does. Of a trigger shard it invokes a function, which sees that nothing changed.
+    // It counts towards the document's limit as any write. A write of a trigger shard invokes a function, which does nothing.
     shard.offer(now, this.#world.settings);
     if (this.#shard === "0") bill.invocations++;
   }

@@ -7,5 +7,5 @@ export {
 } from "./alternatives.ts";
 export { DEFAULT_CONFIG } from "./defaultConfig.ts";
 export { type CostItem, type CostItemId, type MonthlyCosts, monthlyCosts } from "./monthlyCosts.ts";
-export { PRICES, type Prices } from "./prices.ts";
+export { OPERATION_KINDS, type Operations, PRICES, type Prices, priceOf } from "./prices.ts";
 export type { DayPart, Traffic } from "./traffic.ts";

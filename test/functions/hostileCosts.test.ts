@@ -42,7 +42,7 @@ let made = 0;
 
 /** Functions that watch a collection of their own, and what they use of Firestore. */
 async function target(settings: Partial<Config> = {}): Promise<Target> {
-  const { measured, inspection } = meter();
+  const { reading: measured, inspection } = meter();
   const time = new VirtualClock();
   const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [inspection, time.inspection]);
   const { firestore, close } = adminAt(proxy.address);

@@ -28,7 +28,7 @@ async function counterOf(documents: number, fields: (shard: string) => object): 
 const closing: (() => Promise<void>)[] = [];
 /** Another connection, as it is billed, with what is in its way. */
 async function metered(...inWay: Inspection[]): Promise<{ firestore: Firestore; measured: MeterReading }> {
-  const { measured, inspection } = meter();
+  const { reading: measured, inspection } = meter();
   const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [...inWay, inspection]);
   const { firestore, close } = adminAt(proxy.address);
   closing.push(() => close().finally(proxy.close));

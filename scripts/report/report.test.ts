@@ -1,12 +1,11 @@
 /** What the documents show is what is computed now. After a change that is meant, `npm run report` writes it. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { svg, THEMES } from "./chart.ts";
-import { CHARTS, charts } from "./charts.ts";
-import { breakEven, compared, EXAMPLES } from "./costs.ts";
-import { documents } from "./documents.ts";
+import { readResults } from "../../bench/results.ts";
+import { charts, svg, THEMES } from "./charts.ts";
+import { breakEven, compared, EXAMPLES } from "./costTables.ts";
 import { fill } from "./fill.ts";
-import { readBench, readSimulated, readSlow } from "./results.ts";
+import { documents } from "./report.ts";
 
 test.each(Object.entries(documents()))("%s is as `npm run report` writes it", (file, content) => {
   expect(readFileSync(file, "utf8")).toBe(content);
@@ -43,19 +42,16 @@ describe("docs/costs.md says that", () => {
 });
 
 describe("a chart", () => {
-  const recorded = readBench();
-  const second = (at: number) => ({ at, offered: at < 0 ? 1 : 1_000, acknowledged: 10 });
-  const trials = recorded.trials.map((trial) => ({ ...trial, timeline: [-2, -1, 0, 1, 2].map(second) }));
-  const all = charts({ ...recorded, trials }, readSlow(), readSimulated().traces);
+  const [contest, slow] = [readResults("contest").results, readResults("slow").results];
+  const all = charts(contest, slow, readResults("simulation").results);
 
-  test("is there for each place, if all was recorded", () => {
-    expect(all.map(({ name }) => name)).toEqual(CHARTS);
-    const without = charts({ ...recorded, trials: [] }, readSlow(), []);
-    expect(without.map(({ name }) => name)).not.toContain("viral");
+  test("is drawn of each result that was recorded", () => {
+    expect(all.map(({ name }) => name)).toEqual(["viral", "slow", "acknowledgement", "dollars", "crowd", "day"]);
+    expect(charts([], [], []).map(({ name }) => name)).toEqual(["acknowledgement", "dollars"]);
   });
 
   test.each(all.map((chart) => [chart.name, chart] as const))(
-    "%s is told to those who do not see it, and is the same on light and dark pages but for its colours",
+    "%s has a title and a description, and is the same on light and dark pages but for its colours",
     (_, chart) => {
       const [light, dark] = [svg(chart, THEMES.light), svg(chart, THEMES.dark)];
       for (const drawn of [light, dark]) {
@@ -80,8 +76,7 @@ describe("a document", () => {
     expect(fill(fill(text, { "a:b": "" }), { "a:b": "old" })).toBe(text);
   });
 
-  test("without a place for a part is refused, and so is a place without a part", () => {
-    expect(() => fill(text, { "a:b": "", c: "" })).toThrow("no place for <!-- c -->");
-    expect(() => fill(text, {})).toThrow("a:b");
+  test("with a place for an unknown part is refused", () => {
+    expect(() => fill(text, { "a:c": "" })).toThrow("a:b");
   });
 });

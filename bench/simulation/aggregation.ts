@@ -1,6 +1,6 @@
 /**
- * An aggregation on the virtual clock: the steps that `decide` says, one after the other as in
- * `functions/src/aggregate.ts`, with what each costs and how long it takes.
+ * Aggregations on the virtual clock: the steps that `decide` returns, one after the other as in `functions/src/aggregate.ts`,
+ * with what each costs and how long it takes.
  */
 import {
   type Cause,
@@ -15,10 +15,9 @@ import {
 } from "../../functions/src/decisions.ts";
 import type { Clock } from "./clock.ts";
 import type { Counter } from "./counter.ts";
-import { foldInto } from "./folding.ts";
 import { configOf, type Settings } from "./settings.ts";
 
-/** The counter document as it was read; what is published over it is published on that condition. */
+/** The counter document as it was read. A publish over it has that as its precondition. */
 export interface State {
   readonly published: Published | undefined;
   readonly version: number;
@@ -27,15 +26,13 @@ export interface State {
 /** The state of a counter without a document. */
 export const MISSING: State = { published: undefined, version: 0 };
 
-/** What an aggregation tells of. */
 export interface Listener {
-  /** Of a publish, before the counter has it. */
+  /** Called before the counter has the publish. */
   published(counter: Counter, next: Published, now: Millis): void;
-  /** Of a write of `base`. */
+  /** Called after a write of `base`. */
   folded(counter: Counter, isCreation: boolean, now: Millis): void;
 }
 
-/** An aggregation under way. */
 interface Aggregation {
   readonly counter: Counter;
   readonly cause: Cause;
@@ -58,7 +55,6 @@ export class Aggregations {
     this.#listener = listener;
   }
 
-  /** Reads the counter document, then goes on. */
   read(counter: Counter, then: (state: State) => void): void {
     counter.bill["counter document"]++;
     this.#after(() => then({ published: counter.published, version: counter.version }));
@@ -88,7 +84,7 @@ export class Aggregations {
         break;
       case "fold":
         this.#after((now) => {
-          const { batches, isCreation } = foldInto(counter, step.fromIndex, step.quietSince, now);
+          const { batches, isCreation } = counter.fold(step.fromIndex, step.quietSince, now);
           for (let batch = 0; batch < batches; batch++) this.#listener.folded(counter, isCreation && batch === 0, now);
           aggregation.hasFolded = true;
           this.#measure(aggregation);
@@ -141,7 +137,7 @@ export class Aggregations {
     });
   }
 
-  /** Goes on after a call to the database. */
+  /** Continues after a call of the database. */
   #after(step: (now: Millis) => void): void {
     this.#clock.at(this.#clock.now + this.#settings.backendLatency, { run: step });
   }

@@ -1,7 +1,7 @@
-/** Random draws: how many of independent events fall into a tick, and which of many counters is popular. */
+/** Random numbers from Poisson's distribution (independent events of a tick) and from Zipf's (which counter is incremented). */
 import type { Random } from "../../core/src/index.ts";
 
-/** A number from the Poisson distribution; from the normal one that it comes close to if many are expected. */
+/** From Poisson's distribution; from the normal one, which comes close to it, if many events are expected. */
 export function poisson(expected: number, random: Random): number {
   if (expected <= 0) return 0;
   if (expected > 50) {
@@ -14,7 +14,7 @@ export function poisson(expected: number, random: Random): number {
   return count;
 }
 
-/** Draws from `0` to `count - 1`, each with a probability like 1/(rank + 1): Zipf's law. */
+/** Numbers from `0` to `count - 1`, each `n` with a probability proportional to `1 / (n + 1)`. */
 export function zipf(count: number): (random: Random) => number {
   const cumulated = new Float64Array(count);
   let sum = 0;

@@ -1,5 +1,6 @@
 /** The tables of docs/costs.md, from the functions that `npx firestore-tally estimate` computes with. */
 
+import { table } from "../../bench/markdown.ts";
 import { formatDollars, formatNumber, formatWhole } from "../../cli/src/format.ts";
 import {
   ALTERNATIVE_PRICES,
@@ -10,18 +11,18 @@ import {
   highestRate,
   type MonthlyCosts,
   monthlyCosts,
+  OPERATION_KINDS,
+  type Operations,
   PRICES,
-  type Prices,
+  priceOf,
   type Traffic,
 } from "../../costs/src/index.ts";
-import { type Parts, table } from "./fill.ts";
+import type { Parts } from "./fill.ts";
 
 const MONTH_SECONDS = 30 * 86_400;
 
-type Units = Partial<Record<keyof Prices, number>>;
-
 /** What each thing is billed as: docs/architecture.md says why. */
-const THINGS: readonly (readonly [string, Units])[] = [
+const THINGS: readonly (readonly [string, Partial<Operations>])[] = [
   ["an increment", { write: 1 }],
   ["its wake: each, of a counter on one shard; on `n` shards, one in `n`", { invocation: 1 }],
   ["an increment with a key: the entry, and the rules' lookups", { write: 2, read: 2 }],
@@ -42,22 +43,23 @@ const THINGS: readonly (readonly [string, Units])[] = [
   ["a sweep that finds nothing, every 5 minutes", { read: 2, invocation: 1 }],
 ];
 
-const UNITS = Object.keys(PRICES.nam5) as (keyof Prices)[];
-
 function things(): string {
   const rows = THINGS.map(([name, units]) => {
-    const cost = UNITS.reduce((sum, unit) => sum + (units[unit] ?? 0) * PRICES.nam5[unit], 0);
-    return [name, ...UNITS.map((unit) => (units[unit] ? formatWhole(units[unit]) : "")), formatDollars(cost * 1e6)];
+    return [
+      name,
+      ...OPERATION_KINDS.map((unit) => (units[unit] ? formatWhole(units[unit]) : "")),
+      formatDollars(priceOf(units) * 1e6),
+    ];
   });
-  return table(["", ...UNITS.map((unit) => `${unit}s`), "$ per million"], 1, rows);
+  return table(["", ...OPERATION_KINDS.map((unit) => `${unit}s`), "$ per million"], 1, rows);
 }
 
 function prices(): string {
   const rows = Object.entries(PRICES).map(([region, all]) => [
     `\`${region}\``,
-    ...UNITS.map((unit) => formatDollars(all[unit] * 1e6)),
+    ...OPERATION_KINDS.map((unit) => formatDollars(all[unit] * 1e6)),
   ]);
-  return table(["US$ per million", ...UNITS.map((unit) => `${unit}s`)], 1, rows);
+  return table(["US$ per million", ...OPERATION_KINDS.map((unit) => `${unit}s`)], 1, rows);
 }
 
 /** So many that the sweep, which costs the same for any number of calm counters, is no matter. */

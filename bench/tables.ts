@@ -1,0 +1,176 @@
+/** The tables of each part of the benchmark, by their titles. */
+import { formatWhole } from "../cli/src/format.ts";
+import { percentile } from "../testkit/statistics.ts";
+import type { ApproachName } from "./approaches.ts";
+import type { LoadResult } from "./contest.ts";
+import type { CrowdResult } from "./crowd.ts";
+import { fixed, seconds, table, tableOf } from "./markdown.ts";
+import type { Part, Recording, Results } from "./results.ts";
+
+export const TITLES: Readonly<Record<ApproachName, string>> = {
+  single: "one document",
+  recipe: "10 fixed shards",
+  tally: "Tally",
+};
+
+/** `1 to 1,000/s` */
+export function loadTitle(load: string): string {
+  return load.replace(/\d{4,}/g, (number) => formatWhole(Number(number)));
+}
+
+const yes = (isSo: boolean) => (isSo ? "yes" : "**no**");
+
+type Columns = Readonly<Record<string, (result: LoadResult) => string | number>>;
+
+/** One row for each load and approach. The load is named once. */
+function loadTable(results: readonly LoadResult[], columns: Columns): string {
+  const isRepeated = (result: LoadResult) => results[results.indexOf(result) - 1]?.load === result.load;
+  return tableOf(results, 2, {
+    offered: (result) => (isRepeated(result) ? "" : loadTitle(result.load)),
+    "": ({ approach }) => TITLES[approach],
+    ...columns,
+  });
+}
+
+function speed(results: readonly LoadResult[]): string {
+  return loadTable(results, {
+    "accepted/s": ({ acceptedPerSecond }) => fixed(acceptedPerSecond, 1),
+    "ack. p50": ({ acknowledgement }) => seconds(acknowledgement.p50, 2),
+    p95: ({ acknowledgement }) => seconds(acknowledgement.p95, 2),
+    p99: ({ acknowledgement }) => seconds(acknowledgement.p99, 2),
+    "recovered in": ({ recovery = Number.NaN }) => seconds(recovery, 2),
+    "visible p50": ({ visibility }) => seconds(visibility.p50, 2),
+    "visible p95": ({ visibility }) => seconds(visibility.p95, 2),
+    "totals/s": ({ totalsPerSecond }) => fixed(totalsPerSecond, 1),
+    "reads/s of a watcher": ({ watcherReadsPerSecond }) => fixed(watcherReadsPerSecond, 1),
+  });
+}
+
+const OUTCOME: Columns = {
+  made: ({ offered }) => formatWhole(offered),
+  acknowledged: ({ acknowledged }) => formatWhole(acknowledged),
+  "in the total": ({ total }) => formatWhole(total),
+  "seen by the watcher": ({ visible }) => formatWhole(visible),
+  exact: ({ exact }) => yes(exact),
+};
+
+const BILL: Columns = {
+  documents: ({ documents }) => formatWhole(documents),
+  reads: ({ per1000 }) => formatWhole(per1000.read),
+  writes: ({ per1000 }) => formatWhole(per1000.write),
+  deletes: ({ per1000 }) => formatWhole(per1000.delete),
+  invocations: ({ per1000 }) => formatWhole(per1000.invocation),
+  tasks: ({ per1000 }) => formatWhole(per1000.task),
+  "$ per million": ({ dollarsPerMillion }) => fixed(dollarsPerMillion, 2),
+};
+
+function overhead(results: readonly Results["overhead"][]): string {
+  return tableOf(results, 1, {
+    "": ({ isWatched }) => (isWatched ? "watched" : "not watched"),
+    "Tally, writes/s": ({ tally }) => formatWhole(tally),
+    "by hand, writes/s": ({ byHand }) => formatWhole(byHand),
+    ratio: ({ ratio }) => fixed(ratio, 2),
+  });
+}
+
+function aggregation(results: readonly Results["aggregation"][]): string {
+  return tableOf(results, 0, {
+    shards: ({ shards }) => formatWhole(shards),
+    "per second": ({ perSecond }) => fixed(perSecond, 1),
+    "per second of CPU": ({ perCpuSecond }) => fixed(perCpuSecond, 1),
+    p50: ({ took }) => `${formatWhole(took.p50)} ms`,
+    p95: ({ took }) => `${formatWhole(took.p95)} ms`,
+    p99: ({ took }) => `${formatWhole(took.p99)} ms`,
+  });
+}
+
+/** Mean and p95 of Google's extension 0.2.15 under the same arrivals, on 2026-11-22 on another machine of two cores. */
+const EXTENSION: Readonly<Record<number, string>> = {
+  0.2: "115 / 1,438",
+  0.5: "53 / 211",
+  1: "73 / 183",
+  3: "101 / 608",
+  10: "106 / 653",
+};
+
+function freshness(results: readonly Results["freshness"][]): string {
+  return tableOf(results, 0, {
+    "increments/s": ({ perSecond }) => perSecond,
+    increments: (one) => one.increments,
+    "mean / p95, ms": ({ mean, p95 }) => `${formatWhole(mean)} / ${formatWhole(p95)}`,
+    "max, ms": ({ max }) => formatWhole(max),
+    exact: ({ exact }) => yes(exact),
+    shards: ({ shards }) => shards,
+    "Google's extension": ({ perSecond }) => EXTENSION[perSecond] ?? "",
+  });
+}
+
+/** One row for each crowd: medians of its runs, and of the floor under the same crowd. */
+function crowds(results: readonly CrowdResult[]): string {
+  const runs = Map.groupBy(results, ({ clients, perSecond, packaging, isGoverned }) =>
+    [`${clients} clients, ${perSecond}/s`, packaging, isGoverned ? "yes" : "no"].join("|"),
+  );
+  const rows = [...runs].map(([name, all]) => {
+    const [tally, floor] = (["tally", "floor"] as const).map((target) => all.filter((run) => run.target === target));
+    const sum = (field: "offered" | "acknowledged" | "counted") =>
+      formatWhole((tally ?? []).reduce((total, run) => total + run[field], 0));
+    const median = (some: readonly CrowdResult[] = [], value: (run: CrowdResult) => number) =>
+      seconds(percentile(some.map(value), 0.5));
+    const times = [tally, floor].flatMap((some) => [
+      median(some, (run) => run.lastAcknowledged),
+      median(some, (run) => run.acknowledgement.p50),
+    ]);
+    const fewest = Math.min(...(tally ?? []).map((run) => run.shardsAt8s.documents));
+    return [
+      ...name.split("|"),
+      tally?.length ?? 0,
+      sum("offered"),
+      sum("acknowledged"),
+      sum("counted"),
+      ...times,
+      fewest,
+    ];
+  });
+  const counts = ["runs", "made", "acknowledged", "counted"];
+  const head = ["crowd", "packaging", "governor", ...counts, "last after", "p50", "floor: last", "floor: p50"];
+  return table([...head, "shards at 8 s"], 3, rows);
+}
+
+const OFFERED = "Speed: acknowledgements from when an increment was due; visibility in a watched total from then on";
+
+/** By part of the benchmark, then by title. */
+export const TABLES: {
+  readonly [Name in Exclude<Part, "slow" | "simulation">]: (
+    results: readonly Results[Name][],
+  ) => Readonly<Record<string, string>>;
+} = {
+  contest: (results) => ({
+    [OFFERED]: speed(results),
+    "What became of the increments": loadTable(results, { ...OUTCOME, "refused commits": ({ refused }) => refused }),
+    "Per 1,000 accepted increments, without the watcher": loadTable(results, BILL),
+  }),
+  costs: (results) => ({
+    "Per 1,000 increments, without watchers; the write alone is $1.80": tableOf(results, 1, {
+      offered: ({ load }) => load,
+      ...BILL,
+      exact: ({ exact }) => yes(exact),
+    }),
+  }),
+  overhead: (results) => ({ "Tally's client and the same write by hand": overhead(results) }),
+  aggregation: (results) => ({ "Counters measured and published in one process": aggregation(results) }),
+  freshness: (results) => ({ "From an acknowledgement to a watched total": freshness(results) }),
+  crowd: (results) => ({ "A cold crowd": crowds(results) }),
+};
+
+/** When, where and under which conditions the contest was recorded. */
+export function conditions({ recordedOn, machine, versions, conditions: set }: Recording<"contest">): string {
+  if (!set) throw new Error("the contest was recorded without its conditions");
+  const named = Object.entries(versions).map(([name, version]) => `\`${name}\` ${version}`);
+  const { limits, latencies } = set;
+  return [
+    `Recorded on ${recordedOn} on ${machine.cores} cores (${machine.cpu}), Node ${machine.node},`,
+    `${named.join(", ")}. A document takes ${limits.perSecond} write per second, ${limits.burst} at once`,
+    `after a rest; a write that would wait longer than ${limits.longestWait / 1_000} s is refused. Latency each way:`,
+    `${latencies.clients} ms for clients, ${latencies.functions} ms for functions.`,
+  ].join("\n");
+}

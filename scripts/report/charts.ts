@@ -1,0 +1,376 @@
+/**
+ * The charts of the documents, from recorded results. ECharts draws each as SVG without a browser, for light and for dark pages,
+ * with a title and a description for screen readers. The colours are those of Okabe and Ito, which people with any kind of
+ * colour vision can tell apart (https://jfly.uni-koeln.de/color/); symbols and labels repeat what colours say.
+ */
+import { type EChartsOption, init, type LineSeriesOption, type ScatterSeriesOption } from "echarts";
+import type { LoadResult } from "../../bench/contest.ts";
+import type { SimulatedRun } from "../../bench/simulation/summary.ts";
+import { loadTitle, TITLES } from "../../bench/tables.ts";
+import { formatWhole } from "../../cli/src/format.ts";
+import { PRICES } from "../../costs/src/index.ts";
+
+export const THEMES = {
+  light: {
+    ...{ ink: "#1f2328", muted: "#59636e", grid: "#d9dee3", offered: "#e4e8ec" },
+    ...{ tally: "#0072b2", recipe: "#c04f00", single: "#a8518a" },
+  },
+  dark: {
+    ...{ ink: "#f0f6fc", muted: "#9ea7b1", grid: "#30363d", offered: "#2b323b" },
+    ...{ tally: "#56b4e9", recipe: "#e69f00", single: "#d68fb6" },
+  },
+} as const;
+type Theme = (typeof THEMES)["light" | "dark"];
+
+export interface Chart {
+  /** The beginning of its files' names. */
+  readonly name: string;
+  readonly title: string;
+  /** What is drawn, and in which unit. */
+  readonly subtitle: string;
+  /** What the chart shows, in words. */
+  readonly description: string;
+  readonly height: number;
+  readonly option: (theme: Theme) => EChartsOption;
+}
+
+const WIDTH = 860;
+const FONT = "-apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif";
+const SMALL = 13;
+
+/** Every chart. Those whose figures were not recorded are left out. */
+export function charts(
+  contest: readonly LoadResult[],
+  slow: readonly LoadResult[],
+  runs: readonly SimulatedRun[],
+): Chart[] {
+  return [
+    ...viral("viral", contest, "1 to 100/s"),
+    ...viral("slow", slow, "1 to 1000/s"),
+    acknowledgement(contest),
+    dollars(contest),
+    ...runs.filter(({ scenario }) => scenario === "flash crowd 1,000/s").map(crowd),
+    ...runs.filter(({ scenario }) => scenario === "day").map(day),
+  ];
+}
+
+export function svg({ height, title, subtitle, description, option }: Chart, theme: Theme): string {
+  const drawing = init(null, null, { renderer: "svg", ssr: true, width: WIDTH, height });
+  drawing.setOption({
+    animation: false,
+    textStyle: { fontFamily: FONT, fontSize: SMALL, color: theme.ink },
+    title: {
+      ...{ text: title, subtext: subtitle, left: 8, top: 4, itemGap: 6 },
+      textStyle: { fontSize: 18, fontWeight: 600, color: theme.ink },
+      subtextStyle: { fontSize: SMALL + 1, color: theme.muted },
+    },
+    ...option(theme),
+  });
+  const drawn = drawing.renderToSVGString({ useViewBox: true });
+  drawing.dispose();
+  const labels = `<title id="title">${escaped(title)}</title>\n<desc id="description">${escaped(description)}</desc>`;
+  const head = 'role="img" aria-labelledby="title description"';
+  return `${drawn
+    .replace(/^<svg ([^>]*)>/, (_, attributes) => `<svg ${attributes} ${head}>\n${labels}`)
+    // Styles for pointers, and identifiers that count the charts of this process.
+    .replace(/<style[\s\S]*?<\/style>\n?| class="[^"]*"| pointer-events="[^"]*"/g, "")
+    .replace(/\bzr\d+-/g, "")}\n`;
+}
+
+/** The Markdown that shows a chart. */
+export function picture({ name, description }: Chart, folder: string): string {
+  return [
+    "<picture>",
+    `  <source media="(prefers-color-scheme: dark)" srcset="${folder}/${name}-dark.svg">`,
+    `  <img alt="${escaped(description)}" src="${folder}/${name}-light.svg">`,
+    "</picture>",
+  ].join("\n");
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+type Point = readonly [x: number, y: number];
+
+const highest = (points: readonly Point[]) => Math.max(...points.map(([, y]) => y));
+
+/** An axis of numbers. */
+function axis(theme: Theme, name: string, nameGap = 34) {
+  return {
+    ...({ type: "value", name, nameLocation: "middle", nameGap } as const),
+    ...{ nameTextStyle: { color: theme.muted, fontSize: SMALL }, axisLabel: { color: theme.muted, fontSize: SMALL } },
+    ...{ axisLine: { show: false }, axisTick: { show: false }, splitLine: { lineStyle: { color: theme.grid } } },
+  };
+}
+
+/** A line with a name at its end. */
+function line(name: string, color: string, points: readonly Point[]): LineSeriesOption {
+  return {
+    ...({ type: "line", data: points.map((point) => [...point]), showSymbol: false } as const),
+    ...{ lineStyle: { color, width: 3 }, itemStyle: { color } },
+    endLabel: { show: name !== "", formatter: name, color, fontSize: SMALL + 1, fontWeight: 600, distance: 8 },
+    labelLayout: { moveOverlap: "shiftY" },
+  };
+}
+
+/** What was offered, as an area behind the lines, with a name inside. */
+function area(theme: Theme, points: readonly Point[], name: string, at: Point): LineSeriesOption {
+  return {
+    ...({ type: "line", data: points.map((point) => [...point]), showSymbol: false, lineStyle: { width: 0 } } as const),
+    ...{ areaStyle: { color: theme.offered, opacity: 1 }, ...label(name, theme.muted, at) },
+  };
+}
+
+/** A name at a point of the chart. */
+function label(name: string, color: string, at: Point): Pick<LineSeriesOption, "markPoint"> {
+  const text = { show: true, formatter: name, position: "top", distance: 4, color, fontSize: SMALL + 1 } as const;
+  return { markPoint: { symbolSize: 0, data: [{ name, coord: [...at] }], label: text } };
+}
+
+/** Room for titles, axes and the names of lines. */
+const GRID = { left: 72, right: 190, top: 80, bottom: 56 };
+
+/** A step of one counter from 1 increment per second to a crowd, by approach. */
+function viral(name: string, results: readonly LoadResult[], step: string): Chart[] {
+  const steps = results.filter(({ load }) => load === step);
+  const [first] = steps;
+  if (!first?.timeline) return [];
+  const { timeline, offeredPerSecond: peak } = first;
+  const until = timeline.findLast((second) => second.offered > 0)?.at ?? 0;
+  const points = (seconds: LoadResult["timeline"] = [], of: "offered" | "acknowledged") =>
+    seconds.filter(({ at }) => at <= until).map((second): Point => [second.at + 0.5, second[of]]);
+  const lines = steps.map((result) => {
+    const acknowledged = points(result.timeline, "acknowledged");
+    // Of the last three seconds, so that it is a rate that lasts.
+    const rate = acknowledged.slice(-3).reduce((sum, [, y]) => sum + y / 3, 0);
+    const text = `${TITLES[result.approach]}: ${formatWhole(rate)}/s`;
+    return { text, draw: (theme: Theme) => line(text, theme[result.approach], acknowledged) };
+  });
+  const chart: Chart = {
+    name,
+    title: `A post goes viral: from 1 increment per second to ${formatWhole(peak)}`,
+    subtitle: "Acknowledged increments of one counter, per second",
+    description:
+      `From one second to the next, clients make ${formatWhole(peak)} increments of one counter per second instead of 1. ` +
+      `Acknowledged per second, ${until} seconds later: ${lines.map(({ text }) => text).join(", ")}.`,
+    height: 430,
+    option: (theme) => ({
+      grid: GRID,
+      xAxis: {
+        ...{ ...axis(theme, "seconds since the crowd came"), min: timeline[0]?.at ?? 0, max: until + 0.5, interval: 5 },
+        ...{ axisLabel: { ...axis(theme, "").axisLabel, showMaxLabel: false }, splitLine: { show: false } },
+      },
+      yAxis: axis(theme, "increments per second", 52),
+      series: [
+        { ...area(theme, points(timeline, "offered"), "made by clients", [0.6 * until, 0.2 * peak]), step: "middle" },
+        ...lines.map(({ draw }) => draw(theme)),
+      ],
+    }),
+  };
+  return [chart];
+}
+
+/** Approaches from top to bottom within a load, each with a symbol. */
+const SYMBOLS = { single: "triangle", recipe: "rect", tally: "circle" } as const;
+
+/** Pixels between the dots of a load, of a load, and above and below all loads. */
+const [BETWEEN, ROW, ABOVE, BELOW] = [17, 74, 110, 58];
+
+interface Figure {
+  readonly of: (result: LoadResult) => number;
+  readonly text: (value: number) => string;
+}
+
+/** A dot with its value for each load and approach. @param never  where dots without a finite value are drawn, as outlines */
+function dots(results: readonly LoadResult[], { of, text }: Figure, theme: Theme, never = 0): EChartsOption {
+  const series = Object.entries(SYMBOLS).map(([name, symbol], n): ScatterSeriesOption => {
+    const approach = name as keyof typeof SYMBOLS;
+    const color = theme[approach];
+    const data = results
+      .filter((result) => result.approach === approach)
+      .map((result) => {
+        const value = of(result);
+        const style = { color: "transparent", borderColor: color, borderWidth: 2, opacity: 1 };
+        return Number.isFinite(value)
+          ? { value: [value, loadTitle(result.load)], label: { formatter: text(value) } }
+          : {
+              value: [never, loadTitle(result.load)],
+              label: { formatter: text(value), position: "left" as const },
+              itemStyle: style,
+            };
+      });
+    return {
+      ...{ type: "scatter", name: TITLES[approach], symbol, symbolSize: 11, symbolOffset: [0, (n - 1) * BETWEEN] },
+      ...{ itemStyle: { color, opacity: 1 }, data, clip: false },
+      label: { show: true, color, fontSize: SMALL, distance: 7, position: "right" },
+    };
+  });
+  return {
+    grid: { left: 130, right: 60, top: ABOVE, bottom: BELOW },
+    legend: {
+      ...{ left: 8, top: 58, itemGap: 28, itemWidth: 12, itemHeight: 12 },
+      textStyle: { color: theme.ink, fontSize: SMALL + 1 },
+    },
+    yAxis: {
+      ...axis(theme, "increments offered", 108),
+      ...{ type: "category", data: loadsOf(results).map(loadTitle), inverse: true, splitLine: { show: false } },
+      axisLabel: { color: theme.ink, fontSize: SMALL + 1 },
+      splitArea: { show: true, areaStyle: { color: [theme.offered, "transparent"], opacity: 0.45 } },
+    },
+    series,
+  };
+}
+
+function loadsOf(results: readonly LoadResult[]): string[] {
+  return [...new Set(results.map(({ load }) => load))];
+}
+
+function heightOf(results: readonly LoadResult[]): number {
+  return ABOVE + BELOW + ROW * loadsOf(results).length;
+}
+
+function inWords(results: readonly LoadResult[], { of, text }: Figure): string {
+  const each = (result: LoadResult) => `${TITLES[result.approach]} ${text(of(result))}`;
+  const under = (load: string) => results.filter((result) => result.load === load).map(each);
+  return loadsOf(results)
+    .map((load) => `${loadTitle(load)}: ${under(load).join(", ")}`)
+    .join("; ");
+}
+
+function duration(millis: number): string {
+  if (!Number.isFinite(millis)) return "never";
+  return millis < 1_000 ? `${Math.round(millis)} ms` : `${Number((millis / 1_000).toFixed(1))} s`;
+}
+
+function acknowledgement(results: readonly LoadResult[]): Chart {
+  const figure: Figure = { of: (result) => result.acknowledgement.p95, text: duration };
+  const slowest = Math.max(...results.map(figure.of).filter(Number.isFinite));
+  // A power of ten has a tick; this one is well apart from the slowest.
+  const never = 10 ** (Math.floor(Math.log10(2 * slowest)) + 1);
+  return {
+    name: "acknowledgement",
+    title: "How long an increment takes",
+    subtitle: "Until 95 of 100 are acknowledged; never, if more than 5 of 100 were pending when the load had ended",
+    description: `Until 95 of 100 increments are acknowledged. ${inWords(results, figure)}.`,
+    height: heightOf(results),
+    option: (theme) => ({
+      ...dots(results, figure, theme, never),
+      xAxis: {
+        ...axis(theme, "time until acknowledged, 95th percentile, logarithmic"),
+        ...{ type: "log", min: 10, max: never },
+        axisLabel: {
+          ...axis(theme, "").axisLabel,
+          formatter: (value: number) => duration(value === never ? Number.POSITIVE_INFINITY : value),
+        },
+      },
+    }),
+  };
+}
+
+function dollars(results: readonly LoadResult[]): Chart {
+  const figure: Figure = { of: ({ dollarsPerMillion }) => dollarsPerMillion, text: (value) => `$${value.toFixed(2)}` };
+  return {
+    name: "dollars",
+    title: "What a million increments cost",
+    subtitle: "Accepted increments; clients and functions together, without what watchers read",
+    description: `Dollars for a million accepted increments. ${inWords(results, figure)}.`,
+    height: heightOf(results),
+    option: (theme) => {
+      const chart = dots(results, figure, theme);
+      const [first, ...others] = chart.series as ScatterSeriesOption[];
+      const markLine: ScatterSeriesOption["markLine"] = {
+        ...{ symbol: "none", silent: true, z: 1, data: [{ xAxis: PRICES.nam5.write * 1e6 }] },
+        lineStyle: { color: theme.muted, type: "dashed", width: 1.5 },
+        label: { formatter: "the write itself", color: theme.muted, fontSize: SMALL, position: "start" },
+      };
+      const numbers = axis(theme, "US$ per million increments, prices of nam5");
+      const axisLabel = { ...numbers.axisLabel, formatter: (value: number) => `$${value}` };
+      return { ...chart, xAxis: { ...numbers, min: 0, axisLabel }, series: [{ ...first, markLine }, ...others] };
+    },
+  };
+}
+
+/**
+ * Rates of a simulated run over spans of time, and its shard count.
+ *
+ * @param unit  milliseconds of one unit of the axis
+ */
+function simulated({ timeline = [] }: SimulatedRun, span: number, unit: number) {
+  const spans = [...Map.groupBy(timeline, ({ at }) => Math.floor(at / span))];
+  const rate = (of: "offered" | "committed") =>
+    spans.map(([n, windows]): Point => {
+      const sum = windows.reduce((all, window) => all + window[of], 0);
+      return [((n + 0.5) * span) / unit, (sum * 1_000) / span];
+    });
+  const shards = timeline.filter((one) => one.shardCount > 0).map((one): Point => [one.at / unit, one.shardCount]);
+  return { offered: rate("offered"), committed: rate("committed"), shards };
+}
+
+function crowd(run: SimulatedRun): Chart {
+  const { offered, committed, shards } = simulated(run, 1_000, 1_000);
+  const until = offered.length;
+  const [peak, most] = [highest(offered), highest(shards)];
+  const grid = { left: GRID.left, right: GRID.right };
+  const time = { max: until, interval: 10, splitLine: { show: false } };
+  return {
+    name: "crowd",
+    title: "A crowd, simulated: from 1 increment per second to 1,000",
+    subtitle: "Increments per second, made and committed, and the published shard count",
+    description:
+      `In a simulated crowd of 1,000 increments per second, ${(100 * run.acknowledged).toFixed(1)} % are acknowledged ` +
+      `before users leave. The shard count grows from 1 to ${formatWhole(most)}.`,
+    height: 560,
+    option: (theme) => ({
+      grid: [
+        { ...grid, top: 80, height: 240 },
+        { ...grid, top: 366, height: 130 },
+      ],
+      xAxis: ["", "seconds"].map((name, gridIndex) => ({ ...axis(theme, name), ...time, gridIndex })),
+      yAxis: [
+        { ...axis(theme, "increments per second", 52), gridIndex: 0 },
+        { ...axis(theme, "shards", 52), gridIndex: 1, splitNumber: 3 },
+      ],
+      series: [
+        { ...area(theme, offered, "made by clients", [0.6 * until, 0.2 * peak]), step: "middle" },
+        line("committed", theme.tally, committed),
+        { ...line(`${formatWhole(most)} shards`, theme.tally, shards), step: "end", xAxisIndex: 1, yAxisIndex: 1 },
+      ],
+    }),
+  };
+}
+
+function day(run: SimulatedRun): Chart {
+  const hour = 3_600_000;
+  const { offered, shards } = simulated(run, hour / 30, hour);
+  const [peak, most] = [highest(offered), highest(shards)];
+  const highestShards = shards.filter(([, shardCount]) => shardCount === most);
+  const middle = highestShards[Math.floor(highestShards.length / 2)]?.[0] ?? 0;
+  return {
+    name: "day",
+    title: "A day, simulated: shards follow the load",
+    subtitle: "A shard takes one write per second, so increments per second and shards share a scale",
+    description:
+      `In a simulated day of six hours, traffic rises to ${formatWhole(peak)} increments per second and falls again. ` +
+      `The shard count follows it, up to ${formatWhole(most)}.`,
+    height: 400,
+    option: (theme) => ({
+      grid: { ...GRID, right: 40 },
+      xAxis: {
+        ...axis(theme, "hours"),
+        max: Math.ceil(offered.at(-1)?.[0] ?? 0),
+        interval: 1,
+        splitLine: { show: false },
+      },
+      yAxis: axis(theme, "increments per second, shards", 52),
+      series: [
+        area(theme, offered, "increments per second", [3, 0.3 * peak]),
+        {
+          ...line("", theme.tally, shards),
+          step: "end",
+          ...label(`${formatWhole(most)} shards`, theme.tally, [middle, 0.86 * most]),
+        },
+      ],
+    }),
+  };
+}

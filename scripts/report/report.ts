@@ -1,0 +1,52 @@
+/**
+ * Writes what the documents say of costs and results: the tables and charts between markers, and the charts themselves. To be
+ * run when `bench/results/` or a rule of the functions has changed; `report.test.ts` compares.
+ *
+ *     npm run report
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { readResults } from "../../bench/results.ts";
+import { figures } from "../../bench/simulation/tables.ts";
+import { conditions, TABLES } from "../../bench/tables.ts";
+import { charts, picture, svg, THEMES } from "./charts.ts";
+import { costParts } from "./costTables.ts";
+import { fill, type Parts } from "./fill.ts";
+
+/** Every file with computed parts, as it should be, by its path from the repository's root. */
+export function documents(): Record<string, string> {
+  const [contest, slow, simulation] = [readResults("contest"), readResults("slow"), readResults("simulation").results];
+  const [speed, outcome, bill] = Object.values(TABLES.contest(contest.results));
+  const [slowSpeed] = Object.values(TABLES.contest(slow.results));
+  const single = (name: "overhead" | "aggregation" | "freshness" | "crowd") =>
+    Object.values(TABLES[name](readResults(name).results as never)).join("\n\n");
+  const tables = {
+    "bench:conditions": conditions(contest),
+    ...{ "bench:speed": speed, "bench:exactness": outcome, "bench:costs": bill, "bench:slow": slowSpeed },
+    ...{ "bench:overhead": single("overhead"), "bench:aggregation": single("aggregation") },
+    ...{ "bench:rates": single("freshness"), "bench:crowds": single("crowd"), simulation: figures(simulation) },
+    ...costParts(),
+  } as Parts;
+  const drawn = charts(contest.results, slow.results, simulation);
+  const filled = (file: string, folder: string) => {
+    const pictures = drawn.map((chart) => [`chart:${chart.name}`, picture(chart, folder)]);
+    return { [file]: fill(readFileSync(file, "utf8"), { ...tables, ...Object.fromEntries(pictures) }) };
+  };
+  const pictures = drawn.flatMap((chart) =>
+    Object.entries(THEMES).map(([theme, colors]) => [`docs/charts/${chart.name}-${theme}.svg`, svg(chart, colors)]),
+  );
+  return {
+    ...filled("README.md", "docs/charts"),
+    ...filled("docs/costs.md", "charts"),
+    ...filled("docs/performance.md", "charts"),
+    ...filled("bench/simulation/README.md", "../../docs/charts"),
+    ...Object.fromEntries(pictures),
+  };
+}
+
+if (import.meta.main) {
+  for (const [file, content] of Object.entries(documents())) {
+    if (readFileSync(file, { encoding: "utf8", flag: "a+" }) === content) continue;
+    writeFileSync(file, content);
+    console.log(file);
+  }
+}
