@@ -3,7 +3,15 @@
  * that of `wake` remembers every counter. Nothing fails: failures are the subject of `test/simulation`.
  */
 import { BASE_SHARD } from "../../core/src/index.ts";
-import { type Cause, type Config, decide, isPollLost, type Millis, type Published, TRIGGER_SHARDS } from "../../functions/src/decisions.ts";
+import {
+  type Cause,
+  type Config,
+  decide,
+  isPollLost,
+  type Millis,
+  type Published,
+  TRIGGER_SHARDS,
+} from "../../functions/src/decisions.ts";
 import { Aggregations, type Listener, MISSING } from "./aggregation.ts";
 import type { Clock } from "./clock.ts";
 import type { Counter } from "./counter.ts";

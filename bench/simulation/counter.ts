@@ -1,8 +1,17 @@
 /** One simulated counter: its shards, its counter document, and what the functions know of it. */
 import type { ListedShard } from "../../admin/src/internal.ts";
 import { BASE_SHARD } from "../../core/src/index.ts";
-import { type Cause, foldableShards, MAX_LISTED_SHARDS, type Measurement, type Millis, type Outcome, type Published, shardIndex } from "../../functions/src/decisions.ts";
 import { toTimestamp } from "../../functions/src/counterDocument.ts";
+import {
+  type Cause,
+  foldableShards,
+  MAX_LISTED_SHARDS,
+  type Measurement,
+  type Millis,
+  type Outcome,
+  type Published,
+  shardIndex,
+} from "../../functions/src/decisions.ts";
 import { type Bill, emptyBill } from "./bill.ts";
 import { Shard } from "./shard.ts";
 
