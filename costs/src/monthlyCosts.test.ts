@@ -46,7 +46,7 @@ describe("the measurements in docs/performance.md", () => {
 
   test.each(measured)("at $rate increments/s match the estimate within the stated tolerance", (figures) => {
     const { rate, writes, dollars } = figures;
-    // The conditions of bench/costs.ts: a new counter, five clients at 0.5/s and else twenty, no sweep.
+    // The conditions of `npm run costs`: a new counter, five clients at 0.5/s and else twenty, no sweep.
     const costs = monthlyCosts(steady(rate, { total: 0, perClient: rate < 1 ? 12 : 20 }), PRICES.nam5);
     const sweeps = amountOf(costs, "sweeps") * PRICES.nam5.read;
     const off = (estimated: number, found: number) => Math.abs(estimated / found - 1);
