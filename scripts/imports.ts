@@ -30,7 +30,7 @@ export function allImports(): Import[] {
   return files.flatMap((from) =>
     [...readFileSync(from, "utf8").matchAll(IMPORT)].flatMap(([, type, named, name = named ?? ""]) => {
       const to = name.startsWith(".") ? normalize(`${dirname(from)}/${name}`) : PACKAGES[name];
-      return to === undefined ? [] : [{ from, to, isTypeOnly: type !== undefined }];
+      return to === undefined || to.startsWith("node_modules/") ? [] : [{ from, to, isTypeOnly: type !== undefined }];
     }),
   );
 }
