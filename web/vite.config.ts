@@ -55,6 +55,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     modulePreload: { polyfill: false },
+    // On a slow machine these would be the first lines that a build prints.
+    rolldownOptions: { checks: { bundlerTimings: false } },
   },
   logLevel: "warn",
 });
