@@ -42,10 +42,13 @@ export default defineConfig({
             "test/simulation/*.test.ts",
             "test/{faults,browser}/**",
             "test/rules/fuzz.test.ts",
+            "test/packaging/compatibility.test.ts",
             ...ON_DOCUMENTS,
           ],
         },
       },
+      // Two cores install and compile.
+      { test: { ...onSuite, name: "packages", include: ["test/packaging/compatibility.test.ts"], maxConcurrency: 3 } },
       { test: { ...onSuite, name: "browser", include: ["test/browser/*.test.ts"] } },
       { test: { name: "fuzz", include: ["test/rules/fuzz.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 } },
       { test: { name: "simulation", isolate: false, include: ["test/simulation/*.test.ts"] } },

@@ -21,6 +21,7 @@ const runs: Record<string, string[]> = isDeep
       "simulation of faults": ["vitest", "run", "--project", "simulation"],
       "in a browser": [...suite, "--", "vitest", "run", "--project", "browser"],
       "fuzzing the rules": [...suite, "--", "vitest", "run", "--project", "fuzz"],
+      "every version of each peer": [...suite, "--", "vitest", "run", "--project", "packages"],
       "end to end, as an extension": [
         ...suite,
         "--as",

@@ -28,6 +28,7 @@ import {
 import {
   type Committed,
   type Counter,
+  hasCode,
   isHiddenOrOffline,
   readFromServer,
   refreshShardCount,
@@ -58,7 +59,7 @@ async function commitWithRetries(counter: Counter, by: number, key?: string, und
     _shardCountCache._requestAnswered();
     return { _path: plan.path, _at: _at as Committed["_at"] };
   } catch (error) {
-    const isRefused = (error as FirestoreError).code === "aborted";
+    const isRefused = hasCode(error, "aborted");
     _shardCountCache._requestAnswered(isRefused);
     if (!isRefused) throw error;
     // It is not committed, and never will be: the next try is another increment, on another shard.
@@ -83,7 +84,7 @@ async function send(counter: Counter, plan: IncrementPlan, undoneShard?: string)
       // The cache does not know of it.
       return _watcher && (await readFromServer(doc(firestore, plan.path), LOOKUP_ATTEMPTS))?.get("at");
     } catch (error) {
-      if (/^(aborted|permission-denied)$/.test((error as FirestoreError).code)) throw error;
+      if (hasCode(error, "aborted") || hasCode(error, "permission-denied")) throw error;
     }
   }
   const batch = writeBatch(firestore);
@@ -133,7 +134,7 @@ async function confirmCommitted(
   undoneShard?: string,
 ): Promise<Timestamp | null> {
   const { path, by, window, nonce, entry } = plan;
-  const isContended = cause.code === "aborted";
+  const isContended = hasCode(cause, "aborted");
   if (!isContended) rethrowUnlessDenied(cause);
   const shard = await readFromServer(doc(firestore, path), LOOKUP_ATTEMPTS);
   const mine = Bytes.fromUint8Array(nonce);

@@ -4,6 +4,7 @@ import {
   type DocumentSnapshot,
   doc,
   type Firestore,
+  type FirestoreError,
   runTransaction,
   type Timestamp,
   type Transaction,
@@ -127,6 +128,11 @@ export async function readFromServer(
 }
 
 /** Throws an error again, unless it says that the rules refuse something. */
-export function rethrowUnlessDenied(error: { readonly code: string }): void {
-  if (error.code !== "permission-denied") throw error;
+export function rethrowUnlessDenied(error: unknown): void {
+  if (!hasCode(error, "permission-denied")) throw error;
+}
+
+/** Whether a Firestore error has a code. React Native Firebase writes `firestore/` before it. */
+export function hasCode(error: unknown, code: string): boolean | undefined {
+  return (error as FirestoreError).code?.endsWith(code);
 }

@@ -3,7 +3,6 @@ import {
   collection,
   count,
   documentId,
-  type FirestoreError,
   getAggregateFromServer,
   getCountFromServer,
   getDoc,
@@ -26,7 +25,7 @@ import {
   sumOfCounts,
   toSnapshot,
 } from "../../../core/src/index.ts";
-import { type Counter, type CounterRef, counterDoc } from "./counter.ts";
+import { type Counter, type CounterRef, counterDoc, hasCode } from "./counter.ts";
 
 /** A total and the instant it is exact for. */
 export type CounterSnapshot = Snapshot<Timestamp>;
@@ -81,8 +80,8 @@ export async function getExactCounter(ref: CounterRef): Promise<number> {
   return sumOfCounts(listed.docs.map((shard) => shard.get("count")));
 }
 
-function rethrowUnlessNoIndex(error: FirestoreError): void {
-  if (error.code !== "failed-precondition") throw error;
+function rethrowUnlessNoIndex(error: unknown): void {
+  if (!hasCode(error, "failed-precondition")) throw error;
 }
 
 /**
