@@ -1,10 +1,9 @@
 /**
- * How a server changes what a counter amounts to: by a number that it adds to `shards/base`, on the condition that `base`
- * is as it was when the shards were listed.
+ * How a server changes the total of a counter: it adds a number to `shards/base`, on the precondition that `base` is as it was
+ * when the shards were listed.
  *
- * Clients never write `base`, so none waits and none is refused. Another change of it, by a fold, a reset or a correction,
- * makes the commit fail, and the caller lists the shards again. So does a repetition of the very same commit: it cannot add
- * twice.
+ * Clients never write `base`, so none waits and none is refused. A fold, a reset or a correction in between makes the commit
+ * fail, and the caller lists the shards again. A repetition of the same commit fails likewise, so it cannot add twice.
  */
 import { FieldValue, type QuerySnapshot, type WriteBatch } from "firebase-admin/firestore";
 import { BASE_SHARD, CounterError, isCount, isPreconditionFailure, sumOfCounts } from "../../core/src/index.ts";
@@ -16,28 +15,26 @@ export function sumOf(shards: QuerySnapshot): number {
   return sumOfCounts(shards.docs.map((shard) => shard.get("count")));
 }
 
-/** How large the numbers are that sum up to it. */
+/** The sum of the absolute values. */
 export function magnitudeOf(shards: QuerySnapshot): number {
   return sumOfCounts(shards.docs.map((shard) => Math.abs(shard.get("count"))));
 }
 
-/**
- * Adds `by` to `base`, if it is as it was listed among `shards`. Cost: 1 write of the batch.
- */
+/** Adds `by` to `base`, on the precondition that it is as listed among `shards`. Cost: 1 write of the batch. */
 export function adjustBase(batch: WriteBatch, ref: CounterRef, shards: QuerySnapshot, by: number): void {
   const base = shardDoc(ref, BASE_SHARD);
   const before = shards.docs.find(({ id }) => id === BASE_SHARD);
-  // What cannot be summed was left out of the sum, and is replaced.
+  // A count that is no finite number was left out of the sum, and is replaced.
   const count = before && !isCount(before.get("count")) ? by : FieldValue.increment(by);
   const correction = { shard: BASE_SHARD, count, at: FieldValue.serverTimestamp() };
   if (before) batch.update(base, correction, { lastUpdateTime: before.updateTime });
   else batch.create(base, { writes: 0, ...correction });
 }
 
-/** `base` was written between the listing of the shards and the commit. Its cause is Firestore's error. */
+/** `base` was written between the listing of the shards and the commit. The cause is Firestore's error. */
 class BaseChanged extends Error {}
 
-/** Commits a batch that holds a {@link adjustBase}, in an attempt of {@link retryAdjustment}. */
+/** Commits a batch with an {@link adjustBase}, in an attempt of {@link retryAdjustment}. */
 export async function commitAdjustment(batch: WriteBatch): Promise<void> {
   try {
     await batch.commit();
@@ -46,12 +43,12 @@ export async function commitAdjustment(batch: WriteBatch): Promise<void> {
   }
 }
 
-/** How often `base` may change between a listing and its commit. With the waits in between, some two minutes. */
+/** How often `base` may change between a listing and its commit. With the waits in between, this takes some two minutes. */
 export const ADJUSTMENT_RETRIES = 20;
 
 /**
- * Tries to list the shards and to change `base`, until neither `base` nor the connection is in the way: with backoff and
- * jitter, so that several that compete for `base` get their turns.
+ * Repeats an adjustment while `base` changes in between or the outcome is unknown, with backoff and jitter, so that several
+ * servers that compete for `base` all succeed.
  *
  * @param attempt  lists the shards and commits with {@link commitAdjustment}; must be safe to repeat
  * @throws CounterError `counter/contention` if `base` has changed each time
@@ -73,7 +70,7 @@ export async function retryAdjustment<T>({ id }: CounterRef, attempt: () => Prom
 function contention(id: string, cause: unknown): CounterError {
   return new CounterError(
     "counter/contention",
-    `shards/base of "${id}" was written each time before this call could write it; fractions are added there: count in whole units, and let no two servers reset or reconcile the counter all the time`,
+    `shards/base of "${id}" was written each time before this call could write it; count in whole units, because fractions are added there, and do not reset or reconcile the counter from several servers all the time`,
     cause,
   );
 }

@@ -4,8 +4,8 @@ import type { CounterRef } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 
 /**
- * Collects increments and writes their sum, once per `flushInterval`. A crash loses what was not written yet: call
- * `close` before the process ends.
+ * Collects increments and writes their sum once per `flushInterval`. A crash loses the increments that are not written yet.
+ * Call `close` before the process ends.
  *
  * Cost: one {@link incrementCounter} per interval in which anything was added: 2 writes, and 1 delete a day later.
  *

@@ -3,27 +3,27 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { combine } from "./combine.ts";
 
-/** Commits that end when they are told to. */
+/** Commits that end when the test says so. */
 function commits() {
   const sums: number[] = [];
-  const underWay: { sum: number; end: (error?: unknown) => void }[] = [];
+  const pending: { sum: number; end: (error?: unknown) => void }[] = [];
   const add = combine((sum) => {
     sums.push(sum);
     return new Promise((resolve, reject) => {
-      underWay.push({ sum, end: (error) => (error === undefined ? resolve() : reject(error)) });
+      pending.push({ sum, end: (error) => (error === undefined ? resolve() : reject(error)) });
     });
   });
   async function end(error?: unknown) {
     await turn();
-    underWay.shift()?.end(error);
+    pending.shift()?.end(error);
     await turn();
   }
-  return { add, sums, underWay, end };
+  return { add, sums, pending, end };
 }
 
 const outcomeOf = (adding: Promise<void>) => adding.then(() => "counts").catch((error) => error);
 
-test("increments of one turn share a commit, and those made while it is under way share the next", async () => {
+test("increments of one turn share a commit, and those made while it is pending share the next", async () => {
   const { add, sums, end } = commits();
   const first = [1, 2, 3].map((by) => add(by));
   await turn();
@@ -37,16 +37,16 @@ test("increments of one turn share a commit, and those made while it is under wa
   await Promise.all(second);
 });
 
-test("whatever comes when: one commit is under way at a time, and each increment ends with the one that holds it", async () => {
+test("in any order of calls, one commit is pending at a time, and each increment ends with the commit that contains it", async () => {
   const step = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constantFrom("end", "fail", "turn"));
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
-      const { add, sums, underWay, end } = commits();
+      const { add, sums, pending, end } = commits();
       const asked: { by: number; outcome?: string }[] = [];
       const failed: number[] = [];
       const finish = async (fails: boolean) => {
         await turn();
-        if (fails && underWay[0]) failed.push(underWay[0].sum);
+        if (fails && pending[0]) failed.push(pending[0].sum);
         await end(fails ? "refused" : undefined);
       };
       for (const step of steps) {
@@ -58,10 +58,10 @@ test("whatever comes when: one commit is under way at a time, and each increment
           });
         } else if (step === "turn") await turn();
         else await finish(step === "fail");
-        expect(underWay.length).toBeLessThanOrEqual(1);
+        expect(pending.length).toBeLessThanOrEqual(1);
       }
       do await finish(false);
-      while (underWay.length > 0);
+      while (pending.length > 0);
       const sum = (all: readonly number[]) => all.reduce((one, another) => one + another, 0);
       const withOutcome = (outcome: string) => asked.filter((one) => one.outcome === outcome).map(({ by }) => by);
       expect(sum(withOutcome("refused"))).toBe(sum(failed));
@@ -72,13 +72,13 @@ test("whatever comes when: one commit is under way at a time, and each increment
   );
 });
 
-test("what cancels out needs no commit, nor waits for one that is not under way", async () => {
+test("increments that cancel out need no commit, and wait for none", async () => {
   const { add, sums } = commits();
   await Promise.all([add(5), add(-2), add(-3)]);
   expect(sums).toEqual([]);
 });
 
-test("one that fails is told to those who share it, and to nobody else", async () => {
+test("a failed commit rejects the increments that share it, and no others", async () => {
   const { add, end } = commits();
   const first = [add(1), add(2)].map(outcomeOf);
   await turn();
@@ -89,7 +89,7 @@ test("one that fails is told to those who share it, and to nobody else", async (
   expect(await second).toBe("counts");
 });
 
-test("whole numbers are never added up beyond what is exact, nor anything to infinity", async () => {
+test("a sum of whole numbers stays exact, and no sum becomes infinite", async () => {
   const most = Number.MAX_SAFE_INTEGER;
   for (const [amounts, expected] of [
     [

@@ -1,34 +1,34 @@
 /**
- * Combines the increments of one process and counter: those made while a commit is under way share the next one.
+ * Combines the increments of one process and counter: those made while a commit is pending share the next one.
  *
- * So a process has one commit per counter under way, and a burst costs two or three, however large it is. Nobody waits for
- * a timer: what is added while nothing is under way is committed at once, with what else is added in the same turn.
+ * So a process has one pending commit per counter, and a burst of any size costs two or three. No increment waits for a
+ * timer: with no pending commit it is committed at once, together with the others of the same turn of the event loop.
  */
 
-/** One commit, and what it adds: it grows until the commit before it is done. */
-interface Share {
+/** One commit and the sum it adds, which grows until the commit before it is done. */
+interface SharedCommit {
   sum: number;
   readonly done: Promise<void>;
 }
 
 /**
  * @param commit - adds a sum to the counter
- * @returns      adds `by`; resolves or rejects with the commit that holds it
+ * @returns      adds `by`; resolves or rejects with the commit that contains it
  */
 export function combine(commit: (sum: number) => Promise<void>): (by: number) => Promise<void> {
-  let next: Share | undefined;
+  let next: SharedCommit | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
-  function open(): Share {
-    const share: Share = { sum: 0, done: last.then(() => close(share)) };
-    // Each tells those who share it that it failed; the one after it does not care.
-    last = share.done.catch(() => undefined);
-    return share;
+  function open(): SharedCommit {
+    const shared: SharedCommit = { sum: 0, done: last.then(() => close(shared)) };
+    // Its increments reject if it fails; the next commit goes ahead.
+    last = shared.done.catch(() => undefined);
+    return shared;
   }
 
-  async function close(share: Share): Promise<void> {
-    if (next === share) next = undefined;
-    if (share.sum !== 0) await commit(share.sum);
+  async function close(shared: SharedCommit): Promise<void> {
+    if (next === shared) next = undefined;
+    if (shared.sum !== 0) await commit(shared.sum);
   }
 
   return (by) => {
@@ -38,7 +38,7 @@ export function combine(commit: (sum: number) => Promise<void>): (by: number) =>
   };
 }
 
-/** Whether a sum of whole numbers is what they add up to. Beyond, they are rounded, and in the end infinite. */
+/** Whether a sum of whole numbers is exact. Larger sums are rounded. */
 function isExact(sum: number): boolean {
   return Math.abs(sum) <= Number.MAX_SAFE_INTEGER;
 }

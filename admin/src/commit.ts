@@ -1,10 +1,10 @@
 /**
- * Puts an increment into a commit that can be made only once.
+ * Makes the commit of an increment idempotent.
  *
- * A call may fail after the server has committed it, the Admin SDK sends some calls again by itself, and one may arrive when
- * nobody waits for it any more. So the commit that adds to a shard also creates a document, under a name that is this
- * increment's alone: of all the times it is sent, one can create it, and the others fail as a whole, with ALREADY_EXISTS.
- * With a key that document is the entry, which stays (increment.ts); without one it is a receipt, which expires (receipt.ts).
+ * A call may fail after the server has committed it, the Admin SDK retries some calls by itself, and a call may arrive after its
+ * timeout. So the commit that adds to a shard also creates a document, under a name that only this increment uses. However
+ * often the commit is sent, one succeeds, and the others fail as a whole, with ALREADY_EXISTS. With a key the document is the
+ * entry, which stays (increment.ts); without a key it is a receipt, which expires (receipt.ts).
  */
 import { FieldValue, type WriteBatch } from "firebase-admin/firestore";
 import { ABORTED, codeOf } from "../../core/src/index.ts";
@@ -12,32 +12,32 @@ import { type Counter, refreshShardCount, shardDoc, shardFor } from "./counter.t
 import { retry } from "./retry.ts";
 
 /** Creates the document that belongs to an increment of this shard. */
-export type Create = (writer: WriteBatch, shard: string) => void;
+export type CreateDocument = (writer: WriteBatch, shard: string) => void;
 
 /** Adds an increment to a batch or transaction. */
-export function put(writer: WriteBatch, counter: Counter, by: number, create?: Create): void {
+export function addIncrement(writer: WriteBatch, counter: Counter, by: number, create?: CreateDocument): void {
   const shard = shardFor(counter, by);
   create?.(writer, shard);
-  writer.set(shardDoc(counter, shard), delta(shard, by), { merge: true });
+  writer.set(shardDoc(counter, shard), shardUpdate(shard, by), { merge: true });
 }
 
-/** What an increment changes of a shard. */
-export function delta(shard: string, by: number) {
+/** The fields of a shard that an increment changes. */
+export function shardUpdate(shard: string, by: number) {
   return { shard, count: FieldValue.increment(by), writes: FieldValue.increment(1), at: FieldValue.serverTimestamp() };
 }
 
 /**
- * Commits an increment, and tries until its outcome is known, on another shard each time. A commit that is slow
- * or refused as contended makes the next ones spread wider.
+ * Commits an increment, and retries until its outcome is known, on another shard each time. A commit that is slow or refused
+ * as contended makes the next ones spread over more shards.
  *
- * @param create - called for each try
- * @throws ALREADY_EXISTS if it was committed, by this call or an earlier one; what else will not pass
+ * @param create - called for each attempt
+ * @throws ALREADY_EXISTS if it was committed, by this call or an earlier one; other errors that are not transient
  */
-export async function commitOnce(counter: Counter, by: number, create: Create): Promise<void> {
+export async function commitOnce(counter: Counter, by: number, create: CreateDocument): Promise<void> {
   await refreshShardCount(counter);
   await retry(async () => {
     const batch = counter.firestore.batch();
-    put(batch, counter, by, create);
+    addIncrement(batch, counter, by, create);
     counter._shardCountCache._requestSent();
     await batch.commit().then(
       () => counter._shardCountCache._requestAnswered(),

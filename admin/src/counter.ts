@@ -1,4 +1,4 @@
-/** A reference to one counter: where it is, and what this process knows of it. */
+/** A reference to one counter: its place, and what this process has read and is writing. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DocumentReference, Firestore } from "firebase-admin/firestore";
 import {
@@ -15,22 +15,22 @@ import {
   validName,
 } from "../../core/src/index.ts";
 
-/** Names one counter. The same object whenever the same counter is asked for. */
+/** A reference to one counter. The same object for the same counter. */
 export type CounterRef = Reference<Firestore>;
 
-/** What stands behind a reference. */
+/** The internal state of a reference. */
 export interface Counter extends CounterRef {
   readonly _shardCountCache: ShardCountCache;
-  /** Adds without a key, in commits that this process's increments share. Made by the first of them. */
+  /** Adds without a key, in commits that increments of this process share. Created by the first one. */
   _add?: (by: number) => Promise<void>;
-  /** The read of the shard count under way, if any. */
+  /** The pending read of the shard count, if any. */
   _reading?: Promise<void> | undefined;
 }
 
 const counters = new WeakMap<Firestore, Record<string, Counter>>();
 
 /**
- * Refers to a counter. No I/O. Costs some hundred bytes of memory per counter, as long as the process lives.
+ * Creates a reference to a counter. No I/O. It takes some hundred bytes of memory per counter, as long as the process lives.
  *
  * @param id - any Firestore document id. `group:key`, such as `views:home`, is the recommended form
  * @throws CounterError `counter/invalid-id` or `counter/invalid-collection`
@@ -55,8 +55,8 @@ export function counterDoc({ firestore, path }: CounterRef): DocumentReference {
 }
 
 /**
- * The shard for an increment. What Firestore keeps in floating point goes to `base`: the rules compare what clients add with
- * what was there, and would refuse them on a shard that has a fraction.
+ * The shard for an increment. Fractions go to `base`: the rules compare the counts before and after a client's write, and would
+ * refuse increments of a shard with a fraction.
  */
 export function shardFor({ _shardCountCache }: Counter, by: number): string {
   return Number.isSafeInteger(by) ? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random) : BASE_SHARD;
@@ -68,9 +68,9 @@ export function shardDoc({ firestore, path }: CounterRef, shard: string): Docume
 }
 
 /**
- * Reads the shard count if what is known is stale, once at a time, and waits for it, but no longer than a write may take.
- * Never rejects: not knowing is safe. Cost: 1 read, once a minute or
- * in 20 writes; once a second while writes are contended.
+ * Reads the shard count if the known one is stale, one read at a time, and waits for it, but no longer than a write may take.
+ * Never rejects, since a write is correct on any shard. Cost: 1 read per minute or 20 writes; 1 per second while writes are
+ * contended.
  */
 export async function refreshShardCount(counter: Counter): Promise<void> {
   const { _shardCountCache } = counter;

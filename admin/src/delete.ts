@@ -3,16 +3,16 @@ import type { CollectionReference } from "firebase-admin/firestore";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { setSource } from "./source.ts";
 
-/** What is told while a counter is deleted. */
+/** Options of {@link deleteCounter}. */
 export interface DeleteOptions {
-  /** Called after each deleted document, with how many are and how many there were to begin with. */
+  /** Called after each deleted document, with the number deleted so far and the number at the start. */
   onProgress?: ((deleted: number, documents: number) => void) | undefined;
 }
 
 /**
- * Deletes a counter and all that belongs to it: shards, entries, receipts, corrections, and the counter document last. Can
- * be repeated, and goes on where it was interrupted. Stop its writers first: an increment that arrives later starts the
- * counter anew; and so does a creation or deletion in a collection that the functions count.
+ * Deletes a counter: its shards, entries, receipts, corrections and history, and the counter document last. It can be repeated,
+ * and continues where it was interrupted. Stop its writers first: a later increment starts the counter anew, as does a
+ * creation or deletion in a collection that the functions count.
  *
  * Cost: 1 write, 1 read and 1 delete per document, and 1 read per 1,000 to count them.
  *
@@ -22,7 +22,7 @@ export interface DeleteOptions {
  * ```
  */
 export async function deleteCounter(ref: CounterRef, options: DeleteOptions = {}): Promise<void> {
-  // First, so that no scheduled reconcile takes what is deleted for drift.
+  // First, so that no scheduled reconcile takes the deleted shards for drift.
   await setSource(ref, undefined);
   const { parts, documents } = await extentOf(ref);
   let deleted = 0;

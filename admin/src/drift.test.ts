@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { driftOf } from "./drift.ts";
 
-test("any difference of whole numbers is a drift", () => {
+test("any difference of whole numbers is drift", () => {
   const whole = fc.maxSafeInteger();
   fc.assert(
     fc.property(whole, whole, (expected, found) => driftOf(expected, found, Math.abs(found)) === expected - found),
@@ -10,7 +10,7 @@ test("any difference of whole numbers is a drift", () => {
   expect(driftOf(9e15, 9e15 - 1, 9e15)).toBe(1);
 });
 
-test("the same fractions, added up in another order, are no drift", () => {
+test("the same fractions added in another order are no drift", () => {
   const cents = fc.array(fc.integer({ min: 1, max: 1e9 }), { minLength: 2, maxLength: 1_000 });
   fc.assert(
     fc.property(cents, (amounts) => {
@@ -22,11 +22,11 @@ test("the same fractions, added up in another order, are no drift", () => {
   );
 });
 
-test("nor what is left of fractions that cancel out", () => {
+test("nor is the remainder of fractions that cancel out", () => {
   expect(driftOf(0, 1_000_000.1 - 1_000_000 - 0.1, 2_000_000.2)).toBe(0);
 });
 
-test("a cent is a drift, up to tens of millions of euros", () => {
+test("a cent is drift, up to tens of millions of euros", () => {
   for (const euros of [0.5, 10.1, 1_000.3, 30_000_000.7]) {
     for (const by of [0.01, -0.01]) expect(driftOf(euros + by, euros, euros)).toBeCloseTo(by, 6);
   }

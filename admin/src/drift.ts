@@ -1,17 +1,16 @@
 /**
- * What a counter lacks.
+ * The drift of a counter from its source.
  *
- * Whole numbers are added exactly, so any difference is a drift. Fractions are not: the same numbers, added up in another
- * order, differ in the last digits, and a reconcile that took this for drift would correct the counter for ever, a
- * billionth up and a billionth down. So a difference that rounding explains is none.
+ * Whole numbers are added exactly, so any difference is drift. Fractions added in another order differ in the last digits. A
+ * reconcile that took this for drift would correct the counter again and again, so a difference that rounding explains is 0.
  */
 
-/** A million rounding errors of a double: what adding up a million fractions in another order may come to, at worst. */
+/** The largest relative rounding error of a sum of a million fractions. */
 const ROUNDING = 1e6 * Number.EPSILON;
 
 /**
- * @param magnitude  how large the numbers are that `found` is the sum of: they may cancel out, their rounding does not
- * @returns          `expected − found`, or 0 if they are the same but for rounding
+ * @param magnitude  the sum of the absolute values: the numbers may cancel out, their rounding errors do not
+ * @returns          `expected − found`, or 0 if they differ by rounding alone
  */
 export function driftOf(expected: number, found: number, magnitude: number): number {
   const drift = expected - found;

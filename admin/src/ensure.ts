@@ -7,25 +7,24 @@ import { retry } from "./retry.ts";
 
 /** Options of {@link ensureCounter}. */
 export interface EnsureOptions {
-  /** The total it starts with. Default 0. */
+  /** The total of a counter that does not exist yet. Default 0. */
   initial?: number | undefined;
-  /** How many shards writers spread over at least, 1 to 10,000: for a crowd that is expected. Default: as few as there need be. */
+  /** The fewest shards writers spread over, 1 to 10,000, for an expected crowd. Default: no reservation. */
   shards?: number | undefined;
-  /** For how many milliseconds it has so many shards at least. Default an hour. */
+  /** How long the reservation of `shards` holds, in milliseconds. Default: an hour. */
   holdFor?: number | undefined;
 }
 
 const HOUR_MS = 3_600_000;
 
 /**
- * Makes sure that a counter exists. If it does, its total does not change, however often this is called and by whom; if
- * it does not, it starts at `initial`. Increments may go on meanwhile, and count.
+ * Makes sure that a counter exists. If it does not, it starts at `initial`. If it does, its total does not change, so the call
+ * is idempotent. Increments may go on meanwhile, and count.
  *
  * Call it before the first increment: a counter that has been incremented exists.
  *
- * With `shards`, writers spread over at least so many from now on, for an hour or as long as `holdFor` says. Where a crowd
- * comes all at once, none of its writes then waits for the counter to grow. The parameter
- * `MAX_SHARDS` of the functions still holds.
+ * With `shards`, writers spread over at least so many from now on, for an hour or `holdFor`. Then a crowd that comes all at
+ * once does not wait for the counter to grow. The parameter `MAX_SHARDS` of the functions still holds.
  *
  * Cost: 2 reads, and 1 write if it does not exist; 1 read and 2 writes more with `shards`.
  *
@@ -43,7 +42,7 @@ export async function ensureCounter(ref: CounterRef, options: EnsureOptions = {}
   if (shards !== undefined) validReservation(shards, holdFor);
   const base = shardDoc(ref, BASE_SHARD);
   await retry(async () => {
-    // A counter document without a total is no counter yet: setSource may have come first.
+    // A counter document without `asOf` was never published: `setSource` may have created it.
     const [counter, known] = await ref.firestore.getAll(counterDoc(ref), base, { fieldMask: ["asOf"] });
     if (counter?.get("asOf") !== undefined || known?.exists) return;
     await base.create({ shard: BASE_SHARD, count: initial, writes: 0, at: FieldValue.serverTimestamp() });
@@ -66,8 +65,8 @@ function validReservation(shards: number, holdFor: number): void {
 }
 
 /**
- * Clients read `shardCount` at once; the functions keep to the reservation with each publish. A write of `base` wakes them: a
- * counter that has been quiet is polled too rarely for shards whose writes wake nothing.
+ * Writes `shardCount` for the clients, and the reservation, which the functions apply with each publish. The write of `base`
+ * triggers the functions, because a quiet counter is polled too rarely for shards whose writes trigger nothing.
  */
 async function reserveShards(ref: CounterRef, shards: number, holdFor: number): Promise<void> {
   await retry(() =>
@@ -76,8 +75,8 @@ async function reserveShards(ref: CounterRef, shards: number, holdFor: number): 
       const reservation = { shards, until: Timestamp.fromMillis(Date.now() + holdFor) };
       const shardCount = Math.max(Number(known) || 1, shards);
       transaction.set(counterDoc(ref), { reservation, shardCount }, { mergeFields: ["reservation", "shardCount"] });
-      const woken = { shard: BASE_SHARD, writes: FieldValue.increment(1), at: FieldValue.serverTimestamp() };
-      transaction.set(shardDoc(ref, BASE_SHARD), { count: FieldValue.increment(0), ...woken }, { merge: true });
+      const trigger = { shard: BASE_SHARD, writes: FieldValue.increment(1), at: FieldValue.serverTimestamp() };
+      transaction.set(shardDoc(ref, BASE_SHARD), { count: FieldValue.increment(0), ...trigger }, { merge: true });
     }),
   );
 }

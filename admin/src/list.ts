@@ -1,4 +1,4 @@
-/** Several counters: those of a group, the top of it, and the rank of one. */
+/** Queries over a group: its counters, the top of them, and the rank of one. */
 import type { Firestore, Query } from "firebase-admin/firestore";
 import { DEFAULT_COLLECTION, groupOf, type RankOptions, type TopOptions, toSnapshot } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
@@ -10,7 +10,7 @@ export interface ListedCounter extends CounterSnapshot {
   readonly id: string;
 }
 
-/** Which counters of a group, and how many. */
+/** Options of {@link listCounters}. */
 export interface ListOptions {
   /** How many counters at most. Default 100. */
   limit?: number | undefined;
@@ -23,7 +23,7 @@ export interface ListOptions {
 /**
  * The counters of a group, by id, a page at a time. Cost: 1 read per counter returned.
  *
- * @param group - what stands before the first colon of their ids; `""` for those without a colon
+ * @param group - the part of their ids before the first colon; `""` for ids without a colon
  *
  * @example
  * ```ts
@@ -44,7 +44,7 @@ export async function listCounters(
 /**
  * The counters of a group with the largest totals or rates, the largest first. Cost: 1 read per counter returned.
  *
- * @param group - what stands before the first colon of their ids: `"likes"` for `likes:post42`
+ * @param group - the part of their ids before the first colon: `"likes"` for `likes:post42`
  *
  * @example
  * ```ts

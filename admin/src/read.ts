@@ -1,4 +1,4 @@
-/** Reading counters: the cached total, the exact sum, the past, a watch, and whether a key counts. */
+/** Reads counters: the published total, the exact sum, the history, and whether a key counts. */
 import { FieldPath, type Timestamp } from "firebase-admin/firestore";
 import {
   entryPath,
@@ -20,7 +20,7 @@ import { sumShards } from "./sum.ts";
 export type CounterSnapshot = Snapshot<Timestamp>;
 
 /**
- * Reads the cached total. Cost: 1 read, however many shards there are.
+ * Reads the published total. Cost: 1 read.
  *
  * @example
  * ```ts
@@ -35,8 +35,8 @@ export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
  * The sum of the shards at this instant, without waiting for the functions.
  *
  * Cost: 3 reads, and 2 more for each further 1,000 shards; 1 read per shard if the index of `firestore.indexes.json` is
- * missing, or a server has written shards that are not in it. Of a counter that counts a collection, 1 read per 1,000
- * documents more.
+ * missing, or a server has written shards that are not in it. For a counter that counts a collection, 1 read more per 1,000
+ * documents.
  *
  * @example
  * ```ts
@@ -54,12 +54,11 @@ export async function getExactCounter(ref: CounterRef): Promise<number> {
 }
 
 /**
- * The history of a counter: how it stood at the end of each minute, hour or day, in order. The functions keep it, so
- * nobody writes anything for it. The last point is the counter as it is now.
+ * The history of a counter: its state at the end of each minute, hour or day, in order. The functions keep it. The last point
+ * is the current state.
  *
- * Where a point is missing, nothing was published in that step. Minutes are kept of a counter that is written at least
- * once in the longest interval between two totals, by default 10 seconds; hours of every counter; both as long as
- * `HISTORY_DAYS` says, by default 30 days.
+ * Where a point is missing, nothing was published in that step. Hours are kept for every counter, minutes for a counter that
+ * is written at least once in the longest interval (`MAX_INTERVAL_SECONDS`), both for `HISTORY_DAYS`.
  *
  * Cost: 1 read of the counter, and 1 per hour with points (minutes) or day with points (hours, days), at least 1.
  *
@@ -89,7 +88,7 @@ export async function counterHistory(ref: CounterRef, options: HistoryOptions): 
  * Watches the published total: calls `next` now and whenever a new one is published, at most about once a second.
  * Unlike in the web SDK, increments of this process show when they are published. Cost: 1 read per published total.
  *
- * @param error - called when the watch has failed, and with it ended
+ * @param error - called when the watch has failed, which ends it
  * @returns a function that ends the watch
  *
  * @example

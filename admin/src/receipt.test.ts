@@ -22,7 +22,7 @@ interface Write {
 let now = 0;
 afterEach(() => vi.restoreAllMocks());
 
-/** Shards and receipts, with preconditions as Firestore has them, and calls that arrive when nobody waits for them. */
+/** Shards and receipts with Firestore's preconditions, and calls that arrive after their timeout. */
 class Database {
   readonly receipts = new Map<string, number>();
   readonly late: (() => void)[] = [];
@@ -74,7 +74,7 @@ class Database {
     }
   }
 
-  /** Calls of which nobody will hear arrive, all at once. */
+  /** Delivers all calls that have timed out. */
   deliver(): void {
     for (const apply of this.late.splice(0)) {
       try {
@@ -107,7 +107,7 @@ function start() {
 
 const fates = fc.array(fc.constantFrom<Fate>("done", "lost answer", "late", "lost call", "refused"), { maxLength: 8 });
 
-test("whatever becomes of the calls: acknowledged increments count once, rejected ones at most once", async () => {
+test("with any failure of calls, acknowledged increments count once, rejected ones at most once", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(fc.integer({ min: 1, max: 9 }), fates), { maxLength: 8 }), async (steps) => {
       const { database, ref } = start();
@@ -136,14 +136,14 @@ test("whatever becomes of the calls: acknowledged increments count once, rejecte
   );
 }, 60_000);
 
-test("what is refused after an answer was lost counts, and says so, if its receipt is there", async () => {
+test("an increment that is refused after a lost response resolves if its receipt exists", async () => {
   const { database, ref } = start();
   database.fates = ["lost answer", "refused"];
   await incrementCounter(ref, 5);
   expect(database.total).toBe(5);
 });
 
-test("what is refused after a call was lost may still arrive, and says so", async () => {
+test("an increment that is refused after a lost call rejects with counter/unknown-outcome", async () => {
   const { database, ref } = start();
   database.fates = ["late", "refused"];
   await expect(incrementCounter(ref, 5)).rejects.toMatchObject({ code: "counter/unknown-outcome", cause: { code: 7 } });
@@ -152,7 +152,7 @@ test("what is refused after a call was lost may still arrive, and says so", asyn
   expect(database.total).toBe(5);
 });
 
-test("it is tried for half a day and no longer: never when its receipt may have gone", async () => {
+test("an increment is retried for half a day, and never after its receipt may have expired", async () => {
   for (const [fate, outcome] of [
     ["lost answer", "counts"],
     ["lost call", "counter/unknown-outcome"],
@@ -174,7 +174,7 @@ test("it is tried for half a day and no longer: never when its receipt may have 
   }
 });
 
-test("calls made one after the other cost a commit each, and a read in twenty; 1,000 at once, one", async () => {
+test("sequential calls cost a commit each, and a read in twenty; 1,000 at once cost one commit", async () => {
   const { database, ref } = start();
   for (let n = 0; n < 100; n++) await incrementCounter(ref);
   expect(database).toMatchObject({ commits: 100, reads: 5, total: 100 });
@@ -185,7 +185,7 @@ test("calls made one after the other cost a commit each, and a read in twenty; 1
   expect(database).toMatchObject({ commits: 102, reads: 7 });
 });
 
-test("a commit that is refused as contended is tried on another shard, after a look at how many there are", async () => {
+test("a contended commit is retried on another shard, after a read of the shard count", async () => {
   const { database, ref } = start();
   await incrementCounter(ref);
   database.fates = ["contended", "done"];

@@ -1,17 +1,16 @@
 /**
- * Holds a counter against its source of truth, and corrects it.
+ * Compares a counter with its source of truth, and corrects it.
  *
- *     one snapshot: what the source amounts to, and the shards ──▶ drift ──▶ one commit: base += drift, if base is as it
- *           ▲                                                                was, and a correction says so
- *           └──────────────── base has moved: look again ◀───────────────────────────┘
+ *     one snapshot: source and shards ──▶ drift ──▶ one commit, if base is as it was: base += drift, and a correction document
+ *           ▲                                                │
+ *           └────────────── base has changed ◀───────────────┘
  *
- * A document and its increment that share a commit are both in the snapshot or both not, so they never are drift; and
- * increments committed after the snapshot count in full, since what is added is a difference. Nothing is locked: the
- * snapshot is a read-only transaction's, and clients never write `base`.
+ * A document and its increment that share a commit are both in the snapshot or neither is, so they cause no drift. Increments
+ * committed after the snapshot count in full, since a difference is added. Nothing is locked: the snapshot is a read-only
+ * transaction, and clients never write `base`.
  *
- * Two that find the same drift, or one whose commit is sent twice, correct it once: the first moves `base`, and whoever
- * looks again finds what is left. The correction has one id for the whole call, so a commit whose answer never came is
- * known by it.
+ * Two calls that find the same drift, or a commit that is sent twice, correct it once: the first changes `base`, so the other
+ * reads again. The correction has one id for the whole call, which identifies a commit without a response.
  */
 import {
   type DocumentReference,
@@ -37,21 +36,21 @@ import { driftOf } from "./drift.ts";
 import { latestSnapshot } from "./latestSnapshot.ts";
 import { sourceAggregation } from "./source.ts";
 
-/** How a counter is reconciled. */
+/** Options of {@link reconcileCounter}. */
 export interface ReconcileOptions {
-  /** What the counter should be equal to, this once. Default: what {@link setSource} has named. */
+  /** The source for this call. Default: the one that {@link setSource} has stored. */
   source?: Source | undefined;
-  /** Only looks, and writes nothing. Default `false`. */
+  /** Whether to compare without a correction. Default `false`. */
   dryRun?: boolean | undefined;
 }
 
-/** What a reconcile found and did. */
+/** The result of a reconcile. */
 export interface Reconciliation {
-  /** What the source amounted to at `asOf`. */
+  /** The total of the source at `asOf`. */
   readonly expected: number;
-  /** What the counter amounted to at `asOf`. */
+  /** The sum of the shards at `asOf`. */
   readonly found: number;
-  /** `expected − found`: what the counter lacked, or, below 0, had too much. */
+  /** `expected − found`. */
   readonly drift: number;
   /** Whether the drift was added to the counter. */
   readonly corrected: boolean;
@@ -60,18 +59,18 @@ export interface Reconciliation {
 }
 
 /**
- * Compares a counter with its source of truth at one snapshot, and if they differ, adds the difference to the counter.
- * Increments may go on meanwhile, and count; nobody waits. What was corrected is kept in `corrections` of the counter.
+ * Compares a counter with its source of truth in one snapshot, and if they differ, adds the difference to the counter.
+ * Increments may go on meanwhile, and count; none waits. Each correction is kept in `corrections` of the counter.
  *
- * Exact if each document of the source is committed together with its increment, as {@link incrementCounterIn} does it.
- * Where the increment comes in a commit of its own, before or after, those under way at the snapshot are taken for drift;
- * then reconcile when little is written.
+ * Exact if each document of the source is committed together with its increment, as with {@link incrementCounterIn}. If the
+ * increment is a commit of its own, increments that are pending at the snapshot are taken for drift: then reconcile when little
+ * is written.
  *
- * On a counter that nobody has incremented, this counts what exists already.
+ * On a counter without increments, this counts the documents that exist already.
  *
- * Cost: 1 read per shard, 1 per 1,000 documents of the source, and 1 for a stored source; 2 writes if there is a drift. Again
- * if a fold, a reset or another reconcile came between. The source may need an index of its own: Firestore's error names
- * it.
+ * Cost: 1 read per shard, 1 per 1,000 documents of the source, and 1 for a stored source; 2 writes if there is drift. Again
+ * if a fold, a reset or another reconcile came in between. The source may need an index of its own, which Firestore's error
+ * names.
  *
  * @throws CounterError `counter/invalid-source` if there is none, or it cannot be counted; `counter/source-too-large`;
  *         `counter/contention` if a server writes `shards/base` all the time
@@ -90,13 +89,13 @@ export async function reconcileCounter(ref: CounterRef, options: ReconcileOption
   let sent = false;
   let timeouts = 0;
   return await retryAdjustment(ref, async () => {
-    const { source, expected, shards, asOf } = await look(ref, given).catch((error) => {
+    const { source, expected, shards, asOf } = await readSourceAndShards(ref, given).catch((error) => {
       if (codeOf(error) === DEADLINE_EXCEEDED) timeouts++;
       throw timeouts === TIMEOUTS ? tooLarge(ref, error) : error;
     });
     timeouts = 0;
-    // After the snapshot: a commit whose answer never came is either in it, and known by its correction, or will fail.
-    const earlier = sent ? await madeBy(correction) : undefined;
+    // Read after the snapshot: an earlier commit without a response is either in the snapshot, or will fail.
+    const earlier = sent ? await earlierResult(correction) : undefined;
     if (earlier) return earlier;
     const found = sumOf(shards);
     const drift = driftOf(expected, found, magnitudeOf(shards));
@@ -124,28 +123,28 @@ function storedSource(counter: DocumentSnapshot): Source {
   if (stored !== undefined) return parseSource(stored).source;
   throw new CounterError(
     "counter/invalid-source",
-    `"${counter.id}" has no source of truth; name one with setSource, or pass { source }`,
+    `"${counter.id}" has no source of truth; set one with setSource, or pass { source }`,
   );
 }
 
-/** What an earlier commit of this call did, although it seemed to fail. */
-async function madeBy(correction: DocumentReference): Promise<Reconciliation | undefined> {
+/** The result of an earlier commit of this call that had no response, if it succeeded. */
+async function earlierResult(correction: DocumentReference): Promise<Reconciliation | undefined> {
   const made = (await correction.get()).data() as CorrectionDocument<Timestamp> | undefined;
   return made && { expected: made.expected, found: made.found, drift: made.by, corrected: true, asOf: made.asOf };
 }
 
-/** A source that times out so often in a row is too large; once may have been the connection. */
+/** After so many timeouts in a row the source is too large. A single one may be due to the connection. */
 const TIMEOUTS = 3;
 
-interface Look {
+interface Comparison {
   readonly source: Source;
   readonly expected: number;
   readonly shards: QuerySnapshot;
   readonly asOf: Timestamp;
 }
 
-/** Reads source and shards at one instant, and at the same one what the source is, if none is given. */
-async function look(ref: CounterRef, given: Source | undefined): Promise<Look> {
+/** Reads source and shards in one snapshot, and the stored source if none is given. */
+async function readSourceAndShards(ref: CounterRef, given: Source | undefined): Promise<Comparison> {
   const { firestore, path } = ref;
   return await firestore.runTransaction(
     async (transaction) => {

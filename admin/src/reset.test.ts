@@ -37,7 +37,7 @@ describe("a reset of a counter whose base is written all the time", () => {
     return { calls, ref: counter(firestore as unknown as Firestore, "stock:shoes") };
   }
 
-  test("lists the shards again, after a pause, and succeeds once base stays as it is", async () => {
+  test("lists the shards again, after a pause, and succeeds once base does not change", async () => {
     const { calls, ref } = contended(ADJUSTMENT_RETRIES);
     jitter.mockClear();
     await resetCounter(ref, 5);

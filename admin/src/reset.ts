@@ -4,12 +4,12 @@ import { adjustBase, commitAdjustment, retryAdjustment, sumOf } from "./base.ts"
 import type { CounterRef } from "./counter.ts";
 
 /**
- * Sets the total of a counter, at one instant between the call and its return: increments committed before it are gone,
- * those after it count in full. Nobody is kept from incrementing. Entries stay, so keys that count still do.
+ * Sets the total of a counter, at one instant between the call and its return: increments committed before it are discarded,
+ * those after it count in full. No increment is blocked. Entries stay, so keys that count still do.
  *
- * Cost: 1 read per shard and 1 write; again, after a pause, if a fold or another reset came between.
+ * Cost: 1 read per shard and 1 write; again, after a pause, if a fold or another reset came in between.
  *
- * @param to - the total from now on
+ * @param to - the new total
  * @throws CounterError `counter/invalid-amount`; `counter/contention` if a server writes `shards/base` all the time
  *
  * @example

@@ -1,27 +1,26 @@
-/** Names the source of truth of a counter, and says what to ask Firestore to know what it amounts to. */
+/** The source of truth of a counter, and the query that measures it. */
 import { isDeepStrictEqual } from "node:util";
 import { AggregateField, type AggregateQuery, FieldValue, type Query, Timestamp } from "firebase-admin/firestore";
 import { codeOf, entriesPath, NOT_FOUND, type Source, validSchedule, validSource } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { retry } from "./retry.ts";
 
-/** When a counter is reconciled by itself, and when that alarms. */
+/** Options of {@link setSource}. */
 export interface SourceOptions {
-  /** Milliseconds from one scheduled reconcile to the next, at least five minutes. Without it there is none. */
+  /** Milliseconds between scheduled reconciles, at least five minutes. Default: none is scheduled. */
   every?: number | undefined;
-  /** A scheduled reconcile that finds a drift beyond this, up or down, raises an alarm. Default 0. */
+  /** A scheduled reconcile raises an alarm if the absolute drift is larger than this. Default 0. */
   alarmBeyond?: number | undefined;
 }
 
 /**
- * Names the source of truth of a counter: the documents it should count, or whose field it should sum, or its own
- * entries. {@link reconcileCounter} holds the counter against it, and with `every` so does the functions' sweep, for the
- * first time after that long. Nothing is counted yet. May be repeated: what is due stays due. `undefined` takes the
- * source away.
+ * Sets the source of truth of a counter: the documents that it should count, or whose field it should sum, or its own
+ * entries. {@link reconcileCounter} compares the counter with it. With `every` the functions' sweep does so, too, first after
+ * that time. The call counts nothing itself. It is idempotent: a due time stays. `undefined` removes the source.
  *
- * The source is kept in the counter document, so whoever may read the counter may read it.
+ * The source is stored in the counter document, so every client that may read the counter may read it.
  *
- * Cost: 1 read, and 1 write if that changes anything.
+ * Cost: 1 read, and 1 write if anything changes.
  *
  * @param source - `{ collection }` or `{ collectionGroup }`, either with `where` and `sum`, or `{ entries: true }`
  * @throws CounterError `counter/invalid-source`
@@ -53,21 +52,21 @@ export async function setSource(
   await retry(async () => {
     const known = await document.get();
     const due = every === undefined ? undefined : firstDue(known.get("nextReconcileAt"), every);
-    // Servers may call this whenever they start. Whoever watches the counter is charged for each write of it.
+    // Servers may call this whenever they start, and each write costs every watcher a read.
     if (isDeepStrictEqual([known.get("source"), known.get("nextReconcileAt")], [stored, due])) return;
-    // Not a plain merge, which would mix an old source with the new.
+    // A plain merge would mix the old source with the new one.
     const nextReconcileAt = due ?? FieldValue.delete();
     await document.set({ source: stored, nextReconcileAt }, { mergeFields: ["source", "nextReconcileAt"] });
   });
 }
 
-/** In so many milliseconds; or earlier, if a reconcile is due earlier. */
+/** After `every` milliseconds, or at the known due time if that is earlier. */
 function firstDue(known: unknown, every: number): Timestamp {
   const next = Timestamp.fromMillis(Math.floor(Date.now() + every));
   return known instanceof Timestamp && known < next ? known : next;
 }
 
-/** What the source amounts to, as the aggregation `expected`. Cost: 1 read per 1,000 documents counted, at least 1. */
+/** The query whose aggregation `expected` is the total of the source. Cost: 1 read per 1,000 documents, at least 1. */
 export function sourceAggregation(
   ref: CounterRef,
   source: Source,

@@ -1,5 +1,5 @@
 /**
- * Adds up the shards of a counter at one read time, without holding them in memory.
+ * Sums the shards of a counter at one read time, without holding them in memory.
  *
  * One aggregation sums the indexed shards, another counts all documents. If the two counts differ, a server has written
  * shards without the indexed fields. Then, or if the index is missing, the shards are listed page by page. A read-only
@@ -25,19 +25,19 @@ export interface ListedShard {
   readonly updatedAt: Timestamp;
 }
 
-/** What the shards of a counter add up to. */
+/** The sum of a counter's shards. */
 export interface ShardSum {
   /** The sum of `count`, over the shards whose `count` is a finite number or missing. */
   readonly total: number;
   /** The sum of `writes`. */
   readonly writes: number;
-  /** How many documents there are. */
+  /** The number of documents. */
   readonly documents: number;
   /** The instant of the sum. */
   readonly asOf: Timestamp;
   /** Ids of the shards whose `count` cannot be added, if the shards were listed. */
   readonly malformed?: readonly string[];
-  /** Why the index was of no use, if it was not: it is missing, or leaves some shards out. */
+  /** Why the index could not be used: it is missing, or some shards are not in it. */
   readonly withoutIndex?: "missing" | "incomplete";
 }
 
@@ -48,7 +48,7 @@ const PAGE = 500;
  * Cost: 2 reads, and 2 more for each further 1,000 shards
  * (https://firebase.google.com/docs/firestore/pricing#aggregation_queries); 1 read per shard more where they are listed.
  *
- * @param snapshot  the read-only transaction; by default of this instant, as far as the database's snapshots have come
+ * @param snapshot  the read-only transaction; by default at this instant, in the emulator a moment earlier
  */
 export async function sumShards(
   shards: CollectionReference,
@@ -65,11 +65,11 @@ export async function sumShards(
   }
 }
 
-/** @returns `undefined` if the index leaves documents out, or what they hold has no sum */
+/** @returns `undefined` if some documents are not in the index, or the sum is not finite */
 async function sumByIndex(transaction: Transaction, shards: CollectionReference): Promise<ShardSum | undefined> {
   const sums = shards.orderBy("shard").aggregate({
     total: AggregateField.sum("count"),
-    // Summed by every caller, so that the one index serves.
+    // Always summed, so that one index serves all callers.
     writes: AggregateField.sum("writes"),
     documents: AggregateField.count(),
   });
@@ -100,7 +100,7 @@ function added(one: ShardSum, other: ShardSum): ShardSum {
   };
 }
 
-/** The sum of shards that were listed, and each of them that can be added. */
+/** The sum of listed shards, and each shard whose count can be added. */
 export function sumOfListed({ docs, readTime }: QuerySnapshot) {
   const shards: ListedShard[] = [];
   const malformed: string[] = [];
@@ -119,7 +119,7 @@ export function sumOfListed({ docs, readTime }: QuerySnapshot) {
   };
 }
 
-/** A server may write `count` alone; that blinds the rate and nothing else. */
+/** 0 for a server that writes `count` alone: only the rate suffers. */
 function writesOf(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
 }

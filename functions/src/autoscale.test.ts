@@ -47,7 +47,7 @@ describe("100 shards of 2 writes per second each", () => {
     expect(decide(0, calmSince)).toEqual({ shardCount: 1, calmSince: null });
   });
 
-  test("start to cool down anew after one measurement that was not calm", () => {
+  test("restart the cool-down after one measurement that was not calm", () => {
     expect(decide(0.35, now - config.shrinkCooldown)).toEqual({ shardCount: 100, calmSince: null });
   });
 });
@@ -61,7 +61,7 @@ test("a counter at its minimum is not waiting to shrink", () => {
   }
 });
 
-test("a counter that goes from nothing to 100 writes per second has 150 shards after a second", () => {
+test("a counter that goes from 0 to 100 writes per second has 150 shards after a second", () => {
   const demand = { rate: averageRate(0, 100, 1_000), writes: 100, duration: 1_000, contentionShards: 0 };
   expect(decideScaling(demand, { shardCount: 1, calmSince: null }, now, 1, defaults).shardCount).toBe(150);
 });
@@ -94,7 +94,7 @@ describe("contention grows a counter", () => {
     expect(shardsFor(70, 8)).toBe(10);
   });
 
-  test("but one shard beyond the count is only a writer that went by an old count", () => {
+  test("but one shard beyond the count may come from a client with an old count", () => {
     expect([0, 1].map((beyond) => shardsFor(beyond))).toEqual([10, 10]);
   });
 });
@@ -118,7 +118,7 @@ test("after a measurement without chance the shards are at most 0.8 full, or are
   );
 });
 
-test("growth is by a fifth at least, one and a half times what 0.8 of the capacity is, or up to the maximum", () => {
+test("growth is at least a fifth, or up to the maximum", () => {
   fc.assert(
     fc.property(demands, fc.integer({ min: 1, max: 10_000 }), (demand, before) => {
       const { shardCount } = decideScaling(demand, { shardCount: before, calmSince: null }, now, 1, defaults);
@@ -127,7 +127,7 @@ test("growth is by a fifth at least, one and a half times what 0.8 of the capaci
   );
 });
 
-test("a counter shrinks after the cool-down alone", () => {
+test("a counter shrinks only after the cool-down", () => {
   fc.assert(
     fc.property(demands, scalings, anyConfig, (demand, scaling, config) => {
       const { shardCount } = decideScaling(demand, scaling, now, config.minShards, config);

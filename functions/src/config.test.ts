@@ -16,7 +16,7 @@ const resource = (name: string) => manifest.resources.find((one: { name: string 
 
 afterEach(() => vi.unstubAllEnvs());
 
-test("a deployment that keeps every default is valid, and what the tests take for it", () => {
+test("a deployment with every default is valid, and equals the defaults of the tests", () => {
   for (const { name, options } of Object.values(params)) vi.stubEnv(name, String(options.default));
   expect(deployedConfig()).toEqual(defaults);
 });
@@ -49,14 +49,14 @@ describe("each parameter is refused outside its range", () => {
     }
   });
 
-  test("in the emulator the cool-down may be a second, so that a test sees shards folded", () => {
+  test("in the emulator the cool-down may be a second", () => {
     const quick = { ...defaults, shrinkCooldown: 1_000 };
     expect(validConfig(quick, true)).toEqual(quick);
     expect(() => validConfig(quick)).toThrow("SHRINK_COOLDOWN_SECONDS is 1; set it to a number from 120 to 86400");
     expect(() => validConfig({ ...quick, shrinkCooldown: 0 }, true)).toThrow(CounterError);
   });
 
-  test("and a collection that cannot be one is refused too", () => {
+  test("and so is a COLLECTION that is no collection id", () => {
     for (const collection of ["a/b", "", "..", "__x__"]) {
       expect(() => validConfig({ ...defaults, collection })).toThrow(
         `counter/invalid-config: COLLECTION is "${collection}"; set it to the id of one collection`,
@@ -64,7 +64,7 @@ describe("each parameter is refused outside its range", () => {
     }
   });
 
-  test("and nothing below COLLECTION is counted or a mirror, which would never come to rest", () => {
+  test("and so is a counted collection or a mirror below COLLECTION", () => {
     const below = { ...defaults, collection: "tallies" };
     expect(() => validConfig({ ...below, counted: parseCountedCollection("tallies/{counter}/entries") })).toThrow(
       'counter/invalid-config: COUNTED_COLLECTION: "tallies/{counter}/entries" is below COLLECTION',
@@ -248,7 +248,7 @@ describe("the extension and the function kit are the same", () => {
   });
 });
 
-test("a plain codebase and a kit ask for the account and the bounds that were set, for every function", async () => {
+test("in a plain codebase and a kit every function has the account, the region and the bounds of the parameters", async () => {
   vi.stubEnv("EXT_INSTANCE_ID", undefined);
   vi.resetModules();
   const { params } = await import("./parameters.ts");

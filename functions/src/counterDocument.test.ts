@@ -15,7 +15,7 @@ const store = (published: Published) => ({
 });
 
 describe("a counter document", () => {
-  test("is read as it was published, whatever it says", () => {
+  test("is parsed to what was published", () => {
     fc.assert(
       fc.property(anyCounter, fc.option(fc.string()), fc.nat(), (counter, countedCollection, countReads) => {
         const published = { ...counter, countReads, countedCollection };
@@ -30,7 +30,7 @@ describe("a counter document", () => {
     expect(serializeCounter("home", idle, asOf)).toMatchObject({ asOf, group: "" });
   });
 
-  test("has every field, whatever it says: a publish leaves nothing from before, and Firestore takes no undefined", () => {
+  test("has every field, and none is undefined", () => {
     fc.assert(
       fc.property(anyCounter, (counter) => Object.values(store(counter)).every((value) => value !== undefined)),
     );
@@ -64,7 +64,7 @@ describe("a counter document", () => {
     ["calmSince", [undefined, "now", 1_700_000_000_000, {}], null],
     ["minuteInHistory", [undefined, null, "true", 1], false],
     ["malformedShards", [undefined, null, "3", { 0: "3" }], []],
-  ])("with a damaged %s is taken for an ordinary one", (field, wrong, instead) => {
+  ])("with a damaged %s gets a default instead", (field, wrong, instead) => {
     for (const value of wrong)
       expect(parse({ ...store(polled), [field]: value })).toEqual({ ...polled, [field]: instead });
   });
@@ -99,7 +99,7 @@ describe("a reservation", () => {
   const reservation = (value: unknown, document: object = store(idle)) =>
     parseCounter(snapshot({ ...document, reservation: value })).reservation;
 
-  test("is read, of a counter that was never published, too", () => {
+  test("is parsed, also for a counter that was never published", () => {
     expect(reservation({ shards: 40, until })).toEqual({ shards: 40, until: idle.asOf + 1_000 });
     expect(reservation({ shards: 40, until }, {})).toEqual({ shards: 40, until: idle.asOf + 1_000 });
   });

@@ -111,7 +111,7 @@ describe("before anything is measured", () => {
       "an old poll comes late": "measure",
       "its poll is due": "measure",
     },
-    // Its poll comes soon, so no write brings a measurement about; but for one that shows contention.
+    // Its poll comes soon, so no write triggers a measurement; but for one that shows contention.
     busy: {
       "a counted write comes again": "nothing",
       "a write, at once": "nothing",
@@ -174,7 +174,7 @@ describe("before anything is measured", () => {
     expect(inWords(decide(cause, { previous }, now, 0, defaults))).toBe(answer);
   });
 
-  test("of two chains of polls one ends: the later one leaves the counter to the earlier one for a second, and goes on if that is lost", () => {
+  test("of two chains of polls one ends: the later one is deferred by a second, and continues if the earlier one is lost", () => {
     const scattered = situations.scattered as Published;
     const late: Cause = { at: T + 10_300, isPoll: true };
     const step = (now: number) => inWords(decide(late, { previous: scattered }, now, 0, defaults));
@@ -326,14 +326,14 @@ describe("of a measurement", () => {
 
 test("a counter without shards is measured again when the snapshot is late enough, and no task is scheduled for it", () => {
   const measurement: Measurement = { total: 0, writes: 0, documents: 0, asOf: toTimestamp(T) };
-  const step = (at: number, margin: number) =>
-    inWords(decide({ at, isPoll: false }, { previous: undefined, measurement }, T + 100, margin, defaults));
+  const step = (at: number, snapshotLag: number) =>
+    inWords(decide({ at, isPoll: false }, { previous: undefined, measurement }, T + 100, snapshotLag, defaults));
   expect(step(T, 0)).toBe("nothing");
   expect(step(T + 20, 0)).toBe("wait 0.02");
   expect(step(T + 20, 50)).toBe("wait 0.07");
 });
 
-test("a fold is followed by a publish; what it could not fold is looked at again in 50 minutes", () => {
+test("a fold is followed by a publish; shards that could not be folded are polled in 50 minutes", () => {
   const cooling = situations.cooling as Published;
   const cause: Cause = { at: T + 600_000, isPoll: true };
   const folded = measured(cooling, T + 601_000, { documents: 2, shards: [shard("0"), shard("base")] });
@@ -343,7 +343,7 @@ test("a fold is followed by a publish; what it could not fold is looked at again
   expect(step(measured(cooling, T + 601_000))).toBe("publish cooling of 1, poll 3601");
 });
 
-test("a busy counter folds, once in a cool-down, what lies beyond its shard count", () => {
+test("a busy counter folds the shards beyond its shard count once in a cool-down", () => {
   const hour = Math.ceil(T / 3_600_000) * 3_600_000;
   const step = (asOf: number, documents: number, cause: Cause = { at: asOf + 5_000, isPoll: true }) => {
     const busy: Published = { ...(situations.busy as Published), asOf, nextPollAt: asOf + 5_000 };
@@ -365,7 +365,7 @@ test("the clock may be ahead of the database's: then it waits, and measures agai
   expect(step(T + 1_000)).toBe("publish idle of 1");
 });
 
-test("what a measurement may have missed is measured again", () => {
+test("a write that a measurement may have missed is measured again", () => {
   const cause: Cause = { at: T + 5_000, isPoll: false, shardId: "0" };
   const step = (asOf: number, updatedAt: number) =>
     inWords(
@@ -388,36 +388,36 @@ describe("a reservation", () => {
     const reservation = { shards, until: T + 60_000 };
     return inWords(decide({ at, isPoll: false }, { previous: idle, reservation, measurement: written }, at, 0, config));
   };
-  test("is the fewest shards there are, as long as it lasts", () => {
+  test("sets the fewest shards while it holds", () => {
     expect([step(T + 59_999), step(T + 60_000)]).toEqual(["publish idle of 40", "publish idle of 1"]);
   });
-  test("is no demand: it makes no counter busy, and nothing says that it grows on", () => {
+  test("is no demand: it makes the counter neither busy nor growing", () => {
     const written = measured(idle, T + 59_999, { total: 43, writes: 43 });
     const known = { previous: idle, reservation: { shards: 40, until: T + 60_000 }, measurement: written };
     const step = decide({ at: T + 59_999, isPoll: false }, known, T + 59_999, 0, defaults);
     expect(step).toMatchObject({ next: { shardCount: 40, growing: false, rate: 0.0166668 } });
   });
-  test("is within what the deployment allows", () => {
+  test("is at most MAX_SHARDS", () => {
     expect(step(T + 1_000, 40, { ...defaults, maxShards: 7 })).toBe("publish idle of 7");
     expect(step(T + 1_000, 2, { ...defaults, minShards: 5 })).toBe("publish idle of 5");
   });
 });
 
-describe("a counter grows by what came at once", () => {
+describe("a counter grows by a burst", () => {
   const shardsAfter = (previous: Published | undefined, cause: Partial<Cause>, writes: number, asOf: number) => {
     const known = { previous, measurement: measured(idle, asOf, { total: writes, writes }) };
     const step = decide({ at: asOf, isPoll: false, shardId: "0", ...cause }, known, asOf, 0, defaults);
     return step.do === "publish" ? step.next.shardCount : undefined;
   };
 
-  test("if it slept: twenty writes after an hour are twenty within the time since the first, a quarter of a second at least", () => {
+  test("after an hour without writes: twenty writes are measured against the time since the first, at least 250 ms", () => {
     const hour = T + 3_600_000;
     expect(shardsAfter(idle, { at: hour - 20 }, 62, hour)).toBe(120);
     expect(shardsAfter(idle, { at: hour - 5_000 }, 62, hour)).toBe(6);
     expect(shardsAfter(idle, { at: hour - 20, isPoll: true }, 62, hour)).toBe(1);
   });
 
-  test("if its first write was the first of all; of one that was written before, it is not known since when", () => {
+  test("that contains its first write; otherwise it is not known since when there were writes", () => {
     expect(shardsAfter(undefined, { isNew: true }, 20, T)).toBe(120);
     expect(shardsAfter(undefined, {}, 20, T)).toBe(1);
   });
@@ -438,12 +438,12 @@ describe("a counter that counts a collection", () => {
     return step.do === "publish" ? step.next : undefined;
   };
 
-  test("is published in any case: a measurement from before must not come after", () => {
+  test("is published even if its count has not changed, so that an older measurement cannot be published later", () => {
     expect(publish(before, before.total, 5)).toMatchObject({ total: 42, writes: 42, publishes: 8 });
     expect(publish(undefined, 0, 0)).toMatchObject({ total: 0, countedCollection: "posts" });
   });
 
-  test("has as many writes as its count has moved by, up or down, never fewer than before", () => {
+  test("has as many writes as its count has changed, up or down, never fewer than before", () => {
     expect([62, 22, 42].map((total) => publish(before, total, 5)?.writes)).toEqual([62, 62, 42]);
     expect(publish(undefined, 30, 0)).toMatchObject({ writes: 30, rate: 0 });
     fc.assert(
@@ -457,17 +457,17 @@ describe("a counter that counts a collection", () => {
     );
   });
 
-  test("needs no shards, however fast it grows, and whatever it had as an ordinary counter", () => {
+  test("needs no shards, at any rate, and after any shard count", () => {
     const ordinary = { ...idle, shardCount: 50, calmSince: T };
     expect(publish(ordinary, 100_000, 1)).toMatchObject({ shardCount: 1, calmSince: null, phase: "busy" });
   });
 
-  test("says what counting has cost, and is counted the less often for it", () => {
+  test("stores the cost of counting, and is counted less often if it is high", () => {
     expect(publish(before, 42_000, 5)).toMatchObject({ countReads: 42, phase: "busy", nextPollAt: T + 5_000 + 8_400 });
   });
 });
 
-describe("whatever is known, has happened and was measured", () => {
+describe("for any state, cause and measurement", () => {
   interface Case {
     readonly cause: Cause;
     readonly known: KnownState;
@@ -544,7 +544,7 @@ describe("whatever is known, has happened and was measured", () => {
     });
   });
 
-  test("I2: a published counter with shards whose writes wake nothing is polled", () => {
+  test("I2: a published counter with silent shards is polled", () => {
     check(({ known: { measurement } }, step) => {
       if (step.do !== "publish" || !measurement) return;
       const isSilent = measurement.shards
@@ -556,7 +556,7 @@ describe("whatever is known, has happened and was measured", () => {
     });
   });
 
-  test("I1: no write is lost: it is counted, promised by a poll that is scheduled, or gets a task", () => {
+  test("I1: no write is lost: it is counted, covered by a scheduled poll, or gets a task", () => {
     check(({ cause, known: { previous, measurement }, margin }, step) => {
       const isCounted = (asOf: number) => cause.at <= asOf - margin;
       const isPolled = ({ nextPollAt }: Published) => nextPollAt !== null && nextPollAt >= cause.at;
@@ -573,7 +573,7 @@ describe("whatever is known, has happened and was measured", () => {
     });
   });
 
-  test("I2: the poll of a counter that has silent shards brings about the next one", () => {
+  test("I2: the poll of a counter that has silent shards schedules the next one", () => {
     check(({ cause, known: { previous, measurement, hasFolded }, config, now, margin }) => {
       if (!previous || previous.nextPollAt === null || !measurement) return;
       // By the poll itself, or by an event that comes after it was due.
@@ -590,7 +590,7 @@ describe("whatever is known, has happened and was measured", () => {
     });
   });
 
-  test("the next publish is a later one, of no fewer writes, of a finite rate in six digits", () => {
+  test("the next publish is later, has no fewer writes, and a finite rate of six digits", () => {
     check(({ known: { previous, measurement } }, step) => {
       if (step.do !== "publish") return;
       const { rate, writes, publishes, asOf, total } = step.next;

@@ -6,7 +6,7 @@ const rates = fc.oneof(fc.double({ min: 0, max: 5, noNaN: true }), fc.double({ m
 const times = fc.double({ min: 1, max: 1e8, noNaN: true });
 
 describe("the rate", () => {
-  test("lies between what it was and what came, or is 0 once writing has stopped", () => {
+  test("lies between the rate before and the rate of the period, or is 0 once writing has stopped", () => {
     fc.assert(
       fc.property(rates, fc.nat(1e6), times, (before, writes, within) => {
         const rate = averageRate(before, writes, within);
@@ -36,7 +36,7 @@ describe("the rate", () => {
     );
   });
 
-  test("forgets: after 5 seconds of silence a third is left, unless so much silence is no chance", () => {
+  test("falls to a third in 5 seconds without writes, and to 0 if that is no chance", () => {
     expect(averageRate(0.5, 0, 5_000)).toBeCloseTo(0.5 * Math.exp(-1), 5);
     expect(averageRate(9.9, 0, 1_000)).toBeCloseTo(9.9 * Math.exp(-0.2), 4);
     expect(averageRate(10, 0, 1_000)).toBe(0);

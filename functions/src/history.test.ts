@@ -39,7 +39,7 @@ describe("a publish keeps the state it replaces", () => {
     ]);
   });
 
-  test("at most once for each minute and hour, whatever is published when, and always the last of it", () => {
+  test("at most once for each minute and hour, and always the last of them", () => {
     const gaps = fc.array(fc.oneof(fc.integer({ min: 1, max: 30_000 }), fc.integer({ min: 1, max: 10_000_000 })));
     fc.assert(
       fc.property(anyCounter, anyConfig, gaps, (first, config, gaps) => {
@@ -63,7 +63,7 @@ describe("a publish keeps the state it replaces", () => {
   });
 });
 
-describe("a minute is busy", () => {
+describe("a minute gets a point in the history", () => {
   const rate = 1 / (defaults.maxInterval / 1_000);
   test.each<[why: string, expected: boolean, previous: Published | undefined, rate: number]>([
     ["a write is expected in the longest interval", true, undefined, rate],

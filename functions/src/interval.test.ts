@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anyConfig, defaults } from "../testing/arbitraries.ts";
-import { isSparse, publishInterval } from "./interval.ts";
+import { anyConfig, anyCounter, defaults, idle } from "../testing/arbitraries.ts";
+import { isPollLost, isSparse, publishInterval } from "./interval.ts";
 
 describe("with the defaults, the interval in milliseconds", () => {
   test.each<[rate: number, total: number, interval: number, because: string]>([
@@ -49,4 +49,25 @@ test("a total below zero ages like one above", () => {
 test("a counter is sparse if less than one write is expected within the longest interval", () => {
   const config = { ...defaults, maxInterval: 4_000 };
   expect([0, 0.2499, 0.25, 1].map((rate) => isSparse(rate, config))).toEqual([true, true, false, false]);
+});
+
+test("a poll is lost if it is more than a minute late", () => {
+  const nextPollAt = idle.asOf + 10_000;
+  const polled = { ...idle, phase: "scattered", nextPollAt } as const;
+  expect([0, 60_000, 60_001, 1e9].map((late) => isPollLost(polled, nextPollAt + late))).toEqual([
+    false,
+    false,
+    true,
+    true,
+  ]);
+});
+
+test("a counter that is not polled has no lost poll", () => {
+  fc.assert(
+    fc.property(anyCounter, (counter) => {
+      const { nextPollAt, asOf } = counter;
+      expect(isPollLost(counter, Number.MAX_SAFE_INTEGER)).toBe(nextPollAt !== null);
+      expect(isPollLost(counter, asOf)).toBe(false);
+    }),
+  );
 });

@@ -21,7 +21,7 @@ describe("the exported functions", () => {
       .toSorted();
   }
 
-  test("of a plain codebase begin with tally-, so that they meet no other's", async () => {
+  test("of a plain codebase begin with tally-", async () => {
     const functions = await exported({ EXT_INSTANCE_ID: undefined, FIREBASE_KIT_INSTANCE_ID: undefined });
     expect(functions).toEqual(names.map((name) => [`${GROUP}-${name}`, `${GROUP}.${name}`]));
   });

@@ -35,7 +35,7 @@ const always = {
 } as const;
 /** Its rate is known, and its polls count what would wake nothing. */
 const awake = { ...always, "a fifth of a write an interval": "busy" } as const;
-/** The average of its rate says nothing yet. */
+/** Its average rate is not reliable yet. */
 const asleep = { ...always, "a fifth of a write an interval": "scattered" } as const;
 /** Nobody has written since the last poll; for how long before that, the counter says. */
 const silence = {
@@ -43,7 +43,7 @@ const silence = {
   "no write for a minute": "shrunk",
   "no write for 190 seconds": "cooling",
 } as const;
-/** Silent shards that nobody knew of: somebody has just made them. */
+/** Silent shards that were created since the last publish. */
 const unknown = {
   "no write": "scattered",
   "no write for a minute": "scattered",
@@ -94,26 +94,26 @@ describe("a counter is measured again", () => {
     expect([seconds(phase as Phase), seconds(phase as Phase, { shardCount: 3 })]).toEqual(expected);
   });
 
-  test("when its next phase begins: the time it has been quiet for counts", () => {
+  test("when its next phase begins, by the time since it has been quiet", () => {
     expect(seconds("quiet", { quietFor: 10_000 })).toBe(50);
     expect(seconds("shrunk", { quietFor: 60_000 })).toBe(130);
     expect(seconds("cooling", { quietFor: 190_000 })).toBe(410);
     for (const phase of ["quiet", "shrunk"] as const) expect(seconds(phase, { quietFor: 1e9 }), phase).toBe(10);
   });
 
-  test("seldom, once it is folded: what is still there could not be", () => {
+  test("rarely, once it is folded: the remaining shards could not be folded", () => {
     expect([599_999, 600_000].map((quietFor) => seconds("cooling", { quietFor }))).toEqual([10, 3_000]);
   });
 
-  test("if it is busy, when a write is expected, and after the longest interval at last", () => {
+  test("if it is busy, when a write is expected, at most after the longest interval", () => {
     expect([100, 0.5, 0.01].map((rate) => seconds("busy", { rate }))).toEqual([1, 2, 10]);
   });
 
-  test("no sooner than it may be published again", () => {
+  test("not before it may be published again", () => {
     for (const phase of POLLED_PHASES) expect(seconds(phase, { interval: 2_000_000 })).toBe(2_000);
   });
 
-  test("at a short cool-down the sooner, but no sooner than the longest interval", () => {
+  test("sooner with a short cool-down, but not before the longest interval", () => {
     const quick = { ...defaults, shrinkCooldown: 20_000 };
     expect(PHASES.filter(isQuiet).map((phase) => seconds(phase, {}, quick))).toEqual([20, 40, 20]);
     for (const phase of PHASES.filter(isQuiet)) {

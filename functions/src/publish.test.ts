@@ -58,12 +58,12 @@ const guarded = ["update", counter, document, { lastUpdateTime: updateTime }];
 const PERMISSION_DENIED = 7;
 
 describe("a publish", () => {
-  test("I3: is on the condition that the counter document is as it was read", async () => {
+  test("I3: has the precondition that the counter document is as it was read", async () => {
     const { commits, isPublished } = await publishing({ published: { ...idle, total: 43 } });
     expect({ commits, isPublished }).toEqual({ commits: [[guarded]], isPublished: true });
   });
 
-  test("I3: creates it, if there was none, and keeps what a server has put there before", async () => {
+  test("I3: creates the document if there was none, and keeps fields that a server has written before", async () => {
     const created = await publishing({});
     expect(created.commits[0]?.[0]).toEqual(["create", counter, document]);
     const prepared = await publishing({ isStored: true });
@@ -79,7 +79,7 @@ describe("a publish", () => {
     expect(isPublished).toBe(false);
   });
 
-  test("passes other errors on", async () => {
+  test("rejects with other errors", async () => {
     await expect(publishing({ published: idle }, PERMISSION_DENIED)).rejects.toMatchObject({ code: PERMISSION_DENIED });
   });
 
@@ -105,7 +105,7 @@ describe("the mirror of a counter", () => {
     expect(mirrored((await publishing({ published: { ...idle, total: 43 } })).commits)).toEqual([false]);
   });
 
-  test("is left out if its document is missing or takes no more, and never in the way", async () => {
+  test("is skipped if its document is missing or full, and never delays the publish", async () => {
     const log = vi.spyOn(logger, "write").mockReturnValue();
     for (const code of [5, 3]) {
       const { commits, isPublished } = await publishing({ published: idle }, code);

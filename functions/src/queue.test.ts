@@ -19,7 +19,7 @@ describe("timers", () => {
   });
   afterEach(() => vi.useRealTimers());
 
-  test("run a task once it is due, once however often and whenever it was scheduled", async () => {
+  test("run a task once when it is due, however often it was scheduled", async () => {
     for (let i = 0; i < 5; i++) {
       await schedule({ ...task });
       await vi.advanceTimersByTimeAsync(999);
@@ -32,7 +32,7 @@ describe("timers", () => {
     expect(ran).toEqual([task]);
   });
 
-  test("take another counter, another due time, or a poll for another task", async () => {
+  test("distinguish tasks by counter, due time and kind", async () => {
     const others = [
       task,
       { ...task, counterId: "likes:post4" },
@@ -72,7 +72,7 @@ describe("timers", () => {
     expect(ran).toHaveLength(1);
   });
 
-  test("take a task that ran, or is running, for a new one when it is scheduled again", async () => {
+  test("run a task again that is scheduled again after it has started", async () => {
     const again: Schedule = timers(async (one) => {
       ran.push(one);
       if (ran.length < 3) await again(one);
@@ -90,7 +90,7 @@ describe("Cloud Tasks", () => {
   const ids = fc.oneof(fc.constantFrom("x", "1", "x\n1"), fc.string({ minLength: 1 }));
   const tasks = fc.record({ counterId: ids, due: fc.oneof(fc.nat(11), fc.nat()), isPoll: fc.boolean() });
 
-  test("hold a task under a name made of all it says, of letters that names may have", async () => {
+  test("get a name from all fields of the task, of characters that names may contain", async () => {
     await fc.assert(
       fc.asyncProperty(tasks, tasks, async (one, other) => {
         const names: string[] = [];
@@ -104,7 +104,7 @@ describe("Cloud Tasks", () => {
     );
   });
 
-  test("dispatch it when it is due", async () => {
+  test("dispatch a task when it is due", async () => {
     const enqueue = vi.fn(async () => {});
     await queueing(enqueue)({ counterId: "x", due: 5_000, isPoll: true });
     expect(enqueue).toHaveBeenCalledWith(
@@ -113,7 +113,7 @@ describe("Cloud Tasks", () => {
     );
   });
 
-  test("make a task that exists already a success, and pass on every other error", async () => {
+  test("accept that a task exists already, and reject with every other error", async () => {
     const failing = (code: string) => queueing(() => Promise.reject(Object.assign(new Error(code), { code })));
     await expect(
       failing("functions/task-already-exists")({ counterId: "x", due: 0, isPoll: false }),

@@ -1,17 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { ListedShard } from "../../admin/src/internal.ts";
 import { MAX_SHARDS } from "../../core/src/index.ts";
 import { toTimestamp } from "./counterDocument.ts";
-import { hasSilentShards, type Measurement, shardsBeyond } from "./measurement.ts";
-import { MAX_LISTED_SHARDS, shardIndex } from "./shards.ts";
-
-const asOf = toTimestamp(1_700_000_000_000);
-
-function listed(ids: readonly string[], malformed: readonly string[] = []): Measurement {
-  const shards = ids.map((id) => ({ id, count: 1, writes: 1, updatedAt: asOf }));
-  return { total: ids.length, writes: ids.length, asOf, documents: ids.length + malformed.length, shards, malformed };
-}
-const summed = (documents: number): Measurement => ({ total: 0, writes: 0, asOf, documents });
+import { foldableShards, shardIndex } from "./shards.ts";
 
 describe("the index of a shard", () => {
   test("is its number, for each of 0 to 9,999", () => {
@@ -27,47 +19,36 @@ describe("the index of a shard", () => {
   });
 });
 
-test.each<[ids: string[], malformed: string[], silent: boolean]>([
-  [[], [], false],
-  [["0"], [], false],
-  [["0", "base"], [], false],
-  [["base"], ["0"], false],
-  [["0", "1"], [], true],
-  [["9999"], [], true],
-  [["0"], ["1"], true],
-  [["0", "imported"], [], true],
-])("of shards %j, malformed %j, some wake nothing when they are written: %j", (ids, malformed, silent) => {
-  expect(hasSilentShards(listed(ids, malformed))).toBe(silent);
+const quietSince = 1_700_000_000_000;
+const shard = (id: string, quietFor = 0): ListedShard => ({
+  id,
+  count: 1,
+  writes: 1,
+  updatedAt: toTimestamp(quietSince - quietFor),
+});
+const foreign = ["base", "", "-1", "01", "1.5", "1e3", "10000", " 7", "0x7", "seven"];
+
+test.each(foreign)("%j is no client's shard: never folded, however long it has been quiet", (id) => {
+  expect(foldableShards([shard(id, 1e12)], 0, quietSince)).toEqual([]);
 });
 
-test("of more shards than are listed, some wake nothing: only two wake the functions", () => {
-  expect(MAX_LISTED_SHARDS).toBeGreaterThanOrEqual(2);
-  expect(hasSilentShards(summed(MAX_LISTED_SHARDS + 1))).toBe(true);
+test("every shard from an index on that was not written since an instant may be folded, and no other", () => {
+  const quiet = fc.constantFrom(-1_000, -0.001, 0, 0.001, 1_000);
+  const ids = fc.oneof(fc.nat(9_999).map(String), fc.nat(20).map(String), fc.constantFrom(...foreign));
+  fc.assert(
+    fc.property(fc.array(fc.tuple(ids, quiet), { maxLength: 40 }), fc.nat(20), (some, from) => {
+      const expected = some.filter(([id, age]) => !foreign.includes(id) && Number(id) >= from && age >= 0);
+      const folded = foldableShards(
+        some.map(([id, age]) => shard(id, age)),
+        from,
+        quietSince,
+      );
+      expect(folded).toEqual(expected.map(([id, age]) => shard(id, age)));
+    }),
+  );
 });
 
-test("of a collection that is counted instead, nothing is silent", () => {
-  expect(hasSilentShards({ ...summed(0), counted: { path: "posts", reads: 1 } })).toBe(false);
-});
-
-describe("how many shards lie beyond the shard count", () => {
-  test("is exact where they were listed; base and other documents do not", () => {
-    const ids = fc.uniqueArray(fc.oneof(fc.nat(20).map(String), fc.constantFrom("base", "imported")));
-    fc.assert(
-      fc.property(ids, fc.integer({ min: 1, max: 20 }), (some, count) => {
-        expect(shardsBeyond(listed(some), count)).toBe(some.filter((id) => Number(id) >= count).length);
-      }),
-    );
-  });
-
-  test("is never overestimated where they were not: one of them may be base", () => {
-    const ids = fc.uniqueArray(fc.oneof(fc.nat(40).map(String), fc.constant("base")), { minLength: 4 });
-    fc.assert(
-      fc.property(ids, fc.integer({ min: 1, max: 40 }), (some, count) => {
-        const beyond = shardsBeyond(summed(some.length), count);
-        expect(beyond).toBeGreaterThanOrEqual(0);
-        expect(beyond).toBeLessThanOrEqual(shardsBeyond(listed(some), count));
-      }),
-    );
-    expect(shardsBeyond(summed(13), 10)).toBe(2);
-  });
+test("shard 0 stays when a counter has cooled down: each of its writes triggers the functions", () => {
+  const shards = ["base", "0", "1", "4", "9999"].map((id) => shard(id));
+  expect(foldableShards(shards, 1, quietSince).map(({ id }) => id)).toEqual(["1", "4", "9999"]);
 });

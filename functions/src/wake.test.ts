@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { latestDeletionTime } from "./wake.ts";
 
-test("a deletion is never dated before it was committed, however its event's time was cut", () => {
+test("a deletion is never dated before its commit, even if its event's time is truncated", () => {
   fc.assert(
     fc.property(
       fc.double({ min: 1_700_000_000_000, max: 1_800_000_000_000, noNaN: true }),

@@ -6,7 +6,7 @@ import { type Config, validConfig } from "../src/config.ts";
 import type { Published } from "../src/counterDocument.ts";
 import { PHASES } from "../src/phase.ts";
 
-/** What a deployment has that keeps every default; `config.test.ts` says so. */
+/** The configuration of a deployment with every default; `config.test.ts` compares the two. */
 export const defaults: Config = {
   collection: "counters",
   minShards: 1,
@@ -45,7 +45,7 @@ export const anyConfig: fc.Arbitrary<Config> = fc
     }),
   );
 
-/** A counter as an ordinary publish leaves it, with nobody writing any more. */
+/** A counter after an ordinary publish, without further writes. */
 export const idle: Published = {
   total: 42,
   shardCount: 1,
@@ -64,7 +64,7 @@ export const idle: Published = {
   countedCollection: null,
 };
 
-/** Any counter a publish may leave. */
+/** Any counter that a publish may leave. */
 export const anyCounter: fc.Arbitrary<Published> = fc
   .record({
     total: fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })),

@@ -5,9 +5,9 @@
 
 import type { adjustBase, commitAdjustment } from "../../admin/src/base.ts";
 import type { combine } from "../../admin/src/combine.ts";
-import type { Create } from "../../admin/src/commit.ts";
+import type { CreateDocument } from "../../admin/src/commit.ts";
 import type { Counter, CounterRef } from "../../admin/src/counter.ts";
-import type { addOnce } from "../../admin/src/receipt.ts";
+import type { addWithReceipt } from "../../admin/src/receipt.ts";
 import type { reconcileCounter } from "../../admin/src/reconcile.ts";
 import { sourceAggregation } from "../../admin/src/source.ts";
 import type { ShardSum, sumOfListed, sumShards } from "../../admin/src/sum.ts";
@@ -87,9 +87,9 @@ const due = (mistake: (real: typeof nextPublishDue) => typeof nextPublishDue) =>
 
 const receipts = (edit: Edit) => ({
   module: "admin/src/receipt.ts",
-  declaration: "addOnce",
+  declaration: "addWithReceipt",
   mistake:
-    (real: typeof addOnce): typeof addOnce =>
+    (real: typeof addWithReceipt): typeof addWithReceipt =>
     (counter, by) =>
       real(editingCommits(counter, edit), by),
 });
@@ -467,7 +467,7 @@ export const mutations: Record<string, Mutation> = {
   },
   "source and shards are read one after the other": {
     module: "admin/src/reconcile.ts",
-    declaration: "look",
+    declaration: "readSourceAndShards",
     mistake:
       (real: (ref: CounterRef, given: unknown) => Promise<{ source: Source }>): typeof real =>
       async (ref, given) => {
@@ -499,7 +499,7 @@ export const mutations: Record<string, Mutation> = {
     module: "admin/src/increment.ts",
     declaration: "entry",
     mistake:
-      (real: (...args: unknown[]) => Create): typeof real =>
+      (real: (...args: unknown[]) => CreateDocument): typeof real =>
       (...args) =>
       (writer, shard) =>
         real(...args)(Object.create(writer, { create: { value: writer.set.bind(writer) } }), shard),

@@ -1,8 +1,10 @@
+import fc from "fast-check";
 import { type QuerySnapshot, Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
 import { sumOfListed } from "../../admin/src/internal.ts";
 import { toTimestamp } from "./counterDocument.ts";
-import { includesWrite, type Measurement } from "./measurement.ts";
+import { hasSilentShards, includesWrite, type Measurement, shardsBeyond } from "./measurement.ts";
+import { MAX_LISTED_SHARDS } from "./shards.ts";
 
 const now = 1_700_000_000_000;
 
@@ -24,7 +26,7 @@ describe("a list of shards", () => {
     ]);
   });
 
-  test("takes an absent count for nothing, and writes that are none for none", () => {
+  test("takes an absent count for 0, and writes that are no number for 0", () => {
     const wrong = [undefined, null, "5", -1, Number.NaN, Number.POSITIVE_INFINITY];
     const shards = Object.fromEntries(wrong.map((writes, i) => [i, i === 0 ? {} : { count: 1, writes }]));
     expect(sumOf(shards)).toMatchObject({ total: 5, writes: 0, documents: 6, malformed: [] });
@@ -60,5 +62,58 @@ describe("a measurement is certain to include a write", () => {
       includesWrite(measurement, undefined, 0),
     ]).toEqual([false, false, false]);
     expect(includesWrite(summed, "7", 0)).toBe(false);
+  });
+});
+
+const asOf = toTimestamp(now);
+
+function listed(ids: readonly string[], malformed: readonly string[] = []): Measurement {
+  const shards = ids.map((id) => ({ id, count: 1, writes: 1, updatedAt: asOf }));
+  return { total: ids.length, writes: ids.length, asOf, documents: ids.length + malformed.length, shards, malformed };
+}
+const summed = (documents: number): Measurement => ({ total: 0, writes: 0, asOf, documents });
+
+test.each<[ids: string[], malformed: string[], silent: boolean]>([
+  [[], [], false],
+  [["0"], [], false],
+  [["0", "base"], [], false],
+  [["base"], ["0"], false],
+  [["0", "1"], [], true],
+  [["9999"], [], true],
+  [["0"], ["1"], true],
+  [["0", "imported"], [], true],
+])("of shards %j, malformed %j, some are silent: %j", (ids, malformed, silent) => {
+  expect(hasSilentShards(listed(ids, malformed))).toBe(silent);
+});
+
+test("of unlisted shards some are silent, since only two trigger the functions", () => {
+  expect(MAX_LISTED_SHARDS).toBeGreaterThanOrEqual(2);
+  expect(hasSilentShards(summed(MAX_LISTED_SHARDS + 1))).toBe(true);
+});
+
+test("a counter that counts a collection has no silent shards", () => {
+  expect(hasSilentShards({ ...summed(0), counted: { path: "posts", reads: 1 } })).toBe(false);
+});
+
+describe("how many shards lie beyond the shard count", () => {
+  test("is exact where they were listed; base and other documents do not", () => {
+    const ids = fc.uniqueArray(fc.oneof(fc.nat(20).map(String), fc.constantFrom("base", "imported")));
+    fc.assert(
+      fc.property(ids, fc.integer({ min: 1, max: 20 }), (some, count) => {
+        expect(shardsBeyond(listed(some), count)).toBe(some.filter((id) => Number(id) >= count).length);
+      }),
+    );
+  });
+
+  test("is never overestimated where they were not: one of them may be base", () => {
+    const ids = fc.uniqueArray(fc.oneof(fc.nat(40).map(String), fc.constant("base")), { minLength: 4 });
+    fc.assert(
+      fc.property(ids, fc.integer({ min: 1, max: 40 }), (some, count) => {
+        const beyond = shardsBeyond(summed(some.length), count);
+        expect(beyond).toBeGreaterThanOrEqual(0);
+        expect(beyond).toBeLessThanOrEqual(shardsBeyond(listed(some), count));
+      }),
+    );
+    expect(shardsBeyond(summed(13), 10)).toBe(2);
   });
 });
