@@ -25,10 +25,7 @@ export function latestDeletionTime(eventTime: string, now: Millis): Millis {
 /** How many counters an instance remembers, at about 300 bytes each. */
 const MEMORY_SIZE = 10_000;
 
-/**
- * @returns the event handler of one instance. It resolves when the write is counted or certain to be, and rejects when the
- *          event must be retried.
- */
+/** The event handler of one instance. It resolves when the write is counted or certain to be; else it rejects, for a retry. */
 export function createWakeHandler(backend: Backend): (event: WriteEvent) => Promise<void> {
   const { config, snapshotLag, now } = backend;
   const outcomes = new Map<string, Outcome>();
