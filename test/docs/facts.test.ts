@@ -116,3 +116,12 @@ test("CONTRIBUTING.md has every script of package.json, and no other", () => {
   const documented = [...readFileSync("CONTRIBUTING.md", "utf8").matchAll(/^\| `npm (?:run )?([\w:]+)/gm)];
   expect(documented.map(([, name = ""]) => name).sort()).toEqual(Object.keys(scripts).sort());
 });
+
+test("docs/dependencies.md names every direct dependency", () => {
+  const text = readFileSync("docs/dependencies.md", "utf8");
+  for (const file of ["package.json", "client/package.json", "functions/package.json"]) {
+    const { dependencies, devDependencies, peerDependencies } = JSON.parse(readFileSync(file, "utf8"));
+    const names = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies });
+    for (const name of names) expect(text, `${file}: ${name}`).toContain(`\`${name}\``);
+  }
+});
