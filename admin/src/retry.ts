@@ -9,7 +9,7 @@ const TRANSIENT = [1, 2, 4, 8, 10, 13, 14];
 const MAX_BACKOFF_MS = 10_000;
 
 /** Missing credentials also come as "unknown", but then no call was sent. */
-export function isTransient(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return TRANSIENT.includes(codeOf(error) ?? -1) && !String(error).includes("metadata from plugin");
 }
 

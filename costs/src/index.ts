@@ -8,4 +8,4 @@ export {
 export { DEFAULT_CONFIG } from "./defaultConfig.ts";
 export { type CostItem, type CostItemId, type MonthlyCosts, monthlyCosts } from "./monthlyCosts.ts";
 export { OPERATION_KINDS, type Operations, PRICES, type Prices, priceOf } from "./prices.ts";
-export type { DayPart, Traffic } from "./traffic.ts";
+export type { Traffic } from "./traffic.ts";

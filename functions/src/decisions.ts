@@ -9,7 +9,7 @@ export type { Config } from "./config.ts";
 export type { Published } from "./counterDocument.ts";
 export { decide, type ScheduledTask } from "./decide.ts";
 export { historyWrites } from "./history.ts";
-export { isPollLost, isSparse, publishInterval } from "./interval.ts";
+export { isPollLost, publishInterval } from "./interval.ts";
 export { type Measurement, shardsBeyond } from "./measurement.ts";
 export { nextPhase, pollDelay } from "./phase.ts";
 export { foldableShards, MAX_LISTED_SHARDS, shardIndex, TRIGGER_SHARDS } from "./shards.ts";

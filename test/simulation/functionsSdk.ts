@@ -25,4 +25,4 @@ export const getEventarc = notSimulated;
 
 /** The configuration comes from the scenario, so parameters have no values. */
 export const defineInt = (name: string) => ({ name, value: notSimulated });
-export const defineString = defineInt;
+export const defineString = (name: string) => defineInt(name);

@@ -136,7 +136,7 @@ function perform(action: Action, functions: CloudFunctions, callers: Callers): v
   else callers.act(action);
 }
 
-export function describe({ at: _, does, ...rest }: Action): string {
+function describe({ at: _, does, ...rest }: Action): string {
   const details = Object.entries(rest).map(([name, value]) => `${name} ${value}`);
   return [does, ...details].join(", ");
 }

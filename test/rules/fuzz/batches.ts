@@ -17,7 +17,7 @@ import {
 } from "./oracle.ts";
 import type { Fields, User, Value, World, Write } from "./rest.ts";
 
-export const GESTURES = [
+const GESTURES = [
   "increment",
   "toggle",
   "like",
@@ -201,7 +201,7 @@ const BAD_NONCES: Value[] = [...SIZES, text("abcd"), integer(12_345_678), { null
 const WINDOWS = [..."0123456789abcdef"];
 const BAD_WINDOWS = ["g", "10", "-1", "00", "A", "x.y"];
 
-export const SPOILS: Record<string, Spoiler> = {
+const SPOILS: Record<string, Spoiler> = {
   amount: (write, pick) => [transform(write, "count", { increment: choose(AMOUNTS, pick) })],
   "amount as maximum": (write, pick) => [transform(write, "count", { maximum: integer(pick) })],
   "amount as value": (write, pick) => [setField(write, "count", choose([...WRONG, ...AMOUNTS], pick))],

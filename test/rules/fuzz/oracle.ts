@@ -193,7 +193,7 @@ export function markWindows(windows: Record<string, [at: string, ...nonces: Valu
   return { mapValue: { fields: Object.fromEntries(fields) } };
 }
 
-export function windowOf(window: Value | undefined): Fields {
+function windowOf(window: Value | undefined): Fields {
   return (window?.mapValue as { fields?: Fields } | undefined)?.fields ?? {};
 }
 

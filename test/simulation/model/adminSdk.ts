@@ -145,7 +145,7 @@ export class WriteBatch extends Writes {
 }
 
 /** The writes in the printed history. */
-export function describe(writes: readonly Write[]): string {
+function describe(writes: readonly Write[]): string {
   return writes.map(({ kind, path }) => `${kind} ${path}`).join(", ") || "commit";
 }
 

@@ -111,7 +111,7 @@ export class FieldValue {
 export type Written = Value | FieldValue | { readonly [field: string]: Written };
 
 /** The new value of a field; `undefined` deletes it. An increment treats a field that is not a number as missing. */
-export function resolve(written: Written, before: Value | undefined, at: Micros): Value | undefined {
+function resolve(written: Written, before: Value | undefined, at: Micros): Value | undefined {
   if (isMap(written)) return setFields({}, written, at);
   if (!(written instanceof FieldValue)) return stored(written as Value);
   const { kind, operand, elements } = written;
