@@ -1,10 +1,12 @@
 /** What the built package is, from outside: its public API, its size, and what of it an app has to load. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 
-const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
+const root = fileURLToPath(new URL("..", import.meta.url));
+const read = (path: string) => readFileSync(`${root}/${path}`, "utf8");
 const { exports } = JSON.parse(read("client/package.json"));
 const entries = Object.keys(exports).map((entry) => (entry === "." ? "index" : entry.slice(2)));
 
@@ -102,4 +104,12 @@ test("nothing happens at import", () => {
     encoding: "utf8",
   });
   expect(bundle.replace(/import"firebase\/firestore";/g, "").trim()).toBe("");
+});
+
+test("errors are compared by code: an app may load the package twice, from ESM and from CommonJS", () => {
+  const sources = globSync("{core,client,admin,functions,costs,cli,web}/src/**/*.{ts,tsx}", { cwd: root });
+  const documents = globSync("{*.md,docs/**/*.md,client/*.md,examples/**/*.ts}", { cwd: root });
+  const product = [...sources.filter((file) => !file.endsWith(".test.ts")), ...documents];
+  expect(product.length).toBeGreaterThan(100);
+  expect(product.filter((file) => read(file).includes("instanceof CounterError"))).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { DocumentReference, Firestore } from "firebase-admin/firestore";
 import {
   BASE_SHARD,
+  CounterError,
   type CounterOptions,
   counterPath,
   createShardCountCache,
@@ -33,7 +34,8 @@ const counters = new WeakMap<Firestore, Record<string, Counter>>();
  * Creates a reference to a counter. No I/O. It takes some hundred bytes of memory per counter, as long as the process lives.
  *
  * @param id - any Firestore document id. `group:key`, such as `views:home`, is the recommended form
- * @throws CounterError `counter/invalid-id` or `counter/invalid-collection`
+ * @throws CounterError `counter/invalid-id`, `counter/invalid-collection`; `counter/invalid-reference` for a database of
+ *         another SDK
  *
  * @example
  * ```ts
@@ -43,15 +45,30 @@ const counters = new WeakMap<Firestore, Record<string, Counter>>();
 export function counter(firestore: Firestore, id: string, options: CounterOptions = {}): CounterRef {
   const { collection = DEFAULT_COLLECTION } = options;
   const path = counterPath(validName("collection", collection), validName("id", id));
-  const known = counters.get(firestore) ?? {};
+  const known = counters.get(firestoreOf({ firestore })) ?? {};
   counters.set(firestore, known);
   known[path] ??= { firestore, id, path, _shardCountCache: createShardCountCache(Date.now) };
   return known[path];
 }
 
+/**
+ * The database of a reference.
+ *
+ * @throws CounterError `counter/invalid-reference` unless it is a database of `firebase-admin`
+ */
+export function firestoreOf(ref: { readonly firestore: Firestore }): Firestore {
+  const firestore: Partial<Firestore> | undefined = ref?.firestore;
+  if (typeof firestore?.doc === "function") return ref.firestore;
+  throw new CounterError(
+    "counter/invalid-reference",
+    "the database or the reference is not of the server SDK; pass getFirestore() of firebase-admin/firestore, or a " +
+      "reference from counter() of firestore-tally/admin",
+  );
+}
+
 /** The counter document. */
-export function counterDoc({ firestore, path }: CounterRef): DocumentReference {
-  return firestore.doc(path);
+export function counterDoc(ref: CounterRef): DocumentReference {
+  return firestoreOf(ref).doc(ref.path);
 }
 
 /**
@@ -63,8 +80,8 @@ export function shardFor({ _shardCountCache }: Counter, by: number): string {
 }
 
 /** A shard document. */
-export function shardDoc({ firestore, path }: CounterRef, shard: string): DocumentReference {
-  return firestore.doc(`${shardsPath(path)}/${shard}`);
+export function shardDoc(ref: CounterRef, shard: string): DocumentReference {
+  return firestoreOf(ref).doc(`${shardsPath(ref.path)}/${shard}`);
 }
 
 /**

@@ -11,7 +11,7 @@ import {
 } from "../../core/src/index.ts";
 import { combine } from "./combine.ts";
 import { addIncrement, type CreateDocument, commitOnce, shardUpdate } from "./commit.ts";
-import { type Counter, type CounterRef, refreshShardCount, shardDoc } from "./counter.ts";
+import { type Counter, type CounterRef, counterDoc, firestoreOf, refreshShardCount, shardDoc } from "./counter.ts";
 import { addWithReceipt } from "./receipt.ts";
 import { retry } from "./retry.ts";
 
@@ -67,8 +67,8 @@ export async function incrementCounter(ref: CounterRef, by = 1, options: Increme
  * ```
  */
 export async function undoIncrement(ref: CounterRef, key: string): Promise<void> {
-  const { firestore, path } = ref;
-  const entry = await retry(() => firestore.doc(entryPath(path, validName("key", key))).get());
+  const document = firestoreOf(ref).doc(entryPath(ref.path, validName("key", key)));
+  const entry = await retry(() => document.get());
   if (!entry.exists) return;
   await retry(() => takeBack(ref as Counter, entry as QueryDocumentSnapshot)).catch((error) => {
     // The entry has gone: by an earlier attempt without a response, or by another process.
@@ -101,13 +101,15 @@ export function incrementCounterIn(
   const { key } = options;
   validIncrement(by, key);
   const counter = ref as Counter;
+  // First, because it refuses a reference of another SDK.
+  counterDoc(ref);
   void refreshShardCount(counter);
   addIncrement(writer as WriteBatch, counter, by, key === undefined ? undefined : entry(counter, key, by));
 }
 
 /** Creates the entry of a key, so that the increment cannot be committed again. */
-function entry({ firestore, path }: Counter, key: string, by: number): CreateDocument {
-  const document = firestore.doc(entryPath(path, key));
+function entry(counter: Counter, key: string, by: number): CreateDocument {
+  const document = firestoreOf(counter).doc(entryPath(counter.path, key));
   return (writer, shard) => writer.create(document, { by, shard, at: FieldValue.serverTimestamp() });
 }
 

@@ -1,7 +1,14 @@
 /** Queries over a group: its counters, the top of them, and the rank of one. */
 import type { Firestore, Query } from "firebase-admin/firestore";
-import { DEFAULT_COLLECTION, groupOf, type RankOptions, type TopOptions, toSnapshot } from "../../core/src/index.ts";
-import { type CounterRef, counterDoc } from "./counter.ts";
+import {
+  CounterError,
+  DEFAULT_COLLECTION,
+  groupOf,
+  type RankOptions,
+  type TopOptions,
+  toSnapshot,
+} from "../../core/src/index.ts";
+import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
 
 /** One of several counters: its id and its last published total. */
@@ -24,6 +31,8 @@ export interface ListOptions {
  * The counters of a group, by id, a page at a time. Cost: 1 read per counter returned.
  *
  * @param group - the part of their ids before the first colon; `""` for ids without a colon
+ * @throws CounterError `counter/invalid-option` for a group that is no string; `counter/invalid-reference` for a database
+ *         of another SDK
  *
  * @example
  * ```ts
@@ -37,7 +46,7 @@ export async function listCounters(
   options: ListOptions = {},
 ): Promise<ListedCounter[]> {
   const { limit = 100, after, collection = DEFAULT_COLLECTION } = options;
-  const all = firestore.collection(collection).where("group", "==", group).orderBy("__name__").limit(limit);
+  const all = groupIn(firestore, collection, group).orderBy("__name__").limit(limit);
   return await read(after === undefined ? all : all.startAfter(after));
 }
 
@@ -45,6 +54,7 @@ export async function listCounters(
  * The counters of a group with the largest totals or rates, the largest first. Cost: 1 read per counter returned.
  *
  * @param group - the part of their ids before the first colon: `"likes"` for `likes:post42`
+ * @throws CounterError `counter/invalid-option`, `counter/invalid-reference`, as for {@link listCounters}
  *
  * @example
  * ```ts
@@ -57,7 +67,7 @@ export async function topCounters(
   options: TopOptions = {},
 ): Promise<ListedCounter[]> {
   const { by = "total", limit = 10, collection = DEFAULT_COLLECTION } = options;
-  return await read(firestore.collection(collection).where("group", "==", group).orderBy(by, "desc").limit(limit));
+  return await read(groupIn(firestore, collection, group).orderBy(by, "desc").limit(limit));
 }
 
 /**
@@ -76,6 +86,14 @@ export async function counterRank(ref: CounterRef, options: RankOptions = {}): P
   if (value === undefined) return undefined;
   const above = counter.parent.where("group", "==", groupOf(ref.id)).where(by, ">", value).orderBy(by, "desc");
   return (await above.count().get()).data().count + 1;
+}
+
+function groupIn(firestore: Firestore, collection: string, group: unknown): Query {
+  if (typeof group === "string") return firestoreOf({ firestore }).collection(collection).where("group", "==", group);
+  throw new CounterError(
+    "counter/invalid-option",
+    `group is "${String(group)}"; pass what stands before the first colon of the counters' ids, such as "likes", or "" for ids without a colon`,
+  );
 }
 
 async function read(query: Query): Promise<ListedCounter[]> {

@@ -12,7 +12,7 @@ import {
   toSnapshot,
   validName,
 } from "../../core/src/index.ts";
-import { type CounterRef, counterDoc } from "./counter.ts";
+import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
 import { latestSnapshot } from "./latestSnapshot.ts";
 import { sumShards } from "./sum.ts";
 
@@ -138,6 +138,6 @@ export function onIncremented(
   return entryDoc(ref, key).onSnapshot((entry) => next(entry.exists), error);
 }
 
-function entryDoc({ firestore, path }: CounterRef, key: string) {
-  return firestore.doc(entryPath(path, validName("key", key)));
+function entryDoc(ref: CounterRef, key: string) {
+  return firestoreOf(ref).doc(entryPath(ref.path, validName("key", key)));
 }

@@ -8,7 +8,7 @@
 import { type DocumentReference, Timestamp } from "firebase-admin/firestore";
 import { ALREADY_EXISTS, CounterError, codeOf, type ReceiptDocument, receiptsPath } from "../../core/src/index.ts";
 import { commitOnce } from "./commit.ts";
-import type { Counter } from "./counter.ts";
+import { type Counter, firestoreOf } from "./counter.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -21,7 +21,7 @@ const RETRY_FOR_MS = DAY_MS / 2;
  * @throws CounterError `counter/unknown-outcome` if it may count; else Firestore's error
  */
 export async function addWithReceipt(counter: Counter, by: number): Promise<void> {
-  const receipt = counter.firestore.collection(receiptsPath(counter.path)).doc();
+  const receipt = firestoreOf(counter).collection(receiptsPath(counter.path)).doc();
   const start = Date.now();
   let tries = 0;
   try {

@@ -1,7 +1,7 @@
 /** Sets the total of a counter. */
 import { CounterError, shardsPath } from "../../core/src/index.ts";
 import { adjustBase, commitAdjustment, retryAdjustment, sumOf } from "./base.ts";
-import type { CounterRef } from "./counter.ts";
+import { type CounterRef, firestoreOf } from "./counter.ts";
 
 /**
  * Sets the total of a counter, at one instant between the call and its return: increments committed before it are discarded,
@@ -20,7 +20,7 @@ import type { CounterRef } from "./counter.ts";
 export async function resetCounter(ref: CounterRef, to: number): Promise<void> {
   validTotal(to);
   await retryAdjustment(ref, async () => {
-    const shards = await ref.firestore.collection(shardsPath(ref.path)).select("count").get();
+    const shards = await firestoreOf(ref).collection(shardsPath(ref.path)).select("count").get();
     const batch = ref.firestore.batch();
     adjustBase(batch, ref, shards, to - sumOf(shards));
     await commitAdjustment(batch);

@@ -3,7 +3,7 @@
  *
  *     0  done        1  failed or declined        2  wrong usage        130  interrupted
  */
-import { CounterError, codeOf } from "../../core/src/index.ts";
+import { codeOf, isCounterError } from "../../core/src/index.ts";
 import { escapeControls } from "./escape.ts";
 
 export const FAILED = 1;
@@ -36,7 +36,7 @@ export function toCommandError(error: unknown): CommandError {
   if (error instanceof CommandError) return error;
   const message = firstLine(error);
   const failed = (text: string) => new CommandError(FAILED, text, error);
-  if (error instanceof CounterError) {
+  if (isCounterError(error)) {
     const wrongUsage = /^counter\/invalid-(id|collection|amount|option)$/.test(error.code);
     return new CommandError(wrongUsage ? WRONG_USAGE : FAILED, message, error);
   }

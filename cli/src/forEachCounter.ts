@@ -10,7 +10,7 @@
  */
 
 import type { CounterRef } from "../../admin/src/index.ts";
-import { CounterError } from "../../core/src/index.ts";
+import { isCounterError } from "../../core/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, FAILED, toCommandError } from "./commandError.ts";
 import { escapeControls, shellQuote } from "./escape.ts";
@@ -103,7 +103,7 @@ async function runInOrder<Result>(
     const outcome = work(context.ref(id), (share) => setShare(id, share)).then(
       (result): Outcome<Result> => ({ id, ...result }),
       (error): Outcome<Result> => {
-        if (error instanceof CounterError) return { id, error: error.message };
+        if (isCounterError(error)) return { id, error: error.message };
         throw error;
       },
     );

@@ -13,6 +13,8 @@ export type CounterErrorCode =
   | "counter/invalid-collection"
   /** The key of a keyed increment cannot name a Firestore document. */
   | "counter/invalid-key"
+  /** The database, or the reference to a counter, belongs to another SDK: the web's or the server's. */
+  | "counter/invalid-reference"
   /** An option has a value it cannot have. */
   | "counter/invalid-option"
   /** On a server: the key counts already, with another amount. */
@@ -45,4 +47,9 @@ export class CounterError extends Error {
     super(`${code}: ${message}`, { cause });
     this.code = code;
   }
+}
+
+/** Whether an error is Tally's. By its code: an app may have loaded the class twice, from ESM and from CommonJS. */
+export function isCounterError(error: unknown): error is CounterError {
+  return String((error as { code?: unknown } | undefined)?.code).startsWith("counter/");
 }

@@ -6,7 +6,7 @@ export {
   NO_COUNTED_COLLECTION,
   parseCountedCollection,
 } from "./countedCollection.ts";
-export { CounterError, type CounterErrorCode } from "./errors.ts";
+export { CounterError, type CounterErrorCode, isCounterError } from "./errors.ts";
 export {
   HISTORY,
   type HistoryDocument,

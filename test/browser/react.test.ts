@@ -1,4 +1,4 @@
-/** `useCounter` in a real browser, inside StrictMode, with React's own checks on. */
+/** The React hooks in a real browser, inside StrictMode, with React's own checks on. */
 import { counter, incrementCounter } from "firestore-tally";
 import { createElement, StrictMode } from "react";
 import { renderToString } from "react-dom/server";
@@ -76,6 +76,63 @@ test("what was clicked is still shown, as pending, when the component comes back
   release();
   await tab.shows("pending", "false");
   await tab.shows("total", 1);
+});
+
+test("a click before the first total is pending, and counts once the total is there", async () => {
+  const [id, other] = ["react:loaded", "react:loading"];
+  const tab = await browser.open("react", { id, other });
+  await tab.shows("total", 0);
+  const release = await holdFirestore(tab.page);
+  await tab.click("change");
+  await tab.shows("total", "…");
+  await tab.shows("pending", "false");
+  await tab.click("increment");
+  await tab.shows("pending", "true");
+  await tab.shows("total", "…");
+  // Another component with the same counter shows it, too.
+  await tab.click("twice");
+  await tab.shows("second #pending", "true");
+  release();
+  await tab.shows("total", 1);
+  await tab.shows("pending", "false");
+  expect(await sumOfShards(other)).toBe(1);
+  expect(tab.problems).toEqual([]);
+});
+
+test("useIncremented is unknown without a key, then follows the clicks of the user at once", async () => {
+  const id = "likes:react";
+  const tab = await browser.open("reactLike", { id });
+  await tab.shows("liked", "undefined");
+  await tab.click("sign-in");
+  await tab.shows("liked", "false");
+  const key = await tab.page.textContent("#key");
+  const release = await holdFirestore(tab.page);
+  await tab.click("like");
+  await tab.shows("liked", "true");
+  expect(await sumOfShards(id)).toBe(0);
+  release();
+  await until(async () => (await sumOfShards(id)) === 1, "the like to be committed");
+  await tab.click("unlike");
+  await tab.shows("liked", "false");
+  await until(async () => (await sumOfShards(id)) === 0, "the like to be undone");
+  expect(tab.watches(`counters/${id}/entries/${key}`)).toBe(1);
+  expect(tab.problems).toEqual([]);
+});
+
+test("useIncremented ends its watch with the component, and reports a watch that the rules refuse", async () => {
+  const id = "likes:react-refused";
+  const tab = await browser.open("reactLike", { id });
+  await tab.click("sign-in");
+  await tab.shows("liked", "false");
+  const key = await tab.page.textContent("#key");
+  await tab.click("toggle");
+  await until(() => tab.watches(`counters/${id}/entries/${key}`) === 0, "the watch to end");
+  await tab.click("toggle");
+  await tab.shows("liked", "false");
+  await tab.click("other");
+  await tab.shows("liked", "undefined");
+  await tab.shows("error", "permission-denied");
+  await until(() => tab.watches(`counters/${id}/entries/${key}`) === 0, "the first watch to end");
 });
 
 test("another ref shows the other counter, and only that is watched", async () => {

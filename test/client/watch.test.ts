@@ -116,14 +116,11 @@ describe("own increments in a watch", () => {
     stop();
   });
 
-  test("that the rules refuse go again, and the error says which line to change", async () => {
+  test("that the rules refuse are removed from the total", async () => {
     const { db } = newClient();
     const ref = counter(db, "watch:refused");
     const { last, totals } = await watching(db, "watch:refused");
-    await expect(incrementCounter(ref, 5)).rejects.toMatchObject({
-      code: "counter/permission-denied",
-      message: expect.stringContaining("isAllowedAmount in firestore.rules"),
-    });
+    await expect(incrementCounter(ref, 5)).rejects.toMatchObject({ code: "counter/permission-denied" });
     await until(() => last().total === 0, "the refusal");
     expect(totals()).toEqual([0, 5, 0]);
     expect(last().pending).toBe(false);

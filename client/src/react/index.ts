@@ -1,2 +1,3 @@
 export type { CounterRef, IncrementOptions, Reference } from "firestore-tally";
 export { type UseCounter, type UseCounterOptions, useCounter } from "./useCounter.ts";
+export { type UseIncremented, useIncremented } from "./useIncremented.ts";

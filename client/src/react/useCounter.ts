@@ -8,19 +8,19 @@ import {
 } from "firestore-tally";
 import { useCallback, useMemo, useState, useSyncExternalStore } from "react";
 
-/** What to show before the first total has come. */
+/** What to render before the first total arrives. */
 export interface UseCounterOptions {
-  /** The total to render on the server, and until the first one has come: read it there with `getCounter`. */
+  /** The total to render on the server and until the first one arrives: read it on the server with `getCounter`. */
   initialTotal?: number | undefined;
 }
 
 /** A counter as a component sees it. */
 export interface UseCounter {
-  /** `undefined` until it is known. Increments of this client are in it at once. */
+  /** `initialTotal` or `undefined` until the first total arrives. From then on it holds increments of this client at once. */
   readonly total: number | undefined;
-  /** Whether `total` holds increments that the server has not acknowledged yet. */
+  /** Whether this client has increments that the server has not acknowledged yet; before the first total, too. */
   readonly pending: boolean;
-  /** Why the watch has ended, or else why the last increment failed. */
+  /** Why the watch has ended; otherwise, why the last increment failed. */
   readonly error: Error | undefined;
   /** Adds to the counter, as `incrementCounter` does. Never rejects: `error` says what went wrong. */
   readonly increment: (by?: number, options?: IncrementOptions) => Promise<void>;

@@ -124,8 +124,8 @@ export function addWrites(w: WriteBatch, { firestore }: Counter, plan: Increment
  * counts already. A browser may send a request again by itself, so contention may refuse a replay, too. Cost: 1 read, 2 with
  * a key.
  *
- * @returns the server's timestamp of the write, or of a later one; `null` if the key had counted before
- * @throws CounterError `counter/permission-denied` if it does not count
+ * @returns the server's timestamp of the write, or of a later one; `null` if the key counted before
+ * @throws CounterError `counter/permission-denied` if it does not count; it names the policy functions that may refuse it
  */
 async function confirmCommitted(
   { firestore, id }: Counter,
@@ -140,11 +140,17 @@ async function confirmCommitted(
   const mine = Bytes.fromUint8Array(nonce);
   if (shard?.get(`marks.${window}.nonces`)?.some((one: Bytes) => mine.isEqual(one))) return shard.get("at");
   if (isContended) throw cause;
-  if (entry && !undoneShard && (await readFromServer(doc(firestore, entry), LOOKUP_ATTEMPTS))?.get("by") === by)
-    return null;
+  const counted = entry && !undoneShard && (await readFromServer(doc(firestore, entry), LOOKUP_ATTEMPTS))?.get("by");
+  if (counted === by) return null;
   throw new CounterError(
     "counter/permission-denied",
-    `isAllowedAmount in firestore.rules denies ${by} for "${id}"`,
+    `firestore.rules refuse ${by} for "${id}"; ${
+      counted
+        ? `the key counts ${counted}, undo that first`
+        : entry
+          ? `the key must be the user's uid, isKeyed must name the group${undoneShard ? "" : ", isAllowedKeyedAmount must allow it"}`
+          : "isAllowedAmount must allow it; if isKeyed names the group, pass { key: uid }"
+    }`,
     cause,
   );
 }

@@ -84,11 +84,13 @@ export function counterDoc({ firestore, path }: CounterRef): DocumentReference {
  */
 export function refreshShardCount(counter: Counter): Promise<void> | undefined {
   const { _shardCountCache } = counter;
+  // First, because the SDK refuses a reference of the server SDK here.
+  const document = counterDoc(counter);
   if (!_shardCountCache._isStale()) return;
   counter._reading ??= new Promise<void>((resolve) => {
     setTimeout(resolve, SLOW_ACK_MS);
     _shardCountCache._requestSent();
-    readFromServer(counterDoc(counter), 1)
+    readFromServer(document, 1)
       .catch(() => undefined)
       .then((snapshot) => {
         _shardCountCache._requestAnswered();

@@ -2,9 +2,9 @@
 import type { FirestoreError } from "firebase/firestore";
 import type { CounterRef } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
-import { onCounter, type WatchOptions } from "./watch.ts";
+import { type WatchOptions, watchCounter } from "./watch.ts";
 
-/** The last snapshot, empty before the first has come; `error` once the watch has failed. */
+/** The last snapshot; before the first, `pending` alone or nothing. `error` once the watch has failed. */
 export type CounterState = Partial<CounterSnapshot> & { readonly error?: FirestoreError };
 
 /** What Svelte and RxJS call an observable state. */
@@ -36,13 +36,15 @@ export function counterStore(ref: CounterRef, options?: WatchOptions): CounterSt
       // A function of its own: the same one may subscribe twice.
       const subscriber = (state: CounterState) => next(state);
       subscribers.add(subscriber);
-      stop ??= onCounter(ref, become, (error) => become({ ...state, error }), options);
+      stop ??= watchCounter(ref, become, (error) => become({ ...state, error }), options);
       next(state);
       return () => {
         subscribers.delete(subscriber);
         if (subscribers.size > 0) return;
         stop?.();
         stop = undefined;
+        // Without a total it says no more than what was pending.
+        if (state.total === undefined) state = {};
       };
     },
     getSnapshot: () => state,

@@ -46,18 +46,28 @@ export function onCounter(
   ref: CounterRef,
   next: (snapshot: CounterSnapshot) => void,
   error?: (error: FirestoreError) => void,
-  options: WatchOptions = {},
+  options?: WatchOptions,
 ): () => void {
-  const { optimistic = true } = options;
+  return watchCounter(ref, (state) => "total" in state && next(state as CounterSnapshot), error, options);
+}
+
+/** As {@link onCounter}, but tells before the first total, too, whether increments of this client are pending. */
+export function watchCounter(
+  ref: CounterRef,
+  next: (state: Partial<CounterSnapshot>) => void,
+  error?: (error: FirestoreError) => void,
+  { optimistic = true }: WatchOptions = {},
+): () => void {
   const counter = ref as Counter;
   const own = optimistic ? ownIncrements(counter) : undefined;
   let published: CounterSnapshot | undefined;
-  let shown: string | undefined;
+  let shown = '{"pending":false}';
   const show = () => {
-    if (!published) return;
-    const snapshot = own ? { ...published, total: own._total, pending: own._pending } : published;
-    const text = JSON.stringify(snapshot);
-    if (shown !== text) next(snapshot);
+    const state = own
+      ? { ...published, ...(published && { total: own._total }), pending: own._pending }
+      : { ...published };
+    const text = JSON.stringify(state);
+    if (shown !== text) next(state);
     shown = text;
   };
   const stop = onSnapshot(
@@ -107,6 +117,8 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
       () => {},
     );
     this.#views.add(view);
+    // A later subscriber learns of increments that are pending.
+    this.#notifyViews();
     return () => {
       this.#views.delete(view);
       // Whoever comes back soon finds what was under way.
