@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+const text = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
+
+test("fields that grow with every write are exempt from indexes; those that are queried are not", () => {
+  const { fieldOverrides } = JSON.parse(text("../../firestore.indexes.json"));
+  const exempt = fieldOverrides
+    .filter(({ indexes }: { indexes: unknown[] }) => indexes.length === 0)
+    .map(({ collectionGroup, fieldPath }: Record<string, string>) => `${collectionGroup}.${fieldPath}`);
+  expect(exempt).toContain("counters.source");
+  const growing = [
+    "shards.shard",
+    "shards.count",
+    "shards.writes",
+    "shards.at",
+    "shards.marks",
+    "counters.asOf",
+    "counters.writes",
+  ];
+  const more = ["counters.publishes", "history.points", "history.expireAt", "receipts.expireAt"];
+  expect(exempt).toEqual(expect.arrayContaining([...growing, ...more]));
+  for (const queried of ["total", "rate", "group", "phase", "nextReconcileAt"])
+    expect(exempt).not.toContain(`counters.${queried}`);
+});
+
+test("docs/configuration.md lists what the field overrides do to collections of the same ids", () => {
+  type Override = { collectionGroup: string; fieldPath: string; ttl?: boolean; indexes: unknown[] };
+  const { fieldOverrides }: { fieldOverrides: Override[] } = JSON.parse(text("../../firestore.indexes.json"));
+  const ids = [...new Set(fieldOverrides.map(({ collectionGroup }) => collectionGroup))];
+  const fieldsOf = (id: string, which: (one: Override) => boolean) =>
+    fieldOverrides.filter((one) => one.collectionGroup === id && which(one)).map(({ fieldPath }) => fieldPath);
+  const wanted = ids.map((id) => [
+    [id],
+    fieldsOf(id, ({ indexes }) => indexes.length === 0),
+    fieldsOf(id, ({ ttl }) => ttl === true),
+  ]);
+
+  const document = text("../../docs/configuration.md");
+  const table = document.slice(document.indexOf("| collection id "));
+  const rows = table.slice(0, table.indexOf("\n\n")).split("\n").slice(2);
+  const namesIn = (cell: string) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+  const told = rows.map((row) => row.split("|").slice(1, 4).map(namesIn));
+  expect(told).toEqual(wanted);
+});

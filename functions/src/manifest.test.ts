@@ -1,0 +1,203 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { parse } from "yaml";
+import { MARK_LIFETIME_SECONDS, parseCountedCollection } from "../../core/src/index.ts";
+import { defaults } from "../testing/arbitraries.ts";
+import { DRIFT_EVENT } from "./alarm.ts";
+import { LONGEST_DELAY } from "./cause.ts";
+import { validConfig } from "./config.ts";
+import { parseMirrors } from "./mirror.ts";
+import { NOT_IN_EXTENSION, params } from "./parameters.ts";
+
+const text = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
+const manifest = parse(text("../../extension.yaml"));
+const typeOf = (name: string) => manifest.resources.find((one: { name: string }) => one.name === name).type;
+const resource = (name: string) => manifest.resources.find((one: { name: string }) => one.name === name).properties;
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe("the extension and the function kit are the same", () => {
+  type Param = { param: string; label: string; description: string; default: string; validationRegex?: string };
+  // The extension's alone: only a manifest must name the region of the trigger.
+  const declared: Param[] = manifest.params.filter(({ param }: Param) => param !== "DATABASE_REGION");
+  const shared = Object.values(params).filter(({ name }) => !NOT_IN_EXTENSION.includes(name));
+
+  test("the same parameters, in name, description and default", () => {
+    const told = declared.map(({ param, description, default: value }) => [param, description, value]);
+    const defined = shared.map(({ name, options }) => [name, options.description, String(options.default)]);
+    expect(defined).toEqual(told);
+    expect(manifest.params).toHaveLength(declared.length + 1);
+  });
+
+  test("the same check where decimals are entered, and every default passes its own", () => {
+    for (const { options, name } of shared) {
+      const { param: _, label: __, description: ___, ...rest } = declared.find(({ param }) => param === name) as Param;
+      if (options.input && "text" in options.input) expect(rest).toMatchObject(options.input.text);
+      expect(String(options.default)).toMatch(new RegExp(rest.validationRegex ?? ""));
+    }
+  });
+
+  test("the extension offers the regions that have 1st-generation functions, and no other", () => {
+    // https://cloud.google.com/functions/1stgendocs/locations
+    const firstGeneration = [
+      ...["asia-east1", "asia-east2", "asia-northeast1", "asia-northeast2", "europe-west1", "europe-west2"],
+      ...["us-central1", "us-east1", "us-east4", "us-west1", "asia-northeast3", "asia-southeast1", "asia-southeast2"],
+      ...["asia-south1", "australia-southeast1", "europe-central2", "europe-west3", "europe-west6"],
+      ...["northamerica-northeast1", "southamerica-east1", "us-west2", "us-west3", "us-west4"],
+    ];
+    const { options } = manifest.params.find(({ param }: Param) => param === "LOCATION");
+    const offered: string[] = options.map(({ value }: { value: string }) => value);
+    expect(offered.toSorted()).toEqual(firstGeneration.toSorted());
+    expect(["aggregate", "sweep"].map((name) => typeOf(name))).toEqual(
+      Array(2).fill("firebaseextensions.v1beta.function"),
+    );
+  });
+
+  test.each(["PREINSTALL.md", "POSTINSTALL.md"])("%s names no parameter that the extension does not have", (file) => {
+    const known = [...manifest.params.map(({ param }: Param) => param), "EXT_INSTANCE_ID", ...NOT_IN_EXTENSION];
+    const names = [...text(`../../${file}`).matchAll(/\$\{param:(\w+)\}|`([A-Z]+(?:_[A-Z]+)*)`/g)];
+    expect(names.length).toBeGreaterThan(3);
+    for (const [, substituted, told] of names) expect(known).toContain(substituted ?? told);
+  });
+
+  test("POSTINSTALL.md names every function, and how many functions of the rules hold the policy", () => {
+    const document = text("../../POSTINSTALL.md");
+    for (const { name } of manifest.resources) expect(document).toContain(`-${name}\``);
+    const [policy = ""] = text("../../firestore.rules").split("// ── Counters ──");
+    const functions = policy.match(/^ +function /gm) ?? [];
+    expect(document).toContain(
+      `${["No", "One", "Two", "Three", "Four", "Five", "Six"][functions.length]} small functions`,
+    );
+  });
+
+  test("POSTINSTALL.md explains each line that the functions log", () => {
+    const document = text("../../POSTINSTALL.md").replace(/\s+/g, " ");
+    const sources = readdirSync(new URL(".", import.meta.url)).filter((file) => !file.endsWith(".test.ts"));
+    const logged = sources.flatMap((file) => [
+      ...text(`./${file}`).matchAll(/(?:logError\(|logger\.\w+\(|message =|missing:|incomplete:)\s*"([^":;,]+)/g),
+    ]);
+    // The task queue takes the place of timers in production.
+    const messages = logged.map(([, message = ""]) => message).filter((one) => one !== "an aggregation failed");
+    expect(messages.length).toBeGreaterThan(9);
+    for (const message of messages) expect(document).toContain(`\`${message}`);
+  });
+
+  test("the event that is published is declared", () => {
+    expect(manifest.events.map(({ type }: { type: string }) => type)).toEqual([DRIFT_EVENT]);
+  });
+
+  test("the manifest's check of seconds accepts what the functions accept", () => {
+    const seconds = ["shrinkCooldown", "minInterval", "maxInterval"] as const;
+    for (const field of seconds) {
+      const { name } = params[`${field}Seconds`];
+      const check = new RegExp(declared.find(({ param }) => param === name)?.validationRegex ?? "^$");
+      const widest = { ...defaults, minInterval: 1_000, maxInterval: LONGEST_DELAY };
+      for (let value = 0; value <= 90_000; value++) {
+        const isValid = value >= (field === "shrinkCooldown" ? MARK_LIFETIME_SECONDS : 1);
+        const isAccepted = isValid && value <= (field === "shrinkCooldown" ? 86_400 : LONGEST_DELAY / 1_000);
+        if (check.test(String(value)) !== isAccepted)
+          expect(`${name}=${value}`).toBe(isAccepted ? "accepted" : "refused");
+        if (isAccepted && value % 997 === 0)
+          expect(() => validConfig({ ...widest, [field]: value * 1_000 })).not.toThrow();
+      }
+    }
+  });
+
+  test("the manifest's check accepts what is a valid path, and a valid list of mirrors", () => {
+    const checkOf = (name: string) => new RegExp(declared.find(({ param }) => param === name)?.validationRegex ?? "^$");
+    const paths = ["posts", "posts/{post}/comments", "a/{x}/b/{y}/c"];
+    const lists = ["", "likes=posts/{key}.likes", "likes=posts/{key}.likes, views=a/{key}.b.c,posts=site/home.posts"];
+    for (const path of paths) expect(parseCountedCollection(path)?.join("/")).toBe(path);
+    for (const path of paths) expect(path).toMatch(checkOf("COUNTED_COLLECTION"));
+    for (const list of lists) expect(parseMirrors(list)).toHaveLength(list ? list.split(",").length : 0);
+    for (const list of lists) expect(list).toMatch(checkOf("MIRRORS"));
+    for (const path of ["posts/{post}", "/posts", "posts/"]) expect(path).not.toMatch(checkOf("COUNTED_COLLECTION"));
+    for (const list of ["likes", "likes=posts", "a=b.c,"]) expect(list).not.toMatch(checkOf("MIRRORS"));
+  });
+
+  const source = text("./triggers.ts");
+
+  test("the same functions", () => {
+    const exported = [...source.matchAll(/^export (?:const|function) (\w+)/gm)].map(([, name]) => name);
+    expect(exported).toEqual(manifest.resources.map(({ name }: { name: string }) => name));
+  });
+
+  test.each([
+    ["wake", "onDocumentCreated", "created"],
+    ["wakezero", "onDocumentUpdated", "updated"],
+    ["wakebase", "onDocumentUpdated", "updated"],
+  ])("the same trigger and retries for a shard: %s", (name, trigger, event) => {
+    const [, path] =
+      new RegExp(`const ${name} = ${trigger}\\(\\s*{ document: expr\`(.+)\`, \\.\\.\\.retried }`).exec(source) ?? [];
+    const { eventType, eventFilters, retryPolicy } = resource(name).eventTrigger;
+    expect(eventType).toBe(`google.cloud.firestore.document.v1.${event}`);
+    expect(eventFilters).toEqual([
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the manifest's
+      { attribute: "database", value: "${param:DATABASE_ID}" },
+      {
+        attribute: "document",
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's
+        value: path?.replace("${params.collection}", "${param:COLLECTION}"),
+        operator: "match-path-pattern",
+      },
+    ]);
+    expect([/retried = \{.*retry: true/.test(source), retryPolicy]).toEqual([true, "RETRY_POLICY_RETRY"]);
+  });
+
+  test("the same triggers for documents that are counted: creations and deletions, with retries", () => {
+    const [, path] = /const counted = \{ document: expr`(.+)`, \.\.\.retried/.exec(source) ?? [];
+    for (const [name, event] of [
+      ["created", "onDocumentCreated"],
+      ["deleted", "onDocumentDeleted"],
+    ] as const) {
+      const { eventType, eventFilters, retryPolicy } = resource(name).eventTrigger;
+      expect(source).toContain(`export const ${name} = ${event}(counted, `);
+      expect(eventType).toBe(`google.cloud.firestore.document.v1.${name}`);
+      expect(eventFilters).toEqual([
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the manifest's
+        { attribute: "database", value: "${param:DATABASE_ID}" },
+        {
+          attribute: "document",
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's
+          value: path?.replace("${params.countedCollection}", "${param:COUNTED_COLLECTION}"),
+          operator: "match-path-pattern",
+        },
+      ]);
+      expect(retryPolicy).toBe("RETRY_POLICY_RETRY");
+    }
+  });
+
+  test("the same retries and rates of tasks, the same schedule and time limit of a sweep", () => {
+    const numbersOf = (name: string) => {
+      const [, literal = ""] = new RegExp(`${name} = \\{(.+)\\}`).exec(source) ?? [];
+      return Object.fromEntries([...literal.matchAll(/(\w+): (\d+)/g)].map(([, key, n]) => [key, Number(n)]));
+    };
+    const { retryConfig, rateLimits } = resource("aggregate").taskQueueTrigger;
+    expect({ retryConfig, rateLimits }).toEqual({
+      retryConfig: numbersOf("retryConfig"),
+      rateLimits: numbersOf("rateLimits"),
+    });
+    expect(resource("sweep").scheduleTrigger.schedule).toBe(/schedule = "(.+)"/.exec(source)?.[1]);
+    expect(resource("sweep").timeout).toBe(`${/timeoutSeconds: (\d+)/.exec(source)?.[1]}s`);
+  });
+});
+
+test("in a plain codebase and a kit every function has the account, the region and the bounds of the parameters", async () => {
+  vi.stubEnv("EXT_INSTANCE_ID", undefined);
+  vi.resetModules();
+  const { params } = await import("./parameters.ts");
+  type Endpoint = { [option: string]: unknown; taskQueueTrigger?: object };
+  for (const [name, deployed] of Object.entries(await import("./triggers.ts"))) {
+    const { __endpoint: endpoint } = deployed as unknown as { __endpoint: Endpoint };
+    const wanted = { platform: "gcfv2", concurrency: 20, availableMemoryMb: 512 };
+    expect(endpoint, name).toMatchObject(wanted);
+    expect([endpoint.region].flat(), name).toEqual([params.location]);
+    expect([endpoint.serviceAccountEmail, endpoint.maxInstances], name).toEqual([
+      params.serviceAccount,
+      params.maxInstances,
+    ]);
+    if (name !== "aggregate") continue;
+    const { retryConfig, rateLimits } = resource("aggregate").taskQueueTrigger;
+    expect(endpoint.taskQueueTrigger).toMatchObject({ retryConfig, rateLimits });
+  }
+});
