@@ -99,13 +99,13 @@ export async function playHistory(
       await instances[step.instance]?.(delivered[step.pick % delivered.length] as WriteEvent);
     } else if (step.do === "die" && undelivered.length > 0) {
       // Dies at some await: the event stays undelivered, as Firestore would see it, and comes again later.
-      await createWakeHandler(mortal(backend, step.after))(
+      await createWakeHandler(crashingAfter(backend, step.after))(
         undelivered[step.pick % undelivered.length] as WriteEvent,
       ).catch(() => undefined);
     } else if (step.do === "task" && tasks.length > 0) {
       const task = take(tasks, step.pick);
       // At least once: a task may die and run again, or run twice.
-      await runTask(mortal(backend, step.pick % 4), task).catch(() => undefined);
+      await runTask(crashingAfter(backend, step.pick % 4), task).catch(() => undefined);
       await runTask(backend, task);
     } else if (step.do === "wait") {
       await sleep(150);
@@ -115,9 +115,9 @@ export async function playHistory(
   for (let task = tasks.shift(); task; task = tasks.shift()) await runTask(backend, task);
 }
 
-/** A backend whose instance dies after some calls of Firestore or the queue. */
-function mortal(backend: Backend, after: number): Backend {
-  let left = after;
+/** A backend whose instance crashes after some calls of the clock or the queue. */
+function crashingAfter(backend: Backend, calls: number): Backend {
+  let left = calls;
   const live = () => {
     if (left-- <= 0) throw new Error("died");
   };
