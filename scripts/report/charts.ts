@@ -3,12 +3,11 @@
  * with a title and a description for screen readers. The colours are those of Okabe and Ito, which people with any kind of
  * colour vision can tell apart (https://jfly.uni-koeln.de/color/); symbols and labels repeat what colours say.
  */
-import { type EChartsOption, init, type LineSeriesOption, type ScatterSeriesOption } from "echarts";
+import { type EChartsOption, init, type LineSeriesOption } from "echarts";
 import type { LoadResult } from "../../bench/contest.ts";
 import type { SimulatedRun } from "../../bench/simulation/summary.ts";
-import { loadTitle, TITLES } from "../../bench/tables.ts";
+import { TITLES } from "../../bench/tables.ts";
 import { formatWhole } from "../../cli/src/format.ts";
-import { PRICES } from "../../costs/src/index.ts";
 
 export const THEMES = {
   light: {
@@ -47,8 +46,6 @@ export function charts(
   return [
     ...viral("viral", contest, "1 to 100/s"),
     ...viral("slow", slow, "1 to 1000/s"),
-    acknowledgement(contest),
-    dollars(contest),
     ...runs.filter(({ scenario }) => scenario === "flash crowd 1,000/s").map(crowd),
     ...runs.filter(({ scenario }) => scenario === "day").map(day),
   ];
@@ -169,126 +166,6 @@ function viral(name: string, results: readonly LoadResult[], step: string): Char
     }),
   };
   return [chart];
-}
-
-/** Approaches from top to bottom within a load, each with a symbol. */
-const SYMBOLS = { single: "triangle", recipe: "rect", tally: "circle" } as const;
-
-/** Pixels between the dots of a load, of a load, and above and below all loads. */
-const [BETWEEN, ROW, ABOVE, BELOW] = [17, 74, 110, 58];
-
-interface Figure {
-  readonly of: (result: LoadResult) => number;
-  readonly text: (value: number) => string;
-}
-
-/** A dot with its value for each load and approach. @param never  where dots without a finite value are drawn, as outlines */
-function dots(results: readonly LoadResult[], { of, text }: Figure, theme: Theme, never = 0): EChartsOption {
-  const series = Object.entries(SYMBOLS).map(([name, symbol], n): ScatterSeriesOption => {
-    const approach = name as keyof typeof SYMBOLS;
-    const color = theme[approach];
-    const data = results
-      .filter((result) => result.approach === approach)
-      .map((result) => {
-        const value = of(result);
-        const style = { color: "transparent", borderColor: color, borderWidth: 2, opacity: 1 };
-        return Number.isFinite(value)
-          ? { value: [value, loadTitle(result.load)], label: { formatter: text(value) } }
-          : {
-              value: [never, loadTitle(result.load)],
-              label: { formatter: text(value), position: "left" as const },
-              itemStyle: style,
-            };
-      });
-    return {
-      ...{ type: "scatter", name: TITLES[approach], symbol, symbolSize: 11, symbolOffset: [0, (n - 1) * BETWEEN] },
-      ...{ itemStyle: { color, opacity: 1 }, data, clip: false },
-      label: { show: true, color, fontSize: SMALL, distance: 7, position: "right" },
-    };
-  });
-  return {
-    grid: { left: 130, right: 60, top: ABOVE, bottom: BELOW },
-    legend: {
-      ...{ left: 8, top: 58, itemGap: 28, itemWidth: 12, itemHeight: 12 },
-      textStyle: { color: theme.ink, fontSize: SMALL + 1 },
-    },
-    yAxis: {
-      ...axis(theme, "increments offered", 108),
-      ...{ type: "category", data: loadsOf(results).map(loadTitle), inverse: true, splitLine: { show: false } },
-      axisLabel: { color: theme.ink, fontSize: SMALL + 1 },
-      splitArea: { show: true, areaStyle: { color: [theme.offered, "transparent"], opacity: 0.45 } },
-    },
-    series,
-  };
-}
-
-function loadsOf(results: readonly LoadResult[]): string[] {
-  return [...new Set(results.map(({ load }) => load))];
-}
-
-function heightOf(results: readonly LoadResult[]): number {
-  return ABOVE + BELOW + ROW * loadsOf(results).length;
-}
-
-function inWords(results: readonly LoadResult[], { of, text }: Figure): string {
-  const each = (result: LoadResult) => `${TITLES[result.approach]} ${text(of(result))}`;
-  const under = (load: string) => results.filter((result) => result.load === load).map(each);
-  return loadsOf(results)
-    .map((load) => `${loadTitle(load)}: ${under(load).join(", ")}`)
-    .join("; ");
-}
-
-function duration(millis: number): string {
-  if (!Number.isFinite(millis)) return "never";
-  return millis < 1_000 ? `${Math.round(millis)} ms` : `${Number((millis / 1_000).toFixed(1))} s`;
-}
-
-function acknowledgement(results: readonly LoadResult[]): Chart {
-  const figure: Figure = { of: (result) => result.acknowledgement.p95, text: duration };
-  const slowest = Math.max(...results.map(figure.of).filter(Number.isFinite));
-  // A power of ten has a tick; this one is well apart from the slowest.
-  const never = 10 ** (Math.floor(Math.log10(2 * slowest)) + 1);
-  return {
-    name: "acknowledgement",
-    title: "How long an increment takes",
-    subtitle: "Until 95 of 100 are acknowledged; never, if more than 5 of 100 were pending when the load had ended",
-    description: `Until 95 of 100 increments are acknowledged. ${inWords(results, figure)}.`,
-    height: heightOf(results),
-    option: (theme) => ({
-      ...dots(results, figure, theme, never),
-      xAxis: {
-        ...axis(theme, "time until acknowledged, 95th percentile, logarithmic"),
-        ...{ type: "log", min: 10, max: never },
-        axisLabel: {
-          ...axis(theme, "").axisLabel,
-          formatter: (value: number) => duration(value === never ? Number.POSITIVE_INFINITY : value),
-        },
-      },
-    }),
-  };
-}
-
-function dollars(results: readonly LoadResult[]): Chart {
-  const figure: Figure = { of: ({ dollarsPerMillion }) => dollarsPerMillion, text: (value) => `$${value.toFixed(2)}` };
-  return {
-    name: "dollars",
-    title: "What a million increments cost",
-    subtitle: "Accepted increments; clients and functions together, without what watchers read",
-    description: `Dollars for a million accepted increments. ${inWords(results, figure)}.`,
-    height: heightOf(results),
-    option: (theme) => {
-      const chart = dots(results, figure, theme);
-      const [first, ...others] = chart.series as ScatterSeriesOption[];
-      const markLine: ScatterSeriesOption["markLine"] = {
-        ...{ symbol: "none", silent: true, z: 1, data: [{ xAxis: PRICES.nam5.write * 1e6 }] },
-        lineStyle: { color: theme.muted, type: "dashed", width: 1.5 },
-        label: { formatter: "the write itself", color: theme.muted, fontSize: SMALL, position: "start" },
-      };
-      const numbers = axis(theme, "US$ per million increments, prices of nam5");
-      const axisLabel = { ...numbers.axisLabel, formatter: (value: number) => `$${value}` };
-      return { ...chart, xAxis: { ...numbers, min: 0, axisLabel }, series: [{ ...first, markLine }, ...others] };
-    },
-  };
 }
 
 /**

@@ -5,7 +5,6 @@ import { formatDollars, formatNumber, formatWhole } from "../../cli/src/format.t
 import {
   ALTERNATIVE_PRICES,
   type CostItem,
-  type CostItemId,
   compareDesigns,
   type DesignCosts,
   highestRate,
@@ -221,32 +220,6 @@ function comparison(): string {
   return table(["a month", "what", "Tally", "10 fixed shards", "as many as the peak needs", "Redis"], 2, rows);
 }
 
-/** What Tally and Redis are made of, in each example. */
-function breakdown(): string {
-  const rows = EXAMPLES.map((example) => {
-    const { costs, designs } = compared(example);
-    const [tally, , , redis] = designs;
-    const items = costs.flatMap((one) => one.items);
-    const sum = (isWanted: (id: CostItemId) => boolean) =>
-      items.reduce((all, item) => all + (isWanted(item.id) ? item.dollars : 0), 0);
-    const part = ({ items: parts }: DesignCosts, wanted: string) =>
-      money(parts.find((item) => item.name === wanted)?.dollars ?? 0);
-    const isReaders = (id: CostItemId) => id === "watchers" || id === "readers";
-    return [
-      example.name,
-      money(sum((id) => id === "increments")),
-      money(sum(isReaders)),
-      money(sum((id) => id !== "increments" && !isReaders(id))),
-      part(tally, "CPU and memory"),
-      part(redis, "1 GiB of Redis"),
-      part(redis, "invocations"),
-      part(redis, "CPU and memory"),
-    ];
-  });
-  const ofTally = ["increments", "readers", "functions' work", "their CPU"];
-  return table(["what", ...ofTally, "Redis: instance", "Redis: invocations", "Redis: CPU"], 1, rows);
-}
-
 /** From how many increments a month on Redis is cheaper for one counter that is written evenly. */
 export function breakEven(views: number): number {
   let [low, high] = [1e3, 1e12];
@@ -296,7 +269,6 @@ export function costParts(): Parts {
     "costs:old": rates(),
     "costs:examples": shapes(),
     "costs:comparison": comparison(),
-    "costs:breakdown": breakdown(),
     "costs:even": breakEvens(),
     "costs:alternatives": alternativePrices(),
   };

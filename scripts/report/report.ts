@@ -15,14 +15,14 @@ import { fill, type Parts } from "./fill.ts";
 /** Every file with computed parts, as it should be, by its path from the repository's root. */
 export function documents(): Record<string, string> {
   const [contest, slow, simulation] = [readResults("contest"), readResults("slow"), readResults("simulation").results];
-  const [speed, outcome, bill] = Object.values(TABLES.contest(contest.results));
+  const [speed] = Object.values(TABLES.contest(contest.results));
   const [slowSpeed] = Object.values(TABLES.contest(slow.results));
-  const single = (name: "overhead" | "aggregation" | "freshness" | "crowd") =>
+  const single = (name: "overhead" | "freshness" | "crowd") =>
     Object.values(TABLES[name](readResults(name).results as never)).join("\n\n");
   const tables = {
     "bench:conditions": conditions(contest),
-    ...{ "bench:speed": speed, "bench:exactness": outcome, "bench:costs": bill, "bench:slow": slowSpeed },
-    ...{ "bench:overhead": single("overhead"), "bench:aggregation": single("aggregation") },
+    ...{ "bench:speed": speed, "bench:slow": slowSpeed },
+    "bench:overhead": single("overhead"),
     ...{ "bench:rates": single("freshness"), "bench:crowds": single("crowd"), simulation: figures(simulation) },
     ...costParts(),
   } as Parts;
