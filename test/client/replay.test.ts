@@ -23,7 +23,7 @@ import { sumOfShards } from "../../testkit/storedCounter.ts";
 import { cuttingProxy } from "../../testkit/tcpProxy.ts";
 import { until } from "../../testkit/until.ts";
 import { integer, markWindows, nonceOf, numberOf } from "../rules/fuzz/oracle.ts";
-import { ADMIN, database as connect, type Database, type Fields, type Value } from "../rules/fuzz/rest.ts";
+import { ADMIN, database as connect, type Database, type Fields, type Value } from "../rules/rest.ts";
 
 const firestoreHost = process.env.FIRESTORE_EMULATOR_HOST as string;
 const CLIENTS = 10;

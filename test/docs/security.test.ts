@@ -8,7 +8,7 @@ const document = readFileSync("docs/security.md", "utf8")
   .replace(/(?<=[^\n|])\n(?=[^\n|#-])/g, " ");
 
 /** `test/rules/rules.test.ts` "refuses the replay of a write" */
-const citations = [...document.matchAll(/`([\w/]+\.test\.ts)` "([^"]+)"/g)].map(([, file = "", name = ""]) => ({
+const citations = [...document.matchAll(/`([\w/.]+\.ts)` "([^"]+)"/g)].map(([, file = "", name = ""]) => ({
   file,
   name,
 }));

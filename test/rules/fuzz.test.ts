@@ -1,96 +1,111 @@
 /**
- * Throws random batches of writes at the rules. An oracle that knows nothing of the rules says what each accepted batch
- * must have done. `TALLY_SEED=… ` replays a run.
+ * Sends random batches of writes to the rules. An oracle checks each accepted batch by its effect on the documents.
+ * `TALLY_SEED=…` replays a run.
  */
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import { anyStep, entry, like, makeBatch, type Scene, type Step } from "./fuzz/batches.ts";
-import { genesis, judge, numberOf, place } from "./fuzz/oracle.ts";
-import { ADMIN, type Database, database, type User, type World, type Write } from "./fuzz/rest.ts";
+import { arbitraryStep, createBatch, type Step } from "./fuzz/batches.ts";
+import { countersOf, findViolation, initialDocuments, numberOf } from "./fuzz/oracle.ts";
+import { type BatchContext, entry, like } from "./fuzz/writes.ts";
+import { ADMIN, type Database, database, type User, type World, type Write } from "./rest.ts";
 
 const PROJECT = "demo-tally-fuzz";
 const RULES = readFileSync("firestore.rules", "utf8");
 const SEED = Number(process.env.TALLY_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-/** Worlds that are played side by side, each on counters of its own. */
+/** Concurrent sequences of worlds. Each world has its own counters. */
 const LANES = 4;
-/** Worlds that a lane plays one after another, each with up to so many batches. */
+/** Worlds of a lane, and the most batches of a world. */
 const WORLDS = 20;
 const BATCHES = 40;
-/** The same for weakened rules, where the first find ends it: most are found within ten. */
+/** Worlds of a lane for weakened rules. The first violation ends the run, mostly within ten worlds. */
 const WORLDS_TO_FIND = 120;
 
 beforeAll(() => console.log(`fuzz: TALLY_SEED=${SEED}`));
 
-/** How many batches of each kind were thrown, and how many of them were accepted. */
-class Tally {
-  thrown = 0;
+/** How many batches of each kind were sent, and how many were accepted. */
+class Statistics {
+  sent = 0;
   accepted = 0;
-  readonly kinds = new Map<string, { thrown: number; accepted: number }>();
+  readonly kinds = new Map<string, { sent: number; accepted: number }>();
 
-  count({ gestures, spoils }: Step, accepted: boolean): void {
+  count({ actions, corruptions }: Step, accepted: boolean): void {
     const kinds =
-      spoils.length > 0 ? spoils.map(({ how }) => `spoilt: ${how}`) : [gestures.map((it) => it.do).join("+")];
-    this.thrown++;
+      corruptions.length > 0
+        ? corruptions.map(({ how }) => `corrupted: ${how}`)
+        : [actions.map((it) => it.do).join("+")];
+    this.sent++;
     if (accepted) this.accepted++;
     for (const kind of new Set(kinds)) {
-      const so = this.kinds.get(kind) ?? { thrown: 0, accepted: 0 };
-      this.kinds.set(kind, { thrown: so.thrown + 1, accepted: so.accepted + Number(accepted) });
+      const so = this.kinds.get(kind) ?? { sent: 0, accepted: 0 };
+      this.kinds.set(kind, { sent: so.sent + 1, accepted: so.accepted + Number(accepted) });
     }
   }
 
-  /** @returns every kind that was accepted at least once; the others are lumped together */
+  /** @returns a line for every kind that was accepted at least once, and one for all others */
   report(): string {
-    const kinds = [...this.kinds].sort(([, a], [, b]) => b.accepted - a.accepted || b.thrown - a.thrown);
+    const kinds = [...this.kinds].sort(([, a], [, b]) => b.accepted - a.accepted || b.sent - a.sent);
     const reached = kinds.filter(([, { accepted }]) => accepted > 0);
-    const never = kinds.slice(reached.length).reduce((sum, [, { thrown }]) => sum + thrown, 0);
-    const lines = reached.map(([kind, { accepted, thrown }]) => `  ${accepted} of ${thrown}  ${kind}`);
+    const never = kinds.slice(reached.length).reduce((sum, [, { sent }]) => sum + sent, 0);
+    const lines = reached.map(([kind, { accepted, sent }]) => `  ${accepted} of ${sent}  ${kind}`);
     return [...lines, `  0 of ${never}  ${kinds.length - reached.length} other kinds`].join("\n");
   }
 }
 
-/** The rules have accepted what they must not. Tells all it takes to see it happen. */
+/** The rules have accepted a batch that they must refuse. The message has all that a replay needs. */
 class Violation extends Error {
   constructor(fault: string, user: User, writes: readonly Write[], world: World) {
     const before = Object.fromEntries(Object.entries(world).filter(([path]) => writes.some((it) => it.path === path)));
-    super(`accepted as ${user ?? "nobody"}, but ${fault}:\n${JSON.stringify({ user, writes, before }, null, 1)}`);
+    super(
+      `accepted as ${user ?? "a client that is signed out"}, but ${fault}:\n${JSON.stringify({ user, writes, before }, null, 1)}`,
+    );
   }
 }
 
 let worlds = 0;
 
-/** Throws one batch after another at a new world. @throws Violation */
-async function play(db: Database, history: readonly Step[], tally: Tally): Promise<void> {
-  const where = place(`${process.pid}x${worlds++}`);
-  await db.commit(ADMIN, genesis(where));
-  const scene: Scene = { ...where, world: await db.read(where.paths), turn: 0 };
+/** Sends batches to a new world, one after another. @throws Violation */
+async function runWorld(db: Database, history: readonly Step[], statistics: Statistics): Promise<void> {
+  const where = countersOf(`${process.pid}x${worlds++}`);
+  await db.commit(ADMIN, initialDocuments(where));
+  const context: BatchContext = { ...where, world: await db.read(where.paths), nextNonce: 0 };
   for (const step of history) {
     const { user } = step;
-    const before = scene.world;
-    const writes = makeBatch(step, scene);
+    const before = context.world;
+    const writes = createBatch(step, context);
     if (writes.length === 0) continue;
     const from = Date.now();
     const accepted = (await db.commit(user, writes)) === 200;
     const span = { from, to: Date.now() };
-    tally.count(step, accepted);
+    statistics.count(step, accepted);
     if (!accepted) continue;
     const after = await db.read(where.paths);
-    const fault = judge(where, before, after, user, writes, span);
+    const fault = findViolation(where, before, after, user, writes, span);
     if (fault) throw new Violation(fault, user, writes, before);
     if ((await db.commit(user, writes)) === 200) throw new Violation("so is its replay", user, writes, before);
-    scene.world = after;
+    context.world = after;
   }
 }
 
-/** @returns what was found first, if anything, after throwing batches at as many worlds as the constants above say */
-async function fuzz(project: string, rules: string, tally: Tally, shrink: boolean): Promise<string | undefined> {
+/**
+ * Sends batches to many worlds.
+ *
+ * @param shrink  whether to minimize a failing history; if not, the first violation ends the run
+ * @returns       the first violation, if any
+ */
+async function fuzz(
+  project: string,
+  rules: string,
+  statistics: Statistics,
+  shrink: boolean,
+): Promise<string | undefined> {
   const db = await database(project, rules);
-  const history = fc.array(anyStep, { minLength: 1, maxLength: BATCHES, size: "max" });
+  const history = fc.array(arbitraryStep, { minLength: 1, maxLength: BATCHES, size: "max" });
   let isFound = false;
   const holds = fc.asyncProperty(history, async (steps) => {
     if (isFound && !shrink) return;
-    await play(db, steps, tally).catch((error) => {
+    await runWorld(db, steps, statistics).catch((error) => {
       isFound = true;
       throw error;
     });
@@ -106,21 +121,23 @@ async function fuzz(project: string, rules: string, tally: Tally, shrink: boolea
   return failed && String((failed.errorInstance as Error).message);
 }
 
-test("whatever the rules accept, counts once, for who sent it, and is refused when it is sent again", async () => {
-  const tally = new Tally();
+test("every accepted batch counts once, for its own user, and its replay is refused", async () => {
+  const statistics = new Statistics();
   const start = performance.now();
-  const found = await fuzz(PROJECT, RULES, tally, true);
+  const found = await fuzz(PROJECT, RULES, statistics, true);
   const seconds = Math.round((performance.now() - start) / 1_000);
-  console.log(`fuzz: ${tally.thrown} batches in ${seconds} s, ${tally.accepted} accepted\n${tally.report()}`);
+  console.log(
+    `fuzz: ${statistics.sent} batches in ${seconds} s, ${statistics.accepted} accepted\n${statistics.report()}`,
+  );
   expect(found).toBeUndefined();
-  expect(tally.thrown).toBeGreaterThan(900);
-  expect(tally.accepted / tally.thrown).toBeGreaterThan(0.15);
+  expect(statistics.sent).toBeGreaterThan(900);
+  expect(statistics.accepted / statistics.sent).toBeGreaterThan(0.15);
 }, 120_000);
 
-test("commits of the same millisecond do not pass for each other", async () => {
+test("commits of the same millisecond do not share an increment", async () => {
   const db = await database(PROJECT, RULES);
-  const { keyed, ...where } = place(`${process.pid}x${worlds++}`);
-  const scene: Scene = { ...where, keyed, world: {}, turn: 0 };
+  const { keyed, ...where } = countersOf(`${process.pid}x${worlds++}`);
+  const context: BatchContext = { ...where, keyed, world: {}, nextNonce: 0 };
   const users = Array.from({ length: 200 }, (_, n) => `user${n}`);
   const paths = [`${keyed}/shards/0`, ...users.map((user) => `${keyed}/entries/${user}`)];
   const sendAll = (batches: [user: string, writes: Write[]][]) =>
@@ -128,12 +145,12 @@ test("commits of the same millisecond do not pass for each other", async () => {
   let refused = 0;
   for (let n = 0; n < users.length; n += 20) {
     const here = users.slice(n, n + 20);
-    // Half of them like, and some undo that later; the others only pretend to: no increment, no undo.
+    // Half of the users like. The others send incomplete batches: an entry without an increment, or its deletion without an undo.
     const [honest, cheats] = [here.slice(0, 10), here.slice(10)];
-    await sendAll(cheats.slice(0, 5).map((user) => [user, like(scene, user, "0")]));
+    await sendAll(cheats.slice(0, 5).map((user) => [user, like(context, user, "0")]));
     const statuses = await sendAll([
       ...honest.flatMap((user, i): [string, Write[]][] => [
-        [user, like(scene, user, "0")],
+        [user, like(context, user, "0")],
         [
           cheats[i] as string,
           i < 5 ? [{ path: `${keyed}/entries/${cheats[i]}`, delete: true }] : [entry(keyed, cheats[i] as string, "0")],
@@ -149,11 +166,11 @@ test("commits of the same millisecond do not pass for each other", async () => {
 });
 
 /**
- * Ways to weaken the rules, as replacements in their text. Each must be found with as many batches.
+ * Ways to weaken the rules, as replacements in their text. The fuzzer must find each.
  *
- * Three parts of the rules cannot be missed here. `isOnlyShardWrite`: the emulator judges all writes of one document in a commit
- * as one, so no second one goes unseen. That entries are not updated: no shard may be written while an entry stays. And
- * `existsAfter` of the increment and `exists` of the undo: without an entry, the lines that follow fail, too.
+ * Three parts of the rules are left out, because their removal has no effect here. `isOnlyShardWrite`: the emulator applies
+ * the rules to several writes of one document as one. The ban on updates of entries: no shard can be written while an entry
+ * stays. `existsAfter` of the increment and `exists` of the undo: without an entry, the lines after them fail.
  */
 const WEAKENED: Record<string, [from: string | RegExp, to: string]> = {
   "any amount, up": [/(isAllowedAmount\(counter, by\) \{\n +return by) == 1/, "$1 > 0"],
@@ -226,15 +243,15 @@ const WEAKENED: Record<string, [from: string | RegExp, to: string]> = {
   "undos by another amount than the entry's": ["&& get(entryPath(counter)).data.by == -by", ""],
 };
 
-describe("the fuzzer finds it if the rules accept", () => {
-  let thrown = 0;
+describe("the fuzzer finds rules that accept", () => {
+  let sent = 0;
   test.each(Object.entries(WEAKENED))("%s", async (name, [from, to]) => {
     const rules = RULES.replace(from, to);
-    expect(rules, "the rules no longer have what was to be replaced").not.toBe(RULES);
-    const tally = new Tally();
-    const found = await fuzz(`${PROJECT}-weakened-${thrown}`, rules, tally, false);
-    thrown += tally.thrown;
-    console.log(`  ${tally.thrown} batches  ${name}: ${found?.split("\n")[0]?.slice(0, 160)}`);
+    expect(rules, "the rules have no such text to replace").not.toBe(RULES);
+    const statistics = new Statistics();
+    const found = await fuzz(`${PROJECT}-weakened-${sent}`, rules, statistics, false);
+    sent += statistics.sent;
+    console.log(`  ${statistics.sent} batches  ${name}: ${found?.split("\n")[0]?.slice(0, 160)}`);
     expect(found).toBeDefined();
   });
 });

@@ -1,22 +1,23 @@
 /**
- * Replays docs/vectors.json over REST, as a client for another platform would write, and holds the web client's own
- * plans against them.
+ * Sends the commits of docs/vectors.json over REST, as a client for another platform would, and compares the web client's
+ * own writes with them.
  */
 import { readFileSync } from "node:fs";
 import { initializeTestEnvironment } from "@firebase/rules-unit-testing";
 import { Firestore, Timestamp } from "firebase-admin/firestore";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { counterPath, planIncrement } from "../../core/src/index.ts";
+import { unsignedToken } from "./rest.ts";
 
 interface Vector {
   name: string;
-  /** The uid of the writer; `null` if signed out; `"server"` for one that the rules do not apply to. */
+  /** The uid of the writer; `null` if signed out; `"server"` to bypass the rules. */
   auth: string | null;
-  /** Documents that are there: `{ "secondsAgo": n }` is a time before now, `{ "bytes": "…" }` bytes in base64. */
+  /** Documents before the commit: `{ "secondsAgo": n }` is a time before now, `{ "bytes": "…" }` bytes in base64. */
   before: { path: string; [field: string]: unknown }[];
-  /** The body of `documents:commit`, with `{project}` to be filled in. */
+  /** The body of `documents:commit`, with the placeholder `{project}`. */
   commit: { writes: { update?: { name: string } }[] };
-  /** Whether the rules accept it, and what the shards of the first write's counter then add up to. */
+  /** Whether the rules accept the commit, and the sum of the counter's shards afterwards. */
   expect: { accepted: boolean; sum: number };
 }
 
@@ -44,7 +45,7 @@ test.each(vectors)("$name", async ({ auth, before, commit, expect: expected }) =
   expect(shards.docs.reduce((sum, shard) => sum + (shard.get("count") ?? 0), 0)).toBe(expected.sum);
 });
 
-test("the first vector is what the web client plans", () => {
+test("the first vector is the web client's write", () => {
   const [first] = vectors as [Vector];
   const write = first.commit.writes[0] as Record<string, unknown> & { update: { name: string; fields: object } };
   const bytes = [...Buffer.from(NONCE, "base64")];
@@ -70,7 +71,7 @@ test("the first vector is what the web client plans", () => {
   ]);
 });
 
-test("I5: a server's commit with a receipt counts once however often it is sent", async () => {
+test("I5: a server's commit with a receipt counts once when it is sent several times", async () => {
   const { commit, auth } = vectors.find(({ auth }) => auth === "server") as Vector;
   const statuses: number[] = [];
   for (let n = 0; n < 3; n++) statuses.push((await send(commit, auth)).status);
@@ -80,7 +81,7 @@ test("I5: a server's commit with a receipt counts once however often it is sent"
 });
 
 async function send(commit: Vector["commit"], auth: Vector["auth"]): Promise<Response> {
-  const token = auth === "server" ? "owner" : auth && unsignedToken(auth);
+  const token = auth === "server" ? "owner" : auth && unsignedToken(PROJECT, auth);
   return await fetch(`http://${host}/v1/projects/${PROJECT}/databases/(default)/documents:commit`, {
     method: "POST",
     headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
@@ -88,7 +89,7 @@ async function send(commit: Vector["commit"], auth: Vector["auth"]): Promise<Res
   });
 }
 
-/** The nonce of every good increment in the vectors. */
+/** The nonce of every valid increment in the vectors. */
 const NONCE = "cbNt/g==";
 
 /** Fields as the Admin SDK stores them. */
@@ -99,12 +100,4 @@ function stored(value: unknown): unknown {
   if (secondsAgo !== undefined) return Timestamp.fromMillis(Date.now() - secondsAgo * 1_000);
   if (bytes !== undefined) return Buffer.from(bytes, "base64");
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, stored(field)]));
-}
-
-/** A token as the emulator takes it: signed by nobody. */
-function unsignedToken(uid: string): string {
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const now = Math.floor(Date.now() / 1_000);
-  const claims = { sub: uid, user_id: uid, aud: PROJECT, iss: `https://securetoken.google.com/${PROJECT}` };
-  return `${part({ alg: "none", type: "JWT" })}.${part({ ...claims, iat: now, exp: now + 3_600 })}.`;
 }

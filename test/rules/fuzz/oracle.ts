@@ -1,11 +1,11 @@
 /**
- * What an accepted batch is worth, told from the documents before and after it and from nothing else: neither the
- * rules nor the way the batch was made. Whatever the rules accept must leave the world as one of these says.
+ * Checks the effect of an accepted batch by the documents before and after it alone, independent of the rules and of how the
+ * batch was made.
  */
-import type { Fields, User, Value, World, Write } from "./rest.ts";
+import type { Fields, User, Value, World, Write } from "../rest.ts";
 
-/** A small world: an open counter and a keyed one, and everything near them that somebody could try to write. */
-export interface Place {
+/** An open counter and a keyed one, with all paths that a batch may write. */
+export interface Counters {
   readonly open: string;
   readonly keyed: string;
   readonly paths: readonly string[];
@@ -13,13 +13,13 @@ export interface Place {
 
 /** The two shards that clients may write. */
 export const SHARD_IDS = ["0", "1"];
-/** Not shards of clients: the backend's, one too many, another spelling of 0, no number. */
+/** Ids that clients must not write: the backend's, an index too high, another spelling of 0, no number. */
 export const FOREIGN_SHARD_IDS = ["base", "10000", "00", "add-x"];
-/** Alice and bob play; carol has liked and is away. */
+/** Alice and Bob send batches. Carol has an entry and sends none. */
 export const KEYS = ["alice", "bob", "carol"];
 
-/** @param id  makes the counters of one world different from those of another */
-export function place(id: string): Place {
+/** @param id  unique for each world */
+export function countersOf(id: string): Counters {
   const open = `counters/views:${id}`;
   const keyed = `counters/likes:${id}`;
   const around = (counter: string) => [
@@ -31,13 +31,13 @@ export function place(id: string): Place {
   return { open, keyed, paths: [...around(open), ...around(keyed)] };
 }
 
-/** How a world begins. */
-export function genesis({ open, keyed }: Place): Write[] {
+/** The documents that a world begins with. */
+export function initialDocuments({ open, keyed }: Counters): Write[] {
   const document = (path: string, set: Fields): Write => ({ path, set });
   return [
     document(open, { total: integer(12), writes: integer(9) }),
     document(keyed, { total: integer(6), writes: integer(3) }),
-    // What was folded or imported, and a shard that a server wrote by its count alone.
+    // A base as a fold or an import leaves it, and a shard that a server wrote with a count alone.
     document(`${open}/shards/base`, { count: integer(5), writes: integer(2) }),
     document(`${open}/shards/1`, { count: integer(7) }),
     document(`${open}/shards/0`, {
@@ -68,15 +68,15 @@ export function genesis({ open, keyed }: Place): Write[] {
   ];
 }
 
-/** Milliseconds since the epoch, by the clock that the emulator has, too. */
+/** When a batch was sent and answered, in milliseconds since the epoch. The emulator has the same clock. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** @returns what is wrong with what an accepted batch did, if anything */
-export function judge(
-  { open, keyed, paths }: Place,
+/** @returns the violation that an accepted batch has caused, if any */
+export function findViolation(
+  { open, keyed, paths }: Counters,
   before: World,
   after: World,
   user: User,
@@ -87,11 +87,11 @@ export function judge(
   const shards = [open, keyed].flatMap((counter) => SHARD_IDS.map((id) => `${counter}/shards/${id}`));
   for (const path of paths) {
     if (own.has(path) || shards.includes(path)) continue;
-    if (!same(before[path], after[path])) return `${path} was changed`;
+    if (!isEqual(before[path], after[path])) return `${path} was changed`;
   }
   for (const path of own) {
     const [old, entry] = [before[path], after[path]];
-    if (!entry || same(old, entry)) continue;
+    if (!entry || isEqual(old, entry)) continue;
     if (old) return `${path} was updated`;
     const fault = faultOfEntry(entry, span);
     if (fault) return `${path}: ${fault}`;
@@ -123,9 +123,9 @@ function faultOfEntry(entry: Fields, span: Span): string | undefined {
   return isWithin(entry.at, span) ? undefined : `was made at ${JSON.stringify(entry.at)}`;
 }
 
-/** Of one shard that clients may write, hit by some writes of the batch. */
+/** @param hits  how many writes of the batch wrote the shard */
 function faultOfShard(id: string, before: Fields | undefined, after: Fields | undefined, hits: number, span: Span) {
-  if (hits === 0) return same(before, after) ? undefined : "was changed by no write";
+  if (hits === 0) return isEqual(before, after) ? undefined : "was changed by no write";
   if (before && written(before, after) === 0 && after) return faultOfTidying(before, after, span);
   if (!after) return "is gone";
   const foreign = Object.keys(after).filter((field) => !["shard", "count", "writes", "at", "marks"].includes(field));
@@ -133,7 +133,7 @@ function faultOfShard(id: string, before: Fields | undefined, after: Fields | un
   if (textOf(after.shard) !== id) return `calls itself ${JSON.stringify(after.shard)}`;
   if (!Number.isFinite(numberOf(after.count))) return `counts ${JSON.stringify(after.count)}`;
   if (!before?.count?.doubleValue && !after.count?.integerValue) return `counts ${JSON.stringify(after.count)}`;
-  // The emulator judges the writes of one document as one; elsewhere they may count one by one. Never as more.
+  // The emulator applies the rules to several writes of a document as one. Production may count each.
   const counted = written(before, after);
   if (counted < 1 || counted > hits) return `${hits} writes count themselves as ${counted}`;
   if (!after.writes?.integerValue) return `has counted ${JSON.stringify(after.writes)} writes`;
@@ -141,12 +141,12 @@ function faultOfShard(id: string, before: Fields | undefined, after: Fields | un
   return faultOfMarks(marksOf(before), marksOf(after), hits, span);
 }
 
-/** Nothing but windows goes, and none whose marks a replay may still meet. */
+/** A tidy removes only windows that are older than two minutes. */
 function faultOfTidying(before: Fields, after: Fields, { to }: Span): string | undefined {
   const [{ marks: _, ...rest }, { marks: __, ...left }] = [before, after];
-  if (!same(rest, left)) return "was changed by a write that does not count";
+  if (!isEqual(rest, left)) return "was changed by a write that does not count";
   const [old, kept] = [marksOf(before), marksOf(after)];
-  const changed = Object.keys(kept).filter((name) => !same(old[name], kept[name]));
+  const changed = Object.keys(kept).filter((name) => !isEqual(old[name], kept[name]));
   if (changed.length > 0) return `has other marks in ${changed}, and counts no write`;
   const gone = Object.keys(old).filter((name) => !(name in kept));
   if (gone.length === 0) return "was written, and nothing changed";
@@ -154,11 +154,11 @@ function faultOfTidying(before: Fields, after: Fields, { to }: Span): string | u
   return young.length > 0 ? `lost the young windows ${young}` : undefined;
 }
 
-/** One new nonce for each write, and every other where it was: else replays of others would count. */
+/** Each write appends a nonce, and all others stay. Otherwise replays would count. */
 function faultOfMarks(before: Fields, after: Fields, hits: number, span: Span): string | undefined {
   const lost = Object.keys(before).filter((name) => !(name in after));
   if (lost.length > 0) return `lost the windows ${lost}`;
-  const changed = Object.keys(after).filter((name) => !same(before[name], after[name]));
+  const changed = Object.keys(after).filter((name) => !isEqual(before[name], after[name]));
   if (changed.length < 1 || changed.length > hits) return `${hits} writes changed ${changed.length} windows`;
   for (const name of changed) {
     if (!/^[0-9a-f]$/.test(name)) return `has a window ${name}`;
@@ -167,7 +167,7 @@ function faultOfMarks(before: Fields, after: Fields, hits: number, span: Span): 
     if (foreign.length > 0) return `has a window with the fields ${foreign}`;
     if (!isWithin(window.at, span)) return `has a window of ${JSON.stringify(window.at)}`;
     const [old, nonces] = [noncesOf(before[name]), noncesOf(after[name])];
-    if (!same(nonces.slice(0, old.length), old)) return `lost nonces of the window ${name}`;
+    if (!isEqual(nonces.slice(0, old.length), old)) return `lost nonces of the window ${name}`;
     const added = nonces.slice(old.length);
     if (added.length < 1 || added.length > hits) return `${hits} writes added ${added.length} nonces`;
     const odd = added.filter((nonce) => Buffer.from(String(nonce.bytesValue ?? ""), "base64").length !== 4);
@@ -177,14 +177,14 @@ function faultOfMarks(before: Fields, after: Fields, hits: number, span: Span): 
   return undefined;
 }
 
-/** A nonce of four bytes, another for each number. */
+/** A nonce of four bytes, different for each number. */
 export function nonceOf(n: number): Value {
   const bytes = Buffer.alloc(4);
   bytes.writeInt32BE(n);
   return { bytesValue: bytes.toString("base64") };
 }
 
-/** The marks of a shard, from the time and the nonces of each window. */
+/** The `marks` of a shard. */
 export function markWindows(windows: Record<string, [at: string, ...nonces: Value[]]>): Value {
   const fields = Object.entries(windows).map(([name, [timestampValue, ...values]]) => [
     name,
@@ -231,8 +231,8 @@ function isWithin(at: Value | undefined, { from, to }: Span): boolean {
   return from <= time && time <= to;
 }
 
-/** Documents come with their fields in any order. */
-function same(a: unknown, b: unknown): boolean {
+/** Compares regardless of the order of fields. */
+function isEqual(a: unknown, b: unknown): boolean {
   return canonical(a) === canonical(b);
 }
 

@@ -1,14 +1,14 @@
-/** Firestore over REST, as an attacker would use it: any commit, no SDK in between, in a project with its own rules. */
-import { loadRules } from "../../../testkit/rules.ts";
+/** Firestore over REST, without an SDK: any commit as any user, in a project with its own rules. */
+import { loadRules } from "../../testkit/rules.ts";
 
-/** A value as REST has it: `{ integerValue: "1" }`, `{ stringValue: "x" }` and so on. */
+/** A value in REST: `{ integerValue: "1" }`, `{ stringValue: "x" }` and so on. */
 export type Value = Record<string, unknown>;
 export type Fields = Record<string, Value>;
 
 /** One write of a commit. Paths are relative to the database, as are those of a `World`. */
 export interface Write {
   path: string;
-  /** What the document, or the fields of the mask, become; left out for a delete and for a transform alone. */
+  /** New fields of the document or of the mask; left out for a delete or a single transform. */
   set?: Fields;
   /** Field paths; left out, the whole document is replaced. */
   mask?: string[];
@@ -17,19 +17,19 @@ export interface Write {
   precondition?: { exists: boolean };
 }
 
-/** The documents there are. */
+/** All documents, by path. */
 export type World = Record<string, Fields>;
 
 /** A uid; `null` is signed out. */
 export type User = string | null;
 
-/** A user whose ID token says more than who it is. */
+/** A user with additional claims in the ID token. */
 export interface Claims {
   readonly uid: string;
   readonly [claim: string]: unknown;
 }
 
-/** Past the rules, as the emulator takes it. */
+/** The emulator's token that bypasses the rules. */
 export const ADMIN = "owner";
 
 export interface Answer {
@@ -40,7 +40,7 @@ export interface Answer {
 export interface Database {
   /** @returns the HTTP status: 200 if the commit was accepted */
   commit(user: User | Claims, writes: readonly Write[]): Promise<number>;
-  /** Past the rules. */
+  /** Bypasses the rules. */
   read(paths: readonly string[]): Promise<World>;
   /**
    * Any other call, by its path below the database's documents: `counters/home:runQuery`.
@@ -52,7 +52,7 @@ export interface Database {
 
 const host = process.env.FIRESTORE_EMULATOR_HOST;
 
-/** A project in the emulator with rules of its own, which no function watches. */
+/** Opens a project of the emulator with its own rules and without functions. */
 export async function database(project: string, rules: string): Promise<Database> {
   const documents = `projects/${project}/databases/(default)/documents`;
   const name = (path: string) => `${documents}/${path}`;
@@ -104,8 +104,8 @@ function toRest(write: Write, name: string): object {
   };
 }
 
-/** A token as the emulator takes it: signed by nobody. */
-function unsignedToken(project: string, user: string | Claims): string {
+/** An unsigned ID token, which the emulator accepts. */
+export function unsignedToken(project: string, user: string | Claims): string {
   const { uid, ...others } = typeof user === "string" ? { uid: user } : user;
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const now = Math.floor(Date.now() / 1_000);

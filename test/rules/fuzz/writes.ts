@@ -1,0 +1,129 @@
+/** Valid writes of a batch, and edits of single writes. */
+
+import type { Fields, Value, World, Write } from "../rest.ts";
+import { type Counters, integer, nonceOf, textOf } from "./oracle.ts";
+
+/** The counters and the documents that a batch is made for. */
+export interface BatchContext extends Counters {
+  world: World;
+  nextNonce: number;
+}
+
+export const WINDOWS = [..."0123456789abcdef"];
+
+export const text = (stringValue: string): Value => ({ stringValue });
+
+export function like(context: BatchContext, key: string, shard: string, by = integer(1)): Write[] {
+  return [entry(context.keyed, key, shard, by), incrementWrite(context, context.keyed, shard, by)];
+}
+
+export function incrementWrite(context: BatchContext, counter: string, shard: string, by = integer(1)): Write {
+  return mark(
+    {
+      path: `${counter}/shards/${shard}`,
+      set: { shard: text(shard) },
+      mask: ["shard"],
+      transforms: [
+        { fieldPath: "count", increment: by },
+        { fieldPath: "writes", increment: integer(1) },
+        { fieldPath: "at", setToServerValue: "REQUEST_TIME" },
+      ],
+    },
+    choose(WINDOWS, context.nextNonce >> 2),
+    [newNonce(context)],
+  );
+}
+
+export function entry(counter: string, key: string, shard: string, by = integer(1)): Write {
+  return {
+    path: `${counter}/entries/${key}`,
+    set: { by, shard: { stringValue: shard } },
+    transforms: [{ fieldPath: "at", setToServerValue: "REQUEST_TIME" }],
+  };
+}
+
+export function unlike(context: BatchContext, key: string, shard: string): Write[] {
+  const path = `${context.keyed}/entries/${key}`;
+  return [
+    { path, delete: true },
+    incrementWrite(context, context.keyed, textOf(context.world[path]?.shard) ?? shard, integer(-1)),
+  ];
+}
+
+export function isEntry({ path }: Write): boolean {
+  return path.includes("/entries/");
+}
+
+/** Replaces a transform, or drops it. Entries have but one, of `at`. */
+export function transform(write: Write, field: string, by?: object): Write {
+  if (isEntry(write) && field !== "at") return write;
+  const others = (write.transforms ?? []).filter(({ fieldPath }) => fieldPath !== field);
+  return write.delete ? write : { ...write, transforms: [...others, ...(by ? [{ fieldPath: field, ...by }] : [])] };
+}
+
+/** Sets a field, which may be one of a map, to a value, where it may have been transformed. */
+export function setField(write: Write, field: string, value: Value): Write {
+  if (write.delete || !write.set) return write;
+  const { mask, ...rest } = transform(write, field);
+  const segments = field.split(".").map((segment) => segment.replaceAll("`", ""));
+  const kept = mask?.filter((path) => path.replaceAll("`", "") !== segments.join("."));
+  const path = field.includes("`") || segments.length > 1 ? field : `\`${field}\``;
+  return { ...rest, set: nested(write.set, segments, value), ...(kept && { mask: [...kept, path] }) };
+}
+
+export function nested(fields: Fields, [first = "", ...others]: string[], value: Value): Fields {
+  if (others.length === 0) return { ...fields, [first]: value };
+  const inner = (fields[first]?.mapValue as { fields?: Fields } | undefined)?.fields ?? {};
+  return { ...fields, [first]: { mapValue: { fields: nested(inner, others, value) } } };
+}
+
+export function setEntry(write: Write, field: string, value: Value): Write {
+  return isEntry(write) ? setField(write, field, value) : write;
+}
+
+/** Leaves a mark in a window, and no other. */
+export function mark(write: Write, window: string, nonces: Value[]): Write {
+  if (write.delete || isEntry(write)) return write;
+  const { transforms = [], ...rest } = withoutMark(write);
+  return {
+    ...rest,
+    transforms: [
+      ...transforms,
+      { fieldPath: `${maskOf(window)}.at`, setToServerValue: "REQUEST_TIME" },
+      { fieldPath: `${maskOf(window)}.nonces`, appendMissingElements: { values: nonces } },
+    ],
+  };
+}
+
+/** Leaves no mark, or a part of one. */
+export function withoutMark(write: Write, part = ""): Write {
+  if (write.delete || isEntry(write) || !write.transforms) return write;
+  const paths = markPaths(write, part);
+  return { ...write, transforms: write.transforms.filter(({ fieldPath }) => !paths.includes(fieldPath)) };
+}
+
+export function markPaths({ transforms = [] }: Write, part: string): string[] {
+  const paths = transforms.map(({ fieldPath }) => fieldPath);
+  return paths.filter((path) => path.startsWith("marks.") && path.endsWith(part));
+}
+
+export function maskOf(window: string): string {
+  return `marks.\`${window}\``;
+}
+
+/** The same increment once more, with the next nonce. */
+export function withNewNonce(write: Write, context: BatchContext): Write {
+  return mark(write, choose(WINDOWS, context.nextNonce), [newNonce(context)]);
+}
+
+export function newNonce(context: BatchContext): Value {
+  return nonceOf(context.nextNonce++);
+}
+
+export function list(...values: Value[]): Value {
+  return { arrayValue: { values } };
+}
+
+export function choose<T>(from: readonly T[], pick: number): T {
+  return from[pick % from.length] as T;
+}
