@@ -71,7 +71,7 @@ export function setField(write: Write, field: string, value: Value): Write {
   return { ...rest, set: nested(write.set, segments, value), ...(kept && { mask: [...kept, path] }) };
 }
 
-export function nested(fields: Fields, [first = "", ...others]: string[], value: Value): Fields {
+function nested(fields: Fields, [first = "", ...others]: string[], value: Value): Fields {
   if (others.length === 0) return { ...fields, [first]: value };
   const inner = (fields[first]?.mapValue as { fields?: Fields } | undefined)?.fields ?? {};
   return { ...fields, [first]: { mapValue: { fields: nested(inner, others, value) } } };
