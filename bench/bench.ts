@@ -11,7 +11,9 @@
  *     npm run bench -- [--only contest,…] [--help]
  */
 import { spawnSync } from "node:child_process";
-import { costLoads } from "./loads.ts";
+import type { ApproachName } from "./approaches.ts";
+import type { LoadResult } from "./contest.ts";
+import { costLoads, type Load, warmUp } from "./loads.ts";
 import { type MeteredEmulators, withEmulators, withMeteredEmulators } from "./meteredEmulators.ts";
 import { type BenchPart, conditions, hasDefaults, loads, options } from "./options.ts";
 import { step } from "./progress.ts";
@@ -21,7 +23,10 @@ import { TABLES } from "./tables.ts";
 
 /** What a part measures; modules that need the running emulators are imported when it runs. */
 const PARTS = {
-  contest: () => withMeteredEmulators(conditions, "plain", contest),
+  contest: () =>
+    withMeteredEmulators(conditions, "plain", (emulators) =>
+      measureLoads(emulators, options.approaches, [warmUp(1), ...loads]),
+    ),
   overhead: () =>
     withEmulators("plain", async (firestore) => {
       const { measureOverhead } = await import("./overhead.ts");
@@ -32,7 +37,11 @@ const PARTS = {
       const { measureAggregation } = await import("./aggregation.ts");
       return await step("Aggregation", measureAggregation);
     }),
-  costs: () => withMeteredEmulators(undefined, "plain", costs),
+  costs: () =>
+    withMeteredEmulators(undefined, "plain", (emulators) =>
+      // On 20 counters none grows: a counter that did would be polled while the next load is measured.
+      measureLoads(emulators, ["tally"], [warmUp(20), ...costLoads(options.seconds)]),
+    ),
   freshness: () =>
     withEmulators("plain", async (firestore) => {
       const { measureFreshness } = await import("./freshness.ts");
@@ -42,35 +51,19 @@ const PARTS = {
   crowd: crowds,
 } satisfies { readonly [Name in BenchPart]: () => Promise<Results[Name][]> };
 
-async function contest(emulators: MeteredEmulators): Promise<Results["contest"][]> {
+/** Measures approaches under loads, after a load that only warms up. */
+async function measureLoads(
+  emulators: MeteredEmulators,
+  approaches: readonly ApproachName[],
+  [warmUp, ...loads]: readonly [Load, ...Load[]],
+): Promise<LoadResult[]> {
   const { measureLoad } = await import("./contest.ts");
-  const warmUp = { name: "warm-up", clients: 20, counters: 1, before: { perSecond: 1, seconds: 1 } };
-  await step("Warming up", async () => {
-    for (const name of options.approaches) {
-      await measureLoad(emulators, name, { ...warmUp, measured: { perSecond: 20, seconds: 3 } });
+  const results: LoadResult[] = [];
+  for (const load of [warmUp, ...loads]) {
+    for (const name of approaches) {
+      const result = await step(`${load.name}, ${name}`, () => measureLoad(emulators, name, load));
+      if (load !== warmUp) results.push(result);
     }
-  });
-  const results: Results["contest"][] = [];
-  for (const load of loads) {
-    for (const name of options.approaches) {
-      results.push(await step(`${load.name}, ${name}`, () => measureLoad(emulators, name, load)));
-    }
-  }
-  return results;
-}
-
-async function costs(emulators: MeteredEmulators): Promise<Results["costs"][]> {
-  const { measureLoad } = await import("./contest.ts");
-  const warmUp = { name: "warm-up", clients: 20, counters: 20, before: { perSecond: 0, seconds: 0 } };
-  // The counters stay at one shard: one that grew would be polled while the next load is measured.
-  await step("Warming up", () =>
-    measureLoad(emulators, "tally", { ...warmUp, measured: { perSecond: 20, seconds: 3 } }),
-  );
-  const results: Results["costs"][] = [];
-  for (const load of costLoads(options.seconds)) {
-    results.push(
-      await step(`${load.name} for ${load.measured.seconds} s`, () => measureLoad(emulators, "tally", load)),
-    );
   }
   return results;
 }
@@ -89,23 +82,20 @@ async function crowds(): Promise<Results["crowd"][]> {
   return results;
 }
 
-/** Each part has a process of its own, because modules keep the address of the emulators that they found first. */
-function runEach(parts: readonly BenchPart[]): never {
-  for (const part of parts) {
-    const { status } = spawnSync(process.execPath, [...process.argv.slice(1), "--only", part], { stdio: "inherit" });
+if (options.slow !== undefined && !isSlow()) runSlowly(options.slow);
+const part = (process.env.TALLY_BENCH_PART ?? (options.only.length === 1 && options.only[0])) as BenchPart | false;
+if (part === false) {
+  // Each part has a process of its own, because modules keep the address of the emulators that they found first.
+  for (const one of options.only) {
+    const env = { ...process.env, TALLY_BENCH_PART: one };
+    const { status } = spawnSync(process.execPath, process.argv.slice(1), { stdio: "inherit", env });
     if (status !== 0) process.exit(status ?? 1);
   }
-  process.exit(0);
-}
-
-if (options.slow !== undefined && !isSlow()) runSlowly(options.slow);
-const [name, ...others] = options.only as [BenchPart];
-if (others.length > 0) runEach(options.only);
-const results = await PARTS[name]();
-for (const [title, table] of Object.entries(TABLES[name](results as never))) console.log(`\n${title}\n\n${table}`);
-const file = options.out ?? (hasDefaults ? resultsFile(name) : undefined);
-if (file) {
-  record<Part>(file, results, name === "contest" ? conditions : undefined, options.append);
-  console.log(`\nRecorded in ${file}`);
+} else {
+  const results = await PARTS[part]();
+  for (const [title, table] of Object.entries(TABLES[part](results as never))) console.log(`\n${title}\n\n${table}`);
+  const file = options.out ?? (hasDefaults ? resultsFile(part) : undefined);
+  if (file) record<Part>(file, results, part === "contest" ? conditions : undefined, options.append);
+  if (file) console.log(`\nRecorded in ${file}`);
 }
 process.exit(0);

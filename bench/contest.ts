@@ -76,17 +76,9 @@ export async function measureLoad(emulators: MeteredEmulators, name: ApproachNam
   await Promise.all(ids.flatMap(approach.documents).map((path) => admin.firestore.doc(path).set({ count: 0 })));
 
   const instants = dueTimes(load);
-  const { addresses } = emulators.writers;
-  const { clients } = load;
-  const maxClients = Math.max(Math.ceil(1.4 * clients), 1_000);
   const writers = await Writers.start({
-    approach: name,
-    ids,
-    addresses,
-    project,
-    clients,
-    maxClients,
-    dueTimes: instants,
+    ...{ approach: name, ids, project, dueTimes: instants, addresses: emulators.writers.addresses },
+    ...{ clients: load.clients, maxClients: Math.max(Math.ceil(1.4 * load.clients), 1_000) },
   });
   const billedBefore = emulators.billed(isTally);
   const readsBefore = emulators.watchers.usage.reads;

@@ -25,12 +25,6 @@ export interface Crowd {
   readonly governed: Conditions | undefined;
 }
 
-/** Shards after some time: as published (1 before the first publish, as clients assume), and as documents. */
-export interface Shards {
-  readonly published: number;
-  readonly documents: number;
-}
-
 export interface CrowdResult extends Omit<Crowd, "governed"> {
   readonly target: "tally" | "floor";
   readonly isGoverned: boolean;
@@ -41,8 +35,8 @@ export interface CrowdResult extends Omit<Crowd, "governed"> {
   /** From the first increment to the last acknowledgement. */
   readonly lastAcknowledged: Millis;
   readonly acknowledgement: Percentiles;
-  readonly shardsAt8s: Shards;
-  readonly shardsAtEnd: Shards;
+  /** Documents, 8 seconds after the first increment. */
+  readonly shardsAt8s: number;
   readonly errors: Readonly<Record<string, number>>;
   /** How late the increments were made: what the machine could not do. */
   readonly lateness: Percentiles;
@@ -78,21 +72,15 @@ async function measure(
     dueTimes: dueTimes({ before: { perSecond: 0, seconds: 0 }, measured: { perSecond, seconds } }),
   });
   const admin = new Firestore({ projectId: project });
-  const readShards = async (): Promise<Shards> => {
-    const counter = await admin.doc(`counters/${ID}`).get();
-    const documents = await admin.collection(path).count().get();
-    return { published: counter.get("shardCount") ?? 1, documents: documents.data().count };
-  };
   const start = epochNow() + 100;
   writers.begin(start);
   await sleep(start + 8_000 - epochNow());
-  const shardsAt8s = await readShards();
+  const shardsAt8s = (await admin.collection(path).count().get()).data().count;
   await sleep(Math.max(start + seconds * 1_000 - epochNow(), 0));
   while ((await writers.pending()) > 0 && epochNow() < start + TIMEOUT) await sleep(100);
   const { samples, errors, lateness } = await writers.stop();
   await sleep(SETTLING);
   const { docs } = await admin.collection(path).get();
-  const shardsAtEnd = await readShards();
   await admin.terminate();
 
   const instants = samples.map(({ acknowledged }) => acknowledged).filter(Number.isFinite);
@@ -102,7 +90,7 @@ async function measure(
     counted: docs.reduce((sum, document) => sum + (document.get("count") ?? 0), 0),
     lastAcknowledged: Math.max(...instants) - start,
     acknowledgement: percentilesOf(samples.map(({ intended, acknowledged }) => acknowledged - intended)),
-    ...{ shardsAt8s, shardsAtEnd, errors },
+    ...{ shardsAt8s, errors },
     lateness: percentilesOf(lateness),
   };
 }

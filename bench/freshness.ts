@@ -7,17 +7,12 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { doc, getDoc } from "firebase/firestore";
-import { counter, incrementCounter, onCounter } from "firestore-tally";
+import { counter, incrementCounter } from "firestore-tally";
 import { counter as counterOf, ensureCounter } from "firestore-tally/admin";
 import { adminAt, client } from "../testkit/clients.ts";
 import { randomFor } from "../testkit/random.ts";
-import {
-  type Millis,
-  type Observation,
-  type Percentiles,
-  percentilesOf,
-  visibilityDelays,
-} from "../testkit/statistics.ts";
+import { type Millis, type Percentiles, percentilesOf, visibilityDelays } from "../testkit/statistics.ts";
+import { callAt, watchTotals } from "../testkit/traffic.ts";
 
 export interface Freshness extends Percentiles {
   readonly perSecond: number;
@@ -27,7 +22,6 @@ export interface Freshness extends Percentiles {
   readonly max: Millis;
   /** Whether the last total, the sum of the shards and the number of acknowledgements are equal. */
   readonly exact: boolean;
-  readonly publishes: number;
   /** Shard documents at the end. */
   readonly shards: number;
 }
@@ -58,45 +52,19 @@ export async function measureFreshness(firestore: string, seconds: number): Prom
   );
 }
 
-async function measure(
-  firestore: string,
-  id: string,
-  arrivals: readonly Millis[],
-): Promise<Omit<Freshness, "perSecond">> {
+async function measure(firestore: string, id: string, arrivals: readonly Millis[]) {
   const [writer, watcher, admin] = [client(firestore), client(firestore), adminAt(firestore)];
   await getDoc(doc(writer.db, "counters/none"));
-  const seen: Observation[] = [];
-  const latest = () => seen.at(-1)?.total ?? 0;
-  const published = new Set<Millis>();
-  let unwatch = () => {};
-  await new Promise<void>((resolve, reject) => {
-    unwatch = onCounter(
-      counter(watcher.db, id),
-      ({ total, asOf }) => {
-        if (total > latest()) seen.push({ at: performance.now(), total });
-        if (asOf) published.add(asOf.toMillis());
-        resolve();
-      },
-      reject,
-      { optimistic: false },
-    );
-  });
-
+  const { seen, stop } = await watchTotals(watcher, id);
   const ref = counter(writer.db, id);
-  const acknowledged: Millis[] = [];
-  const start = performance.now();
-  const pending: Promise<void>[] = [];
-  for (const arrival of arrivals) {
-    await sleep(Math.max(start + arrival - performance.now(), 0));
-    pending.push(incrementCounter(ref).then(() => void acknowledged.push(performance.now())));
-  }
-  await Promise.all(pending);
+  const acknowledged = await callAt(arrivals, () => incrementCounter(ref));
   const deadline = performance.now() + TOTAL_TIMEOUT;
+  const latest = () => seen.at(-1)?.total ?? 0;
   while (latest() < acknowledged.length && performance.now() < deadline) await sleep(50);
 
   const { docs: shards } = await admin.firestore.collection(`counters/${id}/shards`).get();
   const counted = shards.reduce((sum, shard) => sum + (shard.get("count") ?? 0), 0);
-  unwatch();
+  stop();
   await Promise.all([writer.close(), watcher.close(), admin.close()]);
   const delays = visibilityDelays(acknowledged, seen);
   return {
@@ -105,7 +73,6 @@ async function measure(
     ...percentilesOf(delays),
     max: Math.max(...delays),
     exact: latest() === acknowledged.length && counted === acknowledged.length,
-    publishes: published.size,
     shards: shards.length,
   };
 }

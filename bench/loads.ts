@@ -43,6 +43,12 @@ export function contestLoads(seconds?: number, slow = false): Load[] {
   ];
 }
 
+/** What only starts functions and clients. */
+export function warmUp(counters: number): Load {
+  const before = { perSecond: 0, seconds: 0 };
+  return { name: "warm-up", clients: 20, counters, before, measured: { perSecond: 20, seconds: 3 } };
+}
+
 /** The traffic that `--only costs` prices: an everyday rate for two minutes, and two busy ones. */
 export function costLoads(seconds?: number): Load[] {
   const load = (perSecond: number, usual: number, clients: number): Load => ({

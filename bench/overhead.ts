@@ -22,7 +22,7 @@ export interface Overhead {
 }
 
 /** Pairs of turns, the first of which only warm up; and concurrent writes of a turn. */
-const PAIRS = 120;
+const PAIRS = 80;
 const WARM_UP = 20;
 const WRITES = 20;
 
@@ -46,7 +46,7 @@ async function compare(firestore: string, isWatched: boolean, progress: (text: s
   };
   const took = { tally: [] as number[], byHand: [] as number[] };
   for (let pair = 0; pair < PAIRS; pair++) {
-    if (pair % 30 === 0) progress(`${state}, ${pair} of ${PAIRS} pairs`);
+    if (pair % 20 === 0) progress(`${state}, ${pair} of ${PAIRS} pairs`);
     const order = ["tally", "byHand"] as const;
     for (const name of pair % 2 ? order : order.toReversed()) {
       const start = performance.now();

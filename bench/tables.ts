@@ -5,7 +5,7 @@ import type { ApproachName } from "./approaches.ts";
 import type { LoadResult } from "./contest.ts";
 import type { CrowdResult } from "./crowd.ts";
 import { fixed, seconds, table, tableOf } from "./markdown.ts";
-import type { Part, Recording, Results } from "./results.ts";
+import type { Part, Results } from "./results.ts";
 
 export const TITLES: Readonly<Record<ApproachName, string>> = {
   single: "one document",
@@ -120,7 +120,7 @@ function crowds(results: readonly CrowdResult[]): string {
       median(some, (run) => run.lastAcknowledged),
       median(some, (run) => run.acknowledgement.p50),
     ]);
-    const fewest = Math.min(...(tally ?? []).map((run) => run.shardsAt8s.documents));
+    const fewest = Math.min(...(tally ?? []).map((run) => run.shardsAt8s));
     return [
       ...name.split("|"),
       tally?.length ?? 0,
@@ -136,8 +136,6 @@ function crowds(results: readonly CrowdResult[]): string {
   return table([...head, "shards at 8 s"], 3, rows);
 }
 
-const OFFERED = "Speed: acknowledgements from when an increment was due; visibility in a watched total from then on";
-
 /** By part of the benchmark, then by title. */
 export const TABLES: {
   readonly [Name in Exclude<Part, "slow" | "simulation">]: (
@@ -145,7 +143,8 @@ export const TABLES: {
   ) => Readonly<Record<string, string>>;
 } = {
   contest: (results) => ({
-    [OFFERED]: speed(results),
+    "Speed: acknowledgements from when an increment was due; visibility in a watched total from then on":
+      speed(results),
     "What became of the increments": loadTable(results, { ...OUTCOME, "refused commits": ({ refused }) => refused }),
     "Per 1,000 accepted increments, without the watcher": loadTable(results, BILL),
   }),
@@ -161,16 +160,3 @@ export const TABLES: {
   freshness: (results) => ({ "From an acknowledgement to a watched total": freshness(results) }),
   crowd: (results) => ({ "A cold crowd": crowds(results) }),
 };
-
-/** When, where and under which conditions the contest was recorded. */
-export function conditions({ recordedOn, machine, versions, conditions: set }: Recording<"contest">): string {
-  if (!set) throw new Error("the contest was recorded without its conditions");
-  const named = Object.entries(versions).map(([name, version]) => `\`${name}\` ${version}`);
-  const { limits, latencies } = set;
-  return [
-    `Recorded on ${recordedOn} on ${machine.cores} cores (${machine.cpu}), Node ${machine.node},`,
-    `${named.join(", ")}. A document takes ${limits.perSecond} write per second, ${limits.burst} at once`,
-    `after a rest; a write that would wait longer than ${limits.longestWait / 1_000} s is refused. Latency each way:`,
-    `${latencies.clients} ms for clients, ${latencies.functions} ms for functions.`,
-  ].join("\n");
-}

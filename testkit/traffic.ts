@@ -4,22 +4,29 @@ import { type CounterSnapshot, counter, incrementCounter, onCounter } from "fire
 import type { Client } from "./clients.ts";
 import { readPublished } from "./storedCounter.ts";
 
-/** Calls `increment` at a steady rate, however long the calls take. @returns how many resolved, and when the last did */
-export async function callSteadily(
-  perSecond: number,
-  seconds: number,
-  increment: (n: number) => Promise<void>,
-): Promise<{ acknowledged: number; lastAt: number }> {
+/**
+ * Calls a function at fixed times, in milliseconds from now, however long the calls take.
+ *
+ * @returns when the calls resolved (`performance.now()`), in that order
+ */
+export async function callAt(times: readonly number[], call: (n: number) => Promise<void>): Promise<number[]> {
   const start = performance.now();
   const pending: Promise<void>[] = [];
-  let acknowledged = 0;
-  for (let n = 0; n < perSecond * seconds; n++) {
-    const wait = start + (n * 1_000) / perSecond - performance.now();
+  const resolvedAt: number[] = [];
+  for (const [n, time] of times.entries()) {
+    const wait = start + time - performance.now();
     if (wait > 0) await sleep(wait);
-    pending.push(increment(n).then(() => void acknowledged++));
+    pending.push(call(n).then(() => void resolvedAt.push(performance.now())));
   }
   await Promise.all(pending);
-  return { acknowledged, lastAt: performance.now() };
+  return resolvedAt;
+}
+
+/** Calls a function at a steady rate. @returns how many calls resolved, and when the last one did */
+export async function callSteadily(perSecond: number, seconds: number, call: (n: number) => Promise<void>) {
+  const times = Array.from({ length: Math.ceil(perSecond * seconds) }, (_, n) => (n * 1_000) / perSecond);
+  const resolvedAt = await callAt(times, call);
+  return { acknowledged: resolvedAt.length, lastAt: performance.now() };
 }
 
 /** Increments one counter at a steady rate, the clients taking turns. */
@@ -29,8 +36,8 @@ export function incrementSteadily(clients: readonly Client[], id: string, perSec
 }
 
 export interface Watch {
-  /** Every published total, in the order seen. */
-  readonly seen: readonly CounterSnapshot[];
+  /** Every published total, in the order seen, and when it was (`performance.now()`). */
+  readonly seen: readonly (CounterSnapshot & { readonly at: number })[];
   /**
    * Resolves with the time (`performance.now()`) at which a total was first seen. Under load the emulator's watches miss
    * a change now and then, which production's do not; so the document is also read, once a second.
@@ -41,14 +48,14 @@ export interface Watch {
 
 /** Watches a counter from its own client. Resolves once the first snapshot has come. */
 export async function watchTotals(client: Client, id: string): Promise<Watch> {
-  const seen: CounterSnapshot[] = [];
+  const seen: (CounterSnapshot & { readonly at: number })[] = [];
   const waiting = new Map<number, () => void>();
   let stop: () => void = () => {};
   await new Promise<void>((resolve, reject) => {
     stop = onCounter(
       counter(client.db, id),
       (snapshot) => {
-        if (snapshot.asOf) seen.push(snapshot);
+        if (snapshot.asOf) seen.push({ ...snapshot, at: performance.now() });
         waiting.get(snapshot.total)?.();
         resolve();
       },

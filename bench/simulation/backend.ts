@@ -1,40 +1,57 @@
 /**
- * The functions on the virtual clock: what wakes them, what an instance remembers, and the sweep. There is one instance of each;
- * that of `wake` remembers every counter. Nothing fails: failures are the subject of `test/simulation`.
+ * The functions on the virtual clock: what wakes them, the steps that `decide` returns, one after the other as in
+ * `functions/src/aggregate.ts`, with the cost and duration of each, and the sweep. There is one instance of each function; that of
+ * `wake` remembers every counter. Nothing fails: failures are the subject of `test/simulation`.
  */
 import { BASE_SHARD } from "../../core/src/index.ts";
 import {
   type Cause,
   type Config,
   decide,
+  historyWrites,
   isPollLost,
+  type Measurement,
   type Millis,
+  type Outcome,
   type Published,
+  type ScheduledTask,
   TRIGGER_SHARDS,
 } from "../../functions/src/decisions.ts";
-import { Aggregations, type Listener, MISSING } from "./aggregation.ts";
 import type { Clock } from "./clock.ts";
 import type { Counter } from "./counter.ts";
-import type { Metrics } from "./metrics.ts";
 import { configOf, type Settings } from "./settings.ts";
+import type { World } from "./world.ts";
 
 const SWEEP_EVERY: Millis = 300_000;
 
-export class Backend implements Listener {
+/** The counter document as it was read, which is the precondition of a publish over it; without a document, version 0. */
+interface State {
+  readonly published: Published | undefined;
+  readonly version: number;
+}
+
+interface Aggregation {
+  readonly counter: Counter;
+  readonly cause: Cause;
+  readonly done: (outcome: Outcome) => void;
+  current: State;
+  measurement: Measurement | undefined;
+  hasFolded: boolean;
+}
+
+export class Backend {
+  readonly #world: World;
   readonly #clock: Clock;
   readonly #settings: Settings;
   readonly #config: Config;
-  readonly #metrics: () => Metrics;
-  readonly #aggregations: Aggregations;
   readonly #polled = new Set<Counter>();
 
-  constructor(clock: Clock, settings: Settings, metrics: () => Metrics) {
-    this.#clock = clock;
-    this.#settings = settings;
-    this.#config = configOf(settings);
-    this.#metrics = metrics;
-    this.#aggregations = new Aggregations(clock, settings, this);
-    clock.at(SWEEP_EVERY, { run: (now) => this.#sweep(now) });
+  constructor(world: World) {
+    this.#world = world;
+    this.#clock = world.clock;
+    this.#settings = world.settings;
+    this.#config = configOf(world.settings);
+    this.#clock.at(SWEEP_EVERY, { run: (now) => this.#sweep(now) });
   }
 
   /** To be called for each write of a shard. Its creation triggers a function; of a few shards, so does every write. */
@@ -53,16 +70,15 @@ export class Backend implements Listener {
       return;
     }
     counter.waiting = [];
-    const aggregate = (state = MISSING) =>
-      this.#aggregations.aggregate(counter, state, cause, (outcome) => {
+    const aggregate = (state: State = { published: undefined, version: 0 }) =>
+      this.#aggregate(counter, state, cause, (outcome) => {
         const waiting = counter.waiting ?? [];
         counter.known = outcome;
         counter.waiting = undefined;
         for (const other of waiting) this.#wake(counter, other, this.#clock.now);
       });
-    const isFirst = cause.isNew && cause.shardId === TRIGGER_SHARDS[0] && !counter.known;
-    if (isFirst) aggregate();
-    else this.#aggregations.read(counter, aggregate);
+    if (cause.isNew && cause.shardId === TRIGGER_SHARDS[0] && !counter.known) aggregate();
+    else this.#read(counter, aggregate);
   }
 
   #isAnswered({ known }: Counter, cause: Cause, now: Millis): boolean {
@@ -71,23 +87,104 @@ export class Backend implements Listener {
     return step.do === "nothing" || (step.do === "schedule" && step.task.due <= (known.scheduled ?? 0));
   }
 
-  published(counter: Counter, next: Published, now: Millis): void {
-    this.#metrics().published(counter, next, now);
-    if (next.nextPollAt !== null) this.#polled.add(counter);
-    else this.#polled.delete(counter);
-  }
-
-  folded(counter: Counter, isCreation: boolean, now: Millis): void {
-    this.committed(counter, BASE_SHARD, isCreation, now);
-  }
-
   /** Reads the polled counters. No task is lost, so there is nothing to repair. */
   #sweep(now: Millis): void {
     this.#clock.at(now + SWEEP_EVERY, { run: (then) => this.#sweep(then) });
-    this.#metrics().sweeps++;
+    this.#world.metrics.sweeps++;
     for (const counter of this.#polled) {
       counter.bill.sweeps++;
-      if (counter.published && isPollLost(counter.published, now)) this.#metrics().overdue++;
+      if (counter.published && isPollLost(counter.published, now)) this.#world.metrics.overdue++;
     }
+  }
+
+  #read(counter: Counter, then: (state: State) => void): void {
+    counter.bill["counter document"]++;
+    this.#after(() => then({ published: counter.published, version: counter.version }));
+  }
+
+  #aggregate(counter: Counter, current: State, cause: Cause, done: (outcome: Outcome) => void): void {
+    this.#step({ counter, cause, done, current, measurement: undefined, hasFolded: false });
+  }
+
+  #step(aggregation: Aggregation): void {
+    const { counter, cause, done, current, measurement, hasFolded } = aggregation;
+    const previous = current.published;
+    const step = decide(cause, { previous, measurement, hasFolded }, this.#clock.now, 0, this.#config);
+    switch (step.do) {
+      case "nothing":
+        done({ published: previous });
+        break;
+      case "schedule":
+        this.#schedule(counter, step.task);
+        done({ published: previous, scheduled: step.task.due });
+        break;
+      case "wait":
+        this.#clock.at(this.#clock.now + step.duration, { run: () => this.#measure(aggregation) });
+        break;
+      case "measure":
+        this.#measure(aggregation);
+        break;
+      case "fold":
+        this.#after((now) => {
+          const { batches, isCreation } = counter.fold(step.fromIndex, step.quietSince, now);
+          for (let batch = 0; batch < batches; batch++) {
+            this.committed(counter, BASE_SHARD, isCreation && batch === 0, now);
+          }
+          aggregation.hasFolded = true;
+          this.#measure(aggregation);
+        });
+        break;
+      case "publish":
+        for (const task of step.tasks) this.#schedule(counter, task);
+        this.#after((now) => this.#publish(aggregation, step.next, now));
+    }
+  }
+
+  #measure(aggregation: Aggregation): void {
+    const { counter, current } = aggregation;
+    this.#after((now) => {
+      aggregation.measurement = counter.measure(now, current.published?.shardDocuments ?? 0, this.#settings.index > 0);
+      this.#step(aggregation);
+    });
+  }
+
+  #publish(aggregation: Aggregation, next: Published, now: Millis): void {
+    const { counter, current, done } = aggregation;
+    if (counter.version !== current.version) {
+      this.#read(counter, (state) => {
+        aggregation.current = state;
+        aggregation.measurement = undefined;
+        this.#step(aggregation);
+      });
+      return;
+    }
+    this.#world.metrics.published(counter, next, now);
+    if (next.nextPollAt !== null) this.#polled.add(counter);
+    else this.#polled.delete(counter);
+    counter.bill.publishing++;
+    counter.bill.history += historyWrites(counter.published, next, this.#config).length;
+    counter.published = next;
+    counter.version++;
+    done({ published: next });
+  }
+
+  #schedule(counter: Counter, { due, isPoll }: ScheduledTask): void {
+    counter.bill.tasks++;
+    counter.tasks ??= new Set();
+    const name = `${due} ${isPoll}`;
+    if (counter.tasks.has(name)) return;
+    counter.tasks.add(name);
+    this.#clock.at(due + this.#settings.taskLatency, {
+      run: () => {
+        counter.tasks?.delete(name);
+        counter.bill.invocations++;
+        this.#read(counter, (state) => this.#aggregate(counter, state, { at: due, isPoll }, () => undefined));
+      },
+    });
+  }
+
+  /** Continues after a call of the database. */
+  #after(step: (now: Millis) => void): void {
+    this.#clock.at(this.#clock.now + this.#settings.backendLatency, { run: step });
   }
 }

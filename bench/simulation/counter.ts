@@ -15,9 +15,6 @@ import {
 import { type Bill, emptyBill } from "./bill.ts";
 import { Shard } from "./shard.ts";
 
-/** Ids of shards, made once. */
-const IDS = Array.from({ length: 10_000 }, (_, index) => `${index}`);
-
 /** Documents per page and batch of a fold. */
 const FOLD_PAGE = 200;
 
@@ -71,7 +68,7 @@ export class Counter {
       if (writes !== undefined) listed.push({ id, count: writes, writes, updatedAt: toTimestamp(updatedAt) });
     };
     this.shards.forEach((shard, index) => {
-      add(IDS[index] as string, shard);
+      add(`${index}`, shard);
     });
     add(BASE_SHARD, this.base);
     return listed;

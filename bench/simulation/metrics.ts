@@ -9,6 +9,7 @@ import { SLOW_ACK_MS } from "../../core/src/index.ts";
 import type { Millis, Published } from "../../functions/src/decisions.ts";
 import type { Counter } from "./counter.ts";
 import { Histogram } from "./histogram.ts";
+import type { Scenario } from "./scenarios.ts";
 
 /** Increments of which a share of 95 % is no matter of chance. */
 const ENOUGH = 500;
@@ -25,9 +26,8 @@ export interface Window {
 }
 
 export class Metrics {
-  readonly #window: Millis;
+  readonly #scenario: Pick<Scenario, "window" | "lasts">;
   readonly #since: Millis;
-  readonly #until: Millis;
   readonly windows: Window[] = [];
   readonly acknowledgements = new Histogram();
   /** From a commit to the publish of a total that has it. */
@@ -46,20 +46,16 @@ export class Metrics {
   /** Increments that users gave up. */
   abandonments = 0;
 
-  /**
-   * @param since  earlier increments are left out
-   * @param until  the end of the traffic: how stale later retries are is left out
-   */
-  constructor(window: Millis, since: Millis, until: Millis) {
-    this.#window = window;
+  /** @param since  earlier increments are left out */
+  constructor(scenario: Pick<Scenario, "window" | "lasts">, since: Millis) {
+    this.#scenario = scenario;
     this.#since = since;
-    this.#until = until;
   }
 
   window(now: Millis): Window {
-    const index = Math.floor(now / this.#window);
+    const index = Math.floor(now / this.#scenario.window);
     while (this.windows.length <= index) {
-      const at = this.windows.length * this.#window;
+      const at = this.windows.length * this.#scenario.window;
       this.windows.push({ at, acknowledged: 0, prompt: 0, offered: 0, committed: 0, shardCount: 0 });
     }
     return this.windows[index] as Window;
@@ -88,7 +84,8 @@ export class Metrics {
     let left = next.total - (previous?.total ?? 0);
     for (let [oldest] = unpublished; oldest && left > 0; [oldest] = unpublished) {
       const writes = Math.min(oldest.writes, left);
-      if (oldest.at < this.#until) this.staleness.add(Math.max(now - oldest.at, 0), writes);
+      // How stale retries after the end of the traffic are is left out.
+      if (oldest.at < this.#scenario.lasts) this.staleness.add(Math.max(now - oldest.at, 0), writes);
       left -= writes;
       oldest.writes -= writes;
       if (oldest.writes === 0) unpublished.shift();

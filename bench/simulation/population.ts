@@ -4,19 +4,12 @@
  */
 import { createShardCountCache, type Random, type ShardCountCache } from "../../core/src/index.ts";
 import type { Millis } from "../../functions/src/decisions.ts";
-import type { Clock } from "./clock.ts";
 import type { Counter } from "./counter.ts";
-import type { Settings } from "./settings.ts";
+import type { Audience } from "./scenarios.ts";
+import type { World } from "./world.ts";
 
 /** Virtual time 0, as clients see it: to them 0 is long ago. */
 const EPOCH: Millis = 1_700_000_000_000;
-
-export interface Audience {
-  /** Clients of one counter at a time. */
-  readonly clients: number;
-  /** Increments that each makes before it leaves. */
-  readonly perClient: number;
-}
 
 export interface Client {
   readonly shardCountCache: ShardCountCache;
@@ -30,15 +23,13 @@ export interface Client {
 
 export class Population {
   readonly #audience: Audience;
-  readonly #clock: Clock;
-  readonly #settings: Settings;
+  readonly #world: World;
   readonly #random: Random;
   readonly #clients = new Map<number, Client>();
 
-  constructor(audience: Audience, clock: Clock, settings: Settings, random: Random) {
+  constructor(audience: Audience, world: World, random: Random) {
     this.#audience = audience;
-    this.#clock = clock;
-    this.#settings = settings;
+    this.#world = world;
     this.#random = random;
   }
 
@@ -64,10 +55,10 @@ export class Population {
     }
     if (!shardCountCache._isStale()) return now;
     if (client.readUntil <= now) {
-      client.readUntil = now + this.#settings.ackLatency;
+      client.readUntil = now + this.#world.settings.ackLatency;
       counter.bill["shard count, by clients"]++;
       shardCountCache._requestSent();
-      this.#clock.at(client.readUntil, {
+      this.#world.clock.at(client.readUntil, {
         run: () => {
           shardCountCache._requestAnswered();
           shardCountCache._update(counter.published?.shardCount, counter.published?.growing);
@@ -79,8 +70,8 @@ export class Population {
 
   #newClient(): Client {
     return {
-      shardCountCache: createShardCountCache(() => EPOCH + this.#clock.now),
-      isWatching: this.#random() < this.#settings.watching,
+      shardCountCache: createShardCountCache(() => EPOCH + this.#world.clock.now),
+      isWatching: this.#random() < this.#world.settings.watching,
       incrementsLeft: this.#audience.perClient,
       readUntil: 0,
       seenVersion: -1,

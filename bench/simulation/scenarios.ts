@@ -5,8 +5,14 @@
 import type { Random } from "../../core/src/index.ts";
 import type { Millis } from "../../functions/src/decisions.ts";
 import { zipf } from "./distributions.ts";
-import type { Audience } from "./population.ts";
 import type { Settings } from "./settings.ts";
+
+export interface Audience {
+  /** Clients of one counter at a time. */
+  readonly clients: number;
+  /** Increments that each makes before it leaves. */
+  readonly perClient: number;
+}
 
 export interface Scenario {
   readonly name: string;
@@ -42,13 +48,8 @@ const number = (value: number) => value.toLocaleString("en-US");
 export function flashCrowd(perSecond: number, lasts: Millis = 90 * SECOND): Scenario {
   const at = 10 * SECOND;
   return {
-    ...{
-      ...ONE,
-      name: `flash crowd ${number(perSecond)}/s`,
-      lasts,
-      settles: 20 * MINUTE,
-      steps: [{ at, until: lasts }],
-    },
+    ...{ ...ONE, name: `flash crowd ${number(perSecond)}/s`, lasts, settles: 20 * MINUTE },
+    steps: [{ at, until: lasts }],
     rate: (now) => (now < at ? 1 : perSecond),
     // Each about once in ten seconds, within the limits of memory.
     audience: { clients: Math.min(10 * perSecond, 100_000), perClient: 5 },
@@ -82,12 +83,8 @@ export function sawtooth(rush: Millis, silence: Millis, teeth: number, perSecond
   const period = rush + silence;
   const starts = Array.from({ length: teeth }, (_, tooth) => tooth * period);
   return {
-    ...{
-      ...ONE,
-      name: `sawtooth ${rush / SECOND} s/${silence / SECOND} s`,
-      lasts: teeth * period,
-      settles: 20 * MINUTE,
-    },
+    ...{ ...ONE, name: `sawtooth ${rush / SECOND} s/${silence / SECOND} s` },
+    ...{ lasts: teeth * period, settles: 20 * MINUTE },
     steps: starts.map((at) => ({ at, until: at + rush })),
     rate: (now) => (now % period < rush ? perSecond : 0),
     audience: { clients: 10 * perSecond, perClient: 5 },

@@ -10,6 +10,7 @@ import { Metrics } from "./metrics.ts";
 import { Population } from "./population.ts";
 import type { Scenario } from "./scenarios.ts";
 import type { Settings } from "./settings.ts";
+import type { World } from "./world.ts";
 import { Write } from "./write.ts";
 
 export interface Outcome {
@@ -32,15 +33,14 @@ export function simulate(scenario: Scenario, chosen: Settings, seed: number): Ou
     return () => random.next();
   };
   const clock = new Clock();
-  let metrics = new Metrics(scenario.window, 0, scenario.lasts);
-  const backend = new Backend(clock, settings, () => metrics);
-  const waiting = new Set<Write>();
-  const world = { clock, settings, backend, metrics: () => metrics, random: stream("shards"), waiting };
+  const metrics = new Metrics(scenario, 0);
+  const world: World = { clock, settings, metrics, random: stream("shards"), waiting: new Set() };
+  const backend = new Backend(world);
   const arrivals = stream("arrivals");
   const popularity = stream("popularity");
   const clients = stream("clients");
 
-  const newPopulation = () => new Population(scenario.audience, clock, settings, clients);
+  const newPopulation = () => new Population(scenario.audience, world, clients);
   // Clients that make one increment keep no state, so all counters share a population.
   const shared = scenario.audience.perClient === 1 ? newPopulation() : undefined;
   const counters = new Map<number, { counter: Counter; population: Population }>();
@@ -61,32 +61,33 @@ export function simulate(scenario: Scenario, chosen: Settings, seed: number): Ou
     const now = clock.advance();
     if (now === scenario.warmUp) {
       before = billed();
-      metrics = new Metrics(scenario.window, now, scenario.lasts);
+      world.metrics = new Metrics(scenario, now);
       offered = 0;
     }
     const rate = now < scenario.lasts ? scenario.rate(now) : 0;
     const count = poisson((rate * TICK) / 1_000, arrivals);
     for (let i = 0; i < count; i++) {
       const { counter, population } = find(scenario.counterOf(popularity));
-      new Write(world, counter, population, now);
+      new Write(world, backend, counter, population, now);
     }
     if (count > 0) {
       offered += count;
-      metrics.window(now).offered += count;
+      world.metrics.window(now).offered += count;
     }
     if (now % 1_000 === 0 && scenario.share > 0) {
       const shardCount = counters.get(0)?.counter.published?.shardCount ?? settings.minShards;
-      metrics.provision(now, shardCount, (rate * scenario.share) / settings.writesPerShard);
+      world.metrics.provision(now, shardCount, (rate * scenario.share) / settings.writesPerShard);
     }
   }
   // A pending increment takes at least as long as it has waited.
-  for (const write of waiting) metrics.acknowledged(write.issuedAt, clock.now - write.issuedAt);
+  const { metrics: measured, waiting } = world;
+  for (const write of waiting) measured.acknowledged(write.issuedAt, clock.now - write.issuedAt);
 
   return {
-    ...{ scenario, settings, metrics, offered },
+    ...{ scenario, settings, metrics: measured, offered },
     bill: addTo(billed(), before, -1),
     counters: [...counters.values()].map(({ counter }) => counter),
-    acknowledged: offered - metrics.abandonments - waiting.size,
-    recoveries: scenario.steps.map(({ at, until }) => metrics.recovery(at, until)),
+    acknowledged: offered - measured.abandonments - waiting.size,
+    recoveries: scenario.steps.map(({ at, until }) => measured.recovery(at, until)),
   };
 }

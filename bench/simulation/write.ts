@@ -1,43 +1,26 @@
 /**
  * One increment, as in `client/src/web/commit.ts`: sent to a shard by a commit of its own; refused there and sent to another
- * shard, or committed after a wait; acknowledged. One in {@link TIDY_EVERY} removes old marks.
+ * shard, or committed after a wait; acknowledged. One in {@link INCREMENTS_PER_MARK_REMOVAL} removes old marks.
  *
  * A client that watches the counter writes through the SDK's queue unless writes are contended. The queue sends a refused write
  * to the same shard again: at once, then with delays that grow by half from a second to a minute, with a jitter of a half. A user
  * who leaves closes the page, and a refused write is not sent again.
  */
-import {
-  INCREMENTS_PER_MARK_REMOVAL,
-  MARK_LIFETIME_SECONDS,
-  type Random,
-  randomShard,
-  SLOW_ACK_MS,
-} from "../../core/src/index.ts";
+import { INCREMENTS_PER_MARK_REMOVAL, MARK_LIFETIME_SECONDS, randomShard, SLOW_ACK_MS } from "../../core/src/index.ts";
 import type { Millis } from "../../functions/src/decisions.ts";
 import type { Backend } from "./backend.ts";
-import type { Clock, Step } from "./clock.ts";
+import type { Step } from "./clock.ts";
 import type { Counter } from "./counter.ts";
-import type { Metrics } from "./metrics.ts";
 import type { Client, Population } from "./population.ts";
-import type { Settings } from "./settings.ts";
+import type { World } from "./world.ts";
 
 const FIRST_BACKOFF: Millis = 1_000;
 const BACKOFF_FACTOR = 1.5;
 const LONGEST_BACKOFF: Millis = 60_000;
 
-/** What all increments of a run share. */
-export interface World {
-  readonly clock: Clock;
-  readonly settings: Settings;
-  readonly backend: Backend;
-  readonly metrics: () => Metrics;
-  readonly random: Random;
-  /** Pending increments that a document makes wait. */
-  readonly waiting: Set<Write>;
-}
-
 export class Write implements Step {
   readonly #world: World;
+  readonly #backend: Backend;
   readonly #counter: Counter;
   readonly #population: Population;
   readonly #client: Client;
@@ -48,8 +31,9 @@ export class Write implements Step {
   #isQueued = false;
   #state: "ready" | "retried" | "refused" | "queued" | "committed" = "ready";
 
-  constructor(world: World, counter: Counter, population: Population, issuedAt: Millis) {
+  constructor(world: World, backend: Backend, counter: Counter, population: Population, issuedAt: Millis) {
     this.#world = world;
+    this.#backend = backend;
     this.#counter = counter;
     this.#population = population;
     this.#client = population.next();
@@ -87,7 +71,7 @@ export class Write implements Step {
     if (now - this.issuedAt > settings.abandonAfter) {
       waiting.delete(this);
       this.#client.shardCountCache._requestAnswered();
-      this.#world.metrics().abandoned(this.issuedAt, now - this.issuedAt);
+      this.#world.metrics.abandoned(this.issuedAt, now - this.issuedAt);
       return;
     }
     const wait = this.#counter.shard(Number(this.#shard)).offer(now, settings);
@@ -118,13 +102,13 @@ export class Write implements Step {
   }
 
   #commit(now: Millis): void {
-    const { backend, clock, settings } = this.#world;
+    const { clock, settings } = this.#world;
     // After every measurement of this tick, which may not have seen it.
     const at = now + 1;
     const isCreation = this.#counter.commit(Number(this.#shard), at);
     this.#counter.bill.increments++;
-    this.#world.metrics().window(now).committed++;
-    backend.committed(this.#counter, this.#shard, isCreation, at);
+    this.#world.metrics.window(now).committed++;
+    this.#backend.committed(this.#counter, this.#shard, isCreation, at);
     // A prompt acknowledgement changes nothing that happens before it, so it needs no step of its own.
     const acknowledgedAt = now + settings.ackLatency;
     if (acknowledgedAt - this.#sentAt <= SLOW_ACK_MS) this.#acknowledge(acknowledgedAt);
@@ -138,7 +122,7 @@ export class Write implements Step {
     const { random, waiting, metrics } = this.#world;
     this.#client.shardCountCache._requestAnswered();
     waiting.delete(this);
-    metrics().acknowledged(this.issuedAt, at - this.issuedAt);
+    metrics.acknowledged(this.issuedAt, at - this.issuedAt);
     if (random() * INCREMENTS_PER_MARK_REMOVAL < 1) this.#tidy(at);
   }
 

@@ -5,9 +5,9 @@
  *     npm run report
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { readResults } from "../../bench/results.ts";
+import { type Recording, readResults } from "../../bench/results.ts";
 import { figures } from "../../bench/simulation/tables.ts";
-import { conditions, TABLES } from "../../bench/tables.ts";
+import { TABLES } from "../../bench/tables.ts";
 import { charts, picture, svg, THEMES } from "./charts.ts";
 import { costParts } from "./costTables.ts";
 import { fill, type Parts } from "./fill.ts";
@@ -41,6 +41,19 @@ export function documents(): Record<string, string> {
     ...filled("bench/simulation/README.md", "../../docs/charts"),
     ...Object.fromEntries(pictures),
   };
+}
+
+/** When, where and under which conditions the contest was recorded. */
+function conditions({ recordedOn, machine, versions, conditions: set }: Recording<"contest">): string {
+  if (!set) throw new Error("the contest was recorded without its conditions");
+  const named = Object.entries(versions).map(([name, version]) => `\`${name}\` ${version}`);
+  const { limits, latencies } = set;
+  return [
+    `Recorded on ${recordedOn} on ${machine.cores} cores (${machine.cpu}), Node ${machine.node},`,
+    `${named.join(", ")}. A document takes ${limits.perSecond} write per second, ${limits.burst} at once`,
+    `after a rest; a write that would wait longer than ${limits.longestWait / 1_000} s is refused. Latency each way:`,
+    `${latencies.clients} ms for clients, ${latencies.functions} ms for functions.`,
+  ].join("\n");
 }
 
 if (import.meta.main) {

@@ -1,5 +1,8 @@
+/**
+ * What the load simulator shows of the functions and clients: totals are complete and fresh, crowds are absorbed, and the bill is
+ * what `estimate` says.
+ */
 import { describe, expect, test, vi } from "vitest";
-import { DEFAULT_CONFIG, monthlyCosts, PRICES } from "../../costs/src/index.ts";
 import {
   FEW_CLIENTS,
   flashCrowd,
@@ -9,10 +12,11 @@ import {
   type Scenario,
   sawtooth,
   steady,
-} from "./scenarios.ts";
-import { configOf, SETTINGS, withSettings } from "./settings.ts";
-import { simulate } from "./simulate.ts";
-import { summarize, timelineOf } from "./summary.ts";
+} from "../../bench/simulation/scenarios.ts";
+import { configOf, SETTINGS, withSettings } from "../../bench/simulation/settings.ts";
+import { simulate } from "../../bench/simulation/simulate.ts";
+import { summarize, timelineOf } from "../../bench/simulation/summary.ts";
+import { DEFAULT_CONFIG, monthlyCosts, PRICES } from "../../costs/src/index.ts";
 
 const run = (scenario: Scenario, changed: readonly string[] = [], seed = 1) =>
   simulate(scenario, withSettings(changed), seed);
