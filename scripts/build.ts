@@ -67,6 +67,7 @@ await bundlePage({ configFile: "web/vite.config.ts" });
 
 // What users deploy is part of the client package.
 for (const file of ["LICENSE", "firestore.rules", "firestore.indexes.json"]) copyFileSync(file, `client/${file}`);
+copyFileSync("LICENSE", "functions/LICENSE");
 
 // One declaration file for each entry. The report of its public API is held against the one in client/api by a test.
 execFileSync("tsc", ["-p", "client/tsconfig.json"], { stdio: "inherit" });
