@@ -14,7 +14,7 @@ export const TITLES: Readonly<Record<ApproachName, string>> = {
 };
 
 /** `1 to 1,000/s` */
-export function loadTitle(load: string): string {
+function loadTitle(load: string): string {
   return load.replace(/\d{4,}/g, (number) => formatWhole(Number(number)));
 }
 

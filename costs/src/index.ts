@@ -6,6 +6,6 @@ export {
   highestRate,
 } from "./alternatives.ts";
 export { DEFAULT_CONFIG } from "./defaultConfig.ts";
-export { type CostItem, type CostItemId, type MonthlyCosts, monthlyCosts } from "./monthlyCosts.ts";
+export { type CostItem, type MonthlyCosts, monthlyCosts } from "./monthlyCosts.ts";
 export { OPERATION_KINDS, type Operations, PRICES, type Prices, priceOf } from "./prices.ts";
 export type { Traffic } from "./traffic.ts";
