@@ -1,7 +1,7 @@
 /** The same button in React. */
-import { counter, onIncremented } from "firestore-tally";
-import { useCounter } from "firestore-tally/react";
-import { useEffect, useState } from "react";
+import { counter } from "firestore-tally";
+import { useCounter, useIncremented } from "firestore-tally/react";
+import { useState } from "react";
 import { db } from "../setup/firebase.ts";
 import { like, unlike } from "./likes.ts";
 
@@ -15,13 +15,17 @@ interface Props {
 export function LikeButton({ post, user, initialTotal }: Props) {
   const likes = counter(db, `likes:${post}`);
   const { total } = useCounter(likes, { initialTotal });
-  const [liked, setLiked] = useState<boolean>();
+  const { incremented: liked, error } = useIncremented(likes, user);
   const [failed, setFailed] = useState(false);
-  useEffect(() => onIncremented(likes, user, setLiked, () => setFailed(true)), [likes, user]);
 
   const toggle = () => (liked ? unlike(post) : like(post)).catch(() => setFailed(true));
   return (
-    <button type="button" aria-pressed={liked} disabled={liked === undefined || failed} onClick={toggle}>
+    <button
+      type="button"
+      aria-pressed={liked}
+      disabled={liked === undefined || failed || error !== undefined}
+      onClick={toggle}
+    >
       {liked ? "♥" : "♡"} {total}
     </button>
   );
