@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type BufferOptions, createBuffer } from "./buffer.ts";
 
-/** A buffer over writes that are acknowledged or refused by hand. */
+/** A buffer whose writes the test acknowledges or refuses. */
 function harness(options: BufferOptions = {}) {
   const sent: { by: number; resolve(): void; reject(error: Error): void }[] = [];
   const errors: unknown[] = [];
@@ -11,10 +11,10 @@ function harness(options: BufferOptions = {}) {
     new Promise<void>((resolve, reject) => {
       sent.push({ by, resolve, reject });
     });
-  const hold = (by: number) => {
+  const bufferedChanged = (by: number) => {
     held += by;
   };
-  const buffer = createBuffer(write, hold, { onError: (error) => errors.push(error), ...options });
+  const buffer = createBuffer(write, bufferedChanged, { onError: (error) => errors.push(error), ...options });
   return { buffer, sent, errors, amounts: () => sent.map(({ by }) => by), held: () => held };
 }
 
@@ -22,7 +22,7 @@ beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
 describe("a buffer", () => {
-  test("writes the sum once, an interval after the first increment, and nothing while nothing is added", async () => {
+  test("writes the sum once, an interval after the first increment, then nothing without another increment", async () => {
     const { buffer, sent, amounts, held } = harness({ flushInterval: 1_000 });
     for (let n = 0; n < 50; n++) buffer.increment();
     expect(held()).toBe(50);
@@ -37,7 +37,7 @@ describe("a buffer", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("writes nothing if what was added was taken away again", async () => {
+  test("writes nothing if its increments cancel out", async () => {
     const { buffer, amounts } = harness();
     buffer.increment(3);
     buffer.increment(-3);
@@ -46,7 +46,7 @@ describe("a buffer", () => {
     expect(amounts()).toEqual([]);
   });
 
-  test("writes at once when maxPending is reached, and never more than that in one write", () => {
+  test("writes at once when maxPending is reached, and never more than maxPending in one write", () => {
     const steps = fc.array(fc.integer({ min: -12, max: 12 }).filter((by) => by !== 0));
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 10 }), (by, maxPending) => {
@@ -61,7 +61,7 @@ describe("a buffer", () => {
     );
   });
 
-  test("waits with the next write while the last one is under way, as offline, and sends it afterwards", async () => {
+  test("sends the next write only after the last one is acknowledged, as when the device is offline", async () => {
     const { buffer, sent, amounts } = harness({ flushInterval: 1_000 });
     buffer.increment();
     await vi.advanceTimersByTimeAsync(1_000);
@@ -74,7 +74,7 @@ describe("a buffer", () => {
     expect(amounts()).toEqual([1, 5]);
   });
 
-  test("flush resolves when everything so far is acknowledged, what is under way included", async () => {
+  test("flush resolves when all increments so far are acknowledged, including writes in flight", async () => {
     const { buffer, sent } = harness({ flushInterval: 1_000 });
     buffer.increment();
     await vi.advanceTimersByTimeAsync(1_000);
@@ -90,7 +90,7 @@ describe("a buffer", () => {
     await flushing;
   });
 
-  test("keeps what was refused: flush rejects, a background write tells onError, and the next write has it", async () => {
+  test("keeps a refused amount for the next write: flush rejects, a background write calls onError", async () => {
     const { buffer, sent, amounts, errors, held } = harness({ flushInterval: 1_000 });
     const refusal = new Error("refused");
     buffer.increment(4);
@@ -110,7 +110,7 @@ describe("a buffer", () => {
     expect(held()).toBe(0);
   });
 
-  test("writes what was refused in steps of maxPending, too", async () => {
+  test("writes a refused amount again in steps of maxPending", async () => {
     const { buffer, sent, amounts } = harness({ flushInterval: 1_000, maxPending: 100 });
     buffer.increment(60);
     const flushing = buffer.flush();
@@ -123,7 +123,7 @@ describe("a buffer", () => {
     expect(amounts()).toEqual([60, 100, 50]);
   });
 
-  test("refuses increments once it is closed, and bad amounts and options always", async () => {
+  test("refuses increments after close, and invalid amounts and options always", async () => {
     const { buffer } = harness();
     expect(() => buffer.increment(Number.NaN)).toThrow(expect.objectContaining({ code: "counter/invalid-amount" }));
     await buffer.close();

@@ -1,55 +1,55 @@
-/** Coalesces many increments into few writes. The same for every SDK: what writes and what shows is passed in. */
+/** Combines many increments into few writes. Shared by the web and the server SDK, which pass in how to write. */
 import { CounterError } from "./errors.ts";
 import { validAmount } from "./validation.ts";
 
-/** When a buffer writes. */
+/** When a buffer writes, and how much. */
 export interface BufferOptions {
   /** Milliseconds between an increment and the write that carries it. Default 1,000. */
   flushInterval?: number | undefined;
   /**
-   * No write adds more than this; reaching it writes at once. Default 100. The default rules accept no more than 1: make
-   * `isAllowedAmount` in `firestore.rules` say `by is int && by >= 1 && by <= 100`.
+   * The largest amount of one write. When it is reached, the buffer writes at once. Default 100. The default rules accept
+   * an amount of 1 alone: let `isAllowedAmount` in `firestore.rules` return `by is int && by >= 1 && by <= 100`.
    */
   maxPending?: number | undefined;
-  /** Is told when a write in the background fails. What it carried is kept for the next. Default: `console.error`. */
+  /** Called when a write in the background fails. The next write includes its amount. Default: `console.error`. */
   onError?: ((error: unknown) => void) | undefined;
 }
 
-/** Increments that are collected before they are written. */
+/** A counter whose increments are collected before they are written. */
 export interface BufferedCounter {
   /**
-   * Adds `by`, later. No I/O.
+   * Adds `by` to the next write. No I/O.
    *
    * @throws CounterError `counter/invalid-amount`, or `counter/closed` after `close`
    */
   increment(by?: number): void;
-  /** Writes now. Resolves once all increments so far are acknowledged. Cost: 1 write per `maxPending`. */
+  /** Writes at once. Resolves when the server has acknowledged all increments so far. Cost: 1 write per `maxPending`. */
   flush(): Promise<void>;
-  /** Refuses further increments and flushes. If it rejects, nothing is lost: what is pending stays, call it again. */
+  /** Refuses further increments and flushes. After a rejection the increments are still there: call it again. */
   close(): Promise<void>;
 }
 
 /**
- * @param write - writes a sum; resolves when it is acknowledged
- * @param hold - is told by how much what is held back grows
+ * @param write - writes a sum; resolves when the server has acknowledged it
+ * @param bufferedChanged - called with each change of the sum that is not written yet
  */
 export function createBuffer(
   write: (by: number) => Promise<void>,
-  hold: (by: number) => void,
+  bufferedChanged: (by: number) => void,
   { flushInterval = 1_000, maxPending = 100, onError = console.error }: BufferOptions,
 ): BufferedCounter {
-  // The longest a timer can wait.
+  // A timer cannot wait longer.
   if (!(flushInterval > 0 && flushInterval < 2 ** 31)) throw badOption("flushInterval", flushInterval);
   if (!(maxPending > 0)) throw badOption("maxPending", maxPending);
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   let pending = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
   let failed = false;
 
-  const keep = (by: number) => {
+  const addPending = (by: number) => {
     pending += by;
-    hold(by);
+    bufferedChanged(by);
   };
   const send = () => {
     clearTimeout(timer);
@@ -57,44 +57,44 @@ export function createBuffer(
     while (pending !== 0) sendAtMost(Math.max(-maxPending, Math.min(pending, maxPending)));
   };
   const sendAtMost = (by: number) => {
-    keep(-by);
+    addPending(-by);
     const writing = write(by).then(
       () => {
         failed = false;
       },
       (error) => {
         failed = true;
-        // What may count already must not be written again.
-        if ((error as CounterError).code !== "counter/unknown-outcome") keep(by);
+        // It may count already, so it must not be written again.
+        if ((error as CounterError).code !== "counter/unknown-outcome") addPending(by);
         throw error;
       },
     );
-    underWay.add(writing);
-    const done = () => underWay.delete(writing);
+    inFlight.add(writing);
+    const done = () => inFlight.delete(writing);
     writing.then(done, (error) => {
       done();
       onError(error);
     });
   };
-  // While the last write waits, because the device is offline say, one more each interval would only queue up.
+  // While a write is in flight, for example offline, further writes would only queue up.
   const tick = () => {
     timer = undefined;
-    if (underWay.size === 0) send();
+    if (inFlight.size === 0) send();
     else timer = setTimeout(tick, flushInterval);
   };
   const buffer: BufferedCounter = {
     increment(by = 1) {
-      if (closed) throw new CounterError("counter/closed", "increment after close; make another bufferedCounter");
+      if (closed) throw new CounterError("counter/closed", "increment after close; create another bufferedCounter");
       validAmount(by);
-      // What fails, is tried again with the next interval, not with each increment.
+      // A failed write is retried at the next interval, not at each increment.
       if (!failed && Math.abs(pending + by) > maxPending) send();
-      keep(by);
+      addPending(by);
       if (!failed && Math.abs(pending) >= maxPending) send();
       else timer ??= setTimeout(tick, flushInterval);
     },
     async flush() {
       send();
-      await Promise.all(underWay);
+      await Promise.all(inFlight);
     },
     close() {
       closed = true;

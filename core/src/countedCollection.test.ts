@@ -10,8 +10,8 @@ import {
   parseCountedCollection,
 } from "./index.ts";
 
-describe("the parameter", () => {
-  test("names no collection by default", () => {
+describe("COUNTED_COLLECTION", () => {
+  test("counts no collection by default", () => {
     expect(parseCountedCollection(NO_COUNTED_COLLECTION)).toBeUndefined();
   });
 
@@ -33,7 +33,7 @@ describe("the parameter", () => {
     ["posts/*/comments", "the path of a collection"],
     ["posts/../comments", "the path of a collection"],
     ["__posts__", "the path of a collection"],
-    ["a/{x}/b/{x}/c", "each wildcard a name of its own"],
+    ["a/{x}/b/{x}/c", "each wildcard a different name"],
     ["a/{document}/b", "other than {document}"],
   ])("is refused as %j, with advice: %s", (path, advice) => {
     const parse = () => parseCountedCollection(path);
@@ -43,7 +43,7 @@ describe("the parameter", () => {
   });
 });
 
-describe("the counter of a collection", () => {
+describe("the counter of a counted collection", () => {
   const parsed = (path: string) => parseCountedCollection(path) as CountedCollection;
 
   test.each([
@@ -54,7 +54,7 @@ describe("the counter of a collection", () => {
     ["a/{x}/b/{y}/c", "a/1/b/2:3/c", "c:1:2:3"],
     ["a/{x}/b/y/c", "a/1/b/y/c", "c:1"],
     ["a/{x}/c:d", "a/1/c:d", "c:d:1"],
-  ])("of %s: %s is counted as %s, and the reverse", (path, collection, id) => {
+  ])("for %s: %s is counted by %s, and the reverse", (path, collection, id) => {
     expect(counterIdOf(collection, parsed(path))).toBe(id);
     expect(countedCollectionOf(id, parsed(path))).toBe(collection);
   });
@@ -69,23 +69,23 @@ describe("the counter of a collection", () => {
     ["posts/{post}/comments", "likes:42"],
     ["a/{x}/b/{y}/c", "c:1"],
     ["a/{x}/b/{y}/c", "c::1"],
-  ])("of %s: the counter %j counts none", (path, id) => {
+  ])("for %s: the counter %j counts no collection", (path, id) => {
     expect(countedCollectionOf(id, parsed(path))).toBeUndefined();
   });
 
   test.each([
-    ["a/{x}/b/{y}/c", "a/1:2/b/3/c", "is another's"],
-    ["posts/{post}/__a", "posts/b__/__a", "is none"],
+    ["a/{x}/b/{y}/c", "a/1:2/b/3/c", "belongs to another collection"],
+    ["posts/{post}/__a", "posts/b__/__a", "is invalid"],
     ["posts/{post}/comments", `posts/${"x".repeat(1_495)}/comments`, "is too long"],
-  ])("of %s: %s has no counter, whose id %s", (path, collection) => {
+  ])("for %s: %s has no counter, because the id %s", (path, collection) => {
     expect(counterIdOf(collection, parsed(path))).toBeUndefined();
   });
 
-  test("of nothing that is counted is none", () => {
+  test("does not exist without COUNTED_COLLECTION", () => {
     expect([counterIdOf("posts", undefined), countedCollectionOf("posts", undefined)]).toEqual([undefined, undefined]);
   });
 
-  test("never belongs to two collections, whatever their ids", () => {
+  test("counts only one collection, whatever the ids", () => {
     const id = fc.oneof(fc.constantFrom(":", "a", "a:", ":a", "."), fc.string({ minLength: 1 })).filter(isDocumentId);
     const counted = parsed("a/{x}/b/{y}/c/{z}/d");
     fc.assert(

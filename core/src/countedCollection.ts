@@ -1,6 +1,6 @@
 /**
- * Which collections are counted, and as which counters. The counter's id follows from the collection's path, and the path
- * from the id, with nothing to look up.
+ * Which collections are counted, and by which counters. The counter's id follows from the collection's path and the path
+ * from the id, without a lookup.
  *
  *     posts                             posts/{post}/comments
  *     posts ⇄ counter posts             posts/42/comments ⇄ counter comments:42
@@ -8,14 +8,14 @@
 import { CounterError } from "./errors.ts";
 import { isDocumentId } from "./validation.ts";
 
-/** The path of the counted collections, segment by segment; `{name}` stands for any document. */
+/** The path of the counted collections, segment by segment; `{name}` is a wildcard for any document. */
 export type CountedCollection = readonly string[];
 
-/** `COUNTED_COLLECTION` if nothing is counted: the trigger's pattern must be a valid one all the same. */
+/** `COUNTED_COLLECTION` if no collection is counted: a trigger needs a valid pattern even then. */
 export const NO_COUNTED_COLLECTION = "_none";
 
 /** The wildcard that follows the path in the pattern of the triggers. */
-const LAST = "{document}";
+const DOCUMENT_WILDCARD = "{document}";
 
 /**
  * Reads the parameter `COUNTED_COLLECTION`.
@@ -27,13 +27,13 @@ export function parseCountedCollection(parameter: string): CountedCollection | u
   const segments = parameter.split("/");
   const wildcards = segments.filter(isWildcard);
   const isValid = (segment: string, index: number) =>
-    // In a trigger's pattern these have a meaning of their own.
+    // In a trigger's pattern these characters have a special meaning.
     (isDocumentId(segment) && !/[{}*]/.test(segment)) || (index % 2 === 1 && isWildcard(segment));
   if (segments.length % 2 === 0 || !segments.every(isValid)) {
     throw invalid(parameter, "set it to the path of a collection, such as posts or posts/{post}/comments");
   }
-  if (new Set([...wildcards, LAST]).size <= wildcards.length) {
-    throw invalid(parameter, `give each wildcard a name of its own, other than ${LAST}`);
+  if (new Set([...wildcards, DOCUMENT_WILDCARD]).size <= wildcards.length) {
+    throw invalid(parameter, `give each wildcard a different name, other than ${DOCUMENT_WILDCARD}`);
   }
   return segments;
 }
@@ -47,10 +47,10 @@ function isWildcard(segment: string): boolean {
 }
 
 /**
- * The counter of a collection: its id, then what the wildcards stand for, joined by colons.
+ * The id of the counter of a collection: the collection's id, then the values of the wildcards, joined by colons.
  *
- * @returns `undefined` for a collection that cannot be counted: its counter's id would be none, or another's. Of several
- *          wildcards, only the last may stand for an id with a colon.
+ * @returns `undefined` for a collection that cannot be counted: the counter's id would be invalid, or that of another
+ *          collection. Of several wildcards, only the last may match an id with a colon.
  */
 export function counterIdOf(collection: string, counted: CountedCollection | undefined): string | undefined {
   if (!counted) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The one error class of Tally. Its `code` is stable and meant for programs; its message is for people and says
- * what was wrong, what is accepted and what to do.
+ * The one error class of Tally. Programs compare its `code`, which is stable; people read its message, which says what was
+ * wrong, what is accepted and what to do.
  */
 
 /** Why a call failed. New codes may be added in a minor version; none changes its meaning. */
@@ -15,32 +15,35 @@ export type CounterErrorCode =
   | "counter/invalid-key"
   /** The database, or the reference to a counter, belongs to another SDK: the web's or the server's. */
   | "counter/invalid-reference"
-  /** An option has a value it cannot have. */
+  /** An option has an invalid value. */
   | "counter/invalid-option"
-  /** On a server: the key counts already, with another amount. */
+  /** On a server: the key already counts with another amount. */
   | "counter/key-conflict"
-  /** The security rules refuse this increment: signed out, another amount than they allow, a keyed counter. */
+  /** The security rules refuse the increment: its amount, its key, a missing key, or a user who is signed out. */
   | "counter/permission-denied"
-  /** On a server: the increment may count or not, and repeating it may count it twice. */
+  /** On a server: the increment may or may not count. Repeating it may count it twice. */
   | "counter/unknown-outcome"
-  /** The source of truth is none that can be counted, or the counter has none. */
+  /** The source of truth is invalid, or the counter has none. */
   | "counter/invalid-source"
-  /** Firestore gave up counting the source: it is too large. */
+  /** The source is too large for Firestore to count in time. */
   | "counter/source-too-large"
-  /** A reconcile could not correct a counter, because somebody wrote its `shards/base` each time before. */
+  /** A reset or reconcile gave up, because other writes of the counter's `shards/base` came first each time. */
   | "counter/contention"
   /** The buffered counter was closed. */
   | "counter/closed"
-  /** The emulator that a test wants cannot be used: not running, no rules, no functions. */
+  /** A test cannot use the emulator: it is not running, its rules do not compile, or its functions are not loaded. */
   | "counter/emulator"
   /** The configuration of the functions is contradictory or out of range. */
   | "counter/invalid-config";
 
-/** Every error that Tally itself raises. Errors of Firestore are passed on as they are. */
+/**
+ * Every error that Tally itself throws. Errors of Firestore are passed on unchanged. Compare `code`, not the class: an app may
+ * have loaded the class twice, from ESM and from CommonJS.
+ */
 export class CounterError extends Error {
   /** `"CounterError"` */
   override readonly name = "CounterError";
-  /** Why it failed. */
+  /** Why the call failed. */
   declare readonly code: CounterErrorCode;
 
   constructor(code: CounterErrorCode, message: string, cause?: unknown) {
@@ -49,7 +52,7 @@ export class CounterError extends Error {
   }
 }
 
-/** Whether an error is Tally's. By its code: an app may have loaded the class twice, from ESM and from CommonJS. */
+/** Whether an error is a {@link CounterError}, by its code. */
 export function isCounterError(error: unknown): error is CounterError {
   return String((error as { code?: unknown } | undefined)?.code).startsWith("counter/");
 }

@@ -6,17 +6,17 @@ const SPAN = { minute: STEP_MILLIS.hour, hour: STEP_MILLIS.day };
 const steps = fc.constantFrom<StoredStep>("minute", "hour");
 const instants = fc.double({ min: 0, max: 253_402_300_799_999, noNaN: true });
 
-describe("where the state of an instant is kept", () => {
+describe("the place of a state in the history", () => {
   test.each([
     ["minute", "2026-11-21T14:05:59.999Z", "minutes-2026-11-21T14", "05", "2026-11-21T15:00:00.000Z"],
     ["hour", "2026-11-21T14:05:59.999Z", "hours-2026-11-21", "14", "2026-11-22T00:00:00.000Z"],
     ["minute", "2026-12-31T23:59:59.999Z", "minutes-2026-12-31T23", "59", "2027-01-01T00:00:00.000Z"],
     ["hour", "2027-01-01T00:00:00.000Z", "hours-2027-01-01", "00", "2027-01-02T00:00:00.000Z"],
-  ] as const)("by the %s, %s: %s, %s, until %s", (step, at, id, key, end) => {
+  ] as const)("by the %s, at %s: document %s, key %s, until %s", (step, at, id, key, end) => {
     expect(historyPlace(step, Date.parse(at))).toEqual({ id, key, end: Date.parse(end) });
   });
 
-  test("is one place for each minute or hour, and ids are in the order of time", () => {
+  test("differs for each minute or hour, and ids sort by time", () => {
     fc.assert(
       fc.property(steps, instants, instants, (step, a, b) => {
         const [one, other] = [historyPlace(step, Math.min(a, b)), historyPlace(step, Math.max(a, b))];
@@ -27,7 +27,7 @@ describe("where the state of an instant is kept", () => {
     );
   });
 
-  test("is a document whose time is not over yet", () => {
+  test("is in a document whose time contains the instant", () => {
     fc.assert(
       fc.property(steps, instants, (step, at) => {
         const { end } = historyPlace(step, at);

@@ -7,7 +7,7 @@ import { type HistoryOptions, historyPoints, historyRange } from "./historyPoint
 const date = (time: string) => new Date(`2026-11-${time}Z`);
 const day = { from: date("21T00:00:00"), to: date("22T00:00:00") };
 
-/** A state that was published, the `n`th. */
+/** The `n`th published state. */
 function state(n: number, at: Date, micros = 0) {
   const seconds = Math.floor(+at / 1_000);
   const asOf = { seconds, nanoseconds: (+at - seconds * 1_000) * 1e6 + micros * 1_000 };
@@ -17,7 +17,7 @@ type State = ReturnType<typeof state>;
 
 const millisOf = ({ asOf: { seconds, nanoseconds } }: State) => seconds * 1_000 + nanoseconds / 1e6;
 
-/** The documents that hold states. */
+/** The history documents that hold the states. */
 function stored(step: StoredStep, states: readonly State[]) {
   const documents = new Map<string, Record<string, State>>();
   for (const one of states) {
@@ -27,16 +27,16 @@ function stored(step: StoredStep, states: readonly State[]) {
   return [...documents.values()].map((points) => ({ points }));
 }
 
-describe("the documents that hold a range", () => {
+describe("the documents of a range", () => {
   test.each([
     ["minute", "21T14:05:00", "21T16:00:00", "minutes-2026-11-21T14", "minutes-2026-11-21T16"],
     ["hour", "21T14:05:00", "22T16:00:00", "hours-2026-11-21", "hours-2026-11-22"],
     ["day", "21T14:05:00", "21T14:05:00", "hours-2026-11-21", "hours-2026-11-21"],
-  ] as const)("of %ss from %s to %s", (step, from, to, first, last) => {
+  ] as const)("by the %s, from %s to %s", (step, from, to, first, last) => {
     expect(historyRange({ step, from: date(from), to: date(to) })).toEqual([first, last]);
   });
 
-  test("of all that can be told in a Date", () => {
+  test("are limited to the years with four digits", () => {
     const all = { from: new Date(-8.64e15), to: new Date(8.64e15), step: "minute" } as const;
     expect(historyRange(all)).toEqual(["minutes-1970-01-01T00", "minutes-9999-12-31T23"]);
   });
@@ -52,7 +52,7 @@ describe("the documents that hold a range", () => {
     ["toString", "step", { step: "toString" }],
     ["undefined", "step", { step: undefined }],
     ["2026-11-22T00:00:00.001Z", "from", { from: date("22T00:00:00.001") }],
-  ])("%j is refused as %s: the code, the value and what to do", (shown, what, options) => {
+  ])("%j is refused as %s: the error has the code, the value and what to do", (shown, what, options) => {
     const call = () => historyRange({ ...day, step: "hour", ...options } as HistoryOptions);
     expect(call).toThrow(CounterError);
     expect(call).toThrow(`counter/invalid-option: ${what} is "${shown}"; pass `);
@@ -62,7 +62,7 @@ describe("the documents that hold a range", () => {
 describe("the points of a range", () => {
   const at = (points: readonly { at: Date }[]) => points.map(({ at }) => at.toISOString().slice(8, 19));
 
-  test("are in order, the last one the counter as it is now", () => {
+  test("are in order, and the last one is the current state", () => {
     const kept = [state(2, date("21T12:59:50")), state(1, date("21T11:30:00"))];
     const points = historyPoints(state(3, date("21T13:10:00")), stored("hour", kept), { ...day, step: "hour" });
     expect(at(points)).toEqual(["21T11:30:00", "21T12:59:50", "21T13:10:00"]);
@@ -76,13 +76,13 @@ describe("the points of a range", () => {
     });
   });
 
-  test("have the later of two states of one step: the counter was read before its hour was kept", () => {
+  test("have the later state of a step with two: the counter was read before its hour was stored", () => {
     const kept = stored("hour", [state(2, date("21T12:59:50"))]);
     const points = historyPoints(state(1, date("21T12:59:40")), kept, { ...day, step: "hour" });
     expect(points.map(({ total }) => total)).toEqual([20]);
   });
 
-  test("stay in their minute to its last microsecond, and in the range to its ends", () => {
+  test("belong to their minute up to its last microsecond, and the range includes both ends", () => {
     const kept = stored("minute", [
       state(1, date("21T12:59:59.999"), 999),
       state(2, date("21T13:00:00")),
@@ -94,7 +94,7 @@ describe("the points of a range", () => {
     expect(at(historyPoints(undefined, kept, { from: one, to: one, step: "minute" }))).toEqual(["21T12:59:59"]);
   });
 
-  test("by days are the last of each day that is in the range", () => {
+  test("by the day are the last state of each day within the range", () => {
     const kept = stored("hour", [
       state(1, date("20T23:00:00")),
       state(2, date("21T01:00:00")),
@@ -106,12 +106,12 @@ describe("the points of a range", () => {
     expect(at(historyPoints(state(5, date("22T04:00:00")), kept, options))).toEqual(["21T22:00:00", "22T04:00:00"]);
   });
 
-  test("of a counter that was never published, or is made ahead, are none", () => {
+  test("do not exist for a counter without a published total", () => {
     expect(historyPoints(undefined, [], { ...day, step: "hour" })).toEqual([]);
     expect(historyPoints({ total: 5 }, [{}], { ...day, step: "hour" })).toEqual([]);
   });
 
-  test("are those in the range, at most one a step, whatever is kept", () => {
+  test("are within the range, at most one for each step, whatever is stored", () => {
     const instants = fc.array(fc.date({ min: date("20T00:00:00"), max: date("23T00:00:00"), noInvalidDate: true }));
     const steps = fc.constantFrom("minute", "hour", "day");
     fc.assert(

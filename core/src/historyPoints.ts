@@ -1,53 +1,53 @@
 /**
- * A time series of a counter: which documents hold it, and what is in them. The same for every SDK.
+ * A time series of a counter: which history documents hold it, and its points. Shared by the web and the server SDK.
  *
- * The last state of a minute or an hour is kept once the next publish finds that it is over (core's history). Until then it
- * is what the counter document says. So that document is read first: whatever is kept later is kept when the others are
- * read, and of two states of one step the later one counts.
+ * The functions store the last state of a minute or an hour at the first publish after it ends. Until then the counter
+ * document alone has that state. So the SDKs read the counter document first and the history afterwards: a state that leaves
+ * the counter document in between is in the history. If one step has two states, the later one counts.
  */
 import { CounterError } from "./errors.ts";
 import { type HistoryState, historyPlace, STEP_MILLIS } from "./historyDocument.ts";
 
-/** From one point of a series to the next: the minutes, hours or days of UTC. */
+/** The distance between two points of a series: the minutes, hours or days of UTC. */
 export type HistoryStep = "minute" | "hour" | "day";
 
-/** Which time series. */
+/** The range and the step of a time series. */
 export interface HistoryOptions {
-  /** No point is earlier. */
+  /** The earliest time of a point. */
   from: Date;
-  /** No point is later. */
+  /** The latest time of a point. */
   to: Date;
-  /** How far points lie apart, at least. `"minute"` only has the minutes in which the counter was busy. */
+  /** At most one point for each step. `"minute"` has only the minutes in which the counter was busy. */
   step: HistoryStep;
 }
 
-/** How a counter stood at one instant: the last publish of a minute, an hour or a day. */
+/** The state of a counter at one instant: the last publish of a minute, an hour or a day. */
 export interface HistoryPoint {
-  /** The instant that `total` and `writes` are exact for: within the step, mostly near its end. */
+  /** The instant for which `total` and `writes` are exact: within the step, usually near its end. */
   readonly at: Date;
   /** The sum of all increments committed at or before `at`. */
   readonly total: number;
-  /** How many writes that took. Never falls, so the difference of two points is the traffic between them. */
+  /** How many writes were counted until then. Never falls; the difference between two points is the traffic in between. */
   readonly writes: number;
-  /** Writes per second then. */
+  /** Writes per second at that time. */
   readonly rate: number;
-  /** Over how many shards writers spread then. */
+  /** How many shards writers chose from at that time. */
   readonly shardCount: number;
   /** How often the counter had been published. Never falls. */
   readonly publishes: number;
 }
 
-/** What the SDKs' timestamps have. As Dates, one SDK rounds them down and the other up, into the next minute. */
+/** The fields of both SDKs' timestamps. Their own conversions to Date differ: one rounds down, the other up, into the next minute. */
 interface TimestampFields {
   readonly seconds: number;
   readonly nanoseconds: number;
 }
 
 /** The last millisecond whose year has four digits. */
-const LAST = 253_402_300_799_999;
+const MAX_MILLIS = 253_402_300_799_999;
 
 /**
- * The ids of the first and the last document that may hold a point.
+ * The ids of the first and the last history document that may hold a point.
  *
  * @throws CounterError `counter/invalid-option`
  */
@@ -55,17 +55,17 @@ export function historyRange({ from, to, step }: HistoryOptions): [first: string
   if (!Object.hasOwn(STEP_MILLIS, step)) throw invalid("step", step, '"minute", "hour" or "day"');
   const ids = Object.entries({ from, to }).map(([name, date]) => {
     if (!(date instanceof Date) || Number.isNaN(+date)) throw invalid(name, date, "a valid Date");
-    return historyPlace(step === "minute" ? step : "hour", Math.min(Math.max(+date, 0), LAST)).id;
+    return historyPlace(step === "minute" ? step : "hour", Math.min(Math.max(+date, 0), MAX_MILLIS)).id;
   });
   if (from > to) throw invalid("from", from.toISOString(), `a Date that is not after to, ${to.toISOString()}`);
   return ids as [string, string];
 }
 
 /**
- * The points in a range of time, in order, at most one for each step.
+ * The points in a time range, in order, at most one for each step.
  *
- * @param counter  the fields of the counter document, read before the others
- * @param history  the fields of the documents of its history
+ * @param counter  the fields of the counter document, read before the history
+ * @param history  the fields of the history documents
  */
 export function historyPoints(
   counter: Partial<HistoryState<TimestampFields>> | undefined,
