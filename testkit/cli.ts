@@ -1,4 +1,4 @@
-/** Runs the built command line as a user would, and makes counters for it that the functions do not watch. */
+/** Runs the built command line as a user would, on a project of its own without functions. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
@@ -19,10 +19,10 @@ export interface RunningProgram {
   readonly ended: Promise<FinishedProgram>;
 }
 
-/** What decides of colours but the terminal; node takes a terminal where `CI` is set for one without. */
+/** Variables that decide about colours besides the terminal; with `CI` set, node takes any terminal for one without. */
 const UNSET = { CI: undefined, NO_COLOR: undefined, FORCE_COLOR: undefined };
 
-/** Starts a program. Its stdin is a pipe: nobody can be asked. */
+/** Starts a program. Its stdin is a pipe, so it cannot ask for confirmation. */
 export function startProgram(
   program: string,
   args: readonly string[],
@@ -40,7 +40,7 @@ export function startProgram(
   return { process: child, printed: () => stdout + stderr, ended };
 }
 
-/** A project of its own, whose counters no function touches. */
+/** A project without functions, its counters and the command line for it. */
 export function cliProject(projectId: string) {
   const db = new Firestore({ projectId });
   const cli = (...args: string[]) => startProgram(process.execPath, [CLI, ...args], { GCLOUD_PROJECT: projectId });
@@ -51,13 +51,13 @@ export function cliProject(projectId: string) {
     /** Runs a command to its end. */
     run: (...args: string[]) => cli(...args).ended,
     /** Runs a command that must succeed. @returns what it printed as JSON */
-    // biome-ignore lint/suspicious/noExplicitAny: what is asserted of it is up to the test
+    // biome-ignore lint/suspicious/noExplicitAny: the tests know the shape
     async json(...args: string[]): Promise<any> {
       const { exitCode, stdout, stderr } = await cli("--json", ...args).ended;
       if (exitCode !== 0) throw new Error(`${args.join(" ")} ended with ${exitCode}: ${stderr}`);
       return JSON.parse(stdout);
     },
-    /** Makes a counter as the functions would have left it: shards with these counts, and their sum published. */
+    /** Creates a counter as the functions would leave it: shards with these counts, and their sum published. */
     async counter(id: string, counts: readonly number[], { shardCount = counts.length, rate = 0, entries = 0 } = {}) {
       const counter = db.doc(`counters/${id}`);
       const writer = db.bulkWriter();
@@ -90,7 +90,7 @@ export function cliProject(projectId: string) {
       const { docs } = await db.collection(`counters/${id}/shards`).get();
       return Object.fromEntries(docs.map((shard) => [shard.id, shard.get("count")]));
     },
-    /** The ids of what is left of counters: themselves, or anything below them. */
+    /** The ids of counters of which any document is left. */
     async left(): Promise<string[]> {
       return (await db.collection("counters").listDocuments()).map(({ id }) => id);
     },

@@ -1,4 +1,7 @@
-/** Firebase apps for tests: web clients as users have them, with the rules on, and an admin for setting up and checking. */
+/**
+ * SDK clients: web clients as users have them, to which the rules apply, and admin clients that set up and check. Importing this
+ * needs running emulators, which it finds in the environment.
+ */
 
 import { Firestore as AdminFirestore } from "@google-cloud/firestore";
 import { deleteApp, type FirebaseApp, initializeApp } from "firebase/app";
@@ -16,15 +19,15 @@ function fromEnvironment(name: string): string {
   return value;
 }
 
-// Cut connections and refused writes are what these tests are about; the SDK need not report them.
+// The tests cut connections and provoke refusals on purpose, which the SDK would log.
 setLogLevel("silent");
 
-/** Past the rules. */
+/** The rules do not apply to it. */
 export const admin = getAdminFirestore(initializeAdmin({ projectId }));
 
-/** An admin that reaches Firestore at another address: a proxy's. Or of another project. */
+/** An admin client of another address, such as a proxy's, or of another project. */
 export function adminAt(host: string, project = projectId): { firestore: AdminFirestore; close(): Promise<void> } {
-  // The SDK asks the environment for an emulator's address, when it is made.
+  // The SDK reads the emulator's address from the environment when it is created.
   process.env.FIRESTORE_EMULATOR_HOST = host;
   const firestore = new AdminFirestore({ projectId: project });
   process.env.FIRESTORE_EMULATOR_HOST = firestoreHost;
@@ -40,10 +43,10 @@ export interface Client {
 let made = 0;
 
 /**
- * A client instance of its own, with its own connection.
+ * A new web client with a connection of its own.
  *
- * @param host     another address of Firestore: a proxy's
- * @param project  another project, which the functions do not watch
+ * @param host     another address of Firestore, such as a proxy's
+ * @param project  another project, which has no functions
  */
 export function client(host = firestoreHost, project = projectId): Client {
   const app = initializeApp({ projectId: project, apiKey: "any" }, `client-${made++}`);

@@ -1,12 +1,12 @@
-/** The suite as seen from a test: its functions' log, its schedule, and conditions to wait for. */
+/** The functions of the running emulators, as a test sees them: their log, their invocations and their schedule. */
 import { readFileSync } from "node:fs";
 import { until } from "./until.ts";
 
-/** How the functions are loaded here; their names carry a prefix accordingly. */
+/** The prefix of the functions' names, which depends on how they are loaded. */
 const prefix =
   { plain: "tally-", extension: "ext-tally-", kit: "kit-main-" }[process.env.TALLY_PACKAGING ?? "plain"] ?? "";
 
-/** What the suite has printed so far. */
+/** What the emulators have printed so far. */
 export function emulatorsLog(): string {
   return readFileSync(process.env.TALLY_LOG as string, "utf8");
 }

@@ -1,11 +1,11 @@
 /**
- * Firestore's own messages, as they go over gRPC between any SDK and the emulator. A message is decoded when somebody
- * asks what it says, and once: most pass as the bytes they came as.
+ * Firestore's gRPC messages between an SDK and the emulator. A message is decoded when its content is first asked for; most pass
+ * as bytes.
  */
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-// The messages as the SDK itself decodes them; the package exports them to nobody but its own modules.
+// The SDK's own definitions, which its package does not export.
 const require = createRequire(import.meta.url);
 const { google } = require(
   join(dirname(require.resolve("@google-cloud/firestore")), "../protos/firestore_v1_proto_api.js"),
@@ -50,13 +50,13 @@ export class Message {
     this.#type = `${method}${direction}`;
   }
 
-  /** What it says. The type is the caller's claim: it knows the method and the direction. */
+  /** The decoded message. The caller knows its type from the method and the direction. */
   as<Content>(): Content {
     this.#content ??= v1[this.#type].decode(this.raw);
     return this.#content as Content;
   }
 
-  /** Makes it say something else: from here on it passes as that. */
+  /** Replaces the content: the message is passed on with the new one. */
   rewrite(content: object): void {
     this.#content = content;
     this.raw = Buffer.from(v1[this.#type].encode(content).finish());

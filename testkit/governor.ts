@@ -1,9 +1,9 @@
 /**
- * Makes the emulator behave as production does with a hot document: first a write takes longer, then it is ABORTED.
+ * Makes the emulator treat a contended document as production does: first a write takes longer, then it is ABORTED.
  *
- * The emulator takes one document as fast as a hundred, so the problem that sharding solves is invisible there. What is
- * not modelled: that the limit depends on the document's size and indexes, and the warming up of a new key range (500/50/5).
- * Locks of read-write transactions the emulator has itself; with a latency in the proxy they last for the round trips.
+ * The emulator writes one document as fast as a hundred, so the problem that sharding solves is invisible there. Not modelled:
+ * limits that depend on a document's size and indexes, and the ramp-up of a new key range (500/50/5). The emulator has the locks
+ * of read-write transactions itself; with latency in the proxy they last for the round trips.
  *
  * Sources of the defaults:
  * - The rate: "a sustained write limit of 1 QPS per document"
@@ -11,8 +11,8 @@
  *   many writes" (https://firebase.google.com/docs/firestore/solutions/counters). Today's documentation gives no figure: it
  *   "depends highly on the workload"
  *   (https://firebase.google.com/docs/firestore/best-practices#updates_to_a_single_document).
- * - The burst: ten updates in a loop were all taken, and the limit is on what is sustained, not a hard one
- *   (https://github.com/firebase/firebase-js-sdk/issues/495). That a burst is forgiven once per rest is an assumption.
+ * - The burst: ten updates in a loop all succeeded, and the limit is a sustained rate, not a hard one
+ *   (https://github.com/firebase/firebase-js-sdk/issues/495). That a rest allows a burst again is an assumption.
  * - First latency, then ABORTED: "contention, higher latency, or other errors" (best practices, as above), and "a document
  *   receiving too many updates per second" (https://cloud.google.com/firestore/native/docs/understand-error-codes). The text
  *   is what SDKs report (https://github.com/googleapis/nodejs-firestore/issues/827).
@@ -26,20 +26,17 @@ import { WriteLimiter, type WriteLimits } from "./writeLimiter.ts";
 
 export const DEFAULT_LIMITS: WriteLimits = { perSecond: 1, burst: 10, longestWait: 10_000 };
 
-/** What the governor did. */
+/** Commits that the governor delayed or refused. */
 export interface GovernorCounts {
-  /** Commits that waited. */
   waited: number;
-  /** Commits that were refused. */
   aborted: number;
 }
 
 /**
- * A governor for a proxy, or for several in front of one emulator: the documents are the same.
+ * A governor for one or several proxies in front of one emulator.
  *
- * A write stream applies its writes in order, so what comes behind a write that waits, waits; what comes behind one that
- * is refused is not applied, and the SDK sends it again. A `BatchWrite` waits, or is refused, as a whole; in production
- * each of its writes fares by itself.
+ * A write stream applies its writes in order: a write that waits delays the later ones, and after a refused write the SDK sends
+ * the later ones again. A `BatchWrite` waits or is refused as a whole; in production each of its writes does by itself.
  */
 export function governor(limits: WriteLimits = DEFAULT_LIMITS): {
   governed: Readonly<GovernorCounts>;
@@ -64,7 +61,7 @@ export function governor(limits: WriteLimits = DEFAULT_LIMITS): {
 
 const WRITING: readonly Method[] = ["BatchWrite", "Commit", "Write"];
 
-/** A write that only verifies a document has no name here, and takes nothing. */
+/** The documents that a commit writes. A write that only verifies a document has no name here and is not limited. */
 function namesOf(writes: readonly WriteMessage[]): Set<string> {
   return new Set(
     writes.map((write) => write.update?.name ?? write.delete).filter((name) => name !== undefined && name !== null),

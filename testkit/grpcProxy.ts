@@ -1,7 +1,6 @@
 /**
- * A gRPC proxy in front of the Firestore emulator. It passes every message on, in order, and lets others look at it, hold it
- * back, refuse it or rewrite it: a meter counts, a governor slows down. It sees the wire, so it works for any SDK, and
- * nothing in the code under test knows of it.
+ * A gRPC proxy in front of the Firestore emulator. It passes every message on, in order. Inspectors may read, delay, refuse or
+ * rewrite messages: the meter counts them, the governor delays them. It works for any SDK, without a change of the code under test.
  */
 import {
   type ClientDuplexStream,
@@ -16,16 +15,16 @@ import {
 } from "@grpc/grpc-js";
 import { METHODS, Message, type Method, pathOf } from "./firestoreMessages.ts";
 
-/** What looks at one call. A request passes the inspectors in their order, a refused one only those before. */
+/** Sees the messages of one call. Requests pass the inspectors in order, up to the one that refuses. */
 export interface Inspector {
-  /** May hold the message, and all after it on this call, until it resolves. @throws Refused to end the call */
+  /** Delays the message, and all later ones of the call, until it resolves. @throws Refused to end the call */
   request?(message: Message): void | Promise<void>;
   response?(message: Message): void;
   /** The server has ended the call. */
   end?(): void;
 }
 
-/** Makes an inspector for each call; `undefined` for those that are none of its business. */
+/** Creates the inspector of a call; `undefined` to ignore it. */
 export type Inspection = (method: Method) => Inspector | undefined;
 
 /** Thrown by an inspector: the call ends with this status, and its message never reaches the server. */
@@ -39,9 +38,9 @@ export class Refused extends Error {
 }
 
 export interface ProxyOptions {
-  /** What every message takes, each way, in milliseconds. */
+  /** Milliseconds that every message takes, each way. */
   readonly latency?: number;
-  /** At how many addresses it listens. */
+  /** How many addresses it listens at. */
   readonly addressCount?: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The backend's own code in the process of a test, against the real Firestore, with nothing deployed in between: the test
- * delivers, drops and repeats the events, runs the tasks, and lets instances die.
+ * The functions' code in the process of a test, against the emulator, without a deployment: the test delivers, drops and repeats
+ * events, runs tasks, and lets instances crash.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
@@ -14,19 +14,22 @@ import { admin } from "./clients.ts";
 /** The emulator's snapshots may miss commits of the last few milliseconds (see backend.ts). */
 export const SNAPSHOT_LAG = 50;
 
-/** A collection that the deployed functions do not watch. */
-let made = 0;
-const unwatched = () => `lab${process.pid}x${made++}`;
+let created = 0;
+/** A new collection of counters, which triggers no deployed function. */
+const newCollection = () => `backend${process.pid}x${created++}`;
 
-interface Lab {
+interface InProcessBackend {
   readonly backend: Backend;
-  /** What has been scheduled and not yet run. */
+  /** Scheduled and not yet run. */
   readonly tasks: AggregationTask[];
 }
 
-/** A backend in this process. Scheduled tasks wait in `tasks` until the test runs them. */
-export function inProcessBackend(changes: Partial<Backend["config"]> = {}, firestore: Firestore = admin): Lab {
-  const collection = unwatched();
+/** A backend whose scheduled tasks wait in `tasks` until the test runs them. */
+export function inProcessBackend(
+  changes: Partial<Backend["config"]> = {},
+  firestore: Firestore = admin,
+): InProcessBackend {
+  const collection = newCollection();
   const tasks: AggregationTask[] = [];
   const names = new Set<string>();
   const backend: Backend = {
@@ -49,7 +52,7 @@ export function inProcessBackend(changes: Partial<Backend["config"]> = {}, fires
     snapshotLag: SNAPSHOT_LAG,
     now: Date.now,
     sleep: (duration) => (duration > 0 ? sleep(duration) : Promise.resolve()),
-    // As Cloud Tasks: a name that was ever used is refused, whether its task still waits, runs or has run.
+    // As in Cloud Tasks, a name can be used once, whether or not its task has run.
     schedule: async (task) => {
       const name = JSON.stringify(task);
       if (names.has(name)) return;
@@ -70,17 +73,17 @@ const action = fc.oneof(
 );
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
-/** What may happen to a counter: writes, whose events are delivered late, out of order and repeatedly; tasks; deaths. */
+/** Histories of a counter: writes, whose events are delivered late, out of order and repeatedly; tasks; crashes. */
 export const eventHistories = fc.array(action, { minLength: 10, maxLength: 40 });
 
 /**
- * Plays a history of one counter. What is still under way at its end arrives: every event and every task at least once.
+ * Plays a history of one counter. At its end every pending event and task is delivered, so each arrives at least once.
  *
- * @param write  writes something, given a random number. @returns the events that Firestore would send for it
+ * @param write  writes something that depends on a random number, and returns the events that Firestore would send for it
  */
 export async function playHistory(
   history: readonly Action[],
-  { backend, tasks }: Lab,
+  { backend, tasks }: InProcessBackend,
   write: (choice: number) => Promise<readonly WriteEvent[]>,
 ): Promise<void> {
   const instances = Array.from({ length: 3 }, () => createWakeHandler(backend));
@@ -104,7 +107,7 @@ export async function playHistory(
       ).catch(() => undefined);
     } else if (step.do === "task" && tasks.length > 0) {
       const task = take(tasks, step.pick);
-      // At least once: a task may die and run again, or run twice.
+      // At least once: a task may crash and run again, or run twice.
       await runTask(crashingAfter(backend, step.pick % 4), task).catch(() => undefined);
       await runTask(backend, task);
     } else if (step.do === "wait") {

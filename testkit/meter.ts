@@ -1,6 +1,6 @@
 /**
- * Counts what Firestore would bill: documents read, written and deleted, as they pass a proxy. Writes count when the
- * server confirms them, so a write that is refused, or sent again, costs what it costs in production.
+ * Counts the operations that Firestore would bill: documents read, written and deleted, as they pass a proxy. A write counts when
+ * the server confirms it, so a refused or repeated write costs what it costs in production.
  */
 
 import type { Message, Method, WriteMessage } from "./firestoreMessages.ts";
@@ -14,13 +14,13 @@ export interface Usage {
 }
 
 export interface MeterReading {
-  /** What has been used since the meter was made. */
+  /** Operations since the meter was created. */
   readonly usage: Readonly<Usage>;
-  /** How often each method was called, and calls that hold locks (`transaction`): a read-write transaction. */
+  /** Calls by method, and as `transaction` those that hold locks: read-write transactions. */
   readonly calls: ReadonlyMap<string, number>;
 }
 
-/** A meter of its own proxy. */
+/** A meter with a proxy of its own. */
 export interface Meter extends MeterReading {
   /** `host:port` to connect to instead of the emulator. */
   readonly address: string;
@@ -33,7 +33,7 @@ export async function startMeter(target: string): Promise<Meter> {
   return { ...reading, ...(await startProxy(target, [inspection])) };
 }
 
-/** A meter for a proxy, or for several together. */
+/** A meter for one or several proxies. */
 export function meter(): { reading: MeterReading; inspection: Inspection } {
   const usage: Usage = { reads: 0, writes: 0, deletes: 0 };
   const calls = new Map<string, number>();
@@ -47,7 +47,7 @@ export function meter(): { reading: MeterReading; inspection: Inspection } {
   };
 }
 
-/** The fields of messages that are looked at; each message has some of them. */
+/** The fields that the meter reads; each message has some of them. */
 interface Request {
   readonly writes: readonly WriteMessage[];
   readonly transaction?: Uint8Array;
@@ -73,7 +73,7 @@ const CHARGED_CHANGES = [3, 4];
 
 const MAY_BEGIN_TRANSACTION: readonly Method[] = ["BatchGetDocuments", "RunAggregationQuery", "RunQuery"];
 
-/** Counts the messages of one call. */
+/** Counts the operations of one call. */
 function inspector(method: Method, usage: Usage, onTransaction: () => void): Inspector {
   const unconfirmed: (readonly WriteMessage[])[] = [];
   const counts = new Set<string>();
@@ -122,7 +122,7 @@ function inspector(method: Method, usage: Usage, onTransaction: () => void): Ins
         if (result) usage.reads += aggregationReads(result.aggregateFields ?? {}, counts);
       }
       if (method === "Listen") {
-        // Not decoded: what the emulator says of a deleted document is more than the SDK's types know.
+        // Not decoded: for a deleted document the emulator sends fields that the SDK's types lack.
         if (CHARGED_CHANGES.includes((message.raw[0] ?? 0) >> 3)) usage.reads++;
       }
     },
@@ -136,8 +136,8 @@ function inspector(method: Method, usage: Usage, onTransaction: () => void): Ins
 const ENTRIES_PER_READ = 1_000;
 
 /**
- * What an aggregation query costs, sums included. Only a count tells how many entries it matched: one without is charged as
- * if it matched few.
+ * What an aggregation query costs, with its sums. Only a count tells how many index entries it matched; a query without one is
+ * charged as if it matched few.
  */
 function aggregationReads(
   fields: Readonly<Record<string, { readonly integerValue: number }>>,

@@ -1,9 +1,9 @@
 /**
- * Which expressions of the rules the tests have not tried, by the emulator's own report.
+ * Which expressions of the rules the tests have not evaluated, from the emulator's report.
  *
  * The report has a tree of expressions, each with the values it had and how often. No `values`: never evaluated; `{}`:
- * passed over by a short circuit; `undefined`: an error, or the emulator's first pass, which knows no documents. Only
- * what is left is a value. The report is of one project and starts anew when rules are loaded into it.
+ * skipped by a short circuit; `undefined`: an error, or the emulator's first pass, which knows no documents. Only other
+ * values count. The report is of one project and starts anew when rules are loaded into it.
  * https://firebase.google.com/docs/rules/emulator-reports
  */
 
@@ -25,7 +25,7 @@ export interface Gap {
   readonly what: string;
 }
 
-/** Every expression, sub-expressions included, that had no value yet or, if it is boolean, only one of its two. */
+/** Every expression and sub-expression that had no value yet or, if boolean, only one of the two. */
 export async function gapsInRules(project: string): Promise<Gap[]> {
   const host = process.env.FIRESTORE_EMULATOR_HOST;
   const response = await fetch(`http://${host}/emulator/v1/projects/${project}:ruleCoverage`);

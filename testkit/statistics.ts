@@ -1,20 +1,20 @@
 /**
- * What is made of the samples of a trial. Percentiles are exact, over all samples. What did not happen while anybody
- * waited took for ever (`Infinity`) and counts as such, or a contender would look better the more it fails.
+ * Statistics of samples. Percentiles are exact, over all samples. What did not happen before the measurement ended counts as
+ * `Infinity`; left out, it would make the results better the more increments fail.
  */
 
 /** Milliseconds: a duration, or since the epoch. */
 export type Millis = number;
 
-/** One increment. */
+/** The times of one increment. */
 export interface Sample {
-  /** When it was to be made. */
+  /** When it was due. */
   readonly intended: Millis;
   /** When its promise resolved; `Infinity` if it did not. */
   readonly acknowledged: Millis;
 }
 
-/** What a watcher saw, and when. */
+/** A total that a watcher saw, and when. */
 export interface Observation {
   readonly at: Millis;
   readonly total: number;
@@ -37,10 +37,9 @@ export function percentilesOf(values: readonly number[]): Percentiles {
 }
 
 /**
- * How long after the n-th of some instants, in ascending order, the watcher's total reached n: everything that had
- * happened by then, or as much, was visible. Each increment adds 1, and a total that holds n of them holds no fewer.
+ * How long after the n-th of some instants, in ascending order, the watcher's total reached n. Each increment adds 1.
  *
- * @param from  which instants count, by their position; the watcher's total includes those before
+ * @param from  the position of the first instant whose delay is returned; the total includes the earlier ones
  */
 export function visibilityDelays(instants: readonly Millis[], sights: readonly Observation[], from = 0): Millis[] {
   let seen = 0;
@@ -57,8 +56,8 @@ const WINDOW: Millis = 1_000;
 const SLIDE: Millis = 100;
 
 /**
- * How long after an instant increments have been acknowledged within `limit` again: from the end of the last window in
- * which the 95th percentile was above it. Windows are of when the increments were to be made.
+ * How long after an instant increments are acknowledged within `limit` again: until the end of the last window in which the
+ * 95th percentile exceeded it. An increment belongs to the windows in which it was due.
  *
  * @returns `Infinity` if the last window still was
  */
@@ -86,7 +85,7 @@ export function recoveryTime(samples: readonly Sample[], from: Millis, limit: Mi
 export interface Second {
   /** When it began, in whole seconds after an instant; before it, less than 0. */
   readonly at: number;
-  /** Increments that were to be made in it, and those that were acknowledged in it, whenever they were made. */
+  /** Increments that were due in this second, and acknowledgements in it. */
   readonly offered: number;
   readonly acknowledged: number;
 }

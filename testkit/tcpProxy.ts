@@ -1,6 +1,6 @@
 /**
- * A TCP proxy in front of the Firestore emulator: puts latency on connections, and cuts them at the worst moment,
- * after the server has committed a write and before the client hears of it.
+ * A TCP proxy in front of the Firestore emulator: adds latency to connections, or cuts them at the worst moment,
+ * between the commit of a write and its acknowledgement.
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -13,9 +13,9 @@ export interface Proxy {
 
 /** A proxy that can cut its connections between a commit and its acknowledgement. */
 export interface CuttingProxy extends Proxy {
-  /** From now on withholds whatever the server answers, on every connection open now. */
+  /** Withholds the server's answers from now on, on every open connection. */
   withhold(): void;
-  /** Breaks all connections whose answers are withheld. New ones pass. @returns how many it broke */
+  /** Breaks all connections whose answers are withheld; new connections work. @returns how many it broke */
   cut(): number;
 }
 

@@ -1,6 +1,12 @@
+/** Waiting for conditions instead of durations. */
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Waits for a condition. @throws Error that names it, after `timeoutMs` */
+/**
+ * Waits until a condition holds.
+ *
+ * @param what  names the condition in the error
+ * @throws Error after `timeoutMs`
+ */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
@@ -8,7 +14,7 @@ export async function until(
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
+    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms for ${what}`);
     await sleep(20);
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Virtual time for the functions' code in a test's process, against the real emulator: the result depends on the code's own
- * timers, not on the speed of the machine.
+ * Virtual time for the functions' code in a test's process, against the real emulator. Results depend on the code's timers, not on
+ * the speed of the machine.
  *
- * Once no call of Firestore is under way, the clock jumps to the next timer; between jumps a real second is a virtual
+ * When no call of Firestore is pending, the clock jumps to the next timer; between jumps a real second is a virtual
  * millisecond. A proxy inspection translates Firestore's timestamps to virtual time in responses, and back in requests. The
  * order of instants is preserved; but what the code computes itself is stored as virtual, so a query must not compare both.
  */
@@ -12,7 +12,7 @@ import type { Message } from "./firestoreMessages.ts";
 import type { Inspection } from "./grpcProxy.ts";
 import type { Millis } from "./statistics.ts";
 
-/** As on the wire. */
+/** A timestamp of a message. */
 interface Instant {
   readonly seconds: number | string | { toString(): string };
   readonly nanos: number;

@@ -1,17 +1,16 @@
 /**
- * Has one emulator find another at an address of our choice, a proxy's say. firebase-tools passes the real addresses on
- * and has no setting for it.
+ * Makes one emulator find another at a different address, such as a proxy's. firebase-tools has no setting for that.
  */
 import { writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** What the functions' workers are to see instead of the real addresses, `host:port`. */
+/** Addresses that the functions' workers use instead of the real ones, `host:port`. */
 export interface WorkerAddresses {
   readonly firestore?: string | undefined;
   readonly tasks?: string | undefined;
 }
 
-/** The environment in which firebase-tools' workers see something else. */
+/** The environment in which firebase-tools' workers use other addresses. */
 export function overrideWorkerAddresses(
   env: NodeJS.ProcessEnv,
   { firestore, tasks }: WorkerAddresses,
@@ -26,8 +25,8 @@ export function overrideWorkerAddresses(
 }
 
 /**
- * The environment in which the Firestore emulator sends its events elsewhere. It learns where the functions are from its
- * command line alone, so what firebase-tools finds as `java` is a script that changes that argument. Not on Windows.
+ * The environment in which the Firestore emulator sends its events to another address. It takes the address of the functions from
+ * its command line, so `java` is replaced by a script that changes that argument. Not on Windows.
  */
 export function overrideEventTarget(env: NodeJS.ProcessEnv, folder: string, functions: string): NodeJS.ProcessEnv {
   writeFileSync(

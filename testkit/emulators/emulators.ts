@@ -1,6 +1,6 @@
 /**
- * Starts the Emulator Suite with Tally loaded in one of its three packagings, on free ports, in a folder of its own,
- * so that several suites can run side by side and nothing is left behind.
+ * Starts the Emulator Suite with Tally loaded in one of its three packagings, on free ports, in a folder of its own. Several can run
+ * side by side, and nothing is left behind.
  */
 import { join } from "node:path";
 import { overrideEventTarget, overrideWorkerAddresses } from "./addressOverrides.ts";
@@ -12,20 +12,20 @@ export interface EmulatorOptions {
   packaging: Packaging;
   /** Parameters of the functions that differ from their defaults, by name. */
   params: Record<string, string>;
-  /** `host:port` at which the functions see Firestore, given its real address: a proxy's, say. */
+  /** Returns the `host:port` at which the functions see Firestore, such as a proxy's, given the real one. */
   functionsFirestore?: (firestore: string) => Promise<string>;
-  /** `host:port` to which Firestore sends its events. The suite's own functions are then not called, nor by schedule. */
+  /** `host:port` to which Firestore sends its events. The emulators' own functions then run neither for events nor by schedule. */
   eventsTo?: string;
-  /** Ends the start, and what has been started. */
+  /** Interrupts the start and stops what has been started. */
   signal?: AbortSignal;
-  /** Where it is to run, laid out before by someone who must know its addresses. */
+  /** The project to run, if the caller needs its addresses beforehand; otherwise one is created. */
   project?: Project;
 }
 
 export interface Emulators {
   /** Where each emulator listens, `host:port` by name. */
   readonly addresses: Readonly<Record<string, string>>;
-  /** What a command needs to find the suite: `FIRESTORE_EMULATOR_HOST`, `GCLOUD_PROJECT` and the like. */
+  /** The variables by which commands find the emulators: `FIRESTORE_EMULATOR_HOST`, `GCLOUD_PROJECT` and so on. */
   readonly env: Record<string, string>;
   stop(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function startEmulators(options: EmulatorOptions): Promise<Emulator
       environment = overrideWorkerAddresses(environment, { firestore });
     }
     if (eventsTo) environment = overrideEventTarget(environment, folder, eventsTo);
-    const log = join(folder, "suite.log");
+    const log = join(folder, "emulators.log");
     const only = [...EMULATORS, ...(eventsTo ? [] : ["pubsub"]), ...(packaging === "extension" ? ["extensions"] : [])];
     const firebase = await startFirebase(folder, log, environment, only, options.signal);
     return {

@@ -1,6 +1,5 @@
 /**
- * One firebase-tools process: started until it is ready, then stopped in good order, or killed with everything that it
- * has started.
+ * One firebase-tools process: started until it is ready, then stopped, or killed with all processes that it has started.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -12,11 +11,11 @@ import { explainFailure, MissingRequirement } from "./requirements.ts";
 export const PROJECT = "demo-tally";
 
 export interface Firebase {
-  /** The processes it has started, and those that they have: emulators, and workers that run functions. */
+  /** Its descendant processes: emulators, and workers that run functions. */
   children(): number[];
-  /** Ends it and its children at once, as a power cut would: `kill -9`. */
+  /** `kill -9` of the process and its descendants at once, as in a power cut. */
   kill(): Promise<void>;
-  /** Asks it to end, which ends the emulators; whatever is left of its processes is killed. */
+  /** Stops it and the emulators; processes that are left are killed. */
   stop(): Promise<void>;
 }
 
@@ -24,7 +23,7 @@ export interface Firebase {
  * Resolves when every emulator is ready and every function is loaded.
  *
  * @param folder  of the Firebase project
- * @param log     a file that gets what it prints
+ * @param log     the file of its output
  * @param only    the emulators
  * @param signal  ends it before it is ready
  * @throws MissingRequirement, the reason of the signal, or an `Error` that ends with what firebase-tools printed
@@ -41,7 +40,7 @@ export async function startFirebase(
     cwd: folder,
     env: { ...env, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
-    // In a process group of its own, so that Ctrl-C reaches us alone and we stop it in good order.
+    // A process group of its own: Ctrl-C does not reach it, and stop() ends it.
     detached: true,
   });
   const pid = child.pid as number;
@@ -51,7 +50,7 @@ export async function startFirebase(
     async kill() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, "exit");
-      // The group first, at one stroke: the workers are of it, and it might start another while we look for them.
+      // The group first, at once: it has the workers, and could start another one meanwhile.
       const emulators = children();
       killAll([-pid, pid, ...emulators]);
       await exited;
@@ -114,7 +113,7 @@ function killAll(processes: readonly number[]): void {
   }
 }
 
-/** The processes a process has started, and those that they have. */
+/** The ids of all descendants of a process. */
 function descendants(parent: number): number[] {
   if (process.platform === "win32") return [];
   const table = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" });

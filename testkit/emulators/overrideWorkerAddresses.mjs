@@ -1,4 +1,4 @@
-// Loaded into the functions' worker processes: makes them see Firestore and Tasks at the addresses of proxies.
+// Loaded into the functions' worker processes, which then find Firestore and Cloud Tasks at the addresses of proxies.
 const { env } = process;
 if (env.FUNCTION_TARGET) {
   env.FIRESTORE_EMULATOR_HOST = env.TALLY_WORKERS_FIRESTORE ?? env.FIRESTORE_EMULATOR_HOST;

@@ -1,10 +1,10 @@
-/** Which parameters the functions have, by how they are loaded: an extension's are its manifest's, the others' the code's. */
+/** The parameters of the functions: an extension declares them in its manifest, the other packagings in code. */
 import { readFileSync } from "node:fs";
 import type { Packaging } from "./project.ts";
 
 export interface Parameters {
   readonly names: readonly string[];
-  /** The file that says so. */
+  /** The file that declares them. */
   readonly declaredIn: string;
 }
 

@@ -1,4 +1,4 @@
-/** Lays out a Firebase project that is this repository but for its ports and packaging, in a folder that may go. */
+/** Creates a Firebase project in a temporary folder: this repository with other ports and another packaging. */
 import { randomInt } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import getPort from "get-port";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Where the functions publish their events. */
+/** The Eventarc channel of the functions. */
 const EVENTARC_CHANNEL = "locations/us-central1/channels/firebase";
 
 /** How the functions are loaded: as a plain codebase, through extension.yaml, or as a function kit. */
@@ -23,8 +23,8 @@ export interface Project {
 }
 
 /**
- * Below the ports that systems lend to outgoing connections (from 32768 on Linux, 49152 elsewhere), one of which could
- * take it before the emulator does; at random, so that suites that start together do not choose the same.
+ * Below the ports of outgoing connections (from 32768 on Linux, 49152 elsewhere), which could take it before the emulator does; at
+ * random, so that emulators that start together choose different ones.
  */
 function freePort(): Promise<number> {
   return getPort({ port: Array.from({ length: 20 }, () => randomInt(20_000, 32_768)) });
@@ -32,7 +32,7 @@ function freePort(): Promise<number> {
 
 /** @param params  parameters of the functions that differ from their defaults, by name */
 export async function createProject(packaging: Packaging, params: Record<string, string>): Promise<Project> {
-  const folder = mkdtempSync(join(tmpdir(), "tally-suite-"));
+  const folder = mkdtempSync(join(tmpdir(), "tally-emulators-"));
   const config = JSON.parse(readFileSync(join(repository, "firebase.json"), "utf8"));
   const addresses: Record<string, string> = {};
   for (const name of ["auth", "eventarc", "firestore", "functions", "hosting", "pubsub", "tasks", "hub", "logging"]) {
@@ -40,10 +40,14 @@ export async function createProject(packaging: Packaging, params: Record<string,
     addresses[name] = `127.0.0.1:${port}`;
     config.emulators[name] = { ...config.emulators[name], host: "127.0.0.1", port };
   }
-  // Tests that load rules of their own have projects of their own; each request would be a warning in the log.
+  // Tests with rules of their own use other projects, and each request to these would log a warning.
   config.emulators.singleProjectMode = false;
   config.emulators.firestore.websocketPort = await freePort();
-  letPageReach(config, [addresses.auth, addresses.firestore, addresses.firestore?.replace("127.0.0.1", "localhost")]);
+  allowPageToReach(config, [
+    addresses.auth,
+    addresses.firestore,
+    addresses.firestore?.replace("127.0.0.1", "localhost"),
+  ]);
 
   for (const name of ["functions", "node_modules", "web", config.firestore.rules, config.firestore.indexes]) {
     symlinkSync(join(repository, name), join(folder, name));
@@ -71,8 +75,8 @@ export async function createProject(packaging: Packaging, params: Record<string,
   return { folder, addresses, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
-/** The page's policy names Google's servers alone, as it should where it is deployed. */
-function letPageReach(config: { hosting: object }, addresses: readonly (string | undefined)[]): void {
+/** Adds the emulators to the page's content security policy, which names Google's servers alone. */
+function allowPageToReach(config: { hosting: object }, addresses: readonly (string | undefined)[]): void {
   const origins = addresses.map((address) => `http://${address}`).join(" ");
   config.hosting = JSON.parse(
     JSON.stringify(config.hosting).replace("connect-src 'self'", `connect-src 'self' ${origins}`),

@@ -1,6 +1,6 @@
 /**
- * Finds what the Emulator Suite needs and does not bring along: a JDK, and the Firestore and Pub/Sub emulators where
- * firebase-tools cannot download them. Order: the user's own variable, the Google Cloud CLI's copy, firebase-tools'
+ * Finds what the Emulator Suite needs and does not contain: a JDK, and the Firestore and Pub/Sub emulators where firebase-tools
+ * cannot download them. Order: the user's own variable, the Google Cloud CLI's copy, firebase-tools'
  * download.
  */
 import { execFileSync, spawnSync } from "node:child_process";
@@ -12,16 +12,16 @@ import { strToU8, zipSync } from "fflate";
 /** The oldest Java that firebase-tools 15 accepts. */
 const MIN_JAVA = 21;
 
-/** Leaves out the compiler for programs that run for long: on two cores it takes what a suite that has just started needs. */
+/** Disables the optimizing compiler, which on two cores takes the time that starting emulators need. */
 const FAST_START = "-XX:TieredStopAtLevel=1";
 
-/** Something is missing that only the user can install. The message says what and how. */
+/** The user must install something. The message says what and how. */
 export class MissingRequirement extends Error {}
 
 /**
  * The environment to start firebase-tools with.
  *
- * @param scratch  a folder for files that may be thrown away afterwards
+ * @param scratch  a folder for temporary files
  * @throws MissingRequirement
  */
 export function emulatorEnvironment(scratch: string): NodeJS.ProcessEnv {
@@ -36,7 +36,7 @@ export function emulatorEnvironment(scratch: string): NodeJS.ProcessEnv {
   return env;
 }
 
-/** What to tell someone whose suite did not start, from what firebase-tools printed. */
+/** Why the emulators did not start and what to do, from the output of firebase-tools; `undefined` if unknown. */
 export function explainFailure(log: string): string | undefined {
   if (!/download|ENOTFOUND|ECONNREFUSED|EAI_AGAIN|getaddrinfo/i.test(log)) return undefined;
   return [
@@ -107,7 +107,7 @@ function cloudSdkPlatform(): string | undefined {
   }
 }
 
-/** The CLI's emulator jar names no main class, so firebase-tools, which runs `java -jar`, needs one around it that does. */
+/** A jar that wraps the CLI's emulator jar, which names no main class and so cannot be run by `java -jar`. */
 function runnableJar(jar: string, scratch: string): string {
   const manifest = [
     "Manifest-Version: 1.0",

@@ -1,5 +1,5 @@
 /**
- * Runs a command against the running Emulator Suite with Tally's functions loaded, then stops the suite. The exit code
+ * Runs a command against the Emulator Suite with Tally's functions loaded, then stops the emulators. The exit code
  * is the command's.
  *
  *     npm run emulators -- [--as plain|extension|kit] [--param NAME=VALUE]… [--latency MS] "<command>"
@@ -77,12 +77,12 @@ async function run(
 
 const INTERRUPTED = 130;
 
-/** @returns the exit code. Whatever happens, the suite has been stopped by then. */
+/** @returns the exit code, after the emulators have stopped */
 async function main(): Promise<number> {
-  let suite: Emulators | undefined;
+  let emulators: Emulators | undefined;
   let child: ChildProcess | undefined;
   const interruption = new AbortController();
-  // Ctrl-C reaches the command by itself, other signals do not; we outlive it to stop the suite.
+  // Ctrl-C reaches the command by itself, other signals do not. This process ends last, to stop the emulators.
   process.on("SIGINT", () => interruption.abort());
   process.on("SIGTERM", () => {
     interruption.abort();
@@ -98,10 +98,13 @@ async function main(): Promise<number> {
       };
     }
     process.stderr.write(`Starting the emulators (${options.packaging})… `);
-    suite = await startEmulators({ ...options, signal: interruption.signal });
+    emulators = await startEmulators({ ...options, signal: interruption.signal });
     interruption.signal.throwIfAborted();
     process.stderr.write("ready.\n");
-    const env = { ...suite.env, ...(proxied && { FIRESTORE_EMULATOR_HOST: proxied, TALLY_LATENCY: String(latency) }) };
+    const env = {
+      ...emulators.env,
+      ...(proxied && { FIRESTORE_EMULATOR_HOST: proxied, TALLY_LATENCY: String(latency) }),
+    };
     return await run(command, env, (process) => {
       child = process;
     });
@@ -116,7 +119,7 @@ async function main(): Promise<number> {
     console.error(`\n${isExplained ? message : stack}`);
     return 1;
   } finally {
-    await suite?.stop();
+    await emulators?.stop();
   }
 }
 

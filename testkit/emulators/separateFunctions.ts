@@ -1,9 +1,9 @@
 /**
- * The functions in a firebase-tools process of their own, beside a suite: so they can be killed and started again while
- * Firestore and the task queue go on, as an outage of Cloud Functions leaves those alone.
+ * The functions in a firebase-tools process of their own, beside the other emulators: they can be killed and started again while
+ * Firestore and the task queue go on, as in an outage of Cloud Functions.
  *
- * firebase-tools registers triggers and queues only with emulators of its own process. So the suite has the functions
- * as well; but with its events redirected (`SuiteOptions.eventsTo`), and its tasks, those are never called.
+ * firebase-tools registers triggers and queues only with emulators of its own process, so those have the functions as well. With
+ * events (`EmulatorOptions.eventsTo`) and tasks redirected, those functions are never called.
  */
 import { join } from "node:path";
 import { overrideWorkerAddresses, type WorkerAddresses } from "./addressOverrides.ts";
@@ -11,15 +11,15 @@ import { type Firebase, startFirebase } from "./firebase.ts";
 import { createProject } from "./project.ts";
 
 export interface SeparateFunctions {
-  /** `host:port` at which they take events and tasks, when they are up. */
+  /** `host:port` at which they take events and tasks while they run. */
   readonly address: string;
-  /** A file that gets what they print. */
+  /** The file of their output. */
   readonly log: string;
-  /** The processes that run them now: one for each request of the moment, and idle ones. */
+  /** Their processes now: one for each concurrent request, and idle ones. */
   instances(): number[];
-  /** `kill -9` of everything at once. Nothing listens at the address any more. */
+  /** `kill -9` of all processes at once. Nothing listens at the address afterwards. */
   kill(): Promise<void>;
-  /** Starts them, or starts them again. Resolves when they take events. */
+  /** Starts them, also again after a kill. Resolves when they take events. */
   start(view: Required<WorkerAddresses>): Promise<void>;
   stop(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export async function startSeparateFunctions(params: Record<string, string>): Pr
       firebase = await startFirebase(folder, log, overrideWorkerAddresses(process.env, view), ["functions"]);
     },
     async stop() {
-      // Not in good order: it would wait a minute for requests whose workers were killed.
+      // A regular stop would wait a minute for requests whose workers were killed.
       await firebase?.kill();
       remove();
     },
