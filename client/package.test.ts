@@ -1,4 +1,4 @@
-/** What the built package is, from outside: its public API, its size, and what of it an app has to load. */
+/** What the built package is, from outside: its public API, its size, and the parts that an app has to load. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
@@ -15,7 +15,7 @@ describe("the public API", () => {
     expect(read(`client/types/api/${entry}.api.md`)).toBe(read(`client/api/${entry}.api.md`));
   });
 
-  test("is documented, every part of it", () => {
+  test("is documented in every part", () => {
     expect(readdirSync(new URL("api", import.meta.url)).sort()).toEqual(
       entries.map((entry) => `${entry}.api.md`).sort(),
     );

@@ -21,7 +21,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   "firestore-tally-kit": "functions",
 };
 
-/** `import … from "…"`, `export … from "…"`, `import("…")`; with `type` if nothing of it is left when it runs. */
+/** `import … from "…"`, `export … from "…"`, `import("…")`; with `type` if it leaves nothing at run time. */
 const IMPORT = /^(?:import|export)\s+(type\s)?[^;]*?from\s+"([^"]+)"|\bimport[\s(]+"([^"]+)"/gm;
 
 /** The imports of all files under version control. Those of packages from npm are left out. */

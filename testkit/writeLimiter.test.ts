@@ -19,7 +19,7 @@ describe("a document", () => {
     expect(documents.admit(["a"], 500)).toBe(1_000);
   });
 
-  test("is rested when nobody has written for as long as its burst takes, and no sooner", () => {
+  test("is rested when no write came for as long as its burst takes, and no sooner", () => {
     const documents = new WriteLimiter(limits);
     for (let n = 0; n < 3; n++) documents.admit(["a"], 0);
     expect(Array.from({ length: 3 }, () => documents.admit(["a"], 1_000))).toEqual([0, 0, 500]);

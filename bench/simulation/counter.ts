@@ -1,4 +1,4 @@
-/** One simulated counter: its shards, its counter document, and what the functions know of it. */
+/** One simulated counter: its shards, its counter document, and what the functions know about them. */
 import type { ListedShard } from "../../admin/src/internal.ts";
 import { BASE_SHARD } from "../../core/src/index.ts";
 import { toTimestamp } from "../../functions/src/counterDocument.ts";

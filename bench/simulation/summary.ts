@@ -1,4 +1,4 @@
-/** A run in figures: a row of the tables, and what charts show of it. */
+/** A run in figures: a row of the tables, and the points of its charts. */
 import type { Millis } from "../../functions/src/decisions.ts";
 import { type Bill, dollarsPerMillion, sumOf } from "./bill.ts";
 import type { Outcome } from "./simulate.ts";

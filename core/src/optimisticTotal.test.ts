@@ -9,7 +9,7 @@ import { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
 
 /** What happens next. `which` chooses among those it can happen to; if there are none, nothing happens. */
 type Step =
-  /** Somebody else's increment is committed; the client makes one; a buffer of the client holds one back. */
+  /** An increment of another client is committed; the client makes one; a buffer of the client holds one back. */
   | readonly ["others" | "issue" | "hold", by: number]
   /** The buffer sends the sum of what it holds. */
   | readonly ["flush"]
@@ -163,7 +163,7 @@ class World {
     return this.held + sum(this.own.filter(({ outcome }) => outcome !== "refused"));
   }
 
-  /** The total everybody would want to see: the last one, and the own increments that it does not hold. */
+  /** The total that views should show: the last one, and the own increments that it does not hold. */
   get truth(): number {
     const { total, asOf } = this.last as Total;
     const missing = this.own.filter(
@@ -269,7 +269,7 @@ test("with own increments only, what is shown is the first total and all of them
   );
 });
 
-test("while everybody adds, what is shown never falls, but for a refusal, and never exceeds what there is", () => {
+test("while all clients add, what is shown never falls, but for a refusal, and never exceeds what there is", () => {
   const counts = fc.nat(50);
   const adding = steps(positive);
   fc.assert(
@@ -281,7 +281,7 @@ test("while everybody adds, what is shown never falls, but for a refusal, and ne
         // No more than its amount: less, where the totals of others have hidden that it was missing.
         const refused = step[0] === "refuse" ? made - world.made : 0;
         expect(world.client._total).toBeGreaterThanOrEqual(shown - refused);
-        // What there is was issued by somebody, so this is no more than the first total and everything issued since.
+        // Every increment was issued by a client, so this is no more than the first total and everything issued since.
         expect(world.client._total).toBeLessThanOrEqual(world.truth);
       }
     }),
@@ -310,7 +310,7 @@ test("a refusal of what no total can hold takes back its amount, exactly", () =>
   );
 });
 
-test("whatever everybody does, what is shown is within what can be, and the truth once that is known", () => {
+test("whatever clients do, what is shown is within what can be, and the truth once that is known", () => {
   const all = steps(anySign);
   fc.assert(
     fc.property(totals, fc.constantFrom(...starts), all, all, (initial, start, before, after) => {

@@ -2,7 +2,7 @@
 
 /** A total and the instant it is exact for. `Timestamp` is the SDK's timestamp type. */
 export interface Snapshot<Timestamp> {
-  /** The sum of all increments committed at or before `asOf`; 0 for a counter nobody has incremented yet. */
+  /** The sum of all increments committed at or before `asOf`; 0 for a counter without increments. */
   readonly total: number;
   /** The instant `total` is exact for; `null` for a counter without a published total. */
   readonly asOf: Timestamp | null;

@@ -58,7 +58,7 @@ export function decideScaling(demand: Demand, scaling: Scaling, now: Millis, few
 
 /**
  * Writes per second to provide for; 0 if no lower bound exceeds `limit`. Contention, or the fewest shards, may hide demand:
- * then the estimate counts in full. Otherwise chance is subtracted: all of it at the limit, less above.
+ * then the estimate counts in full. Otherwise chance is subtracted: in full at the limit, less above.
  */
 function requiredRate({ rate, writes, duration, contentionShards }: Demand, limit: number, isFewest: boolean): number {
   const isContended = contentionShards >= PROVEN_CONTENTION;

@@ -164,7 +164,7 @@ test("a busy counter folds the shards beyond its shard count once in a cool-down
   expect(step(hour - 1, 152)).toEqual({ do: "fold", fromIndex: 150, quietSince: hour + 4_999 - 600_000 });
   expect(step(hour - 1, 151).do).toBe("publish");
   expect(step(hour, 152).do).toBe("publish");
-  // An event publishes and leaves the fold to a poll: else each instance that is woken meanwhile would fold, too.
+  // An event publishes and leaves the fold to a poll: else each instance that is triggered meanwhile would fold, too.
   expect(step(hour - 1, 152, { at: hour + 5_000, isPoll: false }).do).toBe("publish");
 });
 

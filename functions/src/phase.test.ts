@@ -37,7 +37,7 @@ const always = {
 const awake = { ...always, "a fifth of a write an interval": "busy" } as const;
 /** Its average rate is not reliable yet. */
 const asleep = { ...always, "a fifth of a write an interval": "scattered" } as const;
-/** Nobody has written since the last poll; for how long before that, the counter says. */
+/** No write since the last poll; for how long before that, the counter says. */
 const silence = {
   "no write": "quiet",
   "no write for a minute": "shrunk",

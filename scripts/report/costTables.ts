@@ -240,14 +240,14 @@ function breakEvens(): string {
   return table(["views for each increment", "increments a month", "per second"], 0, rows);
 }
 
-/** What Redis costs, whoever uses it. */
+/** What Redis costs, with any client. */
 function alternativePrices(): string {
   const { redisHour, request, cpuSecond, gibSecond } = ALTERNATIVE_PRICES;
   const rows = [
     ["Memorystore for Redis, Basic Tier, 1 GiB", "a month of 720 hours", formatDollars(redisHour * 720)],
     ["requests", "a million", formatDollars(request * 1e6)],
     ["CPU of an instance that serves", "an hour", formatDollars(cpuSecond * 3_600)],
-    ["memory of it", "a GiB and hour", formatDollars(gibSecond * 3_600)],
+    ["its memory", "a GiB and hour", formatDollars(gibSecond * 3_600)],
   ];
   return table(["", "for", "US$"], 2, rows);
 }

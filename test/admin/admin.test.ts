@@ -169,7 +169,7 @@ describe("increments by a server", () => {
   });
 });
 
-describe("a commit that arrives when nobody waits for it any more", () => {
+describe("a commit that arrives after its caller gave up", () => {
   test.each([
     ["without a key", undefined],
     ["with a key", "order-1"],

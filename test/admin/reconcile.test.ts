@@ -1,5 +1,5 @@
 /**
- * Reconciling a counter with its source of truth: exact while everybody writes, once however many ask for it, on demand
+ * Reconciling a counter with its source of truth: exact under concurrent writes, once however many ask for it, on demand
  * and on schedule, with an alarm.
  */
 import { once } from "node:events";
@@ -129,7 +129,7 @@ describe("I5: correcting is invisible", () => {
     expect(await getExactCounter(it.ref)).toBe(await documents(it.source));
   });
 
-  test("under the same traffic, every drift is repaired exactly, once, whoever else moves the base", async () => {
+  test("under the same traffic, every drift is repaired exactly, once, while other calls move the base", async () => {
     const it = counted("drift");
     await setSource(it.ref, { collection: it.source });
     const traffic = atomicTraffic(it);
@@ -531,8 +531,8 @@ describe("on schedule", () => {
 
     test.each([
       ["", 0],
-      ["somebody.else.v1.event", 0],
-      [`somebody.else.v1.event,${DRIFT_EVENT}`, 1],
+      ["another.app.v1.event", 0],
+      [`another.app.v1.event,${DRIFT_EVENT}`, 1],
     ])("is one of those the installer of the extension has chosen: %j", async (selected, events) => {
       vi.stubEnv("EXT_SELECTED_EVENTS", selected);
       const { received, close } = await eventarc(200);

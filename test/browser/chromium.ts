@@ -15,7 +15,7 @@ import { type Site, startSite } from "./site.ts";
 /** One page of a browser. */
 export interface Tab {
   readonly page: Page;
-  /** Errors and warnings of the console, and errors nobody caught. */
+  /** Errors and warnings of the console, and uncaught errors. */
   readonly problems: readonly string[];
   /** How many watches of a document this page has at the server. */
   watches(path: string): number;

@@ -8,7 +8,7 @@ import { expectTruth } from "./story.ts";
 
 const browser = browserForTests();
 
-test("a click shows at once, before the server knows of it, and is in the published total later", async () => {
+test("a click shows at once, before the server has it, and is in the published total later", async () => {
   const id = "clicks:one";
   const tab = await browser.open("button", { id });
   await tab.shows("total", 0);

@@ -26,7 +26,7 @@ export function countWatches(page: Page): (path: string) => number {
   const targets = new Map<number, string>();
   page.on("request", (request) => {
     if (!request.url().includes("google.firestore.v1.Firestore/Listen/channel")) return;
-    // The next stream, as after somebody has signed in, begins anew.
+    // The next stream, as after a sign-in, begins anew.
     if (request.url().includes("TYPE=terminate")) targets.clear();
     for (const [name, value] of new URLSearchParams(request.postData() ?? "")) {
       if (!/^req\d+___data__$/.test(name)) continue;

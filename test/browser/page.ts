@@ -21,7 +21,7 @@ export async function total({ page }: Tab, id: string): Promise<number> {
   return Number((await page.getAttribute(`#${id}`, "data-total")) ?? Number.NaN);
 }
 
-/** What has moved, and been seen to, where nobody had touched anything, and how far: https://web.dev/articles/cls */
+/** The visible layout shifts that no input caused, and how far each moved: https://web.dev/articles/cls */
 export async function shiftsOf(page: Page, least = 0.001): Promise<{ value: number; moved: string }[]> {
   const shifts = await page.evaluate<{ value: number; moved: string }[]>(
     () =>

@@ -8,7 +8,7 @@ export function readStory({ page }: Tab): Promise<Event[]> {
 }
 
 /**
- * While nobody takes anything back, no total that was shown is lower than one before it, and none is higher than what
+ * While no increment is taken back, no total that was shown is lower than one before it, and none is higher than what
  * had been added by then, on any of the pages. A page holds at least what it added itself.
  */
 export async function expectTruth(...tabs: Tab[]): Promise<void> {

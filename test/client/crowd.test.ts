@@ -1,4 +1,4 @@
-/** A crowd on a new counter: `npm run bench -- --only crowd` is the large form of it, on a suite that has just started. */
+/** A crowd on a new counter: `npm run bench -- --only crowd` is the same at full size, on a suite that has just started. */
 import { expect, test } from "vitest";
 import { client } from "../../testkit/clients.ts";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";

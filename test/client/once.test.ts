@@ -63,12 +63,12 @@ async function closeDevices(): Promise<void> {
 async function signInAs({ app }: Client, uid: string): Promise<string> {
   const auth = getAuth(app);
   connectAuthEmulator(auth, `http://${process.env.FIREBASE_AUTH_EMULATOR_HOST}`, { disableWarnings: true });
-  // The emulator takes a custom token that nobody has signed.
+  // The emulator takes an unsigned custom token.
   return (await signInWithCustomToken(auth, JSON.stringify({ uid }))).user.uid;
 }
 
 let made = 0;
-/** The counter of a post that nobody has liked, as somebody's device sees it. */
+/** The counter of a post without likes. */
 const newPost = () => `likes:post-${process.pid}-${made++}`;
 
 /** One whose counter is spread over some shards already, so that devices rarely choose the same. */
@@ -107,7 +107,7 @@ async function snapshot(id: string): Promise<[sum: number, entries: number]> {
 }
 
 /**
- * Lets a device like, and cuts its connection after the commit, before it hears of it. Its stream of writes is opened
+ * Lets a device like, and cuts its connection after the commit, before the acknowledgement. Its stream of writes is opened
  * before, since the handshake must not be withheld; a refused write, such as a replay, closes it again.
  *
  * @returns whether it was committed before the cut: a busy server may ask to try again, which is withheld, too
@@ -122,7 +122,7 @@ async function likeCut(device: Device, id: string): Promise<boolean> {
   return committed;
 }
 
-/** As `likeCut`, on a device that watches the entry: the read of it must not be withheld either. */
+/** As `likeCut`, on a device that watches the entry: its read must not be withheld either. */
 async function unlikeCut(device: Device, id: string): Promise<boolean> {
   const heart = await showHeart(device, id);
   // Answered by the server, and from then on by the watch.

@@ -30,7 +30,7 @@ const CLIENTS = 10;
 const CUTS_EACH = 10;
 
 /**
- * Lets several clients write, and cuts each one's connection after each commit, before the client hears of it.
+ * Lets several clients write, and cuts each one's connection after each commit, before the acknowledgement.
  *
  * @param write      one write of a client; resolves when it is acknowledged
  * @param committed  how much of a client's writes the server has committed
@@ -169,7 +169,7 @@ describe("a shard that several hundred write at once", () => {
     await Promise.all(victims.flatMap(({ client, proxy }) => [client.close(), proxy.close()]));
   }, 110_000);
 
-  test("is at most 4 kB large at one write a second, though nobody tidies it for ten minutes", async () => {
+  test("is at most 4 kB large at one write a second, though no batch tidies it for ten minutes", async () => {
     const path = shardOf("slow");
     const start = Date.now();
     let accepted = 0;

@@ -20,7 +20,7 @@ test("useCounter renders the total it is given, useIncremented renders as unknow
   expect(render()).toContain('<output id="total">…</output>');
   const liked = createElement(Liked, { of, by: "ada" });
   expect(renderToString(createElement(StrictMode, null, liked))).toContain('<output id="liked">undefined</output>');
-  // Firestore takes another address only as long as nothing has been asked of it.
+  // Firestore takes another address only before its first request.
   const port = Number(process.env.FIRESTORE_EMULATOR_HOST?.split(":")[1]);
   connectFirestoreEmulator(server.db, "localhost", port);
   await getCounter(of);

@@ -39,7 +39,7 @@ test("a derived store follows the total", async () => {
   await until(() => labels.at(-1) === "1 views", "the own increment");
   await increment;
   await incrementCounter(counter(others.db, ref.id));
-  await until(() => labels.at(-1) === "2 views", "the increment of somebody else");
+  await until(() => labels.at(-1) === "2 views", "the increment of another client");
   stop();
   expect([...new Set(labels)]).toEqual(["…", "0 views", "1 views", "2 views"]);
 });

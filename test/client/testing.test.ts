@@ -64,7 +64,7 @@ describe("preparing the emulator", () => {
       refusal(/securityRules answers 400/),
     );
     await expect(prepareFirestore({ host: "127.0.0.1:1" })).rejects.toMatchObject(
-      refusal(/nobody answers at 127.0.0.1:1; start the Firestore emulator/),
+      refusal(/nothing answers at 127.0.0.1:1; start the Firestore emulator/),
     );
     const { GCLOUD_PROJECT } = process.env;
     delete process.env.GCLOUD_PROJECT;

@@ -25,7 +25,7 @@ test("each block names an example's file in its first line, in the file's langua
 /** The formatter moves an excerpt to the left. */
 const unindented = (code: string) => code.replace(/^ +/gm, "").trim();
 
-test.each(blocks)("the block of $file is an excerpt of it", ({ file, lines }) => {
+test.each(blocks)("the block of $file is an excerpt of that file", ({ file, lines }) => {
   let rest = unindented(readFileSync(file, "utf8"));
   for (const part of lines
     .join("\n")

@@ -85,7 +85,7 @@ class Traffic {
     this.#living.push(...fresh);
   }
 
-  /** Created and deleted, with nobody measuring in between for certain. */
+  /** Created and deleted, with no measurement in between for certain. */
   async atOnce(): Promise<void> {
     const document = this.#collection.doc();
     this.#book((await document.create({ text: "…" })).writeTime, 1);
@@ -232,9 +232,9 @@ test.concurrent("a collection whose counter could have no id is not counted, whi
 // ── The backend's own code ────────────────────────────────────────────────────────────────────────────────────────
 
 let made = 0;
-/** A lab whose counter `documents` counts a collection of its own. */
-function countingLab(firestore = admin) {
-  const path = `counted${process.pid}x${made++}/lab/documents`;
+/** A backend whose counter `documents` counts a collection of its own. */
+function countingBackend(firestore = admin) {
+  const path = `counted${process.pid}x${made++}/key/documents`;
   const config = parseCountedCollection(path);
   const { backend, tasks } = inProcessBackend({ counted: config }, firestore);
   const counterId = counterIdOf(path, config) as string;
@@ -252,7 +252,7 @@ function countingLab(firestore = admin) {
 test.concurrent("I2: whatever events are late, doubled or out of order, and wherever instances die, the count is right in the end", async () => {
   await fc.assert(
     fc.asyncProperty(eventHistories, async (history) => {
-      const { backend, tasks, counterId, collection, ref, total } = countingLab();
+      const { backend, tasks, counterId, collection, ref, total } = countingBackend();
       const living: DocumentReference[] = [];
       const event = (committedAt: number): WriteEvent => ({ counterId, committedAt });
       await playHistory(history, { backend, tasks }, async (choice) => {
@@ -282,7 +282,7 @@ test.concurrent("I2: whatever events are late, doubled or out of order, and wher
 });
 
 test.concurrent("I3: a count that is older than what was published meanwhile is not published over it", async () => {
-  const { backend, ref, created, measure, total } = countingLab();
+  const { backend, ref, created, measure, total } = countingBackend();
   const event = await created();
   const cause = { at: event.committedAt, isPoll: false };
   await aggregate(backend, await readCounter(ref), cause);
@@ -300,7 +300,7 @@ test.concurrent("I3: a count that is older than what was published meanwhile is 
 test.concurrent("I6, costs: no lock, nothing but the counter document written; 1 read per 1,000 documents", async () => {
   const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
   const { firestore, close } = adminAt(meter.address);
-  const { backend, tasks, collection, ref, created, total } = countingLab(firestore);
+  const { backend, tasks, collection, ref, created, total } = countingBackend(firestore);
   for (let n = 0; n < 5; n++) {
     const batch = admin.batch();
     for (let i = 0; i < 400; i++) batch.create(collection.doc(), {});

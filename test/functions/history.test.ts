@@ -1,5 +1,5 @@
 /**
- * History: what the functions keep of past totals, and what both SDKs make of it. The deployed functions publish over a
+ * History: what the functions keep of past totals, and what both SDKs return. The deployed functions publish over a
  * counter document that says it is hours old. Where it takes days, the backend's own decisions and commits run in this
  * process, at instants that the test chooses.
  */
@@ -88,7 +88,7 @@ test("the deployed functions keep the state they replace once its hour is over, 
 
 // ── At instants that the test chooses ─────────────────────────────────────────────────────────────────────────────
 
-/** Publishes what would be measured at an instant, as an aggregation does. @returns whether nobody else had */
+/** Publishes what would be measured at an instant, as an aggregation does. @returns whether no other publish came first */
 async function publishAt(state: CounterState, at: number, total: number, writes: number): Promise<boolean> {
   const asOf = toTimestamp(at);
   const measurement = { total, writes, asOf, documents: 0, shards: [] };
@@ -203,9 +203,9 @@ test("a counter that is deleted has no history, and one that begins again starts
 test("costs: 1 write for each minute and hour that is over, none otherwise, with a mirror whose document is missing too", async () => {
   const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
   const { firestore, close } = adminAt(meter.address);
-  const mirrors = parseMirrors("lab=nowhere/{key}.total");
+  const mirrors = parseMirrors("past=nowhere/{key}.total");
   const { backend } = inProcessBackend({ historyRetention: DAY, mirrors }, firestore);
-  const ref = backend.counters.doc("lab:key");
+  const ref = backend.counters.doc("past:key");
   const past = admin.doc(ref.path);
   /** What the next publish writes over one of so long ago. */
   const writesAfter = async (ago: number, changes: Partial<Published>) => {

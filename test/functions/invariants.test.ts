@@ -27,7 +27,7 @@ import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { incrementSteadily, possibleSums, publishGaps, watchTotals } from "../../testkit/traffic.ts";
 import { until } from "../../testkit/until.ts";
 
-const ID = "lab:counter";
+const ID = "invariants:counter";
 
 /** One increment, as a server writes it. @returns the event that Firestore would send for it */
 async function write({ counters }: Backend, shard: string, by = 1): Promise<WriteEvent> {

@@ -140,14 +140,14 @@ test.concurrent("a document that the app writes all the time, in transactions, h
 // ── The backend's own code ────────────────────────────────────────────────────────────────────────────────────────
 
 let made = 0;
-/** A lab whose counter has a mirror of its own. */
-function mirroringLab(firestore = admin) {
+/** A backend whose counter has a mirror of its own. */
+function mirroringBackend(firestore = admin) {
   const document = `mirrorLab${process.pid}x${made++}/key`;
   const { backend } = inProcessBackend(
-    { mirrors: parseMirrors(`lab=${document.replace("key", "{key}")}.total`) },
+    { mirrors: parseMirrors(`mirrored=${document.replace("key", "{key}")}.total`) },
     firestore,
   );
-  const ref = backend.counters.doc("lab:key");
+  const ref = backend.counters.doc("mirrored:key");
   const write = async (by: number): Promise<Cause> => {
     const { writeTime } = await ref
       .collection("shards")
@@ -162,7 +162,7 @@ function mirroringLab(firestore = admin) {
 test.concurrent("costs: 1 write with each publish of another total, none with the same, none of a missing document; no read", async () => {
   const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
   const { firestore, close } = adminAt(meter.address);
-  const { backend, ref, target, write } = mirroringLab(firestore);
+  const { backend, ref, target, write } = mirroringBackend(firestore);
   const usedBy = async (by: number) => {
     const cause = await write(by);
     const state = await readCounter(ref);
@@ -185,7 +185,7 @@ test.concurrent("costs: 1 write with each publish of another total, none with th
 });
 
 test.concurrent("I3: neither a late publish nor one of a deleted counter touches the mirror, whether its document is there or not", async () => {
-  const { backend, ref, target, write } = mirroringLab();
+  const { backend, ref, target, write } = mirroringBackend();
   const { config } = backend;
   for (const there of [false, true]) {
     if (there) await target.set({ total: "untouched" });
@@ -193,7 +193,7 @@ test.concurrent("I3: neither a late publish nor one of a deleted counter touches
     const before = await readCounter(ref);
     const late = await measureShards(ref.collection("shards"), 0);
     const next = nextPublished(cause, { previous: before.published }, late, config);
-    // Somebody else publishes, or publishes and then deletes.
+    // Another task publishes, or publishes and then deletes.
     await ref.set({ total: 100 });
     expect(await publish(before, next, late.asOf, config)).toBe(false);
     const current = await readCounter(ref);

@@ -179,10 +179,10 @@ test("a keyed counter refuses a plain increment with an error that says what to 
   await expect(refused).rejects.toThrow(/firestore\.rules/);
 });
 
-test("a counter nobody has incremented reads as 0", async () => {
-  const nobody = counter(watcher.db, "views:nobody");
-  expect(await getCounter(nobody)).toMatchObject({ total: 0, asOf: null, shardCount: 1 });
-  expect(await getExactCounter(nobody)).toBe(0);
+test("a counter without increments reads as 0", async () => {
+  const unused = counter(watcher.db, "views:unused");
+  expect(await getCounter(unused)).toMatchObject({ total: 0, asOf: null, shardCount: 1 });
+  expect(await getExactCounter(unused)).toBe(0);
 });
 
 test("the functions raised no error of their own", () => {

@@ -154,7 +154,7 @@ test.each([
 
 test.each([
   [0.5, 10],
-  // It takes a counter to have silent shards all the time, which that at 1/s has about half of it.
+  // It takes a counter to have silent shards all the time, and one at 1/s has them about half the time.
   [1, 25],
   [10, 10],
   [100, 10],

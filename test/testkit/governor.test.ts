@@ -15,7 +15,7 @@ const EMULATOR = process.env.FIRESTORE_EMULATOR_HOST as string;
 const PER_SECOND = 100;
 const SECONDS = 2;
 
-/** No function watches it, and everybody may write. */
+/** No function watches it, and every client may write. */
 const PROJECT = "demo-governor";
 const OPEN = "service cloud.firestore { match /databases/{any}/documents { match /{all=**} { allow read, write; } } }";
 
@@ -155,7 +155,7 @@ describe("a read-write transaction that has read a document", () => {
     expect((await waits(false)).at(-1)).toBeGreaterThan(1.8 * latency);
   });
 
-  test("keeps nobody waiting if it is read-only", async () => {
+  test("delays no read-only transaction", async () => {
     const took = await waits(true);
     expect(took[Math.floor(took.length * 0.9)]).toBeLessThan(latency);
   });

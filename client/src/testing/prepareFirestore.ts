@@ -21,7 +21,7 @@ export interface TestFirestore {
   readonly projectId: string;
   /**
    * Waits until the total of a counter is published that equals the sum of its shards, and no shard was written since. A
-   * counter that nobody has incremented is settled, at 0. The functions must be running in the emulator, too. Not for a
+   * counter without increments is settled, at 0. The functions must be running in the emulator, too. Not for a
    * counter that counts a collection: its shards do not say what is still to be counted.
    *
    * @param counter - a reference, of the web or the server SDK
@@ -121,7 +121,7 @@ async function call<T>(method: string, url: string, body?: object): Promise<T> {
     headers: { authorization: "Bearer owner", "content-type": "application/json" },
     ...(body && { body: JSON.stringify(body) }),
   }).catch((error) => {
-    throw refuse(`nobody answers at ${new URL(url).host}; start the Firestore emulator`, error);
+    throw refuse(`nothing answers at ${new URL(url).host}; start the Firestore emulator`, error);
   });
   if (!response.ok) throw refuse(`${method} ${url} answers ${response.status}: ${await response.text()}`);
   return (await response.json()) as T;

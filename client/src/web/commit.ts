@@ -81,7 +81,7 @@ async function send(counter: Counter, plan: IncrementPlan, undoneShard?: string)
       await runTransaction(firestore, async (own) => addWrites(own as unknown as WriteBatch, counter, plan), {
         maxAttempts: 1,
       });
-      // The cache does not know of it.
+      // The cache does not have the server's timestamp.
       return _watcher && (await readFromServer(doc(firestore, plan.path), LOOKUP_ATTEMPTS))?.get("at");
     } catch (error) {
       if (hasCode(error, "aborted") || hasCode(error, "permission-denied")) throw error;

@@ -1,4 +1,4 @@
-/** A reference to one counter: where it is, and what this client knows of it. */
+/** A reference to one counter: where it is, and what this client knows about the counter. */
 import {
   type DocumentReference,
   type DocumentSnapshot,
@@ -26,7 +26,7 @@ export type CounterRef = Reference<Firestore>;
 /** What stands behind a reference. Names with an underscore are shortened when the package is built. */
 export interface Counter extends CounterRef {
   readonly _shardCountCache: ShardCountCache;
-  /** Shows the increments of this client before they are published, once somebody has watched. */
+  /** Shows the increments of this client before they are published; set by the first watch. */
   _watcher?: Watcher;
   /** What buffers hold back. */
   _buffered?: number;
@@ -45,7 +45,7 @@ export interface Watcher {
 export interface Committed {
   /** The shard it is on. */
   readonly _path: string;
-  /** The server's timestamp of it, or a later one, if it had to be looked up; `null` if its key had counted before. */
+  /** The server's timestamp of the write, or a later one, if it had to be looked up; `null` if its key had counted before. */
   readonly _at: Timestamp | null | undefined;
 }
 

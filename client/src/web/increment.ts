@@ -82,7 +82,7 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
   if (actual?.exists()) await undo(actual);
 }
 
-/** An increment that was planned before the transaction that makes it. Counts once, in whatever run of it. */
+/** An increment that was planned before the transaction that makes it. Counts once, however often the transaction runs. */
 export interface PreparedIncrement {
   /** The counter it is for. */
   readonly ref: CounterRef;
@@ -124,8 +124,8 @@ type Writer = WriteBatch | Transaction;
  * One increment per counter and batch: add up what belongs together. For a transaction the increment is one that
  * {@link prepareIncrement} has planned before. The call sends nothing itself, but that one in 128 removes old marks.
  *
- * A watch shows it when it is published. If a cut connection makes the SDK send the batch again, the rules refuse all
- * of it, and `commit` rejects with `permission-denied` although the first attempt was committed: to tell, read a
+ * A watch shows it when it is published. If a cut connection makes the SDK send the batch again, the rules refuse the
+ * whole batch, and `commit` rejects with `permission-denied` although the first attempt was committed: to tell, read a
  * document that the batch creates.
  *
  * Cost: 1 write of the batch, 2 and the 2 reads of the rules with a `key`.

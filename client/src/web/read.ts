@@ -85,8 +85,8 @@ function rethrowUnlessNoIndex(error: unknown): void {
 }
 
 /**
- * The history of a counter: how it stood at the end of each minute, hour or day, in order. The functions keep it, so
- * nobody writes anything for it. The last point is the counter as it is now.
+ * The history of a counter: how it stood at the end of each minute, hour or day, in order. The functions keep it,
+ * at no write by a client. The last point is the counter as it is now.
  *
  * Where a point is missing, nothing was published in that step. Minutes are kept of a counter that is written at least
  * once in the longest interval between two totals, by default 10 seconds; hours of every counter; both as long as

@@ -16,7 +16,7 @@ export interface CounterStore {
 }
 
 /**
- * Makes a store of a counter. It watches while anybody subscribes. Cost: as `onCounter`.
+ * Makes a store of a counter. It watches while it has a subscriber. Cost: as `onCounter`.
  *
  * @example
  * ```ts

@@ -94,7 +94,7 @@ export function watchCounter(
   };
 }
 
-/** Shows everybody who watches one counter the increments of this client. */
+/** Shows the increments of this client in every view of one counter. */
 class OwnIncrements extends OptimisticTotal implements Watcher {
   readonly #counter: Counter;
   readonly #views = new Set<() => void>();
@@ -121,7 +121,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     this.#notifyViews();
     return () => {
       this.#views.delete(view);
-      // Whoever comes back soon finds what was under way.
+      // A new view that follows soon finds the pending increments.
       setTimeout(() => {
         if (this.#views.size > 0) return;
         this.#stopCaching?.();
@@ -145,7 +145,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     const sentAt = Date.now();
     try {
       const { _path, _at } = await outcome;
-      // It had counted before; or nobody watches any more, so that it need not be told from what will be published.
+      // It had counted before; or no view is left, so that it need not be told from what will be published.
       if (_at === null || !this.#stopCaching) throw _at;
       // The timestamp is of the start of a commit, whose end is within the round trip.
       const start = micros(_at ?? (await this.#readTimestamp(_path)));

@@ -1,4 +1,4 @@
-/** How a page reaches the emulators, and what its address asks of it. */
+/** How a page reaches the emulators, and the parameters in its address. */
 import { initializeApp } from "firebase/app";
 import { connectFirestoreEmulator, initializeFirestore, persistentLocalCache, setLogLevel } from "firebase/firestore";
 

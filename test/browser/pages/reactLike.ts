@@ -1,4 +1,4 @@
-/** A React app with a like button: nobody is signed in at first, and the key can be changed and the button removed. */
+/** A React app with a like button: no user is signed in at first, and the key can be changed and the button removed. */
 import { connectAuthEmulator, getAuth, signInAnonymously } from "firebase/auth";
 import { counter } from "firestore-tally";
 import { createElement as h, type ReactElement, StrictMode, useState } from "react";

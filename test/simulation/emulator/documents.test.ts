@@ -13,7 +13,7 @@ afterAll(() => emulator.close());
 
 /** One side of the comparison. */
 interface Side {
-  // biome-ignore lint/suspicious/noExplicitAny: the real SDK or the model of it
+  // biome-ignore lint/suspicious/noExplicitAny: the real SDK or its model
   readonly firestore: any;
   readonly sdk: Pick<typeof realAdmin, "FieldValue" | "FieldPath" | "AggregateField"> | typeof modelAdmin;
   /** The last two update times of each document, newest first. */
@@ -118,7 +118,7 @@ function randomStep(random: Random): Step {
   };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the real SDK or the model of it
+// biome-ignore lint/suspicious/noExplicitAny: the real SDK or its model
 function operandOf(fieldValue: any, { kind, of }: Operand): unknown {
   if (kind === "union of bytes") return fieldValue.arrayUnion(Uint8Array.of(of, 255), Uint8Array.of(of + 1, 255));
   return fieldValue[kind](of);
@@ -127,7 +127,7 @@ function operandOf(fieldValue: any, { kind, of }: Operand): unknown {
 /** Performs a step on one side. @returns its observable result */
 async function perform(side: Side, root: string, step: Step): Promise<unknown> {
   const { firestore, sdk, updateTimes, run } = side;
-  // biome-ignore lint/suspicious/noExplicitAny: the real SDK or the model of it
+  // biome-ignore lint/suspicious/noExplicitAny: the real SDK or its model
   const fieldValue = sdk.FieldValue as any;
   const at = (doc: string) => firestore.doc(`${root}/${doc}`);
   const put = (writer: typeof firestore, { kind, doc, data, guard }: Write) => {

@@ -40,7 +40,7 @@ function randomBatch(random: Random): Batch {
 }
 
 async function performBatch(
-  // biome-ignore lint/suspicious/noExplicitAny: the real SDK or the model of it
+  // biome-ignore lint/suspicious/noExplicitAny: the real SDK or its model
   { db, sdk, run }: { db: any; sdk: any; run: <T>(call: Promise<T>) => Promise<T> },
   { user, counter, shard, by, entry, window, nonce }: Batch,
 ): Promise<string> {
