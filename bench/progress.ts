@@ -1,4 +1,4 @@
-/** Says on stderr what is under way, how far it is, and how long it took. */
+/** Prints to stderr what is running, how far it is, and how long it took. */
 export async function step<Result>(
   what: string,
   run: (progress: (text: string) => void) => Promise<Result>,

@@ -20,7 +20,7 @@ function charged(results: Record<string, number>): number {
   return reading.usage.reads;
 }
 
-test("an aggregation query costs a read per 1,000 entries it counted, at least one, whatever it summed", () => {
+test("an aggregation query costs a read per 1,000 entries it counted, at least one, regardless of its sums", () => {
   expect(charged({ count: 0 })).toBe(1);
   expect(charged({ count: 1_000 })).toBe(1);
   expect(charged({ count: 1_001 })).toBe(2);

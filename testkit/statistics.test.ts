@@ -16,7 +16,7 @@ describe("percentiles", () => {
     );
   });
 
-  test("count what never happened as longer than everything", () => {
+  test("count what did not happen as longest", () => {
     const values = [...Array(96).fill(1), ...Array(4).fill(Number.POSITIVE_INFINITY)];
     expect(percentilesOf(values)).toEqual({ p50: 1, p95: 1, p99: Number.POSITIVE_INFINITY });
   });
@@ -31,11 +31,11 @@ describe("the delay of the n-th instant", () => {
     expect(visibilityDelays([5, 6, 7], sights)).toEqual([5, 24, 23]);
   });
 
-  test("is nothing if it was seen before, and for ever if it never was", () => {
+  test("is zero if the total was seen before, and infinite if it never was", () => {
     expect(visibilityDelays([10, 20], [{ at: 5, total: 1 }])).toEqual([0, Number.POSITIVE_INFINITY]);
   });
 
-  test("is that of a search through all sights", () => {
+  test("is what a search through all observations finds", () => {
     const rising = fc
       .array(fc.nat(20))
       .map((steps) => steps.map((_, n) => steps.slice(0, n + 1).reduce((a, b) => a + b)));
@@ -52,12 +52,12 @@ describe("the delay of the n-th instant", () => {
   });
 });
 
-describe("a step is absorbed", () => {
+describe("the recovery time after a step", () => {
   /** Ten increments per second for ten seconds. */
   const samples = (took: (intended: number) => number) =>
     Array.from({ length: 100 }, (_, n) => ({ intended: n * 100, acknowledged: n * 100 + took(n * 100) }));
 
-  test("at once if all were acknowledged in time", () => {
+  test("is zero if all increments were acknowledged in time", () => {
     expect(
       recoveryTime(
         samples(() => 900),
@@ -67,7 +67,7 @@ describe("a step is absorbed", () => {
     ).toBe(0);
   });
 
-  test("once a whole window is free of slow ones", () => {
+  test("ends with the last slow window", () => {
     expect(
       recoveryTime(
         samples((at) => (at < 3_000 ? 5_000 : 10)),
@@ -77,7 +77,7 @@ describe("a step is absorbed", () => {
     ).toBe(3_900);
   });
 
-  test("never if the last window is not", () => {
+  test("is infinite if the last window is slow", () => {
     expect(
       recoveryTime(
         samples((at) => (at > 9_000 ? Number.POSITIVE_INFINITY : 10)),
@@ -91,7 +91,7 @@ describe("a step is absorbed", () => {
 describe("a timeline", () => {
   const never = Number.POSITIVE_INFINITY;
 
-  test("has each increment in the second it was to be made in, and in the one it was acknowledged in", () => {
+  test("counts an increment in the second in which it was due, and its acknowledgement in its own", () => {
     const samples = [
       { intended: 9_500, acknowledged: 9_900 },
       { intended: 10_000, acknowledged: 12_999 },
@@ -106,11 +106,11 @@ describe("a timeline", () => {
     ]);
   });
 
-  test("of nothing is empty", () => {
+  test("of no increments is empty", () => {
     expect(timelineOf([], 0)).toEqual([]);
   });
 
-  test("leaves nothing out", () => {
+  test("counts every increment and acknowledgement", () => {
     const sample = fc.record({ intended: fc.nat(20_000), took: fc.option(fc.nat(20_000)) });
     fc.assert(
       fc.property(fc.array(sample), fc.integer(), (drawn, from) => {

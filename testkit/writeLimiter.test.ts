@@ -11,7 +11,7 @@ describe("a document", () => {
     expect(waits).toEqual([0, 0, 0, 500, 1_000]);
   });
 
-  test("refuses a write that would have to wait too long, which costs the others nothing", () => {
+  test("refuses a write that would wait too long, without a delay for later writes", () => {
     const documents = new WriteLimiter(limits);
     for (let n = 0; n < 5; n++) documents.admit(["a"], 0);
     expect(documents.admit(["a"], 0)).toBeUndefined();
@@ -36,7 +36,7 @@ describe("a commit of several documents", () => {
     expect(documents.admit(["hot", "cold"], 0)).toBe(1_000);
   });
 
-  test("takes nothing of any if it is refused for one", () => {
+  test("takes no token of any document if it is refused for one", () => {
     const documents = new WriteLimiter(limits);
     for (let n = 0; n < 5; n++) documents.admit(["hot"], 0);
     for (let n = 0; n < 9; n++) expect(documents.admit(["hot", "cold"], 0)).toBeUndefined();
@@ -44,7 +44,7 @@ describe("a commit of several documents", () => {
   });
 });
 
-test("whatever comes, no document is served faster than its burst and rate, or later than the longest wait", () => {
+test("no document is written faster than its burst and rate allow, or later than the longest wait", () => {
   const arrivals = fc.array(fc.record({ after: fc.nat(800), name: fc.constantFrom("a", "b") }), { maxLength: 60 });
   fc.assert(
     fc.property(arrivals, fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 5 }), (writes, rate, burst) => {

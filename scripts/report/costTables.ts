@@ -61,10 +61,10 @@ function prices(): string {
   return table(["US$ per million", ...OPERATION_KINDS.map((unit) => `${unit}s`)], 1, rows);
 }
 
-/** So many that the sweep, which costs the same for any number of calm counters, is no matter. */
+/** Enough counters to make the cost of the sweep, which does not depend on their number, negligible. */
 const MANY = 1_000;
 
-/** Counters that are written at the same rate all month; their clients watch, and so know their shards. */
+/** Counters with the same rate all month, whose clients watch and so know the shard count. */
 const steady = (perSecond: number): Traffic => ({
   perSecond: perSecond * MANY,
   peakPerSecond: perSecond * MANY,
@@ -78,7 +78,7 @@ const steady = (perSecond: number): Traffic => ({
 
 const RATES = [0.001, 0.01, 0.1, 1, 10, 100, 1_000];
 
-/** @param total  of the counter; if it is not given, what half a month makes it */
+/** @param total  the total of a counter; by default what half a month of the traffic makes */
 function rates(total?: number): string {
   const rows = RATES.map((rate) => {
     const { items, dollars: all, increments, dayParts } = monthlyCosts({ ...steady(rate), total }, PRICES.nam5);
@@ -105,11 +105,11 @@ function rates(total?: number): string {
 
 export interface Example {
   readonly name: string;
-  /** Unlike counters, by what they are. */
+  /** The traffic of each kind of counter. */
   readonly kinds: Readonly<Record<string, Traffic>>;
 }
 
-/** Totals that are read for each increment, and how the rest of the traffic looks. */
+/** Counters, the busy part of the day, and `views`: totals that are read for each increment. */
 interface Shape {
   readonly counters: number;
   /** Increments per second of all counters in the busy part of the day, and how many hours that is. */
@@ -122,7 +122,7 @@ function traffic(perMonth: number, { counters, peak, views, watchers = 0 }: Shap
   const [peakPerSecond, peakHours] = peak;
   const perSecond = perMonth / MONTH_SECONDS;
   const readsPerDay = (views * perMonth) / 30;
-  // Who increments a counter has its total on the page, and so knows its shards.
+  // A page that increments a counter shows its total, so its clients know the shard count.
   return { perSecond, peakPerSecond, peakHours, counters, keyed: 0, watchers, readsPerDay, perClient: 0 };
 }
 
@@ -220,7 +220,7 @@ function comparison(): string {
   return table(["a month", "what", "Tally", "10 fixed shards", "as many as the peak needs", "Redis"], 2, rows);
 }
 
-/** From how many increments a month on Redis is cheaper for one counter that is written evenly. */
+/** The increments a month from which Redis is cheaper, for one counter with a steady rate. */
 export function breakEven(views: number): number {
   let [low, high] = [1e3, 1e12];
   while (high / low > 1.001) {
@@ -256,7 +256,7 @@ function money(amount: number): string {
   return amount < 1_000 ? formatDollars(amount) : `$${formatWhole(amount)}`;
 }
 
-/** With two digits, however small. */
+/** Two significant digits. */
 function significant(number: number): string {
   return number.toLocaleString("en-US", { maximumSignificantDigits: 2 });
 }

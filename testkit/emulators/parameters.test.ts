@@ -8,7 +8,7 @@ test.each(["plain", "kit"] as const)("the functions as %s have the parameters th
   expect(parametersOf(packaging).names).toEqual(defined);
 });
 
-test("the extension has its own instead of those that only a deployment of the code has", () => {
+test("the extension has parameters of its own; some of a deployment of the code it lacks", () => {
   const { names } = parametersOf("extension");
   const shared = defined.filter((name) => !NOT_IN_EXTENSION.includes(name));
   expect(names.toSorted()).toEqual([...shared, "DATABASE_REGION"].toSorted());
