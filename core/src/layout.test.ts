@@ -18,15 +18,15 @@ describe("the group of a counter", () => {
     expect(groupOf(id)).toBe(group);
   });
 
-  test("is what the rules take it for: the first part of the id split at colons, nothing if there is no colon", () => {
+  test("is the same as in the rules: the part before the first colon, empty without a colon", () => {
     expect(rules).toContain("return counter.matches('(?s).*:.*') ? counter.split(':')[0] : '';");
     const ids = fc.string({ unit: fc.constantFrom("a", ":", "é", "\n", "😀") });
     fc.assert(fc.property(ids, (id) => groupOf(id) === (/.*:.*/s.test(id) ? id.split(":")[0] : "")));
   });
 });
 
-describe("where documents live", () => {
-  test("a counter is counters/{id}, its shards and entries are under it: where the rules look for them", () => {
+describe("the paths of documents", () => {
+  test("are those of the rules: counters/{id}, with shards and entries under it", () => {
     expect(DEFAULT_COLLECTION).toBe("counters");
     expect(rules).toContain(`match /${DEFAULT_COLLECTION}/{counter} {`);
     expect(rules).toContain("match /shards/{shard} {");
@@ -41,7 +41,7 @@ describe("where documents live", () => {
     );
   });
 
-  test("the rules let clients write the shards 0 to MAX_SHARDS - 1, and never the backend's own", () => {
+  test("clients may write the shards 0 to MAX_SHARDS - 1, and not base", () => {
     const index = new RegExp(/shard\.matches\('(.+?)'\)/.exec(rules)?.[1] ?? "no shard index in firestore.rules");
     fc.assert(fc.property(fc.nat(MAX_SHARDS - 1), (n) => index.test(String(n))));
     for (const id of ["0", String(MAX_SHARDS - 1)]) expect(id).toMatch(index);

@@ -1,112 +1,112 @@
 /**
- * Where a counter lives in Firestore, and what its documents hold. This is the contract between every client, the
- * security rules and the backend; `docs/data-model.md` tells it in prose.
+ * The paths and the documents of a counter in Firestore: the contract between clients, security rules and backend. Its
+ * prose is `docs/data-model.md`.
  *
- * `Timestamp` stands for the platform's timestamp type, so that this module needs no Firebase SDK.
+ * `Timestamp` is the timestamp type of the SDK, so this module needs no Firebase import.
  */
 
-/** `counters/{id}`: what everyone reads. Written by the backend alone. */
+/** `counters/{id}`: what readers read. Only the backend writes it. */
 export interface CounterDocument<Timestamp> {
   /** The sum of `count` over every document in `shards`, at `asOf`. */
   total: number;
-  /** Over how many shards writers should spread now, ≥ 1. Advice to writers: no reader may derive anything from it. */
+  /** How many shards writers should choose from, ≥ 1. Advice to writers: readers must not derive anything from it. */
   shardCount: number;
-  /** Shard writes ever counted. Never falls. */
+  /** How many shard writes were counted so far. Never falls. */
   writes: number;
-  /** Writes per second between this publish and the one before. */
+  /** Writes per second between this publish and the previous one. */
   rate: number;
-  /** How often it was published. */
+  /** How many times the counter was published. */
   publishes: number;
-  /** The instant `total` is exact for. Never falls. */
+  /** The instant for which `total` is exact. Never falls. */
   asOf: Timestamp;
-  /** The part of the id before its first colon; `""` if it has none. For leaderboards. */
+  /** The part of the id before its first colon; `""` if there is no colon. For leaderboards. */
   group: string;
-  /** Whether `shardCount` has grown with this publish, and so may be more a moment later. */
+  /** Whether `shardCount` grew with this publish, so that it may grow again soon. */
   growing: boolean;
-  /** The path of the collection whose documents are counted instead of shards; `null` if there is none. */
+  /** The path of the collection whose documents the counter counts; `null` if it sums its shards. */
   countedCollection: string | null;
 }
 
-/** The field `reservation` of a counter document: a server expects a crowd. */
+/** The field `reservation` of a counter document: a server expects many writers. */
 export interface Reservation<Timestamp> {
-  /** `shardCount` is at least this. */
+  /** The lower limit of `shardCount`. */
   shards: number;
-  /** Until then. */
+  /** When the limit ends. */
   until: Timestamp;
 }
 
-/** `counters/{id}/shards/{n}`: what landed on one shard. Every field may be absent: a server may write `count` alone. */
+/** `counters/{id}/shards/{n}`: the increments of one shard. Every field may be absent: a server may write `count` alone. */
 export interface ShardDocument<Timestamp, Nonce = unknown> {
-  /** The document's own id. First field of the index that adds the shards up. */
+  /** The id of the document. The first field of the index that sums the shards. */
   shard: string;
-  /** Net sum of the increments that landed here. */
+  /** The sum of the increments of this shard. */
   count: number;
-  /** How many writes landed here. Feeds the rate, never the total. */
+  /** How many writes the shard has had. For the rate, never for the total. */
   writes: number;
   /** Server time of the last write. */
   at: Timestamp;
-  /** Window (`"0"`…`"f"`) → nonces of recent writes. Lets the rules refuse a replayed write. */
+  /** Window (`"0"`…`"f"`) → nonces of recent writes. The rules compare them to refuse a replayed write. */
   marks: Record<string, MarkWindow<Timestamp, Nonce>>;
 }
 
-/** The nonces of the writes that were planned within the same quarter of a minute, by their devices' clocks. */
+/** The nonces of the writes that were planned within the same 15 seconds, by their devices' clocks. */
 export interface MarkWindow<Timestamp, Nonce> {
-  /** Server time of the last write of this window. Two minutes later the window may be removed. */
+  /** Server time of the last write in this window. The window may be removed two minutes later. */
   at: Timestamp;
-  /** One for each write, 4 bytes each. */
+  /** One nonce for each write, 4 bytes each. */
   nonces: Nonce[];
 }
 
 /** `counters/{id}/entries/{key}`: one keyed increment. Created and deleted, never updated. */
 export interface EntryDocument<Timestamp> {
-  /** What was added. */
+  /** The amount. */
   by: number;
-  /** The id of the shard it was added to. */
+  /** The id of the shard that got the amount. */
   shard: string;
   /** Server time of the write. */
   at: Timestamp;
 }
 
-/** `counters/{id}/receipts/{random id}`: one commit of a server's plain increments. Created, never updated. */
+/** `counters/{id}/receipts/{random id}`: one commit of a server's increments without a key. Created, never updated. */
 export interface ReceiptDocument<Timestamp> {
-  /** When it may go: the same commit does not arrive again so late. For a TTL policy. */
+  /** When the document may be deleted: the same commit cannot arrive again after it. For a TTL policy. */
   expireAt: Timestamp;
 }
 
-/** Default of the deploy-time parameter `COLLECTION`. */
+/** The default of the parameter `COLLECTION` of the functions. */
 export const DEFAULT_COLLECTION = "counters";
 
 /** The subcollection of a counter that holds its shards. */
 export const SHARDS = "shards";
 
-/** The backend's own shard: folded shards, imports, resets and corrections. */
+/** The shard of the backend and of servers: folded shards, imports, resets and corrections. */
 export const BASE_SHARD = "base";
 
 /** Firestore's limit on a document id (https://firebase.google.com/docs/firestore/quotas#collections_documents_and_fields). */
 export const MAX_ID_BYTES = 1_500;
 
-/** Clients' shard ids are the decimal numbers `0` … `9999`: `MAX_SHARDS` of them. */
+/** How many shards clients may write: their ids are the decimal numbers `0` … `9999`. */
 export const MAX_SHARDS = 10_000;
 
-/** How many windows the marks of a shard have: the clock goes round in four minutes. */
+/** How many windows the marks of a shard have. After four minutes, writes use the first window again. */
 export const MARK_WINDOWS = 16;
 
-/** How long writes add to the same window. */
+/** How long writes add to one window. */
 export const MARK_WINDOW_MILLIS = 15_000;
 
-/** How long a window stays after its last write, at least. `firestore.rules` has the same number. */
+/** How long a window stays at least after its last write. `firestore.rules` has the same number. */
 export const MARK_LIFETIME_SECONDS = 120;
 
-/** The size of a nonce. It is compared with those of its window alone, some 1,500 on a shard that takes 100 writes a second. */
+/** The size of a nonce. It must differ from the others in its window: some 1,500 on a shard with 100 writes a second. */
 export const NONCE_BYTES = 4;
 
-/** The group of a counter: what stands before the first colon of its id, `""` if there is none. */
+/** The group of a counter: the part of its id before the first colon, `""` if there is no colon. */
 export function groupOf(counterId: string): string {
   const colon = counterId.indexOf(":");
   return colon < 0 ? "" : counterId.slice(0, colon);
 }
 
-/** Path of a counter document, relative to the database. The two below are under it. */
+/** Path of a counter document, relative to the database. The paths below are under it. */
 export function counterPath(collection: string, counterId: string): string {
   return `${collection}/${counterId}`;
 }
@@ -126,7 +126,7 @@ export function entriesPath(counter: string): string {
   return `${counter}/entries`;
 }
 
-/** Path of the entry of one key. Written out, because it is in every web app, and a call is some bytes longer. */
+/** Path of the entry of one key. It does not call `entriesPath`, which would make every web app some bytes larger. */
 export function entryPath(counter: string, key: string): string {
   return `${counter}/entries/${key}`;
 }

@@ -1,35 +1,36 @@
 /**
- * What a watcher sees between two published totals: the last total, and this client's own increments that are not in
- * it yet. Never one of them twice, whatever the order in which acknowledgements and totals arrive.
+ * The total that a watch shows: the last published total plus this client's increments that it does not include yet. No
+ * increment counts twice, in whatever order acknowledgements and totals arrive.
  *
- * A published total holds exactly what was committed up to its `asOf`. Of an own increment we know bounds of its commit
- * time: later than any `asOf` seen before it was made, and, once acknowledged, what the server's timestamp says.
+ * A published total includes exactly the increments committed up to its `asOf`. The client knows two bounds of the commit
+ * time of its own increment: it is later than any `asOf` read before the increment was made, and the acknowledgement
+ * brings the server's timestamp.
  *
- *         earliest              latest                   a total with `asOf`
- *   ─────────┼────────────────────┼─────────────→        before earliest: does not hold it, so it is added
- *             somewhere in between                       from latest on:  holds it, so it is forgotten
+ *         earliest              latest                   a total whose `asOf` is
+ *   ─────────┼────────────────────┼─────────────→        before earliest: does not include it, so it is added
+ *              committed in between                      latest or later: includes it, so it is dropped
  *                                                        in between:      not known yet
  *
- * While it is not known, the truth is between the total with and without it, and what is shown moves no further than
- * into that range: nothing dips and nothing is doubled on a guess. The acknowledgement, or the next total, tells.
+ * While that is not known, the true total is between the total with and without the increment. The shown total moves no
+ * further than into that range, so a guess neither lowers it nor counts twice. The acknowledgement or the next total decides.
  *
- * Instants are microseconds of the server's clock since the epoch, whole numbers; the client's clock is never asked.
+ * Instants are whole microseconds of the server's clock since the epoch. The client's clock is not used.
  */
 
 /** One increment of this client. */
 export interface OwnIncrement {
-  /** What it adds. */
+  /** The amount. */
   readonly by: number;
-  /** It was not committed before this instant. */
+  /** The commit is not before this instant. */
   _earliest: number;
-  /** It was committed by this instant. */
+  /** The commit is not after this instant. */
   _latest: number;
 }
 
-/** What is left of sums of fractions that cancel out. */
+/** Sums of fractions that cancel out may differ from 0 by this much. */
 const ROUNDING = 1e-9;
 
-/** Of one counter. Synchronous, no I/O. Costs time in proportion to the increments that are not in the total yet. */
+/** The total of one counter. Synchronous, no I/O. Each call takes time in proportion to the increments not dropped yet. */
 export class OptimisticTotal {
   readonly #own = new Set<OwnIncrement>();
   #published = 0;
@@ -43,14 +44,14 @@ export class OptimisticTotal {
     return this.#shown;
   }
 
-  /** Whether `total` holds increments that the server has not acknowledged. */
+  /** Whether there are increments that the server has not acknowledged, or that a buffer has not written. */
   get _pending(): boolean {
     return (
       Math.abs(this.#buffered) > ROUNDING || [...this.#own].some(({ _latest }) => _latest === Number.POSITIVE_INFINITY)
     );
   }
 
-  /** An increment was made. */
+  /** The client makes an increment. */
   _incrementMade(by: number): OwnIncrement {
     const own = { by, _earliest: this.#asOf + 1, _latest: Number.POSITIVE_INFINITY };
     this.#own.add(own);
@@ -58,33 +59,33 @@ export class OptimisticTotal {
     return own;
   }
 
-  /** More is held back and not sent yet, so that no total can have it; or less, if `by` is negative. */
+  /** The sum that buffers have not written changes by an amount. No published total includes that sum. */
   _bufferedChanged(by: number): void {
     this.#buffered += by;
     this.#shown += by;
   }
 
-  /** The server committed it, and not later than `latest`. */
+  /** The server has committed an increment, at `latest` or before. */
   _incrementCommitted(own: OwnIncrement, latest: number): void {
     own._latest = latest;
     this.#settle();
   }
 
-  /** The server refused it. */
+  /** The server has refused an increment. */
   _incrementRefused(own: OwnIncrement): void {
     if (this.#own.delete(own)) this.#shown -= own.by;
     this.#settle();
   }
 
   /**
-   * A total was read.
+   * The client reads a total.
    *
-   * @param asOf - 0 for a counter without a published total: new, or deleted
-   * @param fromCache - whether it was read from this device. The first total is then older than any increment
+   * @param asOf - 0 for a counter without a published total: new or deleted
+   * @param fromCache - whether it is from the cache of this device. Such a first total is older than any own increment
    */
   _totalRead(total: number, asOf: number, fromCache: boolean): void {
     if (asOf === 0 && this.#asOf > 0 && !fromCache) {
-      // Deleted, and with it everything that was committed before.
+      // The counter was deleted, and with it all committed increments.
       for (const own of this.#own) if (own._latest < Number.POSITIVE_INFINITY) this.#own.delete(own);
     } else if (asOf < this.#asOf) {
       return;

@@ -1,17 +1,17 @@
-/** How a counter is named. The same for every SDK: `Firestore` is its database type. */
+/** A reference to a counter, for any SDK: `Firestore` is its database type. */
 
-/** Where a counter is, if not in the usual place. */
+/** Where the counters are, if not in the default collection. */
 export interface CounterOptions {
-  /** The collection that holds the counters: the `COLLECTION` the functions were deployed with. Default `"counters"`. */
+  /** The collection of the counters: the parameter `COLLECTION` of the functions. Default `"counters"`. */
   collection?: string | undefined;
 }
 
-/** Names one counter. The same object whenever the same counter is asked for. */
+/** Names one counter. Calls for the same counter return the same object. */
 export interface Reference<Firestore> {
-  /** The database it is in. */
+  /** The database of the counter. */
   readonly firestore: Firestore;
-  /** Of the counter document. What stands before its first colon is the counter's group. */
+  /** The id of the counter document. The part before its first colon is the group. */
   readonly id: string;
-  /** Of the counter document, relative to the database. */
+  /** The path of the counter document, relative to the database. */
   readonly path: string;
 }

@@ -1,4 +1,4 @@
-/** On which shard an increment lands: a random one, because uniform is what spreads best. Randomness is passed in. */
+/** The shard of an increment: a uniformly random one, so that all shards get equal shares of the writes. */
 
 /** A uniform random number in `[0, 1)`, such as `Math.random`. */
 export type Random = () => number;

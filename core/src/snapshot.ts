@@ -1,27 +1,27 @@
-/** What reading a counter gives. The same for every SDK: `Timestamp` is its timestamp type. */
+/** A read counter, for any SDK, and the options of leaderboards. */
 
-/** A total and the instant it is exact for. `Timestamp` is the SDK's timestamp type. */
+/** A total and the instant for which it is exact. `Timestamp` is the timestamp type of the SDK. */
 export interface Snapshot<Timestamp> {
   /** The sum of all increments committed at or before `asOf`; 0 for a counter without increments. */
   readonly total: number;
-  /** The instant `total` is exact for; `null` for a counter without a published total. */
+  /** The instant for which `total` is exact; `null` for a counter without a published total. */
   readonly asOf: Timestamp | null;
-  /** Whether `total` holds increments of this client that the server has not acknowledged yet. */
+  /** Whether `total` includes increments of this client that the server has not acknowledged yet. */
   readonly pending: boolean;
-  /** Whether the total comes from this device's cache, because the server has not been reached. */
+  /** Whether the total is from this device's cache, because the server has not answered yet. */
   readonly fromCache: boolean;
-  /** Writes per second, lately. */
+  /** Writes per second between the last two publishes. */
   readonly rate: number;
-  /** Over how many shards writers spread now. */
+  /** How many shards writers choose from. */
   readonly shardCount: number;
 }
 
-/** What any SDK's document snapshot can be asked for. */
+/** The part that the document snapshots of all SDKs share. */
 interface Document {
   get(field: string): unknown;
 }
 
-/** The counter document as a snapshot. */
+/** Converts the counter document to a snapshot. */
 export function toSnapshot<Timestamp>(document: Document, fromCache: boolean): Snapshot<Timestamp> {
   return {
     total: (document.get("total") as number | undefined) ?? 0,
@@ -33,16 +33,16 @@ export function toSnapshot<Timestamp>(document: Document, fromCache: boolean): S
   };
 }
 
-/** What decides the order. */
+/** The order of a leaderboard. */
 export interface RankOptions {
-  /** Whether the total decides, or the writes per second. Default `"total"`. */
+  /** Orders by the total or by the writes per second. Default `"total"`. */
   by?: "total" | "rate" | undefined;
 }
 
-/** Which counters, and how many. */
+/** The order, the length and the collection of a leaderboard. */
 export interface TopOptions extends RankOptions {
-  /** How many counters at most. Default 10. */
+  /** The largest number of counters. Default 10. */
   limit?: number | undefined;
-  /** The collection that holds the counters. Default `"counters"`. */
+  /** The collection of the counters. Default `"counters"`. */
   collection?: string | undefined;
 }

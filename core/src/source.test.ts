@@ -11,12 +11,12 @@ function refusal(check: () => unknown): string {
     expect((error as CounterError).code).toBe("counter/invalid-source");
     return (error as CounterError).message.replace("counter/invalid-source: ", "");
   }
-  throw new Error("it was accepted");
+  throw new Error("the source was accepted");
 }
 
 const filter = { field: "state", op: "==", value: "public" } as const;
 
-describe("a source is accepted, and nothing is added or lost", () => {
+describe("a valid source is returned unchanged", () => {
   const sources: Record<string, Source> = {
     "the counter's entries": { entries: true },
     "a collection": { collection: "posts" },
@@ -48,13 +48,13 @@ describe("a source is accepted, and nothing is added or lost", () => {
     expect(validSource(source)).toEqual(source);
   });
 
-  test("but what is undefined or empty is left out, since it cannot be stored", () => {
+  test("but undefined and empty parts are left out, because they cannot be stored", () => {
     const source = { collection: "posts", collectionGroup: undefined, entries: undefined, where: [], sum: undefined };
     expect(Object.keys(validSource(source))).toEqual(["collection"]);
   });
 });
 
-describe("a source is refused: what is wrong, and what to pass instead", () => {
+describe("an invalid source is refused, with what is wrong and what to pass", () => {
   const where = (...filters: unknown[]) => ({ collection: "posts", where: filters });
   const forms = "pass { entries: true }, { collection:";
   test.each<[wrong: string, pass: string, source: unknown]>([
@@ -96,7 +96,7 @@ describe("a source is refused: what is wrong, and what to pass instead", () => {
     expect(advice?.startsWith(pass) || advice?.includes(pass)).toBe(true);
   });
 
-  test("however strange it is: with a CounterError, never a TypeError", () => {
+  test("any invalid value is refused with a CounterError, never a TypeError", () => {
     fc.assert(
       fc.property(fc.anything({ withNullPrototype: true, withBigInt: true, withDate: true }), (source) => {
         try {
@@ -111,7 +111,7 @@ describe("a source is refused: what is wrong, and what to pass instead", () => {
 });
 
 describe("the schedule", () => {
-  test("is from five minutes to 366 days, or none", () => {
+  test("is every five minutes to 366 days, or absent", () => {
     expect(validSchedule(undefined, 0)).toEqual({ alarmBeyond: 0 });
     for (const seconds of [300, 366 * 86_400]) {
       expect(validSchedule(seconds, 2.5)).toEqual({ everySeconds: seconds, alarmBeyond: 2.5 });
@@ -125,14 +125,14 @@ describe("the schedule", () => {
     }
   });
 
-  test("alarms beyond a number from 0", () => {
+  test("has an alarm threshold of 0 or more", () => {
     for (const beyond of [-1, Number.NaN, Number.POSITIVE_INFINITY, "1", null, undefined]) {
       expect(refusal(() => validSchedule(300, beyond))).toContain("alarmBeyond is");
     }
   });
 });
 
-test("what is stored is read back: the source, and the schedule", () => {
+test("a stored source is read back with its schedule", () => {
   const source: Source = { collection: "posts", where: [filter], sum: "score" };
   expect(parseSource({ ...source, everySeconds: 300, alarmBeyond: 1 })).toEqual({
     source,

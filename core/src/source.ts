@@ -1,14 +1,14 @@
 /**
- * The source of truth of a counter, as plain data: the documents that it should count, or whose field it should sum, or
- * its own entries. `reconcile` holds the counter against it.
+ * The source of truth of a counter, as plain data: the documents it should count, or whose field it should sum, or its own
+ * entries. `reconcileCounter` compares the counter with it.
  *
- * It is stored in the counter document and read back long after, so it is checked both times, and an unknown key is
- * refused: a filter under a misspelt name would be no filter, and the counter would be "repaired" to a wrong number.
+ * The source is stored in the counter document, and checked when it is written and when it is read. An unknown key is
+ * refused: a misspelt `where` would filter nothing, and a reconcile would correct the counter to a wrong number.
  */
 import { CounterError } from "./errors.ts";
 import { isDocumentId } from "./validation.ts";
 
-/** A comparison, as in a query of Firestore. */
+/** A comparison operator of a Firestore query. */
 export type FilterOperator =
   | "<"
   | "<="
@@ -21,57 +21,57 @@ export type FilterOperator =
   | "array-contains"
   | "array-contains-any";
 
-/** Those that compare with a list, and how long it may be (https://firebase.google.com/docs/firestore/query-data/queries). */
+/** The operators that compare with a list, and its maximum length (https://firebase.google.com/docs/firestore/query-data/queries). */
 const MOST_VALUES: Partial<Record<FilterOperator, number>> = { in: 30, "not-in": 10, "array-contains-any": 30 };
 
 const OPERATORS = ["<", "<=", "==", "!=", ">=", ">", "in", "not-in", "array-contains", "array-contains-any"];
 
-/** Which documents count: those whose `field` compares so with `value`. As the arguments of Firestore's `where`. */
+/** A condition of the documents that count, as the arguments of Firestore's `where`. */
 export interface Filter {
   /** Path of a field, such as `"state"` or `"author.verified"`. */
   readonly field: string;
-  /** How it is compared. */
+  /** How the field is compared with the value. */
   readonly op: FilterOperator;
-  /** What it is compared with: anything a field can hold; a list for `in`, `not-in` and `array-contains-any`. */
+  /** Any value that a field can hold; a list for `in`, `not-in` and `array-contains-any`. */
   readonly value: unknown;
 }
 
-/** What of a collection or collection group counts. */
+/** Which documents of a collection or collection group count, and how. */
 export interface SourceSelection {
-  /** Which documents count; all, if absent. */
+  /** Conditions that a document must meet to count; without it, all documents count. */
   readonly where?: readonly Filter[] | undefined;
-  /** The numeric field whose values are summed; absent, documents are counted. */
+  /** The numeric field whose values are summed; without it, documents are counted. */
   readonly sum?: string | undefined;
 }
 
-/** What a counter should be equal to: its own entries, the documents of a collection, or of a collection group. */
+/** What a counter should equal: its own entries, or the documents of a collection or a collection group. */
 export type Source =
   | { readonly entries: true }
   | ({ readonly collection: string } & SourceSelection)
   | ({ readonly collectionGroup: string } & SourceSelection);
 
-/** When a counter is reconciled by itself, and when that alarms. */
+/** When the functions reconcile a counter, and from which drift on they raise an alarm. */
 export interface Schedule {
-  /** Seconds from one scheduled reconcile to the next; absent, there is none. */
+  /** Seconds between two scheduled reconciles; without it, there are none. */
   readonly everySeconds?: number;
-  /** A drift beyond this, up or down, raises an alarm. */
+  /** A larger drift, up or down, raises an alarm. */
   readonly alarmBeyond: number;
 }
 
 /** The field `source` of a counter document. */
 export type StoredSource = Source & Schedule;
 
-/** `counters/{id}/corrections/{id}`: what one reconcile found and did. Created, never updated. */
+/** `counters/{id}/corrections/{id}`: what one reconcile found and changed. Created, never updated. */
 export interface CorrectionDocument<Timestamp> {
-  /** What the counter was held against. */
+  /** The source that the counter was compared with. */
   source: Source;
-  /** What the source amounts to at `asOf`. */
+  /** The value of the source at `asOf`. */
   expected: number;
-  /** What the shards amounted to at `asOf`. */
+  /** The sum of the shards at `asOf`. */
   found: number;
-  /** What was added to `shards/base`: `expected − found`. */
+  /** The amount added to `shards/base`: `expected − found`. */
   by: number;
-  /** The instant of the snapshot. */
+  /** The instant at which source and shards were read. */
   asOf: Timestamp;
   /** Server time of the correction. */
   at: Timestamp;
@@ -81,7 +81,7 @@ export interface CorrectionDocument<Timestamp> {
 export const CORRECTIONS = "corrections";
 
 /**
- * Checks a source and returns it with nothing but what it needs.
+ * Checks a source and returns it without empty parts.
  *
  * @throws CounterError `counter/invalid-source`
  */
@@ -121,7 +121,7 @@ export function parseSource(stored: unknown): { source: Source; schedule: Schedu
   return { source: validSource(source), schedule: validSchedule(everySeconds, alarmBeyond) };
 }
 
-/** Fewest seconds from one scheduled reconcile to the next: the sweep that makes them runs no more often. */
+/** The fewest seconds between two scheduled reconciles: the sweep, which runs them, is not scheduled more often. */
 const MIN_EVERY_SECONDS = 300;
 const MAX_EVERY_SECONDS = 366 * 86_400;
 
@@ -160,7 +160,7 @@ function validFilter(filter: unknown): Filter {
 }
 
 const FORMS =
-  '{ entries: true }, { collection: "posts" } or { collectionGroup: "comments" }, the latter two with where and sum if you like';
+  '{ entries: true }, { collection: "posts" } or { collectionGroup: "comments" }; the last two may have where and sum';
 const FIELD = 'the path of a field, such as "state" or "author.verified"';
 
 function isMap(value: unknown): value is Record<string, unknown> {
@@ -181,7 +181,7 @@ function isCollectionPath(path: unknown): path is string {
   return parts.length % 2 === 1 && parts.every(isDocumentId);
 }
 
-/** What Firestore's SDKs take as a path of fields in one string. */
+/** Whether Firestore's SDKs accept a string as the path of a field. */
 function isFieldPath(field: unknown): field is string {
   return typeof field === "string" && field.length <= 1_500 && /^[^.~*/[\]]+(\.[^.~*/[\]]+)*$/.test(field);
 }
@@ -191,7 +191,7 @@ function onlyKeys(what: string, map: Record<string, unknown>, known: readonly st
   if (other !== undefined) throw invalid(`a key of ${what}`, other, known.join(", "));
 }
 
-/** The message shows simple values, cut short; of a map its keys, since it may be one of them that is wrong. */
+/** The message shows simple values, shortened, and the keys of a map, because one of them may be wrong. */
 function invalid(what: string, value: unknown, accepted: string): CounterError {
   const shown = isMap(value) ? Object.keys(value).join(", ") : Array.isArray(value) ? "a list" : String(value);
   return new CounterError("counter/invalid-source", `${what} is "${shown.slice(0, 60)}"; pass ${accepted}`);

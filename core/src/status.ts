@@ -1,4 +1,4 @@
-/** What the errors of Firestore's server SDK mean: gRPC status codes (google.rpc.Code). */
+/** The gRPC status codes of errors of Firestore's server SDK (google.rpc.Code). */
 
 export const INVALID_ARGUMENT = 3;
 export const DEADLINE_EXCEEDED = 4;
@@ -12,7 +12,7 @@ export function codeOf(error: unknown): number | undefined {
   return (error as { code?: number }).code;
 }
 
-/** Whether a guarded write was refused because the document had changed, appeared or gone. */
+/** Whether a precondition failed: the document had changed, or did exist, or did not. */
 export function isPreconditionFailure(error: unknown): boolean {
   return [FAILED_PRECONDITION, ALREADY_EXISTS, NOT_FOUND].includes(codeOf(error) ?? -1);
 }

@@ -13,7 +13,7 @@ test("a count is a finite number, or absent", () => {
   fc.assert(fc.property(notCounts, (value) => !isCount(value)));
 });
 
-test("the sum of shards is the sum of their counts, an absent one being nothing", () => {
+test("the sum of shards is the sum of their counts; an absent count is 0", () => {
   const counts = fc.array(fc.option(fc.maxSafeInteger(), { nil: undefined }), { maxLength: 50 });
   fc.assert(
     fc.property(counts, (some) => {
@@ -23,7 +23,7 @@ test("the sum of shards is the sum of their counts, an absent one being nothing"
   );
 });
 
-test("a malformed shard is left out and takes no other with it", () => {
+test("a malformed count is left out, and no other count is affected", () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.integer(), notCounts)), (counts) => {
       const good = counts.filter((count) => Number.isFinite(count));

@@ -1,25 +1,25 @@
-/** How long a client trusts what it knows, and how long it waits. In a file of their own the build puts them where they are used. */
+/** How long clients use what they have read, and how long they wait. The build replaces these names by their values. */
 
-/** How long a shard count that was read, not watched, is used before it is read again. */
+/** How long a client uses a shard count that it has read, and does not watch, before it reads the count again. */
 export const SHARD_COUNT_TTL_MS = 120_000;
 
 /**
- * A busy writer looks again sooner, because it is part of what makes the counter grow: after this many writes of its
- * own, which keeps these reads below 2 % of what its writes cost.
+ * How many writes a client makes with a shard count that it has read before it reads the count again: a busy writer makes
+ * the counter grow. These reads cost less than 2 % of the writes.
  */
 export const SHARD_COUNT_TTL_WRITES = 20;
 
-/** An acknowledgement that takes longer than this is a sign of contention: several times an ordinary round trip. */
+/** An acknowledgement that takes longer is a sign of contention: this is several times an ordinary round trip. */
 export const SLOW_ACK_MS = 1_000;
 
-/** Attempts to look an increment up, however long it takes: without an answer it is not known whether it counts. */
+/** Attempts to look an increment up: practically unlimited, because only an answer tells whether the increment counts. */
 export const LOOKUP_ATTEMPTS = 1e9;
 
-/** A commit ends at most this long after its server timestamp was taken. */
+/** A commit ends at most this long after its server timestamp. */
 export const MAX_COMMIT_MS = 10_000;
 
-/** Longer than the longest interval between two published totals, by default. */
+/** Longer than the default of the longest interval between two published totals. */
 export const MAX_PUBLISH_DELAY_MS = 15_000;
 
-/** One increment in so many removes marks that are too old to matter. */
+/** A client removes old marks with one increment in this many, on average. */
 export const INCREMENTS_PER_MARK_REMOVAL = 128;

@@ -15,7 +15,7 @@ function refusal(check: (value: unknown) => unknown, value: unknown): CounterErr
   throw new Error(`${String(value)} was accepted`);
 }
 
-describe.each(["id", "collection", "key"] as const)("the name of a document: the %s", (what) => {
+describe.each(["id", "collection", "key"] as const)("a document id as the %s", (what) => {
   const check = (name: unknown) => validName(what, name);
   const wellFormed = fc.string({ unit: "binary" });
 
@@ -37,7 +37,7 @@ describe.each(["id", "collection", "key"] as const)("the name of a document: the
     ["object", {}],
     ["object", ["a"]],
     ["object", Object.create(null)],
-  ])("%j is refused: the code, the value and what to do", (shown, name) => {
+  ])("%j is refused: the error has the code, the value and what to do", (shown, name) => {
     const error = refusal(check, name);
     expect(error.code).toBe(`counter/invalid-${what}`);
     const [value, advice] = error.message.split("; pass ");
@@ -54,7 +54,7 @@ describe.each(["id", "collection", "key"] as const)("the name of a document: the
     },
   );
 
-  test("any text without a slash is accepted as it is, unless it is empty, a dot segment or __…__", () => {
+  test("any text without a slash is accepted unchanged, unless it is empty, a dot segment or __…__", () => {
     const names = wellFormed.filter((name) => !/\/|^(|\.|\.\.|__.*__)$/s.test(name));
     fc.assert(fc.property(names, (name) => check(name) === name));
   });
@@ -76,7 +76,7 @@ describe.each(["id", "collection", "key"] as const)("the name of a document: the
     expect(refusal(check, `${longest}a`).code).toBe(`counter/invalid-${what}`);
   });
 
-  test("an error message stays short however long the name is", () => {
+  test("the error message of a long name is short", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1_501, max: 20_000 }), (length) => {
         expect(refusal(check, "x".repeat(length)).message.length).toBeLessThan(200);
@@ -99,13 +99,13 @@ describe("amounts", () => {
     ["object", null],
     ["object", [1]],
     ["object", Object.create(null)],
-  ])('"%s" is refused: the code, the value and what to do', (shown, by) => {
+  ])('"%s" is refused: the error has the code, the value and what to do', (shown, by) => {
     const error = refusal(validAmount, by);
     expect(error.code).toBe("counter/invalid-amount");
     expect(error.message).toBe(`counter/invalid-amount: amount is "${shown}"; pass a finite number, not 0`);
   });
 
-  test("every finite number but zero is accepted as it is", () => {
+  test("every finite number but zero is accepted unchanged", () => {
     const amounts = fc.double({ noNaN: true, noDefaultInfinity: true }).filter((by) => by !== 0);
     fc.assert(fc.property(amounts, (by) => validAmount(by) === by));
   });

@@ -1,6 +1,6 @@
 /**
- * What is refused before any I/O. Each check returns its argument, or throws a `CounterError` that names the value,
- * what is accepted and what to do.
+ * Checks of arguments before any I/O. Each check returns its argument, or throws a `CounterError` that says what the value
+ * is and what to pass.
  */
 import { CounterError } from "./errors.ts";
 import { MAX_ID_BYTES } from "./layout.ts";
@@ -18,24 +18,24 @@ export function validIncrement(by: unknown, key: unknown): void {
 
 /**
  * @param what  `"id"` of a counter, `"collection"` or `"key"`
- * @throws CounterError `counter/invalid-id`, `-collection` or `-key` unless `name` can be a Firestore document's id
+ * @throws CounterError `counter/invalid-id`, `-collection` or `-key` unless `name` is a valid Firestore document id
  */
 export function validName(what: "id" | "collection" | "key", name: unknown): string {
   return valid(isDocumentId(name), what, name, '1-1500 bytes, no "/", not ".", "..", "__x__"');
 }
 
-/** Whether something can be the id of a document or of a collection. */
+/** Whether a value is a valid id of a document or a collection. */
 export function isDocumentId(id: unknown): id is string {
   if (typeof id !== "string" || /^(\.{0,2}|__.*__)$|\//s.test(id)) return false;
   try {
-    // Throws for half of a surrogate pair, which would reach the database as another character.
+    // Throws for half of a surrogate pair, which the SDKs would replace by another character.
     return encodeURIComponent(id).replace(/%../g, "-").length <= MAX_ID_BYTES;
   } catch {
     return false;
   }
 }
 
-/** Returns a value that is `ok`. The message shows others, cut short, and no object, which may have no text. */
+/** Returns a valid value. The error shows an invalid one, shortened, but no object: it may not convert to a string. */
 function valid<T>(ok: boolean, what: "amount" | "id" | "collection" | "key", value: unknown, accepted: string): T {
   if (ok) return value as T;
   const shown = typeof value === "object" ? "object" : String(value).slice(0, 60);

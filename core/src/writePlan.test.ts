@@ -15,7 +15,7 @@ const draws = fc.oneof(
 const windowAt = (now: number) => planIncrement("c/x", "0", 1, now, () => 0).window;
 
 describe("the plan of an increment", () => {
-  test("names the shard document, relative to the database, and the amount; no entry without a key", () => {
+  test("has the path of the shard document and the amount, and no entry without a key", () => {
     const bytes = [0, 0.5, 0.999, 0.0039];
     expect(planIncrement("counters/likes:post42", "7", 1, 45_000, () => bytes.shift() as number)).toEqual({
       path: "counters/likes:post42/shards/7",
@@ -28,7 +28,7 @@ describe("the plan of an increment", () => {
     expect(planIncrement("c/x", "0", -2.5, 0, () => 0)).toMatchObject({ path: "c/x/shards/0", by: -2.5, window: "0" });
   });
 
-  test("with a key names the entry beside the shards too, and is the same in all else", () => {
+  test("with a key has the path of the entry, too, and is otherwise the same", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), instants, draws, (key, now, draw) => {
         const plan = planIncrement("c/x", "4", 2, now, () => draw);
@@ -38,13 +38,13 @@ describe("the plan of an increment", () => {
     );
   });
 
-  test("takes another window every quarter of a minute, and the same again four minutes later", () => {
+  test("uses another window every 15 seconds, and the same one again after four minutes", () => {
     expect([0, 14_999, 15_000, 239_999, 240_000].map(windowAt)).toEqual(["0", "0", "1", "f", "0"]);
     expect(MARK_WINDOW_MILLIS * MARK_WINDOWS).toBe(240_000);
     fc.assert(fc.property(instants, (now) => windowAt(now) === windowAt(now + 240_000) || now > 1e14));
   });
 
-  test("takes a window that the rules know, whatever the clock says", () => {
+  test("uses a window that the rules accept, whatever the clock says", () => {
     const [, list = ""] = /function windowNames\(\) \{\s*return \[([^\]]*)\]/.exec(rules) ?? [];
     const known = [...list.matchAll(/'(\w)'/g)].map(([, name]) => name);
     expect(known).toHaveLength(MARK_WINDOWS);
@@ -54,15 +54,15 @@ describe("the plan of an increment", () => {
     fc.assert(fc.property(fc.double(), (now) => known.includes(windowAt(now))));
   });
 
-  test("comes back to a window only when its marks may go", () => {
-    // Writes of a window are planned in the first quarter of a minute, and may be committed for two minutes after.
-    const goesRound = (MARK_WINDOWS - 1) * MARK_WINDOW_MILLIS;
-    expect(goesRound).toBeGreaterThan(MARK_LIFETIME_SECONDS * 1_000);
+  test("uses a window again only after its marks may be removed", () => {
+    // Writes are planned in the 15 seconds of their window, and may be committed up to two minutes later.
+    const untilReuse = (MARK_WINDOWS - 1) * MARK_WINDOW_MILLIS;
+    expect(untilReuse).toBeGreaterThan(MARK_LIFETIME_SECONDS * 1_000);
     const [, minutes] = /\.at \+ duration\.value\((\d+), 'm'\) < request\.time/.exec(rules) ?? [];
     expect(Number(minutes) * 60).toBe(MARK_LIFETIME_SECONDS);
   });
 
-  test("has a nonce of four random bytes, as the rules want it: as many as there can be", () => {
+  test("has a nonce of four random bytes, as the rules require", () => {
     expect(rules).toContain(`window.nonces[size] is bytes && window.nonces[size].size() == ${NONCE_BYTES};`);
     const bytes = fc.array(fc.nat(255), { minLength: NONCE_BYTES, maxLength: NONCE_BYTES });
     fc.assert(

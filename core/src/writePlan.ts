@@ -1,13 +1,13 @@
 /**
- * What one increment writes, as plain data. Each SDK turns a plan into its own write; clients for other platforms
- * replay the same plans (`docs/vectors.json`).
+ * The writes of one increment, as plain data. Each SDK converts a plan to its own writes; clients for other platforms are
+ * tested with the same plans (`docs/vectors.json`).
  */
 import { entryPath, MARK_WINDOW_MILLIS, MARK_WINDOWS, NONCE_BYTES, shardsPath } from "./layout.ts";
 import type { Random } from "./shardSelection.ts";
 
 /**
- * A merge into one shard document: `count` and `writes` grow by an amount, `shard` becomes the document's id, `at` the
- * server's time, and one window of `marks` gets a nonce. A keyed increment creates its entry in the same commit, with
+ * A merge into one shard document: `count` grows by the amount and `writes` by 1, `shard` becomes the id of the document,
+ * `at` the server's time, and one window of `marks` gets a nonce. A keyed increment creates its entry in the same commit, with
  * `by`, the id of the shard and the server's time as `at`. Cost: 1 document write, 2 if keyed.
  */
 export interface IncrementPlan {
@@ -19,18 +19,18 @@ export interface IncrementPlan {
   readonly by: number;
   /** The window of `marks` that gets the nonce: a hexadecimal digit. */
   readonly window: string;
-  /** What tells this increment from others: 4 random bytes. */
+  /** Identifies the increment: 4 random bytes. */
   readonly nonce: Uint8Array;
   /** The entry document of a keyed increment, relative to the database. */
   readonly entry: string | undefined;
 }
 
 /**
- * Plans one increment by `by` on shard `shard`, with a mark of its own. The undo of a keyed increment is planned as an
- * increment without a key, by the opposite amount on the same shard; its commit also deletes the entry.
+ * Plans one increment by `by` on the shard `shard`, with a new nonce. The undo of a keyed increment is an increment by the
+ * opposite amount on the same shard; its commit deletes the entry instead of creating it.
  *
  * @param counter  path of the counter document
- * @param now      this device's time, in milliseconds since the epoch. A wrong clock is harmless
+ * @param now      the time of this device, in milliseconds since the epoch. A wrong clock is harmless
  * @param key      the key of a keyed increment
  */
 export function planIncrement(
