@@ -6,16 +6,16 @@ import { type BufferOptions, createBuffer } from "./buffer.ts";
 function harness(options: BufferOptions = {}) {
   const sent: { by: number; resolve(): void; reject(error: Error): void }[] = [];
   const errors: unknown[] = [];
-  let held = 0;
+  let buffered = 0;
   const write = (by: number) =>
     new Promise<void>((resolve, reject) => {
       sent.push({ by, resolve, reject });
     });
   const bufferedChanged = (by: number) => {
-    held += by;
+    buffered += by;
   };
   const buffer = createBuffer(write, bufferedChanged, { onError: (error) => errors.push(error), ...options });
-  return { buffer, sent, errors, amounts: () => sent.map(({ by }) => by), held: () => held };
+  return { buffer, sent, errors, amounts: () => sent.map(({ by }) => by), buffered: () => buffered };
 }
 
 beforeEach(() => vi.useFakeTimers());
@@ -23,14 +23,14 @@ afterEach(() => vi.useRealTimers());
 
 describe("a buffer", () => {
   test("writes the sum once, an interval after the first increment, then nothing without another increment", async () => {
-    const { buffer, sent, amounts, held } = harness({ flushInterval: 1_000 });
+    const { buffer, sent, amounts, buffered } = harness({ flushInterval: 1_000 });
     for (let n = 0; n < 50; n++) buffer.increment();
-    expect(held()).toBe(50);
+    expect(buffered()).toBe(50);
     await vi.advanceTimersByTimeAsync(999);
     expect(amounts()).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
     expect(amounts()).toEqual([50]);
-    expect(held()).toBe(0);
+    expect(buffered()).toBe(0);
     sent[0]?.resolve();
     await vi.advanceTimersByTimeAsync(60_000);
     expect(amounts()).toEqual([50]);
@@ -50,13 +50,13 @@ describe("a buffer", () => {
     const steps = fc.array(fc.integer({ min: -12, max: 12 }).filter((by) => by !== 0));
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 10 }), (by, maxPending) => {
-        const { buffer, amounts, held } = harness({ maxPending });
+        const { buffer, amounts, buffered } = harness({ maxPending });
         for (const one of by) {
           buffer.increment(one);
-          expect(Math.abs(held())).toBeLessThan(maxPending);
+          expect(Math.abs(buffered())).toBeLessThan(maxPending);
         }
         for (const amount of amounts()) expect(Math.abs(amount)).toBeLessThanOrEqual(maxPending);
-        expect(amounts().reduce((sum, amount) => sum + amount, held())).toBe(by.reduce((sum, one) => sum + one, 0));
+        expect(amounts().reduce((sum, amount) => sum + amount, buffered())).toBe(by.reduce((sum, one) => sum + one, 0));
       }),
     );
   });
@@ -91,13 +91,13 @@ describe("a buffer", () => {
   });
 
   test("keeps a refused amount for the next write: flush rejects, a background write calls onError", async () => {
-    const { buffer, sent, amounts, errors, held } = harness({ flushInterval: 1_000 });
+    const { buffer, sent, amounts, errors, buffered } = harness({ flushInterval: 1_000 });
     const refusal = new Error("refused");
     buffer.increment(4);
     const flushing = buffer.flush();
     sent[0]?.reject(refusal);
     await expect(flushing).rejects.toBe(refusal);
-    expect(held()).toBe(4);
+    expect(buffered()).toBe(4);
     buffer.increment(1);
     await vi.advanceTimersByTimeAsync(1_000);
     sent[1]?.reject(refusal);
@@ -107,7 +107,7 @@ describe("a buffer", () => {
     sent[2]?.resolve();
     await closing;
     expect(amounts()).toEqual([4, 5, 5]);
-    expect(held()).toBe(0);
+    expect(buffered()).toBe(0);
   });
 
   test("writes a refused amount again in steps of maxPending", async () => {

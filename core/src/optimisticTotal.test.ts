@@ -1,47 +1,47 @@
 /**
- * The oracle is the world itself: a server with a strictly increasing clock in whole microseconds, on which everything
- * is committed at an instant; totals that were measured there and reach the client late, twice, in any order; and one
- * client, of whose own increments the world knows the commit time and `OptimisticTotal` only bounds.
+ * The oracle is a model of a server, whose clock increases strictly in whole microseconds and which commits each increment
+ * at one instant. Its totals reach the client late, twice and in any order. The model knows the commit times of the client's
+ * own increments; `OptimisticTotal` knows only bounds.
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
 
-/** What happens next. `which` chooses among those it can happen to; if there are none, nothing happens. */
+/** One event. `which` chooses among the increments or totals it can happen to; without any, nothing happens. */
 type Step =
-  /** An increment of another client is committed; the client makes one; a buffer of the client holds one back. */
-  | readonly ["others" | "issue" | "hold", by: number]
-  /** The buffer sends the sum of what it holds. */
+  /** Another client's increment is committed; this client makes one; a buffer of this client collects one. */
+  | readonly ["others" | "issue" | "buffer", by: number]
+  /** The buffer writes its sum. */
   | readonly ["flush"]
   /** An own increment is committed; is refused. */
   | readonly ["commit" | "refuse", which: number]
-  /** An own increment is acknowledged, with an upper bound that is `slack` above its commit time. */
+  /** An own increment is acknowledged, with an upper bound `slack` after its commit time. */
   | readonly ["acknowledge", which: number, slack: number]
-  /** The server measures the total; the client receives one that was measured, maybe not for the last time. */
+  /** The server measures the total; the client receives a measured one, once or not for the last time. */
   | readonly ["measure"]
   | readonly ["receive", which: number, again: "once" | "again"]
-  /** The device goes offline: the last total comes again, from the cache. */
+  /** The device goes offline: the last total arrives again, from the cache. */
   | readonly ["offline"]
   | readonly ["wait", micros: number];
 
-/** What the client knows of the total when the steps begin. */
+/** How the client reads its first total. */
 type Start =
   /** Read from the server before any own increment. */
   | "served"
-  /** Nothing was ever counted, says the server. */
+  /** The server has no such counter. */
   | "new"
-  /** Read from the cache, after the steps before; older than all of them. */
+  /** Read from the cache after the first steps; older than all of them. */
   | "cached"
-  /** Not in the cache, after the steps before. */
+  /** After the first steps, not in the cache. */
   | "not cached"
-  /** Read from the server, after the steps before, of which it holds what was committed. */
+  /** Read from the server after the first steps; includes those that were committed. */
   | "served late";
 
-/** The world's view of one own increment. */
+/** One own increment, as the model knows it. */
 interface Own {
   readonly by: number;
   readonly known: OwnIncrement;
-  readonly wasHeld: boolean;
+  readonly wasBuffered: boolean;
   earliest: number;
   latest: number;
   committed?: number;
@@ -56,13 +56,13 @@ interface Total {
 class World {
   readonly client = new OptimisticTotal();
   readonly own: Own[] = [];
-  /** The last total that the client took. */
+  /** The latest total that the client has received. */
   last: Total | undefined;
-  held = 0;
+  buffered = 0;
   #now = 100;
   #base: number;
   #commits: { by: number; at: number }[] = [];
-  #underWay: Total[] = [];
+  #measuredTotals: Total[] = [];
 
   constructor(initial: number, start: Start, before: readonly Step[]) {
     this.#base = start === "new" ? 0 : initial;
@@ -84,13 +84,13 @@ class World {
       case "issue":
         this.#issue(step[1], false);
         break;
-      case "hold":
-        this.#hold(step[1]);
+      case "buffer":
+        this.#buffer(step[1]);
         break;
       case "flush": {
-        const by = this.held;
+        const by = this.buffered;
         if (by === 0) break;
-        this.#hold(-by);
+        this.#buffer(-by);
         this.#issue(by, true);
         break;
       }
@@ -104,8 +104,8 @@ class World {
         if (!own) break;
         own.outcome = "refused";
         this.client._incrementRefused(own.known);
-        // A buffer keeps what it could not write, for the next time.
-        if (own.wasHeld) this.#hold(own.by);
+        // A buffer keeps a refused sum for its next write.
+        if (own.wasBuffered) this.#buffer(own.by);
         break;
       }
       case "acknowledge": {
@@ -114,12 +114,12 @@ class World {
         break;
       }
       case "measure":
-        this.#underWay.push(this.#measured());
+        this.#measuredTotals.push(this.#measured());
         break;
       case "receive": {
-        const total = pick(this.#underWay, step[1]);
+        const total = pick(this.#measuredTotals, step[1]);
         if (!total || !this.last) break;
-        if (step[2] === "once") this.#underWay.splice(this.#underWay.indexOf(total), 1);
+        if (step[2] === "once") this.#measuredTotals.splice(this.#measuredTotals.indexOf(total), 1);
         this.#receive(total);
         break;
       }
@@ -131,7 +131,7 @@ class World {
     }
   }
 
-  /** Everything that was held back, sent or committed is acknowledged, and one more total is published. */
+  /** All increments are written, committed and acknowledged, and one more total is published. */
   settle(): void {
     this.happen(["flush"]);
     for (const own of this.#undecided) this.#commit(own);
@@ -140,11 +140,11 @@ class World {
     this.#receive(this.#measured());
   }
 
-  /** The counter is deleted with all that was committed, and nothing older comes after that. */
+  /** The counter is deleted with its committed increments. No older total arrives afterwards. */
   delete(): void {
     this.#base = 0;
     this.#commits = [];
-    this.#underWay = [];
+    this.#measuredTotals = [];
     this.last = { total: 0, asOf: 0 };
     this.client._totalRead(0, 0, false);
   }
@@ -153,35 +153,35 @@ class World {
     return this.own.filter(({ committed, outcome }) => committed !== undefined && !outcome);
   }
 
-  /** Of the increments whose outcome the client does not know. */
+  /** Whether the client does not know the outcome of an increment. */
   get pending(): boolean {
-    return this.held !== 0 || this.own.some(({ outcome }) => !outcome);
+    return this.buffered !== 0 || this.own.some(({ outcome }) => !outcome);
   }
 
-  /** The sum of the client's own increments that were not refused, wherever they are. */
+  /** The sum of the client's own increments that were not refused. */
   get made(): number {
-    return this.held + sum(this.own.filter(({ outcome }) => outcome !== "refused"));
+    return this.buffered + sum(this.own.filter(({ outcome }) => outcome !== "refused"));
   }
 
-  /** The total that views should show: the last one, and the own increments that it does not hold. */
+  /** The ideal total to show: the last one, and the own increments that it does not include. */
   get truth(): number {
     const { total, asOf } = this.last as Total;
     const missing = this.own.filter(
       ({ outcome, committed = Number.POSITIVE_INFINITY }) => outcome !== "refused" && committed > asOf,
     );
-    return total + this.held + sum(missing);
+    return total + this.buffered + sum(missing);
   }
 
-  /** The lowest and the highest total that the client cannot exclude. Equal if it knows all. */
+  /** The lowest and the highest total that may be true for all that the client knows. */
   get range(): readonly [low: number, high: number] {
     const { total, asOf } = this.last as Total;
     const notPast = this.own.filter(({ outcome, latest }) => outcome !== "refused" && latest > asOf);
-    const certain = total + this.held + sum(notPast.filter(({ earliest }) => earliest > asOf));
+    const certain = total + this.buffered + sum(notPast.filter(({ earliest }) => earliest > asOf));
     const open = notPast.filter(({ earliest }) => earliest <= asOf);
     return [certain + sum(open.filter(({ by }) => by < 0)), certain + sum(open.filter(({ by }) => by > 0))];
   }
 
-  /** Those that are neither committed nor refused. */
+  /** Own increments that are neither committed nor refused. */
   get #undecided(): Own[] {
     return this.own.filter(({ committed, outcome }) => committed === undefined && !outcome);
   }
@@ -190,13 +190,19 @@ class World {
     return { total: this.#base + sum(this.#commits), asOf: this.#now };
   }
 
-  #issue(by: number, wasHeld: boolean): void {
+  #issue(by: number, wasBuffered: boolean): void {
     const earliest = (this.last?.asOf ?? 0) + 1;
-    this.own.push({ by, wasHeld, earliest, latest: Number.POSITIVE_INFINITY, known: this.client._incrementMade(by) });
+    this.own.push({
+      by,
+      wasBuffered,
+      earliest,
+      latest: Number.POSITIVE_INFINITY,
+      known: this.client._incrementMade(by),
+    });
   }
 
-  #hold(by: number): void {
-    this.held += by;
+  #buffer(by: number): void {
+    this.buffered += by;
     this.client._bufferedChanged(by);
   }
 
@@ -235,7 +241,7 @@ function steps(by: fc.Arbitrary<number>, { alone = false } = {}): fc.Arbitrary<S
   const step = fc.oneof(
     weighted(alone ? 0 : 2, fc.tuple(fc.constant("others"), by)),
     weighted(3, fc.tuple(fc.constant("issue"), by)),
-    weighted(1, fc.tuple(fc.constant("hold"), by)),
+    weighted(1, fc.tuple(fc.constant("buffer"), by)),
     weighted(1, fc.constant(["flush"] as const)),
     weighted(3, fc.tuple(fc.constant("commit"), which)),
     weighted(1, fc.tuple(fc.constant("refuse"), which)),
@@ -252,7 +258,7 @@ const starts: Start[] = ["served", "new", "cached", "not cached", "served late"]
 const totals = fc.integer({ min: -50, max: 50 });
 const RUNS = { numRuns: 2_000 };
 
-test("with own increments only, what is shown is the first total and all of them, always: no dip, no double", () => {
+test("with own increments alone, the shown total is always the first total plus all of them", () => {
   const exactStarts = fc.constantFrom(...starts.slice(0, 3));
   const own = steps(anySign, { alone: true });
   fc.assert(
@@ -269,7 +275,7 @@ test("with own increments only, what is shown is the first total and all of them
   );
 });
 
-test("while all clients add, what is shown never falls, but for a refusal, and never exceeds what there is", () => {
+test("if all amounts are positive, the shown total never falls, except by a refusal, and never exceeds the truth", () => {
   const counts = fc.nat(50);
   const adding = steps(positive);
   fc.assert(
@@ -278,10 +284,9 @@ test("while all clients add, what is shown never falls, but for a refusal, and n
       for (const step of after) {
         const [shown, made] = [world.client._total, world.made];
         world.happen(step);
-        // No more than its amount: less, where the totals of others have hidden that it was missing.
+        // At most the refused amount: less if increments of others have made up for it.
         const refused = step[0] === "refuse" ? made - world.made : 0;
         expect(world.client._total).toBeGreaterThanOrEqual(shown - refused);
-        // Every increment was issued by a client, so this is no more than the first total and everything issued since.
         expect(world.client._total).toBeLessThanOrEqual(world.truth);
       }
     }),
@@ -289,7 +294,7 @@ test("while all clients add, what is shown never falls, but for a refusal, and n
   );
 });
 
-test("a refusal of what no total can hold takes back its amount, exactly", () => {
+test("the refusal of an increment that no total can include subtracts exactly its amount", () => {
   fc.assert(
     fc.property(
       totals,
@@ -310,7 +315,7 @@ test("a refusal of what no total can hold takes back its amount, exactly", () =>
   );
 });
 
-test("whatever clients do, what is shown is within what can be, and the truth once that is known", () => {
+test("in any sequence of events, the shown total is within the possible range, and true when the range is one number", () => {
   const all = steps(anySign);
   fc.assert(
     fc.property(totals, fc.constantFrom(...starts), all, all, (initial, start, before, after) => {
@@ -330,7 +335,7 @@ test("whatever clients do, what is shown is within what can be, and the truth on
   );
 });
 
-test("when all is acknowledged and one more total has come, that is what is shown, and nothing is pending", () => {
+test("after all acknowledgements and one more total, that total is shown and nothing is pending", () => {
   const all = steps(anySign);
   fc.assert(
     fc.property(totals, fc.constantFrom(...starts), all, all, (initial, start, before, after) => {
@@ -344,7 +349,7 @@ test("when all is acknowledged and one more total has come, that is what is show
   );
 });
 
-test("a counter that is deleted forgets what was committed, and shows what is still to come", () => {
+test("after the counter is deleted, committed increments are dropped and pending ones are still shown", () => {
   const all = steps(anySign);
   fc.assert(
     fc.property(totals, all, all, (initial, before, after) => {
@@ -353,10 +358,10 @@ test("a counter that is deleted forgets what was committed, and shows what is st
 
       const shown = world.client._total;
       world.client._totalRead(0, 0, true);
-      expect(world.client._total, "a cache without it is no proof").toBe(shown);
+      expect(world.client._total, "a cache without the counter does not prove a deletion").toBe(shown);
 
       world.delete();
-      expect(world.client._total).toBe(world.held + sum(world.own.filter(({ outcome }) => !outcome)));
+      expect(world.client._total).toBe(world.buffered + sum(world.own.filter(({ outcome }) => !outcome)));
       expect(world.client._pending).toBe(world.pending);
 
       for (const step of after) world.happen(step);
@@ -368,7 +373,7 @@ test("a counter that is deleted forgets what was committed, and shows what is st
   );
 });
 
-test("a counter that is deleted while nothing is under way starts again from nothing, exactly", () => {
+test("a counter that is deleted while nothing is pending starts again at exactly 0", () => {
   fc.assert(
     fc.property(totals, steps(anySign), steps(anySign, { alone: true }), (initial, before, after) => {
       const world = new World(initial, "served", []);
@@ -386,7 +391,7 @@ test("a counter that is deleted while nothing is under way starts again from not
   );
 });
 
-test("a first total from the cache is older than any increment made: all of them are added to it", () => {
+test("a first total from the cache is older than all own increments, so all are added to it", () => {
   fc.assert(
     fc.property(totals, steps(anySign), (initial, before) => {
       const world = new World(initial, "cached", before);

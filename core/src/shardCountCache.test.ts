@@ -5,13 +5,13 @@ import { createShardCountCache, type ShardCountCache } from "./shardCountCache.t
 import { SHARD_COUNT_TTL_MS, SHARD_COUNT_TTL_WRITES, SLOW_ACK_MS } from "./timeouts.ts";
 
 const START = 1_700_000_000_000;
-/** What a counter cannot sensibly say. */
+/** Invalid shard counts of a counter document. */
 const malformed = [0, -1, 0.5, Number.NaN, Number.NEGATIVE_INFINITY, "many", "", false, [], {}];
 
-/** A client whose clock is set by hand. */
+/** A client whose clock the test sets. */
 interface Client {
   readonly cache: ShardCountCache;
-  /** How wide it spreads, and whether the shard count should be read before the next write, so much later. */
+  /** Moves the clock. @returns how many shards it chooses from, and whether it should read the shard count first */
   later(millis?: number): [width: number, isStale: boolean];
 }
 
@@ -26,12 +26,12 @@ function client(...learned: Parameters<ShardCountCache["_update"]>): Client {
   return { cache, later };
 }
 
-describe("what is known of the shard count", () => {
-  test("is nothing at first: one shard, to be asked for before the first write", () => {
+describe("the known shard count", () => {
+  test("is 1 at first, and is read before the first write", () => {
     expect(client().later()).toEqual([1, true]);
   });
 
-  test("is used for two minutes, then it is asked for before the next write", () => {
+  test("is used for two minutes, then read before the next write", () => {
     expect(SHARD_COUNT_TTL_MS).toBe(120_000);
     const one = client(8);
     expect([one.later(), one.later(SHARD_COUNT_TTL_MS - 1), one.later(1)]).toEqual([
@@ -41,7 +41,7 @@ describe("what is known of the shard count", () => {
     ]);
   });
 
-  test("is used for twenty writes, then it is asked for before the next one", () => {
+  test("is used for twenty writes, then read before the next write", () => {
     expect(SHARD_COUNT_TTL_WRITES).toBe(20);
     const one = client(8);
     const write = () => {
@@ -59,7 +59,7 @@ describe("what is known of the shard count", () => {
     ["it has just grown", [8, true], 8],
     ["it could not be read", [], 1],
     ["there is no counter yet", [undefined, undefined], 1],
-  ])("is used for a second if %s", (_why, learned, width) => {
+  ])("is used for one second if %s", (_why, learned, width) => {
     const one = client();
     one.cache._update(...learned);
     expect([one.later(), one.later(SLOW_ACK_MS - 1), one.later(1)]).toEqual([
@@ -69,7 +69,7 @@ describe("what is known of the shard count", () => {
     ]);
   });
 
-  test("stays when it could not be read, and is asked for again after a second", () => {
+  test("stays when it cannot be read, and is read again after a second", () => {
     const one = client(8);
     one.later(SHARD_COUNT_TTL_MS);
     one.cache._update();
@@ -79,19 +79,19 @@ describe("what is known of the shard count", () => {
     ]);
   });
 
-  test.each(malformed)("is one shard if the counter says %j, whatever was known before", (shardCount) => {
+  test.each(malformed)("is 1 if the counter document has %j, whatever was known before", (shardCount) => {
     const one = client(8);
     one.cache._update(shardCount);
     expect(one.later()).toEqual([1, false]);
   });
 
-  test("is never more than 10,000, however many shards there are said to be", () => {
+  test("is at most 10,000, whatever the counter document has", () => {
     expect([20_000, Number.POSITIVE_INFINITY].map((count) => client(count).later()[0])).toEqual([10_000, 10_000]);
   });
 });
 
-describe("while there is no answer, to a write or to the read of the count", () => {
-  test("for longer than a second, a client spreads over four times as many shards, 64 at least, and reads the count every second", () => {
+describe("while a write, or a read of the count, has no answer", () => {
+  test("for longer than a second, a client chooses from four times as many shards, at least 64, and reads the count every second", () => {
     expect(SLOW_ACK_MS).toBe(1_000);
     const one = client(3);
     one.cache._requestSent();
@@ -109,7 +109,7 @@ describe("while there is no answer, to a write or to the read of the count", () 
     expect(one.later()[0]).toBe(MAX_SHARDS);
   });
 
-  test("an answer after longer is such a sign, too, until quick ones have halved it away", () => {
+  test("a late answer has the same effect, until quick answers have halved it to nothing", () => {
     const one = client(100);
     one.cache._requestSent();
     one.later(SLOW_ACK_MS + 1);
@@ -125,7 +125,7 @@ describe("while there is no answer, to a write or to the read of the count", () 
     expect(one.cache._isContended()).toBe(false);
   });
 
-  test("time counts from when there was something to answer", () => {
+  test("the second counts from the first request without an answer", () => {
     const one = client(100);
     one.later(30_000);
     one.cache._requestSent();
@@ -136,21 +136,21 @@ describe("while there is no answer, to a write or to the read of the count", () 
   });
 });
 
-describe("a write that was refused as contended", () => {
+describe("a write refused as contended", () => {
   const answer = (one: Client, isRefused: boolean) => {
     one.cache._requestSent();
     one.cache._requestAnswered(isRefused);
     return one.later()[0];
   };
 
-  test("multiplies the width by 8, by 64, by 256 at most; each answered write halves it", () => {
+  test("multiplies the number of shards by 8, at most by 256 in total; each answered write halves it", () => {
     const one = client(2);
     expect([1, 2, 3, 4].map(() => answer(one, true))).toEqual([16, 128, 512, 512]);
     expect(Array.from({ length: 9 }, () => answer(one, false))).toEqual([256, 128, 64, 32, 16, 8, 4, 2, 2]);
     expect(one.cache._isContended()).toBe(false);
   });
 
-  test("has the shard count read every second", () => {
+  test("makes the client read the shard count every second", () => {
     const one = client(2);
     answer(one, true);
     expect([one.later(SLOW_ACK_MS - 1), one.later(1)]).toEqual([
@@ -164,7 +164,7 @@ describe("a write that was refused as contended", () => {
     ]);
   });
 
-  test("is taken into account by a shard count that has grown, and by no other", () => {
+  test("has no effect after the shard count has grown, but after any other count", () => {
     const one = client(2);
     answer(one, true);
     one.cache._update(2);
@@ -177,7 +177,7 @@ describe("a write that was refused as contended", () => {
   });
 });
 
-test("whatever a client lives through, it spreads over the shards it was told of at least, and wider by its signs of contention", () => {
+test("in any sequence of events, a client chooses from at least the known count, and from more by its signs of contention", () => {
   type Step = { learn: unknown; growing: boolean } | { send: true } | { answer: boolean } | { wait: number };
   const counts = fc.oneof(fc.integer({ min: 1, max: 20_000 }), fc.constantFrom(undefined, ...malformed));
   const step: fc.Arbitrary<Step> = fc.oneof(

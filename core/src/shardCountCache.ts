@@ -1,42 +1,43 @@
 /**
- * Over how many shards this client spreads its writes.
+ * How many shards this client chooses from for its next write.
  *
- * The shard count comes from a watch, or from a read that is trusted for two minutes or 20 writes; for one second if the
- * count has just grown, is missing, or writes are contended. Contention widens the choice: a second without an answer to a
- * write or read, or a refused write. Any choice is safe, because the total is the sum of all shards.
+ * The shard count comes from a watch, or from a read that is used for two minutes or 20 writes; for one second if the count
+ * has just grown, is missing, or writes are contended. After signs of contention the client chooses from a multiple of the
+ * count. The signs are a request without an answer for a second, and a refused write. Any number of shards is safe, because
+ * the total is the sum of all shards.
  */
 import { MAX_SHARDS } from "./layout.ts";
 import { SHARD_COUNT_TTL_MS, SHARD_COUNT_TTL_WRITES, SLOW_ACK_MS } from "./timeouts.ts";
 
-/** How many times the shard count a client spreads over while the database is slow to answer; and over how many at least. */
-const WIDER_IF_SLOW = 4;
-const WIDTH_IF_SLOW = 64;
+/** While a request has had no answer for a second: the multiple of the shard count, and the least number of shards. */
+const SLOW_FACTOR = 4;
+const SLOW_MIN_SHARDS = 64;
 
-/** How many times as many shards each refusal adds to the choice: it comes late, after seconds in a queue. */
-const WIDER_PER_REFUSAL = 8;
+/** Each refused write multiplies the factor by this: a refusal arrives late, after seconds in a queue. */
+const REFUSED_FACTOR = 8;
 
-/** How many times the shard count a client spreads over at most. */
-const WIDEST = 256;
+/** The largest multiple of the shard count. */
+const MAX_FACTOR = 256;
 
-/** What one client knows of one counter. One per counter and Firestore instance; synchronous, no I/O. */
+/** The shard count of one counter, as one client knows it. One per counter and Firestore instance; synchronous, no I/O. */
 export interface ShardCountCache {
-  /** Whether there has been no answer for longer than a second, or writes were refused as contended lately. */
+  /** Whether a request has had no answer for longer than a second, or writes were recently refused as contended. */
   _isContended(): boolean;
-  /** Whether the shard count should be read before the next write: it is unknown or old, or writes are contended. */
+  /** Whether the client should read the shard count before its next write. */
   _isStale(): boolean;
   /**
-   * The counter document was read.
+   * The client has read the counter document.
    *
-   * @param shardCount - what it says; anything but a number from 1 on is taken for 1. Left out if the read failed: what
-   *                    is known stays
-   * @param growing - whether it says that the count has just grown. Left out by who will be told when it grows on
+   * @param shardCount - its shard count; anything but a number of 1 or more becomes 1. Without it, because the read failed
+   *                     or there is no counter, the known count stays
+   * @param growing - whether the count has just grown. A watch leaves it out, because it learns of further growth
    */
   _update(shardCount?: unknown, growing?: unknown): void;
-  /** A write was sent, or the count asked for. */
+  /** The client sends a write or a read of the shard count. */
   _requestSent(): void;
-  /** That was answered. @param isRefused - whether it was refused as contended */
+  /** The request has an answer. @param isRefused - whether the write was refused as contended */
   _requestAnswered(isRefused?: boolean): void;
-  /** Over how many shards to spread the next write. */
+  /** How many shards to choose from for the next write. */
   _shardsToChooseFrom(): number;
 }
 
@@ -48,20 +49,20 @@ export function createShardCountCache(clock: () => number): ShardCountCache {
   let writes = 0;
   let pending = 0;
   let answeredAt = 0;
-  /** How many times the shard count a client spreads over after signs of contention: less with each quick answer. */
-  let wider = 1;
+  /** The multiple of the shard count after signs of contention. Each quick answer halves it. */
+  let contention = 1;
   const factor = () =>
     Math.max(
-      wider,
-      pending && clock() - answeredAt > SLOW_ACK_MS ? Math.max(WIDER_IF_SLOW, WIDTH_IF_SLOW / shardCount) : 1,
+      contention,
+      pending && clock() - answeredAt > SLOW_ACK_MS ? Math.max(SLOW_FACTOR, SLOW_MIN_SHARDS / shardCount) : 1,
     );
   return {
     _isContended: () => factor() > 1,
     _isStale: () => writes >= SHARD_COUNT_TTL_WRITES || clock() - knownAt >= (factor() > 1 ? SLOW_ACK_MS : ttl),
     _update(seen, growing) {
       const known = Math.max((seen ?? shardCount) as number, 1) || 1;
-      // A count that has grown takes the refusals into account.
-      if (known > shardCount) wider = 1;
+      // The backend grew the count because of the refusals.
+      if (known > shardCount) contention = 1;
       shardCount = known;
       knownAt = clock();
       ttl = seen && !growing ? SHARD_COUNT_TTL_MS : SLOW_ACK_MS;
@@ -75,8 +76,8 @@ export function createShardCountCache(clock: () => number): ShardCountCache {
       const before = factor();
       pending--;
       answeredAt = clock();
-      if (isRefused) wider = Math.min(before * WIDER_PER_REFUSAL, WIDEST);
-      else wider = before > wider ? before : Math.max(wider / 2, 1);
+      if (isRefused) contention = Math.min(before * REFUSED_FACTOR, MAX_FACTOR);
+      else contention = before > contention ? before : Math.max(contention / 2, 1);
     },
     _shardsToChooseFrom: () => Math.min(factor() * shardCount, MAX_SHARDS),
   };

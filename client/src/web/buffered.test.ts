@@ -1,4 +1,4 @@
-/** A buffered counter in a page that is hidden: the real SDK, whose server never answers. */
+/** A buffered counter in a hidden page, with the real SDK and a server that never answers. */
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { deleteApp, type FirebaseApp, initializeApp } from "firebase/app";
 import {
@@ -14,7 +14,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { bufferedCounter } from "./buffered.ts";
 import { counter } from "./counter.ts";
 
-/** Less than an increment waits for the shard count, and more than the SDK takes to queue a write. */
+/** Shorter than an increment waits for the shard count, and longer than the SDK takes to queue a write. */
 const AT_ONCE_MS = 500;
 
 let server: Server;
@@ -43,13 +43,13 @@ afterEach(async () => {
   setLogLevel("error");
 });
 
-/** Whether the SDK has a write of a shard under way, as it shows by its cache. */
+/** Whether the SDK has queued a write of a shard, as its cache shows. */
 async function hasSent(path: string): Promise<boolean> {
   const shards = await getDocsFromCache(collection(db, `${path}/shards`));
   return shards.docs.some(({ metadata }) => metadata.hasPendingWrites);
 }
 
-test("a page that is hidden sends what it holds back at once, without asking for the shard count first", async () => {
+test("a page that becomes hidden writes its buffer at once, without reading the shard count first", async () => {
   const ref = counter(db, "scrolls:hidden");
   const buffer = bufferedCounter(ref, { flushInterval: 3_600_000, onError: () => {} });
   buffer.increment();

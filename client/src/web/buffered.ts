@@ -1,19 +1,19 @@
-/** Increments that are collected before they are written: a scroll counter, a game's score. */
+/** Collects increments before writing them: for a scroll counter or the score of a game. */
 import { type BufferedCounter, type BufferOptions, createBuffer } from "../../../core/src/index.ts";
 import type { Counter, CounterRef } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 
 /**
- * Collects increments and writes their sum, once per `flushInterval` and when the page is hidden: another tab, another
- * app. `onCounter` shows them at once.
+ * Collects increments and writes their sum once per `flushInterval`, and when the page becomes hidden. `onCounter` shows them
+ * at once.
  *
- * What was not written yet is lost when the page crashes, is closed or is left, since browsers then cut its requests: at
- * most `flushInterval` of increments while the device is online. `await close()` before you leave loses none. Written
- * increments that are not acknowledged survive a reload where Firestore's persistence is on.
+ * Increments that are not written yet are lost when the page crashes, is closed or is left, because browsers then cut its
+ * requests: while the device is online, those of one `flushInterval` at most. After `await close()` none are lost. With
+ * Firestore's persistence, written increments that are not acknowledged survive a reload.
  *
- * The default rules accept steps of 1 alone, see `maxPending`.
+ * The default rules accept an amount of 1 alone, see `maxPending`.
  *
- * Cost: 1 write per interval in which anything was added.
+ * Cost: 1 write per interval with increments.
  *
  * @throws CounterError `counter/invalid-option`
  *
@@ -25,11 +25,11 @@ import { incrementCounter } from "./increment.ts";
  */
 export function bufferedCounter(ref: CounterRef, options: BufferOptions = {}): BufferedCounter {
   const counter = ref as Counter;
-  const hold = (by: number) => {
+  const bufferedChanged = (by: number) => {
     counter._buffered = (counter._buffered ?? 0) + by;
     counter._watcher?._bufferedChanged(by);
   };
-  const buffer = createBuffer((by) => incrementCounter(ref, by), hold, options);
+  const buffer = createBuffer((by) => incrementCounter(ref, by), bufferedChanged, options);
   if (typeof document === "undefined") return buffer;
   const flush = () => {
     if (document.visibilityState === "hidden") buffer.flush().catch(() => {});

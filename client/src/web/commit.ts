@@ -1,9 +1,9 @@
 /**
- * Commits an increment: one merge into one shard, replay-proof; with a key, also one entry in the same commit.
+ * Commits an increment: one merge into one shard, and with a key one entry in the same commit. A replay does not count.
  *
- * When a connection is cut between the server's commit and its acknowledgement, the Firestore SDK sends the write
- * again. The rules refuse the replay because it adds no mark; the refusal arrives as `permission-denied`, and one read
- * of the shard tells a refused replay (its mark or its entry is there: it counted) from a refused increment.
+ * If a connection is cut between the server's commit and its acknowledgement, the Firestore SDK sends the write again. The
+ * rules refuse this replay because it adds no mark. The refusal arrives as `permission-denied`. One read of the shard then
+ * tells a replay, whose mark is there, from an increment that the rules refuse.
  */
 import {
   arrayUnion,
@@ -37,9 +37,9 @@ import {
 import { removeOldMarks } from "./removeOldMarks.ts";
 
 /**
- * Commits an increment. A watch of the counter shows it at once.
+ * Commits an increment, and shows it at once in watches of the counter.
  *
- * @param undoneShard - of an undo, the shard that the entry names; the entry is deleted
+ * @param undoneShard - for an undo, the shard that the entry names; the commit deletes the entry
  */
 export function commitIncrement(counter: Counter, by: number, key?: string, undoneShard?: string): Promise<unknown> {
   const outcome = commitWithRetries(counter, by, key, undoneShard);
@@ -62,16 +62,16 @@ async function commitWithRetries(counter: Counter, by: number, key?: string, und
     const isRefused = hasCode(error, "aborted");
     _shardCountCache._requestAnswered(isRefused);
     if (!isRefused) throw error;
-    // It is not committed, and never will be: the next try is another increment, on another shard.
+    // The refused write can no longer be committed, so another increment on another shard is safe.
     return commitWithRetries(counter, by, key, undoneShard);
   }
 }
 
 /**
- * Sends an increment. A commit of its own comes first: if contention aborts it, the caller tries another shard, while the
- * SDK's queue would retry the same one for ever. Without an answer, the same write goes to the queue, which works offline
- * and survives a reload; both count once. What the cache must show goes to the queue at once: entries, and increments of a
- * watched counter unless it is contended.
+ * Sends an increment, first in a transaction: if contention aborts it, the caller tries another shard, whereas the SDK's
+ * queue would retry the same shard without end. If the transaction has no answer, the same write goes to the queue, which
+ * works offline and survives a reload; both together count once. Writes that the cache must show go to the queue at once:
+ * entries, and increments of a watched counter that is not contended.
  */
 async function send(counter: Counter, plan: IncrementPlan, undoneShard?: string): Promise<unknown> {
   const { firestore, _shardCountCache, _watcher } = counter;
@@ -100,12 +100,12 @@ export function planFor(
 ): IncrementPlan {
   const shard = undoneShard ?? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random);
   const plan = planIncrement(path, shard, by, Date.now(), Math.random, key);
-  // Before the outcome is known: a shard that is full of marks refuses every increment.
+  // Before the outcome is known, because a shard full of marks refuses every increment.
   if (Math.random() * INCREMENTS_PER_MARK_REMOVAL < 1) removeOldMarks(doc(firestore, plan.path)).catch(() => {});
   return plan;
 }
 
-/** Puts a planned increment into a batch or transaction. */
+/** Adds the writes of a planned increment to a batch or transaction. */
 export function addWrites(w: WriteBatch, { firestore }: Counter, plan: IncrementPlan, undoneShard?: string): void {
   const { path, entry, shard, by, window, nonce } = plan;
   const at = serverTimestamp();
@@ -120,11 +120,10 @@ export function addWrites(w: WriteBatch, { firestore }: Counter, plan: Increment
 }
 
 /**
- * Finds a refused write at the server: a replay is refused because its first attempt was committed, and a key because it
- * counts already. A browser may send a request again by itself, so contention may refuse a replay, too. Cost: 1 read, 2 with
- * a key.
+ * Looks up whether a refused write counts: a replay was committed by its first attempt, and a key may count already. Browsers
+ * repeat requests, too, so contention can refuse a replay. Cost: 1 read, 2 with a key.
  *
- * @returns the server's timestamp of the write, or of a later one; `null` if the key counted before
+ * @returns the server's timestamp of the write or of a later one; `null` if the key counted before
  * @throws CounterError `counter/permission-denied` if it does not count; it names the policy functions that may refuse it
  */
 async function confirmCommitted(

@@ -20,30 +20,30 @@ import {
   validName,
 } from "../../../core/src/index.ts";
 
-/** Names one counter. The same object whenever the same counter is asked for. */
+/** Names one counter. Calls for the same counter return the same object. */
 export type CounterRef = Reference<Firestore>;
 
-/** What stands behind a reference. Names with an underscore are shortened when the package is built. */
+/** A reference with its internal state. The build shortens names with an underscore. */
 export interface Counter extends CounterRef {
   readonly _shardCountCache: ShardCountCache;
   /** Shows the increments of this client before they are published; set by the first watch. */
   _watcher?: Watcher;
-  /** What buffers hold back. */
+  /** The sum that buffers have not written. */
   _buffered?: number;
-  /** While the shard count is read: that it is, or was waited for long enough. */
+  /** While the shard count is read: resolves when it is known, or after a second. */
   _reading?: Promise<void> | undefined;
 }
 
 export interface Watcher {
-  /** An increment was made, or a keyed one taken back. Its outcome rejects if it does not count. */
+  /** The client makes an increment or an undo. The outcome rejects if it does not count. */
   _track(by: number, outcome: Promise<Committed>, key: string | undefined): void;
-  /** What buffers hold back grew by an amount. */
+  /** The sum that buffers have not written changes by an amount. */
   _bufferedChanged(by: number): void;
 }
 
-/** An increment was committed. */
+/** A committed increment. */
 export interface Committed {
-  /** The shard it is on. */
+  /** The path of its shard document. */
   readonly _path: string;
   /** The server's timestamp of the write, or a later one, if it had to be looked up; `null` if its key had counted before. */
   readonly _at: Timestamp | null | undefined;
@@ -52,7 +52,7 @@ export interface Committed {
 const counters = new WeakMap<Firestore, Record<string, Counter>>();
 
 /**
- * Refers to a counter. No I/O; the counter comes into being with its first increment.
+ * Refers to a counter. No I/O; the first increment creates the counter.
  *
  * @param id - any Firestore document id. `group:key`, such as `views:home`, is the recommended form
  * @throws CounterError `counter/invalid-id` or `counter/invalid-collection`
@@ -76,11 +76,11 @@ export function counterDoc({ firestore, path }: CounterRef): DocumentReference {
 }
 
 /**
- * Reads the shard count if what is known is stale, once at a time. Never rejects: not knowing is safe. Cost: 1 read, once in
- * two minutes or 20 writes; once a second while writes are contended, once a second while the counter grows or is new.
+ * Reads the shard count if the known one is stale, one read at a time. Never rejects, because any count is safe. Cost: 1 read
+ * in two minutes or 20 writes; 1 read a second while writes are contended, and while the counter grows or is new.
  *
- * @returns what a write awaits: that read, for a second at most. `undefined` if the count is fresh, or where waiting could
- *          lose the write: on a hidden page or offline
+ * @returns the read, for a second at most: a write awaits it. `undefined` if the count is fresh, or where waiting could lose
+ *          the write: on a hidden page or offline
  */
 export function refreshShardCount(counter: Counter): Promise<void> | undefined {
   const { _shardCountCache } = counter;
@@ -102,17 +102,17 @@ export function refreshShardCount(counter: Counter): Promise<void> | undefined {
   return isHiddenOrOffline() ? undefined : counter._reading;
 }
 
-/** Whether what is not sent at once may never be, or cannot be sent now anyway. */
+/** Whether a write that waits may never be sent, or cannot be sent now. */
 export function isHiddenOrOffline(): boolean | undefined {
   const { document, navigator } = globalThis;
   return document?.hidden || navigator?.onLine === false;
 }
 
 /**
- * A document as the server has it: in a transaction with nothing to commit. Outside of one the SDK would open a stream to
- * watch it, and overlay this client's unsent writes. Cost: 1 read.
+ * Reads a document from the server, in a transaction that commits nothing. Without one, the SDK would open a stream to watch
+ * the document, and would add this client's unsent writes to it. Cost: 1 read.
  *
- * @returns `undefined` if this client may not read it
+ * @returns `undefined` if the rules do not let this client read it
  */
 export async function readFromServer(
   document: DocumentReference,
@@ -122,14 +122,14 @@ export async function readFromServer(
   const denied = { code: "permission-denied" };
   const read = async (transaction: Transaction) => {
     snapshot = await transaction.get(document);
-    // Ends the transaction.
+    // Ends the transaction without a commit.
     throw denied;
   };
   await runTransaction(document.firestore, read, { maxAttempts }).catch(rethrowUnlessDenied);
   return snapshot;
 }
 
-/** Throws an error again, unless it says that the rules refuse something. */
+/** Rethrows an error, except a refusal by the rules. */
 export function rethrowUnlessDenied(error: unknown): void {
   if (!hasCode(error, "permission-denied")) throw error;
 }

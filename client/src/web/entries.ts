@@ -1,14 +1,14 @@
-/** Whether a key counts: the state of a like button. */
+/** Reads whether a key counts: the state of a like button. */
 import { type DocumentReference, doc, type FirestoreError, getDoc, onSnapshot } from "firebase/firestore";
 import { entryPath, validName } from "../../../core/src/index.ts";
 import type { CounterRef } from "./counter.ts";
 
 /**
- * Whether the counter counts for a key. Increments of this client that are under way are included. Cost: 1 read.
- * Offline, it answers if the entry is cached: with Firestore's persistence, or while `onIncremented` watches it.
+ * Reads whether the counter counts for a key, including pending increments of this client. Cost: 1 read. Offline, it resolves
+ * only if the entry is cached: with Firestore's persistence, or while `onIncremented` watches it.
  *
- * @throws CounterError `counter/invalid-key`; FirestoreError `permission-denied` (the default rules show users their
- *         own entries alone), `unavailable` when offline and the entry is not in the cache
+ * @throws CounterError `counter/invalid-key`; FirestoreError `permission-denied` (the default rules let users read
+ *         only their own entries), `unavailable` when offline and the entry is not in the cache
  *
  * @example
  * ```ts
@@ -20,8 +20,8 @@ export async function hasIncremented(ref: CounterRef, key: string): Promise<bool
 }
 
 /**
- * Watches whether the counter counts for a key: calls `next` now and whenever it changes, at once for changes that this
- * client makes. Cost: 1 read, and 1 per change.
+ * Watches whether the counter counts for a key: calls `next` with the current state and after each change, at once for
+ * changes by this client. Cost: 1 read, and 1 per change.
  *
  * @returns a function that ends the watch
  * @throws CounterError `counter/invalid-key`

@@ -1,4 +1,4 @@
-/** What is decided before any write. That it counts once, whatever becomes of a connection, is for `test/`. */
+/** Increments in batches and transactions, up to the write itself. `test/client` has what happens at the server. */
 import { deleteApp, type FirebaseApp, initializeApp } from "firebase/app";
 import {
   connectFirestoreEmulator,
@@ -29,7 +29,7 @@ afterAll(async () => {
   setLogLevel("error");
 });
 
-/** A transaction, or a batch, that only notes what is put into it. */
+/** A transaction or a batch that records its writes. */
 function writer(prototype: object = {}) {
   const written: { path: string; fields: Record<string, unknown> }[] = [];
   const set = ({ path }: { path: string }, fields: Record<string, unknown>) => written.push({ path, fields });
@@ -37,16 +37,16 @@ function writer(prototype: object = {}) {
 }
 const transaction = () => writer(Transaction.prototype) as { written: object[]; writer: Transaction };
 
-test("a transaction takes no increment that was not prepared: the error says what to do", () => {
+test("a transaction refuses an increment that was not prepared, and the error says what to do", () => {
   const { writer, written } = transaction();
   const bare = () => incrementCounterIn(writer as unknown as WriteBatch, counter(db, "sales:shoes"));
   expect(bare).toThrow(CounterError);
   expect(bare).toThrow(expect.objectContaining({ code: "counter/invalid-option" }));
-  expect(bare).toThrow(/a transaction may run twice; call prepareIncrement before it, and pass what that returns/);
+  expect(bare).toThrow(/a transaction may run twice; call prepareIncrement before it, and pass its result/);
   expect(written).toEqual([]);
 });
 
-test("a prepared increment is the same write in each run of a transaction, so it counts once", () => {
+test("a prepared increment is the same write in each run of a transaction", () => {
   const sale = prepareIncrement(counter(db, "sales:shoes"), 3);
   const [first, second] = [transaction(), transaction()];
   incrementCounterIn(first.writer, sale);
@@ -58,7 +58,7 @@ test("a prepared increment is the same write in each run of a transaction, so it
   expect(other.written).not.toEqual(first.written);
 });
 
-test("a batch takes an increment as it is, and prepares it: the fields that the rules ask for", () => {
+test("an increment in a batch writes the fields that the rules require", () => {
   const { written, writer: batch } = writer();
   incrementCounterIn(batch, counter(db, "views:home"));
   const [{ path, fields }] = written as [(typeof written)[0]];
@@ -70,7 +70,7 @@ test("a batch takes an increment as it is, and prepares it: the fields that the 
   expect(Object.keys(mark).sort()).toEqual(["at", "nonces"]);
 });
 
-test("what is no increment is refused when it is prepared, before the transaction", () => {
+test("an invalid increment is refused when it is prepared, before the transaction", () => {
   const ref = counter(db, "sales:shoes");
   expect(() => prepareIncrement(ref, 0)).toThrow(expect.objectContaining({ code: "counter/invalid-amount" }));
   expect(() => prepareIncrement(ref, 1, { key: "a/b" })).toThrow(

@@ -1,4 +1,4 @@
-/** Increments: what apps call. `commit.ts` has how one is written. */
+/** The increments that apps call. `commit.ts` commits them. */
 import { type DocumentSnapshot, doc, getDoc, Transaction, type WriteBatch } from "firebase/firestore";
 import {
   CounterError,
@@ -11,31 +11,30 @@ import {
 import { addWrites, commitIncrement, planFor } from "./commit.ts";
 import { type Counter, type CounterRef, readFromServer, refreshShardCount } from "./counter.ts";
 
-/** How an increment counts. */
+/** Options of an increment. */
 export interface IncrementOptions {
   /**
-   * Counts once for this key, however often it is asked for: "like once". The default rules want the user's uid here,
-   * and accept it for the groups `likes` and `votes`. A document id: without `/`.
+   * The counter counts once for this key, however often the call is made: one like per user. The default rules require the
+   * user's uid, and require and accept a key for the groups `likes` and `votes` alone. A document id, so without `/`.
    */
   key?: string | undefined;
 }
 
 /**
- * Adds `by` to a counter. Resolves once the server has acknowledged it; offline, that is when the device is back
- * online. Never lost once acknowledged, and not counted twice when a cut connection makes the SDK send it again.
+ * Adds `by` to a counter. Resolves when the server has acknowledged the increment; offline, when the device is online again.
+ * An acknowledged increment is never lost, and does not count twice if the SDK sends it again after a cut connection.
  *
- * With a `key`, the counter counts exactly once for that key: an entry named after it is created in the same commit.
- * If the key counts already, by this call or an earlier one with the same amount, that is success.
+ * With a `key`, the counter counts exactly once for that key: the same commit creates an entry with that id. If the key
+ * already counts with the same amount, the call succeeds.
  *
- * Cost: 1 write; 2 and the 2 reads of the rules with a `key`. The first increment of a counter by this client also
- * reads the counter document before it writes (1 read, for a second at most), and so does the first in each two
- * minutes after that, and one in 20, unless `onCounter` is watching it. One increment in 128 is followed by 1 read and 1 write
- * that remove old marks. A refused write costs 1 more read, 2 with a
- * `key`, and so does one that met contention.
+ * Cost: 1 write; with a `key` 2 writes, and 2 reads by the rules. The first increment of a counter by this client first reads
+ * the counter document (1 read, awaited for a second at most). So do the first increment after two minutes and one in 20,
+ * unless `onCounter` watches the counter. One increment in 128 adds 1 read and 1 write, which remove old marks. A write that
+ * is refused or contended costs 1 more read, 2 with a `key`.
  *
  * @param by - a finite, non-zero number. The default rules accept 1 alone
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O, or
- *         `counter/permission-denied` when the rules refuse it; other Firestore errors as they are
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O; `counter/permission-denied` if the
+ *         rules refuse it; other errors of Firestore unchanged
  *
  * @example
  * ```ts
@@ -49,13 +48,14 @@ export async function incrementCounter(ref: CounterRef, by = 1, options?: Increm
 }
 
 /**
- * Takes a keyed increment back: "unlike". Success, too, if the key does not count.
+ * Undoes a keyed increment, such as a like. Succeeds if the key does not count.
  *
- * Cost: 1 read; if the key counts, 1 write and 1 delete more, and the 2 reads of the rules.
+ * Cost: 1 read; if the key counts, 1 write and 1 delete more, and 2 reads by the rules.
  *
- * @param key - the key it was made with
- * @throws CounterError `counter/invalid-key` before any I/O, or `counter/permission-denied` when the rules refuse it;
- *         FirestoreError `unavailable` when offline and the entry is not in the cache
+ * @param key - the key of the increment
+ * @throws CounterError `counter/invalid-key` before any I/O; `counter/permission-denied` if the rules refuse the undo;
+ *         FirestoreError `permission-denied` if this user may not read the entry, `unavailable` when offline and the entry is
+ *         not in the cache
  *
  * @example
  * ```ts
@@ -65,7 +65,7 @@ export async function incrementCounter(ref: CounterRef, by = 1, options?: Increm
 export async function undoIncrement(ref: CounterRef, key: string): Promise<void> {
   const counter = ref as Counter;
   const entry = doc(ref.firestore, entryPath(ref.path, validName("key", key)));
-  // So that an increment made just before is known to the cache.
+  // An earlier increment with this key may await this read: afterwards the cache has its entry.
   await refreshShardCount(counter);
   const undo = (done: DocumentSnapshot) => commitIncrement(counter, -done.get("by"), key, done.get("shard"));
   const cached = await getDoc(entry);
@@ -84,7 +84,7 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
 
 /** An increment that was planned before the transaction that makes it. Counts once, however often the transaction runs. */
 export interface PreparedIncrement {
-  /** The counter it is for. */
+  /** The counter. */
   readonly ref: CounterRef;
 }
 
@@ -93,11 +93,11 @@ interface Prepared extends PreparedIncrement {
 }
 
 /**
- * Plans an increment for a transaction of yours: once, before the transaction, because the SDK runs a transaction again
- * when it does not know how the last run ended. Each prepared increment counts once.
+ * Plans an increment for your own transaction. Call it before the transaction: the SDK runs a transaction again if it does
+ * not know the outcome of the last run. Each prepared increment counts once.
  *
- * Cost: 1 read of the shard count if it is not known, and the removal of old marks, as for {@link incrementCounter}; the
- * commit's are the transaction's.
+ * Cost: 1 read of the shard count if it is not known, and the removal of old marks, as for {@link incrementCounter}. The writes
+ * belong to the transaction.
  *
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-key`
  *
@@ -143,9 +143,9 @@ type Writer = WriteBatch | Transaction;
  */
 export function incrementCounterIn(writer: WriteBatch, ref: CounterRef, by?: number, options?: IncrementOptions): void;
 /**
- * Adds an increment that was prepared before to a transaction or batch of yours. No I/O of its own.
+ * Adds a prepared increment to your own transaction or batch. No I/O.
  *
- * Cost: 1 write of the transaction, 2 and the 2 reads of the rules with a `key`.
+ * Cost: 1 write of the transaction; with a `key` 2 writes, and 2 reads by the rules.
  *
  * @example
  * ```ts
@@ -164,7 +164,7 @@ export function incrementCounterIn(
   if (!isPrepared && writer instanceof Transaction)
     throw new CounterError(
       "counter/invalid-option",
-      "a transaction may run twice; call prepareIncrement before it, and pass what that returns",
+      "a transaction may run twice; call prepareIncrement before it, and pass its result",
     );
   const { ref, _plan } = (isPrepared ? what : prepareIncrement(what, by, options)) as Prepared;
   addWrites(writer as WriteBatch, ref as Counter, _plan);
