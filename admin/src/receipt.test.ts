@@ -1,6 +1,6 @@
 /**
  * Plain increments against a model of the documents they write: what was committed and was not, which only a failing
- * database shows. Their way through the real one is in `test/admin/admin.test.ts`.
+ * database shows. Their way through the real one is in `test/admin/increments.test.ts`.
  */
 import fc from "fast-check";
 import type { Firestore } from "firebase-admin/firestore";

@@ -1,0 +1,176 @@
+/** Managing counters on a server: creating, resetting, deleting, listing and watching them. */
+import { FieldValue, Timestamp } from "firebase-admin/firestore";
+import * as web from "firestore-tally";
+import {
+  counter,
+  counterRank,
+  deleteCounter,
+  ensureCounter,
+  getCounter,
+  getExactCounter,
+  incrementCounter,
+  listCounters,
+  onCounter,
+  resetCounter,
+  topCounters,
+} from "firestore-tally/admin";
+import { describe, expect, test } from "vitest";
+import { admin, client } from "../../testkit/clients.ts";
+import { readPublished, readShards, sumOfShards } from "../../testkit/storedCounter.ts";
+import { until } from "../../testkit/until.ts";
+
+describe("ensureCounter", () => {
+  test("creates a counter once for 10 concurrent calls", async () => {
+    const ref = counter(admin, "stock:shoes");
+    await Promise.all(Array.from({ length: 10 }, () => ensureCounter(ref, { initial: 500 })));
+    await incrementCounter(ref, -1);
+    await ensureCounter(ref, { initial: 900 });
+    expect(await getExactCounter(ref)).toBe(499);
+    await until(async () => (await getCounter(ref)).total === 499, "the total");
+    await ensureCounter(ref);
+    expect(await getExactCounter(ref)).toBe(499);
+    await expect(ensureCounter(ref, { initial: Number.NaN })).rejects.toMatchObject({ code: "counter/invalid-amount" });
+  });
+
+  test("without an initial total creates a counter with the total 0", async () => {
+    const ref = counter(admin, "stock:socks");
+    await ensureCounter(ref);
+    await until(async () => (await getCounter(ref)).asOf !== null, "the total");
+    expect((await getCounter(ref)).total).toBe(0);
+  });
+
+  test("with shards polls a quiet counter again, so that writes to silent shards are published", async () => {
+    const id = "stock:quiet";
+    const ref = counter(admin, id);
+    const shard = admin.doc(`counters/${id}/shards/7`);
+    const write = () =>
+      shard.set({ shard: "7", count: FieldValue.increment(1), writes: FieldValue.increment(1) }, { merge: true });
+    await write();
+    await until(async () => (await getCounter(ref)).total === 1, "the first total");
+    // The state after minutes without writes.
+    const now = Date.now();
+    const [calmSince, nextPollAt] = [now - 190_000, now + 410_000].map((at) => Timestamp.fromMillis(at));
+    await admin.doc(ref.path).update({ phase: "cooling", calmSince, nextPollAt });
+    await ensureCounter(ref, { shards: 40 });
+    expect((await readPublished(id))?.shardCount).toBe(40);
+    await write();
+    await until(async () => (await getCounter(ref)).total === 2, "the second total");
+    expect((await readPublished(id))?.shardCount).toBe(40);
+    expect(await getExactCounter(ref)).toBe(2);
+  });
+});
+
+describe("I5: resetCounter", () => {
+  test("sets the total, up or down, repeatedly", async () => {
+    const ref = counter(admin, "reset:plain");
+    await incrementCounter(ref, 41);
+    for (const to of [0, 100, -3, 0.25]) {
+      await resetCounter(ref, to);
+      expect(await getExactCounter(ref)).toBe(to);
+    }
+    await until(async () => (await getCounter(ref)).total === 0.25, "the total");
+  });
+
+  test("ten concurrent resets have the effect of one", async () => {
+    const ref = counter(admin, "reset:race");
+    await incrementCounter(ref, 41);
+    await Promise.all(Array.from({ length: 10 }, () => resetCounter(ref, 7)));
+    expect(await getExactCounter(ref)).toBe(7);
+  });
+
+  test("during 300 increments, each is reset or stays as a whole", async () => {
+    const id = "reset:busy";
+    const ref = counter(admin, id);
+    const browser = client();
+    const page = web.counter(browser.db, id);
+    let done = false;
+    const writing = Promise.all([
+      Promise.all(Array.from({ length: 200 }, () => web.incrementCounter(page))),
+      (async () => {
+        for (let n = 0; n < 100; n++) await incrementCounter(ref, 3);
+      })(),
+    ]).finally(() => {
+      done = true;
+    });
+    let resets = 0;
+    while (!done) {
+      await resetCounter(ref, 0);
+      resets++;
+    }
+    await writing;
+    const shards = await readShards(id);
+    const counted = [...shards].reduce((sum, [shard, { count }]) => (shard === "base" ? sum : sum + count), 0);
+    expect(counted).toBe(200 + 300);
+    expect(resets).toBeGreaterThan(2);
+    const left = await sumOfShards(id);
+    expect(left).toBeGreaterThanOrEqual(0);
+    await incrementCounter(ref, 10);
+    expect(await sumOfShards(id)).toBe(left + 10);
+    await resetCounter(ref, 0);
+    expect(await sumOfShards(id)).toBe(0);
+    await browser.close();
+  });
+});
+
+test("deleteCounter deletes all documents, reports progress, and the counter can be created again", async () => {
+  const ref = counter(admin, "delete:me");
+  await Promise.all(Array.from({ length: 30 }, (_, n) => incrementCounter(ref, 1, { key: `k${n}` })));
+  await incrementCounter(ref, 5);
+  await until(async () => (await getCounter(ref)).total === 35, "the total");
+  const progress: [number, number][] = [];
+  await deleteCounter(ref, { onProgress: (deleted, documents) => progress.push([deleted, documents]) });
+  const documents = progress[0]?.[1] as number;
+  expect(documents).toBeGreaterThanOrEqual(30 + 1 + 1 + 1);
+  expect(progress).toEqual(Array.from({ length: documents }, (_, n) => [n + 1, documents]));
+  expect(await admin.doc(ref.path).listCollections()).toEqual([]);
+  expect((await admin.doc(ref.path).get()).exists).toBe(false);
+  await deleteCounter(ref);
+  await incrementCounter(ref, 2);
+  await incrementCounter(ref, 1, { key: "k0" });
+  await until(async () => (await getCounter(ref)).total === 3, "the new total");
+});
+
+test("a group is listed in pages, and both SDKs return the same top and ranks", async () => {
+  const totals = { a: 5, b: 30, c: 20, d: 20, e: 1 };
+  await Promise.all(
+    Object.entries(totals).map(async ([key, total]) => {
+      await incrementCounter(counter(admin, `board:${key}`), total);
+      await until(async () => (await readPublished(`board:${key}`))?.total === total, "the total");
+    }),
+  );
+  const first = await listCounters(admin, "board", { limit: 3 });
+  const second = await listCounters(admin, "board", { limit: 3, after: first.at(-1)?.id as string });
+  expect([...first, ...second].map(({ id, total }) => [id, total])).toEqual(
+    Object.entries(totals).map(([key, total]) => [`board:${key}`, total]),
+  );
+  const browser = client();
+  const top = await topCounters(admin, "board", { limit: 2 });
+  expect(top.map(({ id }) => id).slice(0, 1)).toEqual(["board:b"]);
+  expect((await web.topCounters(browser.db, "board", { limit: 2 })).map(({ id }) => id)).toEqual(
+    top.map(({ id }) => id),
+  );
+  expect((await web.topCounters(browser.db, "board", { by: "rate" })).length).toBe(5);
+  for (const [key, rank] of Object.entries({ a: 4, b: 1, c: 2, d: 2, e: 5 })) {
+    expect(await counterRank(counter(admin, `board:${key}`)), key).toBe(rank);
+    expect(await web.counterRank(web.counter(browser.db, `board:${key}`)), key).toBe(rank);
+  }
+  expect(await counterRank(counter(admin, "board:none"))).toBeUndefined();
+  await browser.close();
+});
+
+test("a server's listener gets each published total", async () => {
+  const ref = counter(admin, "server:watched");
+  const seen: number[] = [];
+  const stop = onCounter(ref, ({ total }) => seen.push(total));
+  await until(() => seen.length === 1, "the first answer");
+  await incrementCounter(ref, 4);
+  await until(() => seen.at(-1) === 4, "the total");
+  stop();
+  expect(seen).toEqual([0, 4]);
+});
+
+test("a counter has one reference object, and another counter has another", () => {
+  expect(counter(admin, "a:b")).toBe(counter(admin, "a:b"));
+  expect(counter(admin, "a:b")).not.toBe(counter(admin, "a:c"));
+  expect(counter(admin, "a:b")).not.toBe(counter(admin, "a:b", { collection: "others" }));
+});

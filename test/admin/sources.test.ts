@@ -1,0 +1,188 @@
+/** Sources of truth: what each kind of source counts, and how a counter stores its source. */
+import { Timestamp } from "firebase-admin/firestore";
+import {
+  deleteCounter,
+  ensureCounter,
+  getExactCounter,
+  incrementCounter,
+  reconcileCounter,
+  type Source,
+  setSource,
+  undoIncrement,
+} from "firestore-tally/admin";
+import { beforeAll, describe, expect, test } from "vitest";
+import { admin } from "../../testkit/clients.ts";
+import { readPublished } from "../../testkit/storedCounter.ts";
+import { until } from "../../testkit/until.ts";
+import { correctionsOf, newCounter, run } from "./sourcedCounter.ts";
+
+describe("a source of truth", () => {
+  const posts: Record<string, object> = {
+    a: { state: "public", score: 3, tags: ["x", "y"], author: { verified: true } },
+    b: { state: "public", score: 4.5, tags: ["y"], author: { verified: false } },
+    c: { state: "draft", score: -1, tags: [], author: { verified: true } },
+    d: { state: "hidden", score: "7" },
+  };
+  const collection = `posts-${run}`;
+  const group = `comments-${run}`;
+  beforeAll(async () => {
+    const batch = admin.batch();
+    for (const [id, post] of Object.entries(posts)) {
+      batch.set(admin.doc(`${collection}/${id}`), post);
+      batch.set(admin.doc(`${collection}/${id}/${group}/1`), { ...post, at: Timestamp.fromMillis(1_000) });
+      batch.set(admin.doc(`other-${run}/${id}/${group}/1`), { ...post, at: Timestamp.fromMillis(2_000) });
+    }
+    await batch.commit();
+  });
+
+  const where = (field: string, op: "==", value: unknown) => ({ where: [{ field, op, value }] });
+  test.each<[what: string, expected: number, source: Source]>([
+    ["a collection", 4, { collection }],
+    ["a collection that is empty", 0, { collection: `none-${run}` }],
+    ["a subcollection", 1, { collection: `${collection}/a/${group}` }],
+    ["a collection group", 8, { collectionGroup: group }],
+    ["documents with an equal field", 2, { collection, ...where("state", "==", "public") }],
+    ["documents with an unequal field", 2, { collection, where: [{ field: "state", op: "!=", value: "public" }] }],
+    [
+      "documents with a field in a list",
+      3,
+      { collection, where: [{ field: "state", op: "in", value: ["public", "draft"] }] },
+    ],
+    [
+      "documents with a field not in a list",
+      1,
+      { collection, where: [{ field: "state", op: "not-in", value: ["public", "draft"] }] },
+    ],
+    ["documents with a tag", 2, { collection, where: [{ field: "tags", op: "array-contains", value: "y" }] }],
+    [
+      "documents with any of some tags",
+      2,
+      { collection, where: [{ field: "tags", op: "array-contains-any", value: ["x", "y"] }] },
+    ],
+    ["documents with a nested field", 2, { collection, ...where("author.verified", "==", true) }],
+    [
+      "two filters",
+      1,
+      {
+        collection,
+        where: [
+          { field: "score", op: ">", value: 3 },
+          { field: "score", op: "<", value: 5 },
+        ],
+      },
+    ],
+    [
+      "documents of a group since a time",
+      4,
+      { collectionGroup: group, where: [{ field: "at", op: ">", value: Timestamp.fromMillis(1_500) }] },
+    ],
+    ["a sum, which ignores other types", 6.5, { collection, sum: "score" }],
+    ["a sum with a filter", 7.5, { collection, sum: "score", ...where("state", "==", "public") }],
+    ["a sum of a group", 13, { collectionGroup: group, sum: "score" }],
+  ])("%s counts %d, whether passed or stored", async (_what, expected, source) => {
+    const { ref, id } = newCounter("source");
+    expect(await reconcileCounter(ref, { source, dryRun: true })).toMatchObject({
+      expected,
+      found: 0,
+      corrected: false,
+    });
+    expect([await correctionsOf(id), await getExactCounter(ref)]).toEqual([[], 0]);
+    await setSource(ref, source);
+    expect(await reconcileCounter(ref)).toMatchObject({
+      expected,
+      found: 0,
+      drift: expected,
+      corrected: expected !== 0,
+    });
+    expect(await getExactCounter(ref)).toBe(expected);
+    expect(await correctionsOf(id)).toMatchObject(expected === 0 ? [] : [{ source, expected, found: 0, by: expected }]);
+  });
+
+  test("the counter's own entries: an entry deleted without an undo is subtracted", async () => {
+    const { ref, id } = newCounter("entries");
+    await Promise.all([1, 2, 3, 4].map((by) => incrementCounter(ref, by, { key: `k${by}` })));
+    await undoIncrement(ref, "k1");
+    await setSource(ref, { entries: true });
+    expect(await reconcileCounter(ref)).toMatchObject({ expected: 9, found: 9, drift: 0, corrected: false });
+    await admin.doc(`${ref.path}/entries/k4`).delete();
+    expect(await reconcileCounter(ref)).toMatchObject({ expected: 5, found: 9, drift: -4, corrected: true });
+    expect(await getExactCounter(ref)).toBe(5);
+    expect(await correctionsOf(id)).toHaveLength(1);
+  });
+
+  test("sums of fractions that differ by rounding are equal", async () => {
+    const { ref, source } = newCounter("fractions");
+    for (const amount of [0.1, 0.2, 0.3]) await admin.collection(source).add({ amount });
+    await admin.doc(`${ref.path}/shards/base`).set({ count: 0.3 + 0.2 + 0.1 + 1e-15 });
+    const sum: Source = { collection: source, sum: "amount" };
+    expect(await reconcileCounter(ref, { source: sum })).toMatchObject({ drift: 0, corrected: false });
+    await admin.collection(source).add({ amount: 0.01 });
+    expect(await reconcileCounter(ref, { source: sum })).toMatchObject({ corrected: true });
+    expect(await getExactCounter(ref)).toBeCloseTo(0.61, 12);
+  });
+
+  test("a malformed shard is ignored, and a malformed base is replaced", async () => {
+    const { ref, source } = newCounter("malformed");
+    await admin.doc(`${source}/one`).set({});
+    await admin.doc(`${ref.path}/shards/0`).set({ count: "many" });
+    await admin.doc(`${ref.path}/shards/base`).set({ count: "more" });
+    expect(await reconcileCounter(ref, { source: { collection: source } })).toMatchObject({ found: 0, drift: 1 });
+    expect(await getExactCounter(ref)).toBe(1);
+  });
+
+  test("is replaced as a whole, and removed", async () => {
+    const { ref, id } = newCounter("replaced");
+    await setSource(ref, undefined);
+    expect((await admin.doc(ref.path).get()).exists).toBe(false);
+    await setSource(
+      ref,
+      { collection, where: [{ field: "state", op: "==", value: "public" }], sum: "score" },
+      { every: 300_000 },
+    );
+    await setSource(ref, { collectionGroup: group }, { alarmBeyond: 5 });
+    expect((await admin.doc(ref.path).get()).data()).toEqual({ source: { collectionGroup: group, alarmBeyond: 5 } });
+    await setSource(ref, undefined);
+    expect((await admin.doc(ref.path).get()).data()).toEqual({});
+    await expect(reconcileCounter(ref)).rejects.toMatchObject({
+      code: "counter/invalid-source",
+      message: expect.stringContaining(`"${id}" has no source of truth; name one with setSource`),
+    });
+  });
+
+  test("is rejected before any I/O if invalid, and with its sum if that is NaN", async () => {
+    const { ref, source } = newCounter("refused");
+    const wrong = { collection: "posts/42" } as Source;
+    const refused = { code: "counter/invalid-source" };
+    await expect(setSource(ref, wrong)).rejects.toMatchObject(refused);
+    await expect(setSource(ref, { entries: true }, { every: 60_000 })).rejects.toMatchObject(refused);
+    await expect(setSource(ref, { entries: true }, { every: 0 })).rejects.toMatchObject(refused);
+    await expect(setSource(ref, { entries: true }, { alarmBeyond: -1 })).rejects.toMatchObject(refused);
+    await expect(reconcileCounter(ref, { source: wrong })).rejects.toMatchObject(refused);
+    expect((await admin.doc(ref.path).get()).exists).toBe(false);
+    await admin.doc(`${source}/one`).set({ amount: Number.NaN });
+    const sum = reconcileCounter(ref, { source: { collection: source, sum: "amount" } });
+    await expect(sum).rejects.toMatchObject({ ...refused, message: expect.stringContaining("sums up to NaN") });
+  });
+
+  test("survives every publish, and does not prevent the creation of its counter", async () => {
+    const { ref, id } = newCounter("survives");
+    await setSource(ref, { entries: true }, { every: 300_000, alarmBeyond: 2 });
+    const { source, nextReconcileAt } = (await admin.doc(ref.path).get()).data() ?? {};
+    expect(source).toEqual({ entries: true, everySeconds: 300, alarmBeyond: 2 });
+    expect(Math.abs(nextReconcileAt.toMillis() - Date.now() - 300_000)).toBeLessThan(60_000);
+    await ensureCounter(ref, { initial: 7 });
+    await ensureCounter(ref, { initial: 8 });
+    await until(async () => (await readPublished(id))?.total === 7, "the first total");
+    await incrementCounter(ref, 1, { key: "k" });
+    // During publishes. The due time stays.
+    for (let n = 0; n < 10; n++) await setSource(ref, { entries: true }, { every: 600_000, alarmBeyond: n });
+    await until(async () => (await readPublished(id))?.total === 8, "the second total");
+    expect((await admin.doc(ref.path).get()).data()).toMatchObject({
+      source: { entries: true, everySeconds: 600, alarmBeyond: 9 },
+      nextReconcileAt,
+    });
+    await deleteCounter(ref);
+    await sleep(200);
+    expect((await admin.doc(ref.path).get()).exists).toBe(false);
+  });
+});
