@@ -2,6 +2,7 @@
  * Reconciling a counter with its source of truth on demand: exact during writes, and once for concurrent calls. Reconciling
  * on schedule is in reconcileSchedule.test.ts.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Firestore } from "firebase-admin/firestore";
 import {
   deleteCounter,

@@ -1,4 +1,5 @@
 /** Sources of truth: what each kind of source counts, and how a counter stores its source. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { Timestamp } from "firebase-admin/firestore";
 import {
   deleteCounter,

@@ -42,7 +42,7 @@ const commentsOf = (post: string) => admin.collection(`posts/${post}/comments`);
 const counted = async (post: string, total: number) =>
   until(async () => (await readPublished(`comments:${post}`))?.total === total, `comments:${post} to be ${total}`);
 
-/** Creates and deletes documents in every way there is, and keeps the books: by how much, committed when. */
+/** Creates and deletes documents by single writes, batches and transactions, and records each commit. */
 class Traffic {
   readonly commits: { at: number; by: number }[] = [];
   events = 0;
@@ -53,14 +53,15 @@ class Traffic {
     this.#collection = collection;
   }
 
-  /** @returns what was created less what was deleted, up to an instant */
+  /** @returns creations less deletions up to an instant */
   sum(until = Number.POSITIVE_INFINITY): number {
     return this.commits.filter(({ at }) => at <= until).reduce((all, { by }) => all + by, 0);
   }
 
   async one(choice: number): Promise<void> {
-    const { [choice % 5]: act = this.batch } = [this.create, this.remove, this.batch, this.transaction, this.atOnce];
-    await act.call(this);
+    const kinds = [this.create, this.remove, this.batch, this.transaction, this.createAndRemove];
+    const { [choice % 5]: write = this.batch } = kinds;
+    await write.call(this);
   }
 
   async create(): Promise<void> {
@@ -85,8 +86,8 @@ class Traffic {
     this.#living.push(...fresh);
   }
 
-  /** Created and deleted, with no measurement in between for certain. */
-  async atOnce(): Promise<void> {
+  /** A document so short-lived that most measurements miss it. */
+  async createAndRemove(): Promise<void> {
     const document = this.#collection.doc();
     this.#book((await document.create({ text: "…" })).writeTime, 1);
     this.#book((await document.delete()).writeTime, -1);
@@ -111,7 +112,7 @@ class Traffic {
   }
 }
 
-test("hundreds of creations and deletions: exact at each asOf and at the end, forward, calm, without any call", async () => {
+test("hundreds of creations and deletions are counted exactly, at each asOf and at the end, without calls by clients", async () => {
   const post = "busy";
   const id = `comments:${post}`;
   const traffic = new Traffic(commentsOf(post));
@@ -136,18 +137,18 @@ test("hundreds of creations and deletions: exact at each asOf and at the end, fo
   expect(Math.min(...publishGaps(seen))).toBeGreaterThanOrEqual(1_000);
   for (const { total, asOf } of seen.seen) {
     const at = (asOf?.seconds ?? 0) * 1_000 + (asOf?.nanoseconds ?? 0) / 1e6;
-    // Exactly, but for the commits of the last milliseconds, which the emulator may leave out.
+    // Exact, except that the emulator may miss commits of the last milliseconds.
     const recent = traffic.commits.filter((commit) => commit.at <= at && commit.at > at - SNAPSHOT_LAG);
     expect(possibleSums(traffic.sum(at - SNAPSHOT_LAG), recent)).toContain(total);
   }
   expect((await commentsOf(post).count().get()).data().count).toBe(traffic.sum());
-  // Past the rules, which keep the collection to its app.
+  // Read without the rules, which do not let clients read the collection.
   expect(await getExactCounter(serverCounter(admin, id))).toBe(traffic.sum());
   expect((await getCounter(counter(watcher.db, id))).shardCount).toBe(1);
   await watcher.close();
 });
 
-test("down to nothing again, when the collection is emptied", async () => {
+test("the total is 0 after all documents were deleted", async () => {
   const documents = await Promise.all(Array.from({ length: 7 }, () => commentsOf("emptied").add({})));
   await counted("emptied", 7);
   const batch = admin.batch();
@@ -157,32 +158,29 @@ test("down to nothing again, when the collection is emptied", async () => {
   expect((await admin.collection("counters/comments:emptied/shards").get()).empty).toBe(true);
 });
 
-test("an update of a counted document invokes nothing", async () => {
+test("an update of a counted document invokes no function", async () => {
   const document = await commentsOf("edited").add({ text: "first" });
   await counted("edited", 1);
   const before = [invocations("created"), invocations("deleted")] as const;
   for (let n = 0; n < 20; n++) await document.update({ text: `edit ${n}` });
-  // Whatever the updates had invoked would have begun before this.
+  // Invocations by the updates would begin before this one.
   await commentsOf("edited").add({ text: "second" });
   await counted("edited", 2);
   expect([invocations("created"), invocations("deleted")]).toEqual([before[0] + 1, before[1]]);
 });
 
-test.concurrent("what clients add to the shards of such a counter moves no published total", async () => {
+test.concurrent("increments by clients do not change the total of a counted collection", async () => {
   const id = "comments:hostile";
   await commentsOf("hostile").add({});
   await counted("hostile", 1);
-  // Not the client that adds: it would see its own increments before the next total.
+  // A client of its own, since the incrementing one shows its own increments before the next total.
   const watcher = client();
   const seen = await watchTotals(watcher, id);
   for (let n = 0; n < 10; n++) {
     await incrementCounter(counter(user.db, id));
     await sleep(100);
   }
-  await until(
-    async () => ((await readPublished(id))?.publishes ?? 0) > 1,
-    "a publish that an increment has brought about",
-  );
+  await until(async () => ((await readPublished(id))?.publishes ?? 0) > 1, "the publish after an increment");
   await commentsOf("hostile").add({});
   await seen.reached(2);
   seen.stop();
@@ -191,7 +189,7 @@ test.concurrent("what clients add to the shards of such a counter moves no publi
   await watcher.close();
 });
 
-test.concurrent("a server's reset does not move it either; and its ensureCounter starts a counter of documents that were there before", async () => {
+test.concurrent("a server's reset does not change the total, and ensureCounter counts documents that existed before", async () => {
   await commentsOf("reset").add({});
   await counted("reset", 1);
   await resetCounter(serverCounter(admin, "comments:reset"), 500);
@@ -201,7 +199,7 @@ test.concurrent("a server's reset does not move it either; and its ensureCounter
   );
   expect((await readPublished("comments:reset"))?.total).toBe(1);
 
-  // As if it had been deployed later: the functions have not counted these.
+  // As before the deployment: the functions have not counted these documents.
   await commentsOf("old").add({});
   await commentsOf("old").add({});
   await counted("old", 2);
@@ -211,7 +209,7 @@ test.concurrent("a server's reset does not move it either; and its ensureCounter
 });
 
 test.concurrent.each(["é中文", "a b", "a%2Fb", "a:b:c", "100%", "...", "{post}"])(
-  "the documents below %j are counted like any others",
+  "documents below the id %j are counted",
   async (post) => {
     const document = await commentsOf(post).add({});
     await counted(post, 1);
@@ -220,7 +218,7 @@ test.concurrent.each(["é中文", "a b", "a%2Fb", "a:b:c", "100%", "...", "{post
   },
 );
 
-test.concurrent("a collection whose counter could have no id is not counted, which is logged", async () => {
+test.concurrent("a collection whose path is too long for a counter id is not counted, and logged", async () => {
   const post = "x".repeat(1_495);
   await commentsOf(post).add({});
   await until(() => logged("cannot count this collection").length > 0, "the report");
@@ -232,9 +230,9 @@ test.concurrent("a collection whose counter could have no id is not counted, whi
 // ── The backend's own code ────────────────────────────────────────────────────────────────────────────────────────
 
 let made = 0;
-/** A backend whose counter `documents` counts a collection of its own. */
+/** A backend in this process that counts a collection of its own. */
 function countingBackend(firestore = admin) {
-  const path = `counted${process.pid}x${made++}/key/documents`;
+  const path = `counted${process.pid}x${made++}/lab/documents`;
   const config = parseCountedCollection(path);
   const { backend, tasks } = inProcessBackend({ counted: config }, firestore);
   const counterId = counterIdOf(path, config) as string;
@@ -249,7 +247,7 @@ function countingBackend(firestore = admin) {
   return { backend, tasks, counterId, collection, ref, created, measure, total };
 }
 
-test.concurrent("I2: whatever events are late, doubled or out of order, and wherever instances die, the count is right in the end", async () => {
+test.concurrent("I2: the count is right in the end when events are late, duplicated or out of order, and instances die anywhere", async () => {
   await fc.assert(
     fc.asyncProperty(eventHistories, async (history) => {
       const { backend, tasks, counterId, collection, ref, total } = countingBackend();
@@ -270,7 +268,7 @@ test.concurrent("I2: whatever events are late, doubled or out of order, and wher
           return [event(at), event(Date.now())];
         }
         living.push(document);
-        // What clients add to its shards also wakes the functions.
+        // Increments by clients also trigger the functions.
         if (choice % 5 !== 2) return [event(at)];
         const { writeTime } = await ref.collection("shards").doc("0").set({ count: choice });
         return [event(at), { ...event(toMillis(writeTime)), shardId: "0" }];
@@ -281,7 +279,7 @@ test.concurrent("I2: whatever events are late, doubled or out of order, and wher
   );
 });
 
-test.concurrent("I3: a count that is older than what was published meanwhile is not published over it", async () => {
+test.concurrent("I3: an old count is not published over a newer one", async () => {
   const { backend, ref, created, measure, total } = countingBackend();
   const event = await created();
   const cause = { at: event.committedAt, isPoll: false };
@@ -297,7 +295,7 @@ test.concurrent("I3: a count that is older than what was published meanwhile is 
   expect(await total()).toBe(2);
 });
 
-test.concurrent("I6, costs: no lock, nothing but the counter document written; 1 read per 1,000 documents", async () => {
+test.concurrent("I6: counting takes no lock, writes the counter document alone, and costs 1 read per 1,000 documents", async () => {
   const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
   const { firestore, close } = adminAt(meter.address);
   const { backend, tasks, collection, ref, created, total } = countingBackend(firestore);
@@ -316,7 +314,7 @@ test.concurrent("I6, costs: no lock, nothing but the counter document written; 1
   const first = await created();
   // The counter document, and 2,001 documents.
   expect(await usedBy(() => wake(first))).toEqual({ reads: 1 + 3, writes: 1 });
-  // The same event again: in the instance that has published, and in one that knows nothing.
+  // The same event again, in the instance that has published and in a new one.
   expect(await usedBy(() => wake(first))).toEqual({ reads: 0, writes: 0 });
   expect(await usedBy(() => createWakeHandler(backend)(first))).toEqual({ reads: 1, writes: 0 });
   for (let task = tasks.shift(); task; task = tasks.shift()) await runTask(backend, task);

@@ -1,6 +1,6 @@
 /**
- * History: what the functions keep of past totals, and what both SDKs return. The deployed functions publish over a
- * counter document that says it is hours old. Where it takes days, the backend's own decisions and commits run in this
+ * History: the past states that the functions store, and the series that both SDKs read from them. In the first test, the
+ * deployed functions publish over a counter document with an old `asOf`. For longer series, the backend's code runs in this
  * process, at instants that the test chooses.
  */
 import { disableNetwork } from "firebase/firestore";
@@ -44,19 +44,19 @@ beforeAll(() => {
 afterAll(() => web.close());
 
 /** The documents of a counter's history, by id. */
-async function kept(id: string): Promise<Record<string, FirebaseFirestore.DocumentData>> {
+async function storedHistory(id: string): Promise<Record<string, FirebaseFirestore.DocumentData>> {
   const { docs } = await admin.collection(`counters/${id}/${HISTORY}`).get();
   return Object.fromEntries(docs.map((doc) => [doc.id, doc.data()]));
 }
 
-test("the deployed functions keep the state they replace once its hour is over, and of a new counter nothing", async () => {
+test("the deployed functions store the state that they replace once its hour is over, and nothing of a new counter", async () => {
   const id = "history:deployed";
   const views = counter(web.db, id);
   await incrementCounter(views);
   await until(async () => (await readPublished(id))?.total === 1, "the first total");
-  expect(await kept(id)).toEqual({});
+  expect(await storedHistory(id)).toEqual({});
 
-  // As if that had been three hours ago, when it was busy.
+  // As if that publish had been three hours ago, when the counter was busy.
   const asOf = Timestamp.fromMillis(Date.now() - 3 * HOUR);
   await admin.doc(`counters/${id}`).update({ asOf, minuteInHistory: true });
   await incrementCounter(views);
@@ -65,7 +65,7 @@ test("the deployed functions keep the state they replace once its hour is over, 
   const point = { total: 1, writes: 1, rate: 0, shardCount: 1, publishes: 1, asOf };
   const midnight = Date.parse(time.slice(0, 10)) + DAY;
   const nextHour = Math.floor(asOf.toMillis() / HOUR + 1) * HOUR;
-  expect(await kept(id)).toEqual({
+  expect(await storedHistory(id)).toEqual({
     [`hours-${time.slice(0, 10)}`]: {
       points: { [time.slice(11, 13)]: point },
       expireAt: Timestamp.fromMillis(midnight + 30 * DAY),
@@ -88,7 +88,7 @@ test("the deployed functions keep the state they replace once its hour is over, 
 
 // ── At instants that the test chooses ─────────────────────────────────────────────────────────────────────────────
 
-/** Publishes what would be measured at an instant, as an aggregation does. @returns whether no other publish came first */
+/** Publishes a measurement of an instant, as an aggregation does. @returns whether no other publish came first */
 async function publishAt(state: CounterState, at: number, total: number, writes: number): Promise<boolean> {
   const asOf = toTimestamp(at);
   const measurement = { total, writes, asOf, documents: 0, shards: [] };
@@ -109,7 +109,7 @@ const life: readonly (readonly [at: number, total: number, writes: number])[] = 
   [BEGIN + DAY + 12 * HOUR, 8, 703],
 ];
 
-async function live(id: string): Promise<ServerRef> {
+async function publishLife(id: string): Promise<ServerRef> {
   const ref = admin.doc(`counters/${id}`);
   for (const [at, total, writes] of life) expect(await publishAt(await readCounter(ref), at, total, writes)).toBe(true);
   return serverCounter(admin, id);
@@ -118,7 +118,7 @@ async function live(id: string): Promise<ServerRef> {
 describe("the series of a counter", () => {
   const id = "history:series";
   beforeAll(async () => {
-    await live(id);
+    await publishLife(id);
   });
   const range = { from: new Date(BEGIN), to: new Date(BEGIN + 2 * DAY) };
   const shown = (points: readonly HistoryPoint[]) =>
@@ -128,7 +128,7 @@ describe("the series of a counter", () => {
     ["minute", ["01T12:00:40 200", "01T12:01:59 500", "02T12:00:30 601", "02T12:01:00 701", "03T00:00:00 8"]],
     ["hour", ["01T12:01:59 500", "02T00:00:00 501", "02T12:01:00 701", "02T13:00:00 7", "03T00:00:00 8"]],
     ["day", ["01T12:01:59 500", "02T13:00:00 7", "03T00:00:00 8"]],
-  ])("by the %s is what was published last in each, in both SDKs, and a reset shows", async (step, expected) => {
+  ])("by the %s has the last total of each in both SDKs, resets included", async (step, expected) => {
     const points = await counterHistory(counter(web.db, id), { ...range, step });
     expect(shown(points)).toEqual(expected);
     expect(await serverHistory(serverCounter(admin, id), { ...range, step })).toEqual(points);
@@ -136,7 +136,7 @@ describe("the series of a counter", () => {
       expect(point.publishes).toBe(life.findIndex(([at]) => Math.floor(at) === point.at.getTime()) + 1);
   });
 
-  test("ends where it is told to, whether what is open was published before or after", async () => {
+  test("ends at `to`, whether the current state was published before or after it", async () => {
     const until = (to: string) =>
       counterHistory(counter(web.db, id), { from: range.from, to: new Date(`2026-03-${to}Z`), step: "hour" });
     expect(shown(await until("03T00:00:00")).at(-1)).toBe("03T00:00:00 8");
@@ -144,7 +144,7 @@ describe("the series of a counter", () => {
     expect(shown(await until("01T12:01:59.998"))).toEqual([]);
   });
 
-  test("is refused offline, instead of having gaps where the cache has", async () => {
+  test("is rejected offline, since the cache may have gaps", async () => {
     const other = client();
     const ref = counter(other.db, id);
     await getCounter(ref);
@@ -153,7 +153,7 @@ describe("the series of a counter", () => {
     await other.close();
   });
 
-  test("costs a read of the counter, and 1 for each hour or day that has points, at least 1", async () => {
+  test("costs 1 read of the counter and 1 for each hour or day with points, at least 1", async () => {
     const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
     const { firestore, close } = adminAt(meter.address);
     const ref = serverCounter(firestore, id);
@@ -174,40 +174,40 @@ describe("the series of a counter", () => {
   });
 });
 
-test("I3: a late publish is refused, and keeps nothing", async () => {
+test("I3: a late publish is rejected, and stores no history", async () => {
   const id = "history:late";
   const ref = admin.doc(`counters/${id}`);
   await publishAt(await readCounter(ref), BEGIN, 1, 1);
   const before = await readCounter(ref);
   expect(await publishAt(await readCounter(ref), BEGIN + 10_000, 2, 2)).toBe(true);
   expect(await publishAt(before, BEGIN + HOUR, 3, 3)).toBe(false);
-  expect(await kept(id)).toEqual({});
+  expect(await storedHistory(id)).toEqual({});
   expect(await publishAt(await readCounter(ref), BEGIN + HOUR, 3, 3)).toBe(true);
-  const [hours] = Object.values(await kept(id));
+  const [hours] = Object.values(await storedHistory(id));
   expect(hours?.points["12"]).toMatchObject({ total: 2, publishes: 2 });
 });
 
-test("a counter that is deleted has no history, and one that begins again starts a new one", async () => {
+test("deleting a counter deletes its history, and the counter starts a new one", async () => {
   const id = "history:deleted";
-  const ref = await live(id);
-  expect(Object.keys(await kept(id))).toHaveLength(4);
+  const ref = await publishLife(id);
+  expect(Object.keys(await storedHistory(id))).toHaveLength(4);
   await deleteCounter(ref);
-  expect(await kept(id)).toEqual({});
+  expect(await storedHistory(id)).toEqual({});
   expect(await serverHistory(ref, { from: new Date(0), to: new Date(), step: "hour" })).toEqual([]);
   expect(await publishAt(await readCounter(admin.doc(ref.path)), Date.now(), 1, 1)).toBe(true);
-  expect(await kept(id)).toEqual({});
+  expect(await storedHistory(id)).toEqual({});
 });
 
 // ── The whole aggregation ─────────────────────────────────────────────────────────────────────────────────────────
 
-test("costs: 1 write for each minute and hour that is over, none otherwise, with a mirror whose document is missing too", async () => {
+test("history costs 1 write for each minute and hour that is over, even if a mirror's document is missing", async () => {
   const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
   const { firestore, close } = adminAt(meter.address);
-  const mirrors = parseMirrors("past=nowhere/{key}.total");
+  const mirrors = parseMirrors("lab=nowhere/{key}.total");
   const { backend } = inProcessBackend({ historyRetention: DAY, mirrors }, firestore);
-  const ref = backend.counters.doc("past:key");
+  const ref = backend.counters.doc("lab:key");
   const past = admin.doc(ref.path);
-  /** What the next publish writes over one of so long ago. */
+  /** @returns the writes of the next publish, when the last one was so long ago */
   const writesAfter = async (ago: number, changes: Partial<Published>) => {
     const { writeTime } = await past
       .collection("shards")

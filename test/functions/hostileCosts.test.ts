@@ -1,7 +1,7 @@
 /**
- * What the functions can be made to spend by what the default rules accept, as counted on the wire: the figures of
- * docs/security.md. The backend's own code runs in this process, in virtual time. Where nothing is compared with the
- * document, intervals are a third or less of the defaults.
+ * What hostile clients can make the functions cost within the default rules: the figures of docs/security.md. A meter counts
+ * the reads and writes of the backend's code, which runs in this process and in virtual time. Tests that compare no figure
+ * with the document use intervals of at most a third of the defaults.
  */
 import { readFileSync } from "node:fs";
 import { FieldValue } from "firebase-admin/firestore";
@@ -40,7 +40,7 @@ interface Target {
 const targets: { close(): Promise<void> }[] = [];
 let made = 0;
 
-/** Functions that watch a collection of their own, and what they use of Firestore. */
+/** A backend with its own collection, and a meter of its reads and writes. */
 async function target(settings: Partial<Config> = {}): Promise<Target> {
   const { reading: measured, inspection } = meter();
   const time = new VirtualClock();
@@ -73,9 +73,9 @@ async function target(settings: Partial<Config> = {}): Promise<Target> {
 afterAll(() => Promise.all(targets.map((one) => one.close())));
 
 /**
- * One commit of increments, past the functions' meter.
+ * Commits increments, which the meter does not count.
  *
- * @returns delivers the events that Firestore sends for it
+ * @returns a function that delivers the events of the commit
  */
 async function commit(
   { backend, wake, time }: Target,
@@ -116,7 +116,7 @@ describe.concurrent("for each new counter", () => {
   });
   const onShard = (shard: string) => Array.from({ length: COUNTERS }, (_, n): [string, string] => [`junk:${n}`, shard]);
 
-  /** What docs/security.md says that such a write costs: documents, invocations and tasks, its own write among them. */
+  /** The cost of such a write in docs/security.md: documents with its own write, invocations and tasks. */
   function documented(write: string): Record<string, number> {
     const row = readFileSync("docs/security.md", "utf8")
       .split("\n")
@@ -125,7 +125,7 @@ describe.concurrent("for each new counter", () => {
     return { reads, writes, deletes, invocations, tasks } as Record<string, number>;
   }
 
-  test("the functions make 1 read and 1 write, and never return to it", async () => {
+  test("the functions make 1 read and 1 write once", async () => {
     const victim = await target(defaults);
     const events = await commit(victim, onShard("0"));
     await victim.time.advance(2 * SNAPSHOT_LAG);
@@ -135,11 +135,11 @@ describe.concurrent("for each new counter", () => {
     expect(documented("makes a counter")).toEqual({ reads: 1, writes: 2, deletes: 0, invocations: 1, tasks: 0 });
     expect(victim.tasks).toBe(0);
     await victim.time.run(runSweep(victim.backend));
-    // It finds none to poll, and none to reconcile.
+    // Its two queries find nothing.
     expect(victim.meter.usage.reads).toBe(COUNTERS + 2);
   });
 
-  test("on a shard out of the way, they are polled until that is folded, and never return to it", async () => {
+  test("on a shard beyond the shard count, the functions poll until the shard is folded, and then stop", async () => {
     const victim = await target(defaults);
     const events = await commit(victim, onShard("9999"));
     await victim.time.advance(2 * SNAPSHOT_LAG);
@@ -148,7 +148,7 @@ describe.concurrent("for each new counter", () => {
     const bases = await admin.getAll(
       ...onShard("base").map(([counter]) => admin.doc(`${victim.backend.config.collection}/${counter}/shards/base`)),
     );
-    // Another instance than the one that has folded, which finds them counted. The emulator's margin would make it look.
+    // A new instance finds the folded writes counted. With the emulator's margin it would measure again.
     const wake = createWakeHandler({ ...victim.backend, snapshotLag: 0 });
     for (const base of bases) {
       const committedAt = victim.time.toMillis(base.updateTime as FirebaseFirestore.Timestamp);
@@ -158,7 +158,7 @@ describe.concurrent("for each new counter", () => {
     await atRest(victim);
     const { reads, writes, deletes } = victim.meter.usage;
     const tasks = victim.tasks / COUNTERS;
-    // Invocations for both creations and each task. Two sweeps come while it is polled.
+    // Invocations of both creations and each task. Two sweeps come during the polls.
     expect(documented("makes a counter on shard 9999, until that is folded")).toEqual({
       reads: reads / COUNTERS + 2,
       writes: writes / COUNTERS + 1,
@@ -171,7 +171,7 @@ describe.concurrent("for each new counter", () => {
   });
 });
 
-/** Waits until nothing was read or written for longer than anything may be put off. */
+/** Waits until no documents were read or written for longer than the longest delay of a task. */
 async function atRest({ backend, meter, time }: Target): Promise<void> {
   for (let before = ""; before !== JSON.stringify(meter.usage); ) {
     before = JSON.stringify(meter.usage);
@@ -181,28 +181,28 @@ async function atRest({ backend, meter, time }: Target): Promise<void> {
 
 const SHARDS = 200;
 
-/** Writes to shards out of the way, so many. */
+/** Writes to shards beyond the shard count. */
 const toWide = (writes: number) =>
   Array.from({ length: writes }, (_, n): [string, string] => ["views:wide", `${9_999 - n}`]);
 
-/** How often a counter of many shards was measured: each time by two aggregation queries. */
+/** How often a counter of many shards was measured, each time by two aggregation queries. */
 const measurements = ({ meter }: Target) => (meter.calls.get("RunAggregationQuery") ?? 0) / 2;
 
-/** Of writes: after how many milliseconds, and how many at once. */
+/** Repeated writes: the pause before them in milliseconds, and how many there are. */
 const PATTERNS: Record<string, readonly [after: number, writes: number][]> = {
-  "a few, as soon as they are looked at again": [[2_310, 3]],
-  "many, as soon as they are looked at again": [[2_310, 40]],
-  "one, now and then": [[2_310, 1]],
-  "one after a pause, and one more": [
+  "few, when the next measurement is due": [[2_310, 3]],
+  "many, when the next measurement is due": [[2_310, 40]],
+  "one at intervals": [[2_310, 1]],
+  "two after each pause": [
     [2_310, 1],
     [310, 1],
   ],
-  "all the time": [[310, 1]],
-  "everywhere, all the time": [[990, 200]],
+  continuously: [[310, 1]],
+  "continuously on all shards": [[990, 200]],
 };
 
 test.concurrent.each(Object.entries(PATTERNS))(
-  "a counter spread wide is measured at most four times in its longest interval, whatever is written when: %s",
+  "a counter with 200 shards is measured at most four times in its longest interval with these writes: %s",
   async (_, pattern) => {
     const victim = await target();
     const { maxInterval } = victim.backend.config;
@@ -228,19 +228,19 @@ test.concurrent.each(Object.entries(PATTERNS))(
 );
 
 test.concurrent.each([
-  ["2 reads, as clients write it", (shard: string) => ({ shard }), 2],
-  ["2 reads and one for each shard, where a server leaves `shard` out", () => ({}), 2 + SHARDS],
+  ["2 reads if clients wrote the shards", (shard: string) => ({ shard }), 2],
+  ["2 reads and one for each shard if a server omitted the field `shard`", () => ({}), 2 + SHARDS],
 ] as const)(
-  "a measurement of a counter spread over 200 shards costs %s",
+  "a measurement of a counter with 200 shards costs %s",
   async (_, fields, reads) => {
-    // Nothing is folded meanwhile.
+    // Prevents folds.
     const victim = await target({ shrinkCooldown: 600_000 });
     const spread = await commit(victim, toWide(SHARDS), fields);
     await victim.time.advance(2 * SNAPSHOT_LAG);
     await victim.time.run(spread());
-    // The counter document, the first shards of what may be few, and then all.
+    // The counter document, a listing that ends after four shards, and then the aggregation.
     expect(victim.meter.usage).toEqual({ reads: 1 + 4 + reads, writes: 1, deletes: 0 });
-    // Nothing wakes the functions for a shard that exists, so the poll finds the write.
+    // A write to an existing shard triggers no function, so the poll finds it.
     await commit(victim, toWide(1), fields);
     const before = { ...victim.meter.usage };
     await victim.time.advance(victim.backend.config.maxInterval + 2 * SNAPSHOT_LAG);
@@ -249,7 +249,7 @@ test.concurrent.each([
   120_000,
 );
 
-test.concurrent("a counter spread wide that is left alone is folded, and costs what it did before", async () => {
+test.concurrent("a counter with 200 shards is folded without further writes, and then costs as little as before", async () => {
   const victim = await target();
   const spread = await commit(victim, toWide(SHARDS));
   await victim.time.run(spread());

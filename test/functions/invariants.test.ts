@@ -1,5 +1,5 @@
 /**
- * One test for each invariant of docs/architecture.md, named after it. Where a schedule of events matters, the backend's
+ * At least one test for each invariant of docs/architecture.md, named after it. Where a schedule of events matters, the backend's
  * own code runs in this process (testkit/inProcessBackend.ts). Everything else is the deployed functions.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -29,7 +29,7 @@ import { until } from "../../testkit/until.ts";
 
 const ID = "invariants:counter";
 
-/** One increment, as a server writes it. @returns the event that Firestore would send for it */
+/** Writes an increment as a server does. @returns the event of the write */
 async function write({ counters }: Backend, shard: string, by = 1): Promise<WriteEvent> {
   const result: WriteResult = await counters
     .doc(`${ID}/shards/${shard}`)
@@ -37,7 +37,7 @@ async function write({ counters }: Backend, shard: string, by = 1): Promise<Writ
   return { counterId: ID, shardId: shard, committedAt: toMillis(result.writeTime) };
 }
 
-/** As {@link write}. @returns the events there are: of a shard that is created, and of shard 0 */
+/** As {@link write}. @returns the events with a trigger: those of new shards and of shard 0 */
 async function writeAsDeployed(backend: Backend, shard: string): Promise<WriteEvent[]> {
   const isNew = !(await backend.counters.doc(`${ID}/shards/${shard}`).get()).exists;
   const event = await write(backend, shard);
@@ -91,7 +91,7 @@ test("I1: every total ever published equals the sum of the increments committed 
   await watcher.close();
 });
 
-test("I4: at most one publish per interval, however many writers and instances", async () => {
+test("I4: there is at most one publish per interval, with any number of writers and instances", async () => {
   const id = "invariant:4";
   const watcher = client();
   const seen = await watchTotals(watcher, id);
@@ -102,7 +102,7 @@ test("I4: at most one publish per interval, however many writers and instances",
   await watcher.close();
 });
 
-test("I8: a keyed increment counts once per key, however often it is sent, and never without its entry", async () => {
+test("I8: a keyed increment counts once per key, when it is sent several times, and never without its entry", async () => {
   const id = "likes:invariant-8";
   const users = Array.from({ length: 4 }, () => client());
   const uids = await Promise.all(users.map(signIn));
@@ -110,14 +110,14 @@ test("I8: a keyed increment counts once per key, however often it is sent, and n
   const like = (n: number) => incrementCounter(refs[n] as (typeof refs)[0], 1, { key: uids[n] as string });
   await Promise.all(Array.from({ length: 20 }, (_, n) => like(n % users.length)));
   expect(await sumOfShards(id)).toBe(users.length);
-  // Undone as often, and done again: once more.
+  // Several undos count once, and so do several increments after them.
   await Promise.all(Array.from({ length: 5 }, () => undoIncrement(refs[0] as (typeof refs)[0], uids[0] as string)));
   expect(await sumOfShards(id)).toBe(users.length - 1);
   await like(0);
   await like(0);
   expect(await hasIncremented(refs[0] as (typeof refs)[0], uids[0] as string)).toBe(true);
 
-  // The entry alone, and the increment that says it belongs to a key.
+  // An entry can be neither deleted nor created without its increment.
   const { db } = users[1] as Client;
   const key = uids[1] as string;
   const entry = doc(db, `counters/${id}/entries/${key}`);
@@ -133,9 +133,9 @@ test("I8: a keyed increment counts once per key, however often it is sent, and n
   await Promise.all(users.map((user) => user.close()));
 });
 
-// These keep to collections of their own, so they run side by side while the deployed functions come to rest.
-describe.concurrent("while the deployed functions come to rest", () => {
-  test("I2: whatever events are late, doubled, out of order or lost once, and wherever instances die, all is counted", async () => {
+// These tests use collections of their own, so they run concurrently while the deployed functions become idle.
+describe.concurrent("while the deployed functions become idle", () => {
+  test("I2: every write is counted when events are late, duplicated, out of order or lost once, and instances die anywhere", async () => {
     await fc.assert(
       fc.asyncProperty(eventHistories, async (history) => {
         const { backend, tasks } = inProcessBackend();
@@ -156,7 +156,7 @@ describe.concurrent("while the deployed functions come to rest", () => {
     await aggregate(backend, await readCounter(ref), causeOf(await write(backend, "0")));
     await sleep(backend.config.minInterval);
 
-    // One aggregation measures, then dawdles; another overtakes it.
+    // One aggregation measures, and another publishes before it.
     const before = await readCounter(ref);
     const late = await measureShards(ref.collection("shards"), 1);
     await aggregate(backend, await readCounter(ref), causeOf(await write(backend, "1")));
@@ -168,7 +168,7 @@ describe.concurrent("while the deployed functions come to rest", () => {
     expect(published).toBe(false);
     expect(await state(backend)).toEqual(newer);
 
-    // And the loop itself, which was told of a counter document that is no more, looks again instead.
+    // The whole aggregation, started with an outdated counter document, reads it again.
     const third = await write(backend, "2");
     await aggregate(backend, before, causeOf(third));
     const { total, asOf } = await state(backend);
@@ -176,7 +176,7 @@ describe.concurrent("while the deployed functions come to rest", () => {
   });
 
   test("I4: instances that share no memory agree on when the next publish is due", async () => {
-    // However long the writes take beside those of the other tests.
+    // Long enough for slow writes during the other tests.
     const { backend, tasks } = inProcessBackend({ minInterval: 5_000, maxInterval: 5_000 });
     const instances = Array.from({ length: 5 }, () => createWakeHandler(backend));
     await instances[0]?.(await write(backend, "0"));
@@ -189,8 +189,8 @@ describe.concurrent("while the deployed functions come to rest", () => {
     expect((await state(backend)).asOf - asOf).toBeGreaterThanOrEqual(backend.config.minInterval);
   });
 
-  test("I5: folding is invisible to increments that go on meanwhile", async () => {
-    // No cool-down: every shard beyond the first is folded while it is being written to.
+  test("I5: folds do not change the sum during increments", async () => {
+    // Without a cool-down, every shard beyond the first is folded between its writes.
     const { backend } = inProcessBackend({ shrinkCooldown: 0 });
     const shards = backend.counters.doc(ID).collection("shards");
     let written = 0;
@@ -210,7 +210,7 @@ describe.concurrent("while the deployed functions come to rest", () => {
       const certain = written;
       await sleep(SNAPSHOT_LAG);
       expect((await measureShards(shards, 20)).total).toBeGreaterThanOrEqual(certain);
-      // Those that have been quiet for a moment: with all others, each batch would meet a straggler.
+      // Only shards without recent writes. A batch with any other shard would fail its precondition.
       folded += (await fold(shards, 1, Date.now() - 30)).folded;
     }
     await writing;
@@ -229,7 +229,7 @@ describe.concurrent("while the deployed functions come to rest", () => {
     const { backend, tasks } = inProcessBackend({ shrinkCooldown: 0 }, firestore);
     const wake = createWakeHandler(backend);
     for (let n = 0; n < 30; n++) await wake(await write(backend, String(n % 10)));
-    // Until it is idle, which takes a fold.
+    // All tasks until the counter is idle, including a fold.
     for (let task = tasks.shift(); task; task = tasks.shift()) await runTask(backend, task);
     await runSweep(backend);
 
@@ -240,11 +240,11 @@ describe.concurrent("while the deployed functions come to rest", () => {
     meter.close();
   });
 
-  test("I7: idle is free: with no writes, no function runs", async () => {
+  test("I7: without writes, no function runs", async () => {
     expect(invocations("wake")).toBeGreaterThan(0);
     const names = ["wake", "wakezero", "wakebase", "aggregate", "sweep"] as const;
     const count = () => names.map(invocations).join();
-    // First the counters of other tests come to rest: nothing happens for longer than the longest interval.
+    // First the counters of other tests become idle: no invocation for longer than the longest interval.
     let before = "";
     let since = 0;
     await until(
@@ -253,7 +253,7 @@ describe.concurrent("while the deployed functions come to rest", () => {
         else await sleep(250);
         return performance.now() - since > 11_000;
       },
-      "the functions to come to rest",
+      "the functions to become idle",
       120_000,
     );
     await sleep(4_000);
@@ -265,7 +265,7 @@ describe.concurrent("while the deployed functions come to rest", () => {
     const { firestore, close } = adminAt(meter.address);
     const { backend } = inProcessBackend({}, firestore);
     await runSweep(backend);
-    // The SDK has its answer a moment before the call ends and is counted.
+    // The SDK has its answer a moment before the meter counts the call.
     await until(() => meter.usage.reads >= 2, "both queries to be counted");
     expect(meter.usage).toEqual({ reads: 2, writes: 0, deletes: 0 });
     await close();

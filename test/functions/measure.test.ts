@@ -1,4 +1,4 @@
-/** Measuring a counter: what it costs in reads and memory, and what it does where the index is of no help. */
+/** Measuring a counter: its cost in reads and memory, and the listing of shards where the index cannot be used. */
 import { type CollectionReference, type Firestore, Timestamp } from "firebase-admin/firestore";
 import { logger } from "firebase-functions";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
@@ -26,16 +26,16 @@ async function counterOf(documents: number, fields: (shard: string) => object): 
 }
 
 const closing: (() => Promise<void>)[] = [];
-/** Another connection, as it is billed, with what is in its way. */
-async function metered(...inWay: Inspection[]): Promise<{ firestore: Firestore; measured: MeterReading }> {
+/** A connection with a meter and other inspections. */
+async function metered(...inspections: Inspection[]): Promise<{ firestore: Firestore; measured: MeterReading }> {
   const { reading: measured, inspection } = meter();
-  const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [...inWay, inspection]);
+  const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [...inspections, inspection]);
   const { firestore, close } = adminAt(proxy.address);
   closing.push(() => close().finally(proxy.close));
   return { firestore: firestore as unknown as Firestore, measured };
 }
 
-/** What Firestore answers to a query that takes an index which is not deployed. */
+/** Firestore's answer to a query whose index is not deployed. */
 const withoutIndex: Inspection = (method) =>
   method === "RunAggregationQuery"
     ? {
@@ -51,7 +51,7 @@ const withoutIndex: Inspection = (method) =>
     : undefined;
 
 const indexed = (shard: string) => ({ shard });
-/** The largest counter there is. */
+/** The shards of a counter with the maximum shard count. */
 let largest: string;
 beforeAll(async () => {
   largest = await counterOf(MAX_SHARDS, indexed);
@@ -61,7 +61,7 @@ afterAll(async () => {
   await Promise.all(closing.map((close) => close()));
 });
 
-/** How far the heap grows while something is done, garbage included where it cannot be collected before. */
+/** The growth of the heap during a call, with garbage that was not collected. */
 async function heapOf(act: () => Promise<unknown>): Promise<number> {
   globalThis.gc?.();
   const before = process.memoryUsage().heapUsed;
@@ -76,7 +76,7 @@ async function heapOf(act: () => Promise<unknown>): Promise<number> {
   return peak - before;
 }
 
-test("One read: 10,000 shards are measured with 20 reads and less than 10 MB", async () => {
+test("10,000 shards are measured with 20 reads and less than 10 MB", async () => {
   const { firestore, measured } = await metered();
   const shards = firestore.collection(largest);
   const measure = async (collection: CollectionReference) =>
@@ -87,21 +87,21 @@ test("One read: 10,000 shards are measured with 20 reads and less than 10 MB", a
     });
   await measure(shards);
   expect(measured.usage).toEqual({ reads: 20, writes: 0, deletes: 0 });
-  // A read-write transaction would keep writers waiting.
+  // A read-write transaction would block writers.
   expect(Object.fromEntries(measured.calls)).not.toHaveProperty("transaction");
   const grown: number[] = [];
   for (let n = 0; n < 5; n++) grown.push(await heapOf(() => measure(shards)));
   console.log(`  the heap grows by ${grown.map((bytes) => (bytes / MEGABYTE).toFixed(1)).join(", ")} MB`);
-  // The least of several: what else is in the process allocates, too.
+  // The least of several, since other parts of the process allocate, too.
   expect(Math.min(...grown)).toBeLessThan(10 * MEGABYTE);
 });
 
-test("without the index, shards are listed in pages: the same total, and one line in the log", async () => {
+test("without the index, shards are listed in pages with the same total, and logged once", async () => {
   const warn = vi.spyOn(logger, "warn").mockImplementation(() => {});
   const { firestore, measured } = await metered(withoutIndex);
   const expected = { total: 3 * MAX_SHARDS, writes: MAX_SHARDS, documents: MAX_SHARDS, malformed: [] };
   expect(await measureShards(firestore.collection(largest), MAX_SHARDS)).toMatchObject(expected);
-  // Beside the shards the count of all of them, and the empty page behind the last.
+  // The shards, the count of all shards, and the empty page after the last.
   expect(measured.usage.reads).toBeGreaterThanOrEqual(MAX_SHARDS);
   expect(measured.usage.reads).toBeLessThanOrEqual(MAX_SHARDS + 11);
   const few = await counterOf(5, indexed);
@@ -109,7 +109,7 @@ test("without the index, shards are listed in pages: the same total, and one lin
   expect(warn.mock.calls).toEqual([[expect.stringContaining("deploy firestore.indexes.json")]]);
 });
 
-test("a shard without `shard`, which is not in the index, is counted, and one line in the log says what it costs", async () => {
+test("a shard without the field `shard`, which is not in the index, is counted, and its cost is logged once", async () => {
   const warn = vi.spyOn(logger, "warn").mockImplementation(() => {});
   const { firestore, measured } = await metered();
   for (const documents of [5, 700]) {
@@ -122,7 +122,7 @@ test("a shard without `shard`, which is not in the index, is counted, and one li
   expect(warn.mock.calls).toEqual([[expect.stringContaining("docs/data-model.md")]]);
 });
 
-test("a counter of up to three shards is listed; one that has become larger since is added up all the same", async () => {
+test("up to three shards are listed, and more are summed by the index if the counter has grown", async () => {
   const { firestore, measured } = await metered();
   for (const [documents, known, reads] of [
     [0, 0, 1],
@@ -131,7 +131,7 @@ test("a counter of up to three shards is listed; one that has become larger sinc
     [4, 4, 2],
     [1_000, 4, 2],
     [1_001, 4, 4],
-    // It has shrunk: which shards they are matters.
+    // The counter has shrunk, and the ids of its shards matter.
     [2, 4, 2 + 2],
   ] as const) {
     const path = await counterOf(documents, indexed);

@@ -36,7 +36,7 @@ const target = (key: string) => admin.doc(`mirrors/${key}`);
 const mirrored = async (key: string) => (await target(key).get()).get("stats.total");
 const add = (key: string) => incrementCounter(counter((writers[0] as Client).db, `mirrored:${key}`));
 
-test.concurrent("a mirror follows its counter, never goes back, and is written together with a publish or not at all", async () => {
+test.concurrent("a mirror is written in the same commit as a publish, and only forward", async () => {
   const key = "follows";
   await target(key).set({ title: "kept", stats: { other: "kept" } });
   const commits = { counter: new Map<number, number>(), mirror: new Map<number, number>() };
@@ -51,7 +51,7 @@ test.concurrent("a mirror follows its counter, never goes back, and is written t
   ];
   const { acknowledged } = await incrementSteadily(writers, `mirrored:${key}`, 60, 6);
   await until(async () => (await mirrored(key)) === acknowledged, "the mirror to show the last increment");
-  await until(() => [...commits.mirror.values()].at(-1) === acknowledged, "its watcher, too");
+  await until(() => [...commits.mirror.values()].at(-1) === acknowledged, "its listener");
   for (const stop of watching) stop();
 
   const totals = [...commits.mirror.values()];
@@ -63,7 +63,7 @@ test.concurrent("a mirror follows its counter, never goes back, and is written t
   expect((await target(key).get()).data()).toEqual({ title: "kept", stats: { other: "kept", total: acknowledged } });
 });
 
-test.concurrent("a document that is missing is not created and not waited for; once there, it gets the field with the next change", async () => {
+test.concurrent("a missing document is not created; once created, it gets the field with the next change", async () => {
   const key = "missing";
   await add(key);
   await until(async () => (await readPublished(`mirrored:${key}`))?.total === 1, "the total");
@@ -77,14 +77,14 @@ test.concurrent("a document that is missing is not created and not waited for; o
   expect((await target(key).get()).exists).toBe(false);
 });
 
-test.concurrent("a counted collection has its mirror, in the document that it belongs to", async () => {
+test.concurrent("a counted collection has its mirror in its parent document", async () => {
   await admin.doc("posts/mirrored").set({ title: "kept" });
   await Promise.all(Array.from({ length: 3 }, () => admin.collection("posts/mirrored/comments").add({})));
   await until(async () => (await admin.doc("posts/mirrored").get()).get("comments") === 3, "the mirror");
   expect((await admin.doc("posts/mirrored").get()).data()).toEqual({ title: "kept", comments: 3 });
 });
 
-test.concurrent("keys that can name no document have no mirror, and others keep to their own", async () => {
+test.concurrent("a key that cannot be a document id has no mirror, and all others have their own", async () => {
   const admitted = serverCounter(admin, "mirrored:a%2Fb é");
   await target("a%2Fb é").set({});
   await serverIncrement(admitted, 4);
@@ -95,8 +95,8 @@ test.concurrent("keys that can name no document have no mirror, and others keep 
   }
 });
 
-test.concurrent("a document that can take no more is reported, and does not stop its counter", async () => {
-  // As much text as just fits, in two fields: one has a limit of its own.
+test.concurrent("a document that is full is logged, and its counter is published", async () => {
+  // Text up to the size limit, in two fields, since a single field has a lower limit.
   let size = 48_576;
   const fill = (): Promise<unknown> =>
     target("full")
@@ -114,7 +114,7 @@ test.concurrent("a document that can take no more is reported, and does not stop
   expect(await mirrored("full")).toBe(undefined);
 });
 
-test.concurrent("a document that the app writes all the time, in transactions, has the total in the end", async () => {
+test.concurrent("a document under constant transactions of the app gets the final total", async () => {
   const key = "contended";
   await target(key).set({ edits: 0 });
   let done = false;
@@ -140,14 +140,14 @@ test.concurrent("a document that the app writes all the time, in transactions, h
 // ── The backend's own code ────────────────────────────────────────────────────────────────────────────────────────
 
 let made = 0;
-/** A backend whose counter has a mirror of its own. */
+/** A backend in this process whose counter has a mirror. */
 function mirroringBackend(firestore = admin) {
   const document = `mirrorLab${process.pid}x${made++}/key`;
   const { backend } = inProcessBackend(
-    { mirrors: parseMirrors(`mirrored=${document.replace("key", "{key}")}.total`) },
+    { mirrors: parseMirrors(`lab=${document.replace("key", "{key}")}.total`) },
     firestore,
   );
-  const ref = backend.counters.doc("mirrored:key");
+  const ref = backend.counters.doc("lab:key");
   const write = async (by: number): Promise<Cause> => {
     const { writeTime } = await ref
       .collection("shards")
@@ -159,7 +159,7 @@ function mirroringBackend(firestore = admin) {
   return { backend, ref, target: admin.doc(document), write };
 }
 
-test.concurrent("costs: 1 write with each publish of another total, none with the same, none of a missing document; no read", async () => {
+test.concurrent("a mirror costs 1 write with each new total, and nothing with the same total or a missing document", async () => {
   const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
   const { firestore, close } = adminAt(meter.address);
   const { backend, ref, target, write } = mirroringBackend(firestore);
@@ -184,7 +184,7 @@ test.concurrent("costs: 1 write with each publish of another total, none with th
   meter.close();
 });
 
-test.concurrent("I3: neither a late publish nor one of a deleted counter touches the mirror, whether its document is there or not", async () => {
+test.concurrent("I3: neither a late publish nor one of a deleted counter writes the mirror", async () => {
   const { backend, ref, target, write } = mirroringBackend();
   const { config } = backend;
   for (const there of [false, true]) {
@@ -193,7 +193,7 @@ test.concurrent("I3: neither a late publish nor one of a deleted counter touches
     const before = await readCounter(ref);
     const late = await measureShards(ref.collection("shards"), 0);
     const next = nextPublished(cause, { previous: before.published }, late, config);
-    // Another task publishes, or publishes and then deletes.
+    // Another publish comes first, and then a deletion.
     await ref.set({ total: 100 });
     expect(await publish(before, next, late.asOf, config)).toBe(false);
     const current = await readCounter(ref);

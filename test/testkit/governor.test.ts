@@ -1,4 +1,4 @@
-/** The governor in front of the emulator: a hot document collapses, spread writes do not, and nothing is miscounted. */
+/** The governor in front of the emulator: it limits writes to one document, and leaves spread writes and counts unaffected. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { initializeTestEnvironment, type RulesTestEnvironment } from "@firebase/rules-unit-testing";
 import { v1 } from "@google-cloud/firestore";
@@ -15,7 +15,7 @@ const EMULATOR = process.env.FIRESTORE_EMULATOR_HOST as string;
 const PER_SECOND = 100;
 const SECONDS = 2;
 
-/** No function watches it, and every client may write. */
+/** A project without functions, whose rules allow every write. */
 const PROJECT = "demo-governor";
 const OPEN = "service cloud.firestore { match /databases/{any}/documents { match /{all=**} { allow read, write; } } }";
 
@@ -24,10 +24,10 @@ const proxies: GrpcProxy[] = [];
 let environment: RulesTestEnvironment;
 
 async function governed(options = limits) {
-  const { governed: did, inspection } = governor(options);
+  const { governed: counts, inspection } = governor(options);
   const proxy = await startProxy(EMULATOR, [inspection]);
   proxies.push(proxy);
-  return { did, address: proxy.address };
+  return { counts, address: proxy.address };
 }
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ afterAll(async () => {
   await environment.cleanup();
 });
 
-/** Commits without the retries of an SDK, so that each is acknowledged or refused for good. */
+/** Commits without the retries of an SDK, so that each is acknowledged or rejected once. */
 async function commits(address: string, documents: number) {
   const folder = `governor${Math.random()}`;
   const [servicePath = "", port] = address.split(":");
@@ -48,7 +48,7 @@ async function commits(address: string, documents: number) {
   const database = `projects/${PROJECT}/databases/(default)`;
   const increase = { fieldPath: "count", increment: { integerValue: 1 } };
   const headers = { authorization: "Bearer owner" };
-  const took: number[] = [];
+  const durations: number[] = [];
   const refusals = new Set<string>();
   await callSteadily(PER_SECOND, SECONDS, async (n) => {
     const name = `${database}/documents/${folder}/${n % documents}`;
@@ -56,7 +56,7 @@ async function commits(address: string, documents: number) {
     const start = performance.now();
     try {
       await raw.commit({ database, writes }, { otherArgs: { headers }, retry: null });
-      took.push(performance.now() - start);
+      durations.push(performance.now() - start);
     } catch (error) {
       refusals.add((error as Error).message);
     }
@@ -67,46 +67,46 @@ async function commits(address: string, documents: number) {
     const { docs } = await context.firestore().collection(folder).get();
     for (const document of docs) total += document.get("count");
   });
-  return { took: took.sort((a, b) => a - b), refusals, total };
+  return { durations: durations.sort((a, b) => a - b), refusals, total };
 }
 
 describe("100 writes per second", () => {
   test("to one document, without the governor: all are taken", async () => {
-    const { took, total } = await commits(EMULATOR, 1);
-    expect(took.length).toBe(PER_SECOND * SECONDS);
+    const { durations, total } = await commits(EMULATOR, 1);
+    expect(durations.length).toBe(PER_SECOND * SECONDS);
     expect(total).toBe(PER_SECOND * SECONDS);
   });
 
-  test("to one document: what it sustains is taken, late; the rest is ABORTED; what was acknowledged is there", async () => {
-    const { did, address } = await governed();
-    const { took, refusals, total } = await commits(address, 1);
+  test("to one document: the sustained rate is accepted with delay, the rest is ABORTED, and all acknowledged writes are stored", async () => {
+    const { counts, address } = await governed();
+    const { durations, refusals, total } = await commits(address, 1);
     const served = limits.burst + limits.perSecond * (SECONDS + limits.longestWait / 1_000);
-    expect(took.length).toBeGreaterThan(served * 0.8);
-    expect(took.length).toBeLessThan(served * 1.2);
-    expect(took[Math.floor(took.length / 2)]).toBeGreaterThan(limits.longestWait / 2);
+    expect(durations.length).toBeGreaterThan(served * 0.8);
+    expect(durations.length).toBeLessThan(served * 1.2);
+    expect(durations[Math.floor(durations.length / 2)]).toBeGreaterThan(limits.longestWait / 2);
     expect([...refusals]).toEqual(["10 ABORTED: Too much contention on these documents. Please try again."]);
-    expect(did.aborted).toBe(PER_SECOND * SECONDS - took.length);
-    expect(total).toBe(took.length);
+    expect(counts.aborted).toBe(PER_SECOND * SECONDS - durations.length);
+    expect(total).toBe(durations.length);
   });
 
-  test("spread over 200 documents: all are taken, none waits", async () => {
-    const { did, address } = await governed();
-    const { took, total } = await commits(address, 200);
-    expect(took.length).toBe(PER_SECOND * SECONDS);
-    expect(did).toEqual({ waited: 0, aborted: 0 });
+  test("spread over 200 documents: all are accepted without delay", async () => {
+    const { counts, address } = await governed();
+    const { durations, total } = await commits(address, 200);
+    expect(durations.length).toBe(PER_SECOND * SECONDS);
+    expect(counts).toEqual({ waited: 0, aborted: 0 });
     expect(total).toBe(PER_SECOND * SECONDS);
   });
 });
 
-test("the web SDK sends a refused write again until it is taken, and once: those behind it wait, in order", async () => {
-  const { did, address } = await governed({ perSecond: 1, burst: 2, longestWait: 0 });
+test("the web SDK retries a rejected write until it is accepted once, and later writes wait in order", async () => {
+  const { counts, address } = await governed({ perSecond: 1, burst: 2, longestWait: 0 });
   const { db, close } = client(address, PROJECT);
   const acknowledged: string[] = [];
   const write = (db: Firestore, id: string, n: number) =>
     setDoc(doc(db, `web/${id}`), { count: increment(1) }, { merge: true }).then(() => acknowledged.push(`${id} ${n}`));
   await Promise.all([write(db, "hot", 1), write(db, "hot", 2), write(db, "hot", 3), write(db, "cold", 1)]);
   expect(acknowledged).toEqual(["hot 1", "hot 2", "hot 3", "cold 1"]);
-  expect(did.aborted).toBeGreaterThan(0);
+  expect(counts.aborted).toBeGreaterThan(0);
   await environment.withSecurityRulesDisabled(async (context) => {
     expect((await context.firestore().doc("web/hot").get()).get("count")).toBe(3);
   });
@@ -117,8 +117,8 @@ describe("a read-write transaction that has read a document", () => {
   const latency = 60;
   const ref = "locked/1";
 
-  /** How long another writer's writes take meanwhile, in ascending order. The transaction has a network in between. */
-  async function waits(readOnly: boolean): Promise<number[]> {
+  /** Durations of another writer's writes, in ascending order, during transactions over a slow network. */
+  async function writeDurations(readOnly: boolean): Promise<number[]> {
     const proxy = await startProxy(EMULATOR, [], { latency });
     proxies.push(proxy);
     const { firestore, close } = adminAt(proxy.address);
@@ -134,7 +134,7 @@ describe("a read-write transaction that has read a document", () => {
         );
       }
     })();
-    const took: number[] = [];
+    const durations: number[] = [];
     let done = false;
     transactions.finally(() => {
       done = true;
@@ -142,21 +142,21 @@ describe("a read-write transaction that has read a document", () => {
     while (!done) {
       const start = performance.now();
       await admin.doc(ref).update({ count: FieldValue.increment(1) });
-      took.push(performance.now() - start);
+      durations.push(performance.now() - start);
       await sleep(1);
     }
     await transactions;
     await close();
-    return took.sort((a, b) => a - b);
+    return durations.sort((a, b) => a - b);
   }
 
-  test("keeps other writers waiting for its round trips: the emulator's own locks, held over the network", async () => {
-    // Its answer and its commit, each one way.
-    expect((await waits(false)).at(-1)).toBeGreaterThan(1.8 * latency);
+  test("blocks other writers during its round trips, by the emulator's own locks", async () => {
+    // Two one-way latencies: the answer of the read, and the commit.
+    expect((await writeDurations(false)).at(-1)).toBeGreaterThan(1.8 * latency);
   });
 
-  test("delays no read-only transaction", async () => {
-    const took = await waits(true);
-    expect(took[Math.floor(took.length * 0.9)]).toBeLessThan(latency);
+  test("blocks no writer if it is read-only", async () => {
+    const durations = await writeDurations(true);
+    expect(durations[Math.floor(durations.length * 0.9)]).toBeLessThan(latency);
   });
 });
