@@ -232,7 +232,7 @@ test.concurrent("a collection whose path is too long for a counter id is not cou
 let made = 0;
 /** A backend in this process that counts a collection of its own. */
 function countingBackend(firestore = admin) {
-  const path = `counted${process.pid}x${made++}/lab/documents`;
+  const path = `counted${process.pid}x${made++}/backend/documents`;
   const config = parseCountedCollection(path);
   const { backend, tasks } = inProcessBackend({ counted: config }, firestore);
   const counterId = counterIdOf(path, config) as string;

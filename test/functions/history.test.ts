@@ -203,9 +203,9 @@ test("deleting a counter deletes its history, and the counter starts a new one",
 test("history costs 1 write for each minute and hour that is over, even if a mirror's document is missing", async () => {
   const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
   const { firestore, close } = adminAt(meter.address);
-  const mirrors = parseMirrors("lab=nowhere/{key}.total");
+  const mirrors = parseMirrors("backend=nowhere/{key}.total");
   const { backend } = inProcessBackend({ historyRetention: DAY, mirrors }, firestore);
-  const ref = backend.counters.doc("lab:key");
+  const ref = backend.counters.doc("backend:key");
   const past = admin.doc(ref.path);
   /** @returns the writes of the next publish, when the last one was so long ago */
   const writesAfter = async (ago: number, changes: Partial<Published>) => {

@@ -144,10 +144,10 @@ let made = 0;
 function mirroringBackend(firestore = admin) {
   const document = `mirrorLab${process.pid}x${made++}/key`;
   const { backend } = inProcessBackend(
-    { mirrors: parseMirrors(`lab=${document.replace("key", "{key}")}.total`) },
+    { mirrors: parseMirrors(`backend=${document.replace("key", "{key}")}.total`) },
     firestore,
   );
-  const ref = backend.counters.doc("lab:key");
+  const ref = backend.counters.doc("backend:key");
   const write = async (by: number): Promise<Cause> => {
     const { writeTime } = await ref
       .collection("shards")
