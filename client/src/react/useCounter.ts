@@ -1,4 +1,4 @@
-/** A counter in a React component. */
+/** A hook for the total of a counter. */
 import {
   type CounterRef,
   type CounterState,
@@ -22,14 +22,14 @@ export interface UseCounter {
   readonly pending: boolean;
   /** Why the watch has ended; otherwise, why the last increment failed. */
   readonly error: Error | undefined;
-  /** Adds to the counter, as `incrementCounter` does. Never rejects: `error` says what went wrong. */
+  /** Calls `incrementCounter`. Never rejects: `error` has the reason of a failure. */
   readonly increment: (by?: number, options?: IncrementOptions) => Promise<void>;
 }
 
 /**
- * Watches a counter as long as the component is mounted. Safe in StrictMode, and renders on the server.
+ * Watches a counter while the component is mounted. Works in StrictMode and renders on the server.
  *
- * Cost: 1 read per published total; components that show the same counter share it.
+ * Cost: 1 read per published total; components with the same counter share it.
  *
  * @example
  * ```ts
@@ -62,7 +62,7 @@ export function useCounter(ref: CounterRef, options: UseCounterOptions = {}): Us
   return {
     total: state.total ?? initialTotal,
     pending: state.pending ?? false,
-    // A failure of the counter that was shown before is not this one's.
+    // Not the failure of a counter that the component showed before.
     error: state.error ?? (failure?.store === store ? failure.error : undefined),
     increment,
   };

@@ -1,10 +1,10 @@
-/** Whether a key counts, in a React component: the state of a like button. */
+/** A hook for whether a key counts: the state of a like button. */
 import { type CounterRef, onIncremented } from "firestore-tally";
 import { useMemo, useSyncExternalStore } from "react";
 
 /** Whether a key counts, as a component sees it. */
 export interface UseIncremented {
-  /** `undefined` until it is known, and without a key. Changes at once with increments and undos of this client. */
+  /** `undefined` until it is known, and without a key. Changes at once for increments and undos of this client. */
   readonly incremented: boolean | undefined;
   /** Why the watch has ended. */
   readonly error: Error | undefined;
@@ -13,12 +13,12 @@ export interface UseIncremented {
 const UNKNOWN: UseIncremented = { incremented: undefined, error: undefined };
 
 /**
- * Watches whether the counter counts for a key as long as the component is mounted. Safe in StrictMode; on the server it
- * renders as not known yet.
+ * Watches whether the counter counts for a key while the component is mounted. Works in StrictMode; on the server
+ * `incremented` is `undefined`.
  *
  * Cost: 1 read, and 1 per change.
  *
- * @param key - the key of the increment, such as the user's uid; `undefined` while there is none, as before sign-in
+ * @param key - the key of the increment, such as the user's uid; `undefined` without one, as before sign-in
  * @throws CounterError `counter/invalid-key`
  *
  * @example

@@ -1,33 +1,33 @@
-/** For the tests of apps that count: Firestore's emulator with the rules loaded, and a way to wait for totals. */
+/** Prepares Firestore's emulator for the tests of an app: loads the rules, and waits for totals. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { CounterError, isCount } from "../../../core/src/index.ts";
 
-/** Which emulator, and which rules. */
+/** The emulator and the rules. */
 export interface PrepareOptions {
   /** The project of the emulator. Default: `GCLOUD_PROJECT`, which `firebase emulators:exec` sets. */
   projectId?: string | undefined;
   /** `host:port` of the emulator. Default: `FIRESTORE_EMULATOR_HOST`, which `firebase emulators:exec` sets. */
   host?: string | undefined;
-  /** The text of the rules. Default: the rules of this package. Yours, if they are more than that. */
+  /** The text of the rules. Default: the rules of this package. */
   rules?: string | undefined;
 }
 
-/** A Firestore emulator that is ready for tests. */
+/** A Firestore emulator with the rules loaded. */
 export interface TestFirestore {
   /** `host:port` */
   readonly host: string;
-  /** The project whose database it is. */
+  /** The project of the emulator. */
   readonly projectId: string;
   /**
-   * Waits until the total of a counter is published that equals the sum of its shards, and no shard was written since. A
-   * counter without increments is settled, at 0. The functions must be running in the emulator, too. Not for a
-   * counter that counts a collection: its shards do not say what is still to be counted.
+   * Waits until the published total of a counter equals the sum of its shards and includes the last write. A counter without
+   * increments is settled at 0. The functions must be loaded in the emulator, too. Not for a counter that counts a
+   * collection, because its shards do not have the documents.
    *
-   * @param counter - a reference, of the web or the server SDK
+   * @param counter - a reference of the web or the server SDK
    * @returns the total
-   * @throws CounterError `counter/emulator` after `timeout` milliseconds, default 10,000; it says what was seen. Give your
-   *         test more than that: the functions' first start takes seconds
+   * @throws CounterError `counter/emulator` after `timeout` milliseconds, default 10,000; the message has the sum and the
+   *         total. Give your test more time than that: the first start of the functions takes seconds
    */
   settled(counter: { readonly path: string }, timeout?: number): Promise<number>;
   /** Deletes every document of the project. */
@@ -45,8 +45,8 @@ interface Listing {
 }
 
 /**
- * Prepares the emulator's Firestore for tests: loads the rules, in place of those that are loaded. Indexes need no loading: the emulator answers every query
- * without; `firestore.indexes.json` of this package is for production.
+ * Prepares Firestore's emulator for tests: replaces the loaded rules. The emulator needs no indexes;
+ * `firestore.indexes.json` of this package is for production.
  *
  * @throws CounterError `counter/emulator` if there is no emulator or the rules do not compile
  *
@@ -114,7 +114,7 @@ export async function prepareFirestore(options: PrepareOptions = {}): Promise<Te
   };
 }
 
-/** As the owner of the database: past the rules. */
+/** Calls the emulator as the owner of the database, so the rules do not apply. */
 async function call<T>(method: string, url: string, body?: object): Promise<T> {
   const response = await fetch(url, {
     method,

@@ -1,4 +1,4 @@
-/** A reference to one counter: where it is, and what this client knows about the counter. */
+/** References to counters, and the state that this client keeps for each. */
 import {
   type DocumentReference,
   type DocumentSnapshot,

@@ -120,17 +120,17 @@ export function prepareIncrement(ref: CounterRef, by = 1, options: IncrementOpti
 type Writer = WriteBatch | Transaction;
 
 /**
- * Adds an increment to a batch or transaction of yours: the comment and its count are committed together or not at all.
- * One increment per counter and batch: add up what belongs together. For a transaction the increment is one that
- * {@link prepareIncrement} has planned before. The call sends nothing itself, but that one in 128 removes old marks.
+ * Adds an increment to your own batch: a comment and its count are committed together or not at all. Add at most one
+ * increment per counter to a batch. For a transaction, pass a prepared increment from {@link prepareIncrement}. The call sends
+ * nothing, except that one in 128 removes old marks.
  *
- * A watch shows it when it is published. If a cut connection makes the SDK send the batch again, the rules refuse the
- * whole batch, and `commit` rejects with `permission-denied` although the first attempt was committed: to tell, read a
- * document that the batch creates.
+ * Watches show the increment when it is published. If the SDK sends the batch again after a cut connection, the rules refuse
+ * the whole replay, and `commit` rejects with `permission-denied` although the first attempt was committed. To find out, read
+ * a document that the batch creates.
  *
- * Cost: 1 write of the batch, 2 and the 2 reads of the rules with a `key`.
+ * Cost: 1 write of the batch; with a `key` 2 writes, and 2 reads by the rules.
  *
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-key`; `counter/invalid-option` for a transaction with an
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-key`; `counter/invalid-option` for a transaction and an
  *         increment that was not prepared
  *
  * @example

@@ -1,4 +1,4 @@
-/** Reading a counter once: the cached total, the exact sum, or the past. */
+/** One-time reads of a counter: the published total, the exact sum, or the history. */
 import {
   collection,
   count,
@@ -27,11 +27,11 @@ import {
 } from "../../../core/src/index.ts";
 import { type Counter, type CounterRef, counterDoc, hasCode } from "./counter.ts";
 
-/** A total and the instant it is exact for. */
+/** A total and the instant for which it is exact. */
 export type CounterSnapshot = Snapshot<Timestamp>;
 
 /**
- * Reads the cached total. Cost: 1 read, however many shards there are.
+ * Reads the published total. Cost: 1 read, for any number of shards.
  *
  * @throws FirestoreError `unavailable` when offline and nothing is cached
  *
@@ -47,12 +47,12 @@ export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
 }
 
 /**
- * The sum of the shards at this instant, without waiting for the functions. For the rare place where a second of age
- * matters; show `onCounter` to people. Increments of this client that the server has not acknowledged yet are left out.
+ * Reads the sum of the shards at this instant, without waiting for the functions. For decisions where a second of age
+ * matters; to show a total, use `onCounter`. Increments that the server has not acknowledged are not included.
  *
  * Cost: 3 reads, and 2 more for each further 1,000 shards; 1 read per shard if the index of `firestore.indexes.json` is
- * missing, or a server has written shards that are not in it. Of a counter that counts a collection, 1 read per 1,000
- * documents more.
+ * missing, or if a server has written shards without the indexed fields. For a counted collection, 1 read more per 1,000
+ * documents.
  *
  * @throws FirestoreError `unavailable` when offline
  *
@@ -85,12 +85,12 @@ function rethrowUnlessNoIndex(error: unknown): void {
 }
 
 /**
- * The history of a counter: how it stood at the end of each minute, hour or day, in order. The functions keep it,
- * at no write by a client. The last point is the counter as it is now.
+ * Reads the history of a counter: its state at the end of each minute, hour or day, in order. The last point is the current
+ * state. The functions store the history, so clients write nothing for it.
  *
- * Where a point is missing, nothing was published in that step. Minutes are kept of a counter that is written at least
- * once in the longest interval between two totals, by default 10 seconds; hours of every counter; both as long as
- * `HISTORY_DAYS` says, by default 30 days.
+ * A step without a publish has no point. The history has hours of every counter, and minutes of a counter that is written at
+ * least once in the longest interval between two totals, by default 10 seconds. Both are stored for `HISTORY_DAYS`, by default
+ * 30 days.
  *
  * Cost: 1 read of the counter, and 1 per hour with points (minutes) or day with points (hours, days), at least 1.
  *

@@ -9,8 +9,8 @@ import { MARK_LIFETIME_SECONDS, type ShardDocument } from "../../../core/src/ind
 import { readFromServer } from "./counter.ts";
 
 /**
- * Removes the windows of marks that are too old to refuse a replay. Gives up under contention: in the SDK's queue it would
- * hold up the app's own writes. Cost: 1 read, and 1 write if there are any.
+ * Removes windows of marks that are too old to refuse a replay. Gives up under contention, because in the SDK's queue it would
+ * delay the app's own writes. Cost: 1 read, and 1 write if there are old windows.
  */
 export async function removeOldMarks(shard: DocumentReference): Promise<void> {
   const snapshot = await readFromServer(shard, 1);

@@ -1,17 +1,17 @@
-/** A counter as a store: what Svelte calls a store, and what `useSyncExternalStore` of React wants. */
+/** A counter as a store, for Svelte and for `useSyncExternalStore` of React. */
 import type { FirestoreError } from "firebase/firestore";
 import type { CounterRef } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
 import { type WatchOptions, watchCounter } from "./watch.ts";
 
-/** The last snapshot; before the first, `pending` alone or nothing. `error` once the watch has failed. */
+/** The last snapshot; before the first one, `pending` alone or nothing. `error` after the watch has failed. */
 export type CounterState = Partial<CounterSnapshot> & { readonly error?: FirestoreError };
 
-/** What Svelte and RxJS call an observable state. */
+/** A store: a state and its subscribers. */
 export interface CounterStore {
-  /** Calls `next` now and on every change. @returns a function that unsubscribes */
+  /** Calls `next` with the current state and after each change. @returns a function that unsubscribes */
   subscribe(next: (state: CounterState) => void): () => void;
-  /** The state now. The same object until it changes. */
+  /** The current state. The same object until it changes. */
   getSnapshot(): CounterState;
 }
 
@@ -33,7 +33,7 @@ export function counterStore(ref: CounterRef, options?: WatchOptions): CounterSt
   };
   return {
     subscribe(next) {
-      // A function of its own: the same one may subscribe twice.
+      // A new function, because the same `next` may subscribe twice.
       const subscriber = (state: CounterState) => next(state);
       subscribers.add(subscriber);
       stop ??= watchCounter(ref, become, (error) => become({ ...state, error }), options);
@@ -43,7 +43,7 @@ export function counterStore(ref: CounterRef, options?: WatchOptions): CounterSt
         if (subscribers.size > 0) return;
         stop?.();
         stop = undefined;
-        // Without a total it says no more than what was pending.
+        // `pending` is out of date at the next subscription.
         if (state.total === undefined) state = {};
       };
     },

@@ -1,4 +1,4 @@
-/** Leaderboards: the top counters of a group, and the rank of one. */
+/** Leaderboards: the top counters of a group, and the rank of a counter. */
 import {
   collection,
   type Firestore,
@@ -21,9 +21,9 @@ export interface ListedCounter extends CounterSnapshot {
 }
 
 /**
- * The counters of a group with the largest totals or rates, the largest first. Cost: 1 read per counter returned.
+ * Reads the counters of a group with the largest totals or rates, the largest first. Cost: 1 read per counter returned.
  *
- * @param group - what stands before the first colon of their ids: `"likes"` for `likes:post42`
+ * @param group - the part of their ids before the first colon: `"likes"` for `likes:post42`
  *
  * @example
  * ```ts
@@ -42,8 +42,8 @@ export async function topCounters(
 }
 
 /**
- * The rank of a counter in its group: 1 for the largest, the same for equals; `undefined` for one without a published
- * total. Cost: 2 reads, and 1 more per 1,000 counters before it.
+ * Reads the rank of a counter in its group: 1 for the largest, the same for equal counters, `undefined` without a published
+ * total. Cost: 2 reads, and 1 more per 1,000 counters with a better rank.
  *
  * @throws FirestoreError `unavailable` when offline
  *

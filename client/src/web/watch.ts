@@ -1,4 +1,4 @@
-/** Watching a counter: published totals, and in between this client's own increments. */
+/** Watches of a counter: published totals, and this client's own increments in between. */
 import {
   collection,
   doc,
@@ -19,22 +19,22 @@ import {
 import { type Committed, type Counter, type CounterRef, counterDoc, type Watcher } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
 
-/** What a watch shows. */
+/** Options of a watch. */
 export interface WatchOptions {
-  /** Whether increments of this client show at once, before they are published. Default `true`. */
+  /** Whether the total includes increments of this client at once, before they are published. Default `true`. */
   optimistic?: boolean | undefined;
 }
 
 /**
- * Watches the total: calls `next` now, whenever a new total is published, at most about once a second, and at once for
- * increments of this client. While it watches, increments of this counter need no read of their own.
+ * Watches the total: calls `next` with the current total, with each newly published one, at most about once a second, and at
+ * once for increments of this client. During a watch, increments of the counter do not read its shard count.
  *
- * An own increment is in every total from the moment it is made, exactly once: no dip and no double when it is
- * acknowledged or published, in whatever order.
+ * Every total includes this client's own increments exactly once from the moment they are made. It neither falls nor counts
+ * twice when they are acknowledged and published, in whatever order.
  *
  * Cost: 1 read per published total.
  *
- * @param error - called when the watch has failed, and with it ended
+ * @param error - called when the watch fails; the watch has then ended
  * @returns a function that ends the watch
  *
  * @example
@@ -51,7 +51,7 @@ export function onCounter(
   return watchCounter(ref, (state) => "total" in state && next(state as CounterSnapshot), error, options);
 }
 
-/** As {@link onCounter}, but tells before the first total, too, whether increments of this client are pending. */
+/** As {@link onCounter}. Before the first total, it also reports whether increments of this client are pending. */
 export function watchCounter(
   ref: CounterRef,
   next: (state: Partial<CounterSnapshot>) => void,
@@ -75,7 +75,7 @@ export function watchCounter(
     { includeMetadataChanges: true },
     (snapshot) => {
       const { fromCache } = snapshot.metadata;
-      // From a cache that has no such document nothing can be learnt.
+      // A cache without the document does not tell the shard count.
       if (snapshot.exists() || !fromCache) counter._shardCountCache._update(snapshot.get("shardCount"));
       published = toSnapshot(snapshot, fromCache);
       own?._totalRead(published.total, micros(published.asOf), fromCache);
@@ -94,7 +94,7 @@ export function watchCounter(
   };
 }
 
-/** Shows the increments of this client in every view of one counter. */
+/** The increments of this client to one counter, shown in every view of the counter. */
 class OwnIncrements extends OptimisticTotal implements Watcher {
   readonly #counter: Counter;
   readonly #views = new Set<() => void>();
@@ -107,21 +107,21 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     this.#counter = counter;
   }
 
-  /** @returns a function that leaves again */
+  /** Calls a view after each change. @returns a function that ends it */
   _subscribe(view: () => void): () => void {
-    // Listens to the cache alone, which costs nothing: as long as it does, the cache keeps the shards we write, and
-    // with them the server's timestamps.
+    // A listener to the cache alone, at no cost: meanwhile the cache keeps the shards that this client writes, and with
+    // them the server's timestamps.
     this.#stopCaching ??= onSnapshot(
       collection(this.#counter.firestore, shardsPath(this.#counter.path)),
       { source: "cache" },
       () => {},
     );
     this.#views.add(view);
-    // A later subscriber learns of increments that are pending.
+    // A new view shows increments that are pending already.
     this.#notifyViews();
     return () => {
       this.#views.delete(view);
-      // A new view that follows soon finds the pending increments.
+      // A view that is created again soon still finds the pending increments.
       setTimeout(() => {
         if (this.#views.size > 0) return;
         this.#stopCaching?.();
@@ -135,9 +135,9 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     this.#notifyViews();
   }
 
-  /** Cost: none, since the cache tells when it was committed; 1 read should the cache have lost it. */
+  /** Cost: none, because the cache has the commit time; 1 read if the cache has lost it. */
   async _track(by: number, outcome: Promise<Committed>, key: string | undefined): Promise<void> {
-    // Of several attempts for one key, one after the other, one can count.
+    // Of several concurrent attempts with one key, one counts.
     if (key && this.#ownByKey.get(key)?.by === by) return;
     const own = this._incrementMade(by);
     if (key) this.#ownByKey.set(key, own);
@@ -145,12 +145,12 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     const sentAt = Date.now();
     try {
       const { _path, _at } = await outcome;
-      // It had counted before; or no view is left, so that it need not be told from what will be published.
+      // The key counted before; or no view is left that could show the increment.
       if (_at === null || !this.#stopCaching) throw _at;
-      // The timestamp is of the start of a commit, whose end is within the round trip.
+      // The timestamp is from the start of the commit, whose end is within the round trip.
       const start = micros(_at ?? (await this.#readTimestamp(_path)));
       this._incrementCommitted(own, start + Math.min(Math.abs(Date.now() - sentAt), MAX_COMMIT_MS) * 1_000);
-      // Every write is followed by a total that holds it. If none has come by then, the last one does.
+      // By then a total that includes the increment has been published. If none arrived, the last one includes it.
       setTimeout(() => {
         this._incrementCommitted(own, start);
         this.#notifyViews();
@@ -162,14 +162,14 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     this.#notifyViews();
   }
 
-  /** Of this write or of a later one on the same shard. */
+  /** Reads the server's timestamp of this write, or of a later one on the same shard. */
   async #readTimestamp(path: string): Promise<Timestamp> {
     const shard = doc(this.#counter.firestore, path);
     const snapshot = await getDocFromCache(shard).catch(() => getDoc(shard));
     return snapshot.get("at", { serverTimestamps: "previous" });
   }
 
-  /** Once for all that happens together, and not while the caller of an increment is still at it. */
+  /** Calls the views once for all changes of this turn of the event loop, after the code that made them. */
   #notifyViews(): void {
     this.#notifyTimer ??= setTimeout(() => {
       this.#notifyTimer = undefined;
