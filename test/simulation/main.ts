@@ -15,7 +15,7 @@ const USAGE = `Usage: npm run simulate:faults -- [options]
 
   --seeds N           number of seeds to run (default: 10000)
   --seed S            first seed; without --seeds, runs this seed alone and prints its history
-  --mutation "NAME"   runs the code with a mutation of test/simulation/mutations.ts
+  --mutation "NAME"   runs the code with a mutation of test/simulation/mutations
   --help              prints this help`;
 
 const values = readOptions();
