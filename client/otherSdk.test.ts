@@ -1,10 +1,10 @@
-/** A reference or a database of the web SDK in the hands of the server SDK, and the reverse: the built package refuses it. */
+/** The built package refuses a reference or a database of the web SDK in the server SDK, and the reverse. */
 import { Firestore as ServerFirestore } from "@google-cloud/firestore";
 import { initializeApp } from "firebase/app";
 import { getFirestore, terminate, writeBatch } from "firebase/firestore";
 import { afterAll, describe, expect, test } from "vitest";
 
-/** The functions of an entry, called as from JavaScript: with whatever arguments. */
+/** The functions of an entry, called with any arguments, as from JavaScript. */
 // biome-ignore lint/suspicious/noExplicitAny: the arguments are wrong on purpose
 type Api = any;
 
@@ -15,7 +15,7 @@ describe("a reference or a database of the other SDK", async () => {
   const serverDb = new ServerFirestore({ projectId: "demo-tally-other-sdk" });
   afterAll(() => Promise.all([terminate(webDb), serverDb.terminate()]));
 
-  /** Calls of every function that takes a reference; the batch is there to take an increment. */
+  /** Calls of every function with a reference. */
   const calls = (api: Api, ref: unknown, batch: unknown): Record<string, () => unknown> => ({
     incrementCounter: () => api.incrementCounter(ref),
     "incrementCounter with a key": () => api.incrementCounter(ref, 1, { key: "ada" }),
@@ -53,7 +53,7 @@ describe("a reference or a database of the other SDK", async () => {
   );
 
   test.each(Object.entries(calls(web, admin.counter(serverDb, "views:home"), writeBatch(webDb))))(
-    "is refused by %s of firestore-tally: by the Firestore SDK, with what it expects",
+    "is refused by the Firestore SDK in %s of firestore-tally",
     async (_name, call) => {
       await expect((async () => call())()).rejects.toMatchObject({ code: "invalid-argument" });
     },

@@ -1,4 +1,4 @@
-/** What the built package is, from outside: its public API, its size, and the parts that an app has to load. */
+/** The built package as an app sees it: its public API, its size and its imports. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
@@ -11,7 +11,7 @@ const { exports } = JSON.parse(read("client/package.json"));
 const entries = Object.keys(exports).map((entry) => (entry === "." ? "index" : entry.slice(2)));
 
 describe("the public API", () => {
-  test.each(entries)("of %s is the one in client/api; if the change is meant: npm run api", (entry) => {
+  test.each(entries)("of %s is that of client/api; to change it, run npm run api", (entry) => {
     expect(read(`client/types/api/${entry}.api.md`)).toBe(read(`client/api/${entry}.api.md`));
   });
 
@@ -22,7 +22,7 @@ describe("the public API", () => {
     for (const entry of entries) expect(read(`client/api/${entry}.api.md`)).not.toContain("(undocumented)");
   });
 
-  test("has the same names for the web and for servers, but for what only one of them can do", () => {
+  test("has the same names for the web and for servers, except functions of only one of them", () => {
     const names = (entry: string) =>
       new Set([...read(`client/api/${entry}.api.md`).matchAll(/^export function (\w+)/gm)].map(([, name]) => name));
     const [web, admin] = [names("index"), names("admin")];
@@ -37,7 +37,7 @@ describe("the public API", () => {
     ]);
   });
 
-  test("says of each function that does I/O what it costs, and shows an example", () => {
+  test("has an example of each function, and the cost of each that does I/O", () => {
     for (const entry of ["index", "admin"]) {
       const declarations = read(`client/dist/${entry}.d.ts`);
       const functions = [...declarations.matchAll(/\/\*\*((?:(?!\*\/).)*)\*\/\s*export declare function (\w+)/gs)];
@@ -52,7 +52,7 @@ describe("the public API", () => {
 
 describe("the size", () => {
   const sizes: { name: string; size: number; sizeLimit: number; passed: boolean }[] = JSON.parse(
-    // It fails when a budget is exceeded; which one, the tests below say.
+    // It exits with an error if a size exceeds its limit; the tests below report which one.
     spawnSync("size-limit", ["--json"], { encoding: "utf8" }).stdout,
   );
 
@@ -60,13 +60,13 @@ describe("the size", () => {
     expect(passed).toBe(true);
   });
 
-  test("is what the README says", () => {
+  test("is that of the README", () => {
     const claims = [...read("README.md").matchAll(/^\| .+ \| ([\d.]+) kB +\|$/gm)].map(([, kB]) => Number(kB));
     expect(claims).toEqual(sizes.map(({ size }) => Number((size / 1_000).toFixed(1))));
   });
 });
 
-test("the web entry loads nothing but firebase/firestore, the React entry nothing but this package and React", () => {
+test("the web entry imports only firebase/firestore, the React entry only this package and React", () => {
   const imports = (entry: string) =>
     [...new Set([...read(`client/dist/${entry}.js`).matchAll(/from "(.+?)"/g)].map(([, from]) => from))].sort();
   expect(imports("index")).toEqual(["firebase/firestore"]);
@@ -78,7 +78,7 @@ test("the web entry loads nothing but firebase/firestore, the React entry nothin
 describe("the command line", () => {
   const cli = read("client/dist/cli.js");
 
-  test("is one file that runs by itself, with nothing to load but Node's own modules", () => {
+  test("is one file, which imports only Node's own modules", () => {
     expect(cli.startsWith("#!/usr/bin/env node\n")).toBe(true);
     const imports = [...cli.matchAll(/(?:^|[;}\n])import\b[^;"']*["']([^"']+)["']/g)].map(([, from = ""]) => from);
     expect(imports).toContain("node:module");
@@ -87,7 +87,7 @@ describe("the command line", () => {
     expect({ bin, dependencies }).toEqual({ bin: { "firestore-tally": "dist/cli.js" }, dependencies: undefined });
   });
 
-  test("is small for what it brings along, and brings their licenses", () => {
+  test("has less than 250 kB, and the licenses of its dependencies", () => {
     expect(Buffer.byteLength(cli)).toBeLessThan(250_000);
     const licenses = read("client/dist/cli.licenses.txt");
     for (const name of ["@clack/prompts", "cli-progress", "cli-table3", "commander"]) {
@@ -96,9 +96,9 @@ describe("the command line", () => {
   });
 });
 
-test("nothing happens at import", () => {
+test("the import of the package has no side effects", () => {
   expect(JSON.parse(read("client/package.json")).sideEffects).toBe(false);
-  // Tree-shaken down to nothing, a bundle of the entry is empty.
+  // Without side effects, the bundle of an unused import is empty.
   const bundle = execFileSync("esbuild", ["--bundle", "--minify", "--format=esm", "--external:firebase/*"], {
     input: 'import {} from "./client/dist/index.js"; import * as all from "./client/dist/index.js";',
     encoding: "utf8",

@@ -1,4 +1,4 @@
-/** A buffered counter, in a real browser: many increments, few writes, and none held back by a page that is hidden. */
+/** A buffered counter in a real browser: many increments become few writes, and a hidden page writes at once. */
 import { readFileSync } from "node:fs";
 import { initializeTestEnvironment, type RulesTestEnvironment } from "@firebase/rules-unit-testing";
 import { collection, type Firestore, getDocs } from "firebase/firestore";
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { until } from "../../testkit/until.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
 
-/** A project of its own: its rules accept larger steps, and no functions watch it. */
+/** A separate project, whose rules accept larger amounts and which has no functions. */
 const project = "demo-tally-buffer";
 const HOUR = 3_600_000;
 
@@ -35,7 +35,7 @@ test("50 increments show at once and become 1 write", async () => {
   expect(tab.problems).toEqual([]);
 });
 
-test("a tab that is hidden writes what it holds back", async () => {
+test("a tab that becomes hidden writes its buffer", async () => {
   const id = "scrolls:hidden";
   const tab = await open(id, HOUR);
   await click(tab, 50);
@@ -65,7 +65,7 @@ async function click({ page }: Tab, times: number): Promise<void> {
   );
 }
 
-/** What the shards say, past the rules. */
+/** Reads the shards without the rules. */
 async function written(id: string): Promise<{ count: number; writes: number }> {
   const sum = { count: 0, writes: 0 };
   await environment.withSecurityRulesDisabled(async (context) => {

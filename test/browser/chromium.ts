@@ -1,6 +1,6 @@
 /**
- * A real Chromium for tests: pages are bundled as an app's bundler would, from the built package, and reach the
- * emulators themselves. Every browser has a profile of its own, which a restart keeps.
+ * A real Chromium for tests. Its pages are bundled from the built package, as in an app, and connect to the emulators. Each
+ * browser has a separate profile, which a restart keeps.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ export interface Tab {
   readonly problems: readonly string[];
   /** How many watches of a document this page has at the server. */
   watches(path: string): number;
-  /** Clicks the button with an id, be the tab in front or not: without waiting for frames, which others do not draw. */
+  /** Clicks the button with an id, also in a background tab: without waiting for frames, which such tabs do not draw. */
   click(id: string): Promise<void>;
   /** Waits until the element with an id has exactly this text. */
   shows(id: string, text: string | number): Promise<void>;
@@ -28,23 +28,23 @@ export interface Tab {
 export interface Browser {
   readonly context: BrowserContext;
   /**
-   * Opens a page in a tab of its own, until the end of the test. More than two at a time cannot reach the emulator:
-   * each keeps two of the six connections open that Chromium has for one host.
+   * Opens a page in a new tab, until the end of the test. At most two tabs at a time can reach the emulator, because each
+   * keeps two connections open and Chromium has six for one host.
    *
    * @param name        of `pages/<name>.ts`
-   * @param parameters  what the page finds in its address
-   * @param html        what the server has rendered into its `#root`
+   * @param parameters  the query parameters of its address
+   * @param html        the server-rendered content of its `#root`
    */
   open(name: string, parameters?: Record<string, string>, html?: string): Promise<Tab>;
-  /** Opens an address as it is, in a tab like the others. */
+  /** Opens an address in a new tab, until the end of the test. */
   visit(address: string): Promise<Tab>;
-  /** Ends the browser and starts it again on the same profile. What was open is not opened again. */
+  /** Ends the browser and starts it again with the same profile, without its tabs. */
   restart(): Promise<void>;
 }
 
 const TIMEOUT_MS = 20_000;
 
-/** No graphics, no sandbox (which root does not have), and no traffic of its own. */
+/** No graphics, no sandbox (root has none), and no network traffic of the browser itself. */
 const ARGUMENTS = [
   "--headless",
   "--no-sandbox",
@@ -56,7 +56,7 @@ const ARGUMENTS = [
   "--disable-sync",
 ];
 
-/** A browser for the tests of a file: starts before the first, ends after the last, loses its tabs after each. */
+/** A browser for the tests of a file: starts before the first test, ends after the last, closes its tabs after each. */
 export function browserForTests(): Browser {
   const profile = mkdtempSync(join(tmpdir(), "tally-chromium-"));
   const tabs = new Set<Page>();
@@ -108,7 +108,7 @@ export function browserForTests(): Browser {
 function observe(page: Page): Tab {
   const problems: string[] = [];
   page.on("console", (message) => {
-    // A refused write closes the SDK's channel. Now and then it asks for it once more, is told so, and opens another.
+    // A refused write closes the SDK's channel. Sometimes the SDK uses it once more, gets an error, and opens another.
     if (/\/google\.firestore\.v1\.Firestore\//.test(message.location().url)) return;
     if (["error", "warning"].includes(message.type())) problems.push(message.text());
   });

@@ -8,7 +8,7 @@ import { expectTruth } from "./story.ts";
 
 const browser = browserForTests();
 
-test("a click shows at once, before the server has it, and is in the published total later", async () => {
+test("a click shows at once, before the server has it, and in the published total later", async () => {
   const id = "clicks:one";
   const tab = await browser.open("button", { id });
   await tab.shows("total", 0);
@@ -34,7 +34,7 @@ test("a click shows at once, before the server has it, and is in the published t
   expect(tab.problems).toEqual([]);
 });
 
-test("two tabs agree, and neither ever shows a total that dips or exceeds what was clicked", async () => {
+test("two tabs show the same total in the end, and never one that falls or exceeds the clicks", async () => {
   const id = "clicks:two";
   const [left, right] = [await browser.open("button", { id }), await browser.open("button", { id })];
   await Promise.all([left.shows("total", 0), right.shows("total", 0)]);

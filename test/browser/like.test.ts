@@ -1,4 +1,4 @@
-/** A like button, in a real browser: keyed by the uid of an anonymous user. */
+/** A like button in a real browser, with the uid of an anonymous user as key. */
 import { expect, test } from "vitest";
 import { admin } from "../../testkit/clients.ts";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
@@ -8,7 +8,7 @@ import { readStory } from "./story.ts";
 
 const browser = browserForTests();
 
-test("like, unlike, like; after a reload it is still liked, by the same user, and counted once", async () => {
+test("like, unlike, like: after a reload the same user still likes, and counts once", async () => {
   const id = "likes:post1";
   const tab = await browser.open("like", { id });
   await tab.shows("liked-before", "false");
@@ -42,7 +42,7 @@ test("like, unlike, like; after a reload it is still liked, by the same user, an
   expect(tab.problems).toEqual([]);
 });
 
-test("a double click on like counts once, and never shows two", async () => {
+test("a double click on like counts once, and the total never shows 2", async () => {
   const id = "likes:post2";
   const tab = await browser.open("like", { id });
   await tab.shows("total", 0);
@@ -56,7 +56,7 @@ test("a double click on like counts once, and never shows two", async () => {
   expect(Math.max(...(await totals(tab)))).toBe(1);
 });
 
-test("a double click on unlike takes one like back, and never shows less than none", async () => {
+test("a double click on unlike undoes one like, and the total never shows less than 0", async () => {
   const id = "likes:post3";
   const tab = await browser.open("like", { id });
   await tab.shows("total", 0);
@@ -73,7 +73,7 @@ test("a double click on unlike takes one like back, and never shows less than no
   expect(Math.min(...(await totals(tab)))).toBe(0);
 });
 
-/** The second click comes before anything of the first is known. */
+/** Clicks a second time before the first click has any effect. */
 async function doubleClick({ page }: Tab, id: string): Promise<void> {
   await page.$eval(`#${id}`, (button) => {
     (button as HTMLElement).click();

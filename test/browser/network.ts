@@ -1,14 +1,14 @@
-/** What passes between a page and the Firestore emulator: held back, counted. */
+/** The traffic between a page and the Firestore emulator: delayed, cut, or counted. */
 import type { Page } from "playwright-core";
 
 const firestore = `http://${process.env.FIRESTORE_EMULATOR_HOST}/**`;
 
-/** Holds whatever a page sends to Firestore from now on. What Firestore sends still arrives. @returns lets it go */
+/** Delays all requests of a page to Firestore from now on; responses still arrive. @returns sends the requests */
 export function holdFirestore(page: Page): Promise<() => void> {
   return hold(page, firestore);
 }
 
-/** The same for any addresses. */
+/** Delays all requests of a page to the addresses from now on. @returns sends the requests */
 export async function hold(page: Page, addresses: string): Promise<() => void> {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
@@ -21,12 +21,12 @@ export async function hold(page: Page, addresses: string): Promise<() => void> {
   return release;
 }
 
-/** Reads along which targets a page adds and removes. @returns how many watches of a document it has now */
+/** Follows the watches that a page adds and removes. @returns the current number of watches of a document */
 export function countWatches(page: Page): (path: string) => number {
   const targets = new Map<number, string>();
   page.on("request", (request) => {
     if (!request.url().includes("google.firestore.v1.Firestore/Listen/channel")) return;
-    // The next stream, as after a sign-in, begins anew.
+    // The next stream, for example after a sign-in, starts without watches.
     if (request.url().includes("TYPE=terminate")) targets.clear();
     for (const [name, value] of new URLSearchParams(request.postData() ?? "")) {
       if (!/^req\d+___data__$/.test(name)) continue;
@@ -38,7 +38,7 @@ export function countWatches(page: Page): (path: string) => number {
   return (path) => [...targets.values()].filter((document) => document.endsWith(`/documents/${path}`)).length;
 }
 
-/** Takes Firestore away from a page, but not the server that the page comes from. @returns gives it back */
+/** Cuts a page off from Firestore, but not from its own web server. @returns ends the cut */
 export async function cutFirestore(page: Page): Promise<() => Promise<void>> {
   await page.route(firestore, (route) => route.abort());
   return () => page.unroute(firestore);

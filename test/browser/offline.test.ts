@@ -1,4 +1,4 @@
-/** A browser without a network, whose Firestore keeps what it has to send on disk. */
+/** A browser without a network, whose Firestore stores its writes on disk. */
 import { expect, test } from "vitest";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
@@ -7,7 +7,7 @@ import { cutFirestore } from "./network.ts";
 
 const browser = browserForTests();
 
-test("increments made offline show as pending, survive a reload offline, and arrive exactly once, later", async () => {
+test("increments made offline show as pending, survive a reload, and count exactly once when online again", async () => {
   const id = "offline:reload";
   const tab = await clicksOffline(id, 5);
   await tab.shows("total", 5);
@@ -15,7 +15,7 @@ test("increments made offline show as pending, survive a reload offline, and arr
   await tab.shows("under-way", 5);
   await tab.shows("succeeded", 0);
 
-  // The page comes from its server, as it would from a service worker; Firestore stays out of reach.
+  // The page is served, as by a service worker, but Firestore is still cut off.
   const reconnect = await cutFirestore(tab.page);
   await browser.context.setOffline(false);
   await tab.page.reload();
@@ -50,7 +50,7 @@ test("increments made offline survive the end of the browser", async () => {
   expect(await sumOfShards(id)).toBe(6);
 });
 
-/** Loads a page, takes its network away, and clicks. Resolves once all is on disk. */
+/** Loads a page, cuts its network, and clicks. Resolves when all writes are on disk. */
 async function clicksOffline(id: string, times: number): Promise<Tab> {
   const tab = await browser.open("button", { id, persistent: "" });
   await tab.shows("total", 0);

@@ -35,7 +35,7 @@ test("a click shows at once, as pending, and the total is published later", asyn
   expect(tab.problems).toEqual([]);
 });
 
-test("one watch while mounted, however many components; none after, and no more renders", async () => {
+test("any number of mounted components share one watch, which ends with them, and with it the renders", async () => {
   const id = "react:mount";
   const tab = await browser.open("react", { id });
   await increment(id, 1);
@@ -61,7 +61,7 @@ test("one watch while mounted, however many components; none after, and no more 
   expect(tab.problems).toEqual([]);
 });
 
-test("what was clicked is still shown, as pending, when the component comes back", async () => {
+test("a pending click is still shown when the component is mounted again", async () => {
   const id = "react:remount";
   const tab = await browser.open("react", { id });
   await tab.shows("total", 0);
@@ -78,7 +78,7 @@ test("what was clicked is still shown, as pending, when the component comes back
   await tab.shows("total", 1);
 });
 
-test("a click before the first total is pending, and counts once the total is there", async () => {
+test("a click before the first total is pending, and is in the total when it arrives", async () => {
   const [id, other] = ["react:loaded", "react:loading"];
   const tab = await browser.open("react", { id, other });
   await tab.shows("total", 0);
@@ -99,7 +99,7 @@ test("a click before the first total is pending, and counts once the total is th
   expect(tab.problems).toEqual([]);
 });
 
-test("useIncremented is unknown without a key, then follows the clicks of the user at once", async () => {
+test("useIncremented is undefined without a key, then follows the clicks of the user at once", async () => {
   const id = "likes:react";
   const tab = await browser.open("reactLike", { id });
   await tab.shows("liked", "undefined");
@@ -135,7 +135,7 @@ test("useIncremented ends its watch with the component, and reports a watch that
   await until(() => tab.watches(`counters/${id}/entries/${key}`) === 0, "the first watch to end");
 });
 
-test("another ref shows the other counter, and only that is watched", async () => {
+test("with another ref, a component shows and watches only the other counter", async () => {
   const [id, other] = ["react:this", "react:other"];
   await Promise.all([increment(id, 2), increment(other, 3)]);
   const tab = await browser.open("react", { id, other });
@@ -154,7 +154,7 @@ test("another ref shows the other counter, and only that is watched", async () =
   expect(tab.problems).toEqual([]);
 });
 
-test("an increment that the rules refuse is taken back, and told; the next success clears it", async () => {
+test("a refused increment leaves the total and sets the error, until the next success", async () => {
   const id = "react:refused";
   await increment(id, 2);
   const tab = await browser.open("react", { id });
@@ -173,7 +173,7 @@ test("an increment that the rules refuse is taken back, and told; the next succe
   expect(tab.problems).toEqual([]);
 });
 
-test("what the server rendered is taken over as it is, then kept up to date", async () => {
+test("the server-rendered total is hydrated without changes, then updated", async () => {
   const id = "react:hydrated";
   await increment(id, 2);
   const app = createElement(Counted, { of: counter(others.db, id), initialTotal: 2 });
@@ -189,7 +189,7 @@ test("what the server rendered is taken over as it is, then kept up to date", as
   expect(tab.problems).toEqual([]);
 });
 
-/** Increments by others. Resolves once the total with them is published. */
+/** Increments of another client. Resolves when the total with them is published. */
 async function increment(id: string, times: number): Promise<void> {
   const before = (await readPublished(id))?.total ?? 0;
   await Promise.all(Array.from({ length: times }, () => incrementCounter(counter(others.db, id))));

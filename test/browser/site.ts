@@ -1,4 +1,4 @@
-/** The web server of a test: bundles a page when it is first asked for, with the addresses of the emulators. */
+/** The web server of a test. It bundles a page at the first request, with the addresses of the emulators. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -51,7 +51,7 @@ async function bundle(name: string): Promise<string> {
     target: "es2022",
     logLevel: "warning",
     define: Object.fromEntries(Object.entries(environment).map(([n, v]) => [`process.env.${n}`, JSON.stringify(v)])),
-    // The project's own settings would take `firestore-tally` from its source. Here it is what is shipped.
+    // Without the project's settings, `firestore-tally` is the built package and not its source.
     tsconfigRaw: {},
   });
   return outputFiles[0]?.text ?? "";

@@ -1,4 +1,4 @@
-/** What people saw, held against what was true. */
+/** Compares the totals that pages showed with the increments that were made. */
 import { expect } from "vitest";
 import type { Tab } from "./chromium.ts";
 import type { Event } from "./pages/story.ts";
@@ -8,8 +8,8 @@ export function readStory({ page }: Tab): Promise<Event[]> {
 }
 
 /**
- * While no increment is taken back, no total that was shown is lower than one before it, and none is higher than what
- * had been added by then, on any of the pages. A page holds at least what it added itself.
+ * Without refusals and undos, no shown total is lower than an earlier one, higher than the increments of all pages so far, or
+ * lower than the increments of its own page.
  */
 export async function expectTruth(...tabs: Tab[]): Promise<void> {
   const stories = await Promise.all(tabs.map(readStory));

@@ -1,4 +1,4 @@
-/** Bad input is refused before any I/O: by every function of the client, with an error that says what to do. */
+/** Every function of the web client refuses invalid arguments before any I/O, with an error that says what to do. */
 import { writeBatch } from "firebase/firestore";
 import {
   CounterError,
@@ -24,7 +24,7 @@ afterAll(async () => {
   meter.close();
 });
 
-/** Whether the call throws or rejects is its own affair. */
+/** The call may throw or reject. */
 async function expectRefused(call: () => unknown, code: CounterErrorCode): Promise<void> {
   const error = await (async () => call())().then(
     () => expect.unreachable("it was accepted"),
@@ -47,7 +47,7 @@ test.each(["", "a/b", "__x__", 5])("the collection %j is refused", async (collec
 });
 
 test.each([0, -0, Number.NaN, Number.POSITIVE_INFINITY, -Number.POSITIVE_INFINITY, "1", null, 1n, {}, [1]])(
-  "an increment by %s is refused, alone and in a batch",
+  "an increment by %s is refused, alone, in a batch and prepared",
   async (by) => {
     const ref = counter(db, "views:home");
     await expectRefused(() => incrementCounter(ref, by as number), "counter/invalid-amount");
@@ -56,7 +56,7 @@ test.each([0, -0, Number.NaN, Number.POSITIVE_INFINITY, -Number.POSITIVE_INFINIT
   },
 );
 
-test.each(["", "a/b", ".", 5, null, {}])("the key %j is refused, by whatever takes one", async (bad) => {
+test.each(["", "a/b", ".", 5, null, {}])("the key %j is refused by every function with a key", async (bad) => {
   const ref = counter(db, "likes:post42");
   const key = bad as string;
   await expectRefused(() => incrementCounter(ref, 1, { key }), "counter/invalid-key");
@@ -75,7 +75,7 @@ test.each([{ from: new Date(Number.NaN) }, { to: "today" }, { step: "week" }, { 
   },
 );
 
-test("good input does reach Firestore through this meter", async () => {
+test("valid arguments reach Firestore, so the meter of these tests works", async () => {
   await incrementCounter(counter(db, "views:good-input"));
   expect(meter.usage.writes).toBe(1);
 });

@@ -1,4 +1,4 @@
-/** The web client: offline, and on which shards it writes. */
+/** The web client offline, the shards it writes, and the removal of old marks. */
 import { disableNetwork, enableNetwork, writeBatch } from "firebase/firestore";
 import { Timestamp } from "firebase-admin/firestore";
 import { counter, getExactCounter, incrementCounter, incrementCounterIn, onCounter } from "firestore-tally";
@@ -7,7 +7,7 @@ import { admin, client } from "../../testkit/clients.ts";
 import { sumOfShards } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
-test("increments made offline are kept, hang nothing, and arrive once, later", async () => {
+test("increments made offline do not block others, and count once when the client is online again", async () => {
   const id = "offline:phone";
   const phone = client();
   const ref = counter(phone.db, id);
@@ -29,7 +29,7 @@ test("increments made offline are kept, hang nothing, and arrive once, later", a
   await phone.close();
 });
 
-test("increments spread over as many shards as the counter has", async () => {
+test("increments use as many shards as the counter has", async () => {
   const id = "spread:wide";
   await admin.doc(`counters/${id}`).set({ total: 0, shardCount: 40, writes: 0, rate: 0, asOf: Timestamp.now() });
   const writer = client();
@@ -42,9 +42,9 @@ test("increments spread over as many shards as the counter has", async () => {
   await writer.close();
 });
 
-describe("old marks are removed by one increment in 128", () => {
+describe("one increment in 128 removes old marks", () => {
   afterEach(() => vi.restoreAllMocks());
-  /** Shard 0 with a window that is too old to matter and one that is not. @returns the windows that it has */
+  /** Creates shard 0 with an expired window and a current one. @returns reads its windows */
   async function marked(id: string): Promise<() => Promise<string[]>> {
     const shard = admin.doc(`counters/${id}/shards/0`);
     const now = Timestamp.now();
@@ -59,7 +59,7 @@ describe("old marks are removed by one increment in 128", () => {
   }
   const isThatOne = () => vi.spyOn(Math, "random").mockReturnValue(0);
 
-  test("whether it is committed or refused", async () => {
+  test("if it is committed, and if it is refused", async () => {
     const writer = client();
     for (const by of [1, 2]) {
       const id = `marks:by${by}`;
@@ -72,7 +72,7 @@ describe("old marks are removed by one increment in 128", () => {
     await writer.close();
   });
 
-  test("also if it is one of the app's own batch", async () => {
+  test("if it is in a batch of the app", async () => {
     const writer = client();
     const old = await marked("marks:batch");
     isThatOne();

@@ -1,4 +1,4 @@
-/** What an increment that the rules refuse says: which policy function of `firestore.rules` to look at, and what to pass. */
+/** The error of a refused increment names the policy functions of `firestore.rules` for its case, and what to pass. */
 import { type CounterRef, counter, incrementCounter } from "firestore-tally";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { client, signIn } from "../../testkit/clients.ts";

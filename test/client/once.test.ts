@@ -1,6 +1,6 @@
 /**
- * Keyed increments as users make them: signed in, the rules on, and connections that break at the worst moment.
- * `TALLY_SEED=…` repeats the random choices, though not their timing.
+ * Keyed increments of signed-in users, with the rules, over connections that are cut between commit and acknowledgement.
+ * `TALLY_SEED=…` repeats the random choices, but not their timing.
  */
 import { connectAuthEmulator, getAuth, signInWithCustomToken } from "firebase/auth";
 import { disableNetwork, enableNetwork, writeBatch } from "firebase/firestore";
@@ -23,11 +23,11 @@ import { until } from "../../testkit/until.ts";
 const SEED = Number(process.env.TALLY_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const CLIENTS = 140;
 const ACTIONS_EACH = 6;
-/** Of the actions that change anything. */
+/** The share of the changing actions whose connection is cut. */
 const SHARE_CUT = 0.3;
 /** The emulator's snapshots may miss commits of the last few milliseconds (see backend.ts). */
 const MARGIN = 100;
-/** Clients that are started at once. */
+/** How many clients start at the same time. */
 const STARTED_TOGETHER = 20;
 
 beforeAll(() => console.log(`once: TALLY_SEED=${SEED}`));
@@ -42,7 +42,7 @@ interface Device {
 const devices: Device[] = [];
 afterAll(closeDevices, 60_000);
 
-/** @param uid  whose device it is; left out, a new anonymous user's */
+/** @param uid  the user of the device; default: a new anonymous user */
 async function device(uid?: string): Promise<Device> {
   const proxy = await cuttingProxy(process.env.FIRESTORE_EMULATOR_HOST as string);
   const app = client(proxy.address);
@@ -71,11 +71,11 @@ let made = 0;
 /** The counter of a post without likes. */
 const newPost = () => `likes:post-${process.pid}-${made++}`;
 
-/** One whose counter is spread over some shards already, so that devices rarely choose the same. */
+/** A post whose counter has several shards, so that devices rarely choose the same shard. */
 async function newBusyPost(shardCount = 8): Promise<string> {
   const id = newPost();
   const asOf = Timestamp.now();
-  // Reserved, so that no publish takes the shards back.
+  // With a reservation, so that no publish lowers the shard count.
   const reservation = { shards: shardCount, until: Timestamp.fromMillis(asOf.toMillis() + 3_600_000) };
   await admin.doc(`counters/${id}`).set({ total: 0, writes: 0, group: "likes", shardCount, asOf, reservation });
   return id;
@@ -93,7 +93,7 @@ async function entries(id: string): Promise<number> {
   return (await admin.collection(`counters/${id}/entries`).get()).size;
 }
 
-/** @returns the sum of the shards and the number of entries, of one instant */
+/** @returns the sum of the shards and the number of entries, at one instant */
 async function snapshot(id: string): Promise<[sum: number, entries: number]> {
   const readTime = Timestamp.fromMillis(Date.now() - MARGIN);
   return await admin.runTransaction(
@@ -107,10 +107,10 @@ async function snapshot(id: string): Promise<[sum: number, entries: number]> {
 }
 
 /**
- * Lets a device like, and cuts its connection after the commit, before the acknowledgement. Its stream of writes is opened
- * before, since the handshake must not be withheld; a refused write, such as a replay, closes it again.
+ * Lets a device like, and cuts its connection between commit and acknowledgement. The stream of writes is opened before,
+ * because its handshake must not be withheld; a refused write, such as a replay, closes the stream again.
  *
- * @returns whether it was committed before the cut: a busy server may ask to try again, which is withheld, too
+ * @returns whether the like was committed before the cut: a busy server may ask for a retry, which is withheld, too
  */
 async function likeCut(device: Device, id: string): Promise<boolean> {
   await openStream(device);
@@ -122,10 +122,10 @@ async function likeCut(device: Device, id: string): Promise<boolean> {
   return committed;
 }
 
-/** As `likeCut`, on a device that watches the entry: its read must not be withheld either. */
+/** As `likeCut`, on a device that watches the entry, because the read of the entry must not be withheld either. */
 async function unlikeCut(device: Device, id: string): Promise<boolean> {
   const heart = await showHeart(device, id);
-  // Answered by the server, and from then on by the watch.
+  // The server answers the first time, the watch from then on.
   await until(async () => (await hasIncremented(on(device, id), device.uid)) && heart.isFilled(), "the heart to fill");
   await openStream(device);
   device.proxy.withhold();
@@ -145,7 +145,7 @@ async function happensSoon(condition: () => Promise<boolean>): Promise<boolean> 
   );
 }
 
-/** Any write that is accepted, and goes through the SDK's queue, as those of keys do. */
+/** An accepted write through the SDK's queue, which writes with keys use, too. */
 async function openStream({ client: { db }, uid }: Device): Promise<void> {
   const batch = writeBatch(db);
   incrementCounterIn(batch, counter(db, `opened:${uid}`));
@@ -172,8 +172,8 @@ function uniform(seed: number): () => number {
   };
 }
 
-test(`I8: ${CLIENTS} users like and unlike at random, cut off at random: the total is those who like it`, async () => {
-  // With fewer shards the emulator's locks would be what is tested.
+test(`I8: ${CLIENTS} users like and unlike at random, with random cuts: the total is the number of users who like`, async () => {
+  // With fewer shards, the test would measure the locks of the emulator.
   const id = await newBusyPost(100);
   const start = performance.now();
   const crowd: Device[] = [];
@@ -242,7 +242,7 @@ describe("I8: one user on two devices", () => {
   });
   const both = () => [phone, laptop] as [Device, Device];
 
-  test("I8: likes at the same time on both: counts once, both calls resolve", async () => {
+  test("I8: simultaneous likes on both count once, and both calls resolve", async () => {
     for (let round = 0; round < 15; round++) {
       const id = await newBusyPost();
       await Promise.all(both().map((device) => like(on(device, id), device)));
@@ -250,7 +250,7 @@ describe("I8: one user on two devices", () => {
     }
   });
 
-  test("I8: likes and unlikes on both at once: the total is the number of entries, whichever won", async () => {
+  test("I8: simultaneous likes and unlikes on both: the total is the number of entries, in whatever order", async () => {
     const random = uniform(SEED);
     const refused: string[] = [];
     for (let round = 0; round < 15; round++) {
@@ -270,7 +270,7 @@ describe("I8: one user on two devices", () => {
     expect(refused.filter((code) => code !== "counter/permission-denied")).toEqual([]);
   });
 
-  test("I8: a like that was committed, but not heard of, is replayed: success, counted once", async () => {
+  test("I8: the replay of a committed like whose acknowledgement was lost: success, counted once", async () => {
     const [device] = both();
     for (let round = 0; round < 5; round++) {
       const id = await newBusyPost();
@@ -279,7 +279,7 @@ describe("I8: one user on two devices", () => {
     }
   });
 
-  test("I8: an unlike that was committed, but not heard of, is replayed: success, counted once", async () => {
+  test("I8: the replay of a committed unlike whose acknowledgement was lost: success, counted once", async () => {
     const [device] = both();
     for (let round = 0; round < 5; round++) {
       const id = await newBusyPost();
@@ -289,7 +289,7 @@ describe("I8: one user on two devices", () => {
     }
   });
 
-  test("I8: likes offline, then unlikes offline, then comes online: counts 0, both calls resolve", async () => {
+  test("I8: a like and an unlike made offline count 0 when the device is online again, and both calls resolve", async () => {
     const [device] = both();
     const { db } = device.client;
     const id = await newBusyPost();

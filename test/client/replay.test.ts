@@ -1,6 +1,6 @@
 /**
  * A connection cut between a commit and its acknowledgement: the SDK cannot know that the write was committed and sends
- * it again. A bare `increment` then counts twice; ours must not.
+ * it again. A bare `increment` then counts twice; an increment of Tally must not.
  */
 import { readFileSync } from "node:fs";
 import { initializeTestEnvironment } from "@firebase/rules-unit-testing";
@@ -30,7 +30,7 @@ const CLIENTS = 10;
 const CUTS_EACH = 10;
 
 /**
- * Lets several clients write, and cuts each one's connection after each commit, before the acknowledgement.
+ * Lets several clients write, and cuts the connection of each between each commit and its acknowledgement.
  *
  * @param write      one write of a client; resolves when it is acknowledged
  * @param committed  how much of a client's writes the server has committed
@@ -47,7 +47,7 @@ async function cutAfterEachCommit(
       const proxy = await cuttingProxy(firestoreHost);
       const victim = client(proxy.address, project);
       for (let cut = 0; cut < CUTS_EACH; cut++) {
-        // Opens the stream again, whose handshake must not be withheld.
+        // Opens the stream again, because its handshake must not be withheld.
         await write(victim, n);
         acknowledged++;
         const before = await committed(n);
@@ -65,7 +65,7 @@ async function cutAfterEachCommit(
   return acknowledged;
 }
 
-test(`${CLIENTS * CUTS_EACH} cuts between commit and acknowledgement: acknowledged = counted, 0 double`, async () => {
+test(`${CLIENTS * CUTS_EACH} cuts between commit and acknowledgement: all acknowledged writes count, none twice`, async () => {
   const id = (n: number) => `replay:client${n}`;
   const acknowledged = await cutAfterEachCommit(
     undefined,
@@ -99,7 +99,7 @@ test("several increments in flight when the connection is cut: none counts twice
   await proxy.close();
 }, 60_000);
 
-describe("a shard that several hundred write at once", () => {
+describe("a shard with several hundred simultaneous writers", () => {
   const PROJECT = `demo-tally-crowd-${process.pid}`;
   const VICTIMS = 12;
   const CROWD = 300;
@@ -134,7 +134,7 @@ describe("a shard that several hundred write at once", () => {
     return status === 200;
   }
 
-  test(`I5: ${CROWD} others write before ${VICTIMS} cut connections come back: none counts twice`, async () => {
+  test(`I5: ${CROWD} other writes before the replays of ${VICTIMS} cut connections: none counts twice`, async () => {
     const path = shardOf("crowd");
     const victims = await Promise.all(
       Array.from({ length: VICTIMS }, async () => {
@@ -161,7 +161,7 @@ describe("a shard that several hundred write at once", () => {
     }
     for (const { proxy } of victims) proxy.cut();
     const outcomes = await Promise.allSettled(underWay);
-    // A batch of the caller's own reports the refused replay as it is.
+    // In the caller's own batch, the refused replay is an error.
     const refused = outcomes.filter((one) => one.status === "rejected" && one.reason.code === "permission-denied");
     expect(refused).toHaveLength(VICTIMS);
     expect(accepted).toBeGreaterThan(CROWD / 2);
@@ -169,7 +169,7 @@ describe("a shard that several hundred write at once", () => {
     await Promise.all(victims.flatMap(({ client, proxy }) => [client.close(), proxy.close()]));
   }, 110_000);
 
-  test("is at most 4 kB large at one write a second, though no batch tidies it for ten minutes", async () => {
+  test("has at most 4 kB at one write a second, without a removal of marks for ten minutes", async () => {
     const path = shardOf("slow");
     const start = Date.now();
     let accepted = 0;
@@ -180,9 +180,9 @@ describe("a shard that several hundred write at once", () => {
     expect(size).toBeLessThanOrEqual(4_000);
   }, 60_000);
 
-  test("is at most 64 kB large at 100 writes a second, once it is tidied", async () => {
+  test("has at most 64 kB at 100 writes a second, after a removal of old marks", async () => {
     const path = shardOf("fast");
-    // As two times round leave it: each window has the marks of a quarter of a minute, and is that much older than the next.
+    // The state after eight minutes: each window has the marks of 15 seconds, and is 15 seconds older than the next one.
     const now = Date.now();
     const windows = Array.from({ length: MARK_WINDOWS }, (_, n) => {
       const at = new Date(now - (MARK_WINDOWS - 1 - n) * MARK_WINDOW_MILLIS).toISOString();
@@ -220,7 +220,7 @@ function sizeOf(path: string, fields: Fields = {}): number {
   return path.split("/").reduce((sum, id) => sum + text(id), 16) + map(fields);
 }
 
-/** The same with Firestore's own increment, in a project whose rules allow everything. */
+/** The same cuts with Firestore's own increment, in a project whose rules allow everything. */
 const BARE = "demo-tally-bare";
 const bareAdmin = new Firestore({ projectId: BARE });
 
@@ -231,7 +231,7 @@ beforeAll(async () => {
 });
 afterAll(() => bareAdmin.terminate());
 
-test("a bare increment counts twice in the same harness: it bites", async () => {
+test("a bare increment counts twice under the same cuts, so these tests can fail", async () => {
   const counted = async (n: number) => (await bareAdmin.doc(`bare/${n}`).get()).get("count") ?? 0;
   const acknowledged = await cutAfterEachCommit(
     BARE,
@@ -248,7 +248,7 @@ async function total(clients: number, counted: (n: number) => Promise<number>): 
   return sums.reduce((all, one) => all + one, 0);
 }
 
-test("a write that was sent twice on the way, committed and then refused as contended, counts once", async () => {
+test("a write that is sent twice, committed and then refused as contended, counts once", async () => {
   const id = "replay:resent";
   const direct = new GrpcClient(firestoreHost, credentials.createInsecure());
   const raw = (bytes: Buffer) => bytes;

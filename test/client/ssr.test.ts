@@ -11,7 +11,7 @@ import { Liked } from "../browser/pages/Liked.ts";
 const server = client();
 afterAll(() => server.close());
 
-test("useCounter renders the total it is given, useIncremented renders as unknown; neither touches the network", async () => {
+test("useCounter renders its initial total, useIncremented renders undefined, and neither uses the network", async () => {
   const of = counter(server.db, "ssr:page");
   const render = (initialTotal?: number) =>
     renderToString(createElement(StrictMode, null, createElement(Counted, { of, initialTotal })));

@@ -9,13 +9,13 @@ const phone = client();
 const others = client();
 afterAll(() => Promise.all([phone.close(), others.close()]));
 
-/** What a subscriber is told. */
+/** Records the states that a subscriber receives. */
 function recorder() {
   const told: CounterState[] = [];
   return { told, next: (state: CounterState) => void told.push(state) };
 }
 
-test("subscribe calls at once: with nothing at first, then with what is known", async () => {
+test("subscribe calls back at once with an empty state, then with the first snapshot", async () => {
   const store = counterStore(counter(phone.db, "store:now"));
   expect(get(store)).toEqual({});
   const first = recorder();
@@ -44,7 +44,7 @@ test("a derived store follows the total", async () => {
   expect([...new Set(labels)]).toEqual(["…", "0 views", "1 views", "2 views"]);
 });
 
-test("subscribers share one watch, which ends with the last of them and starts again with the next", async () => {
+test("subscribers share one watch, which ends with the last subscriber and starts again with the next", async () => {
   const ref = counter(phone.db, "store:shared");
   const store = counterStore(ref);
   const [a, b, c] = [recorder(), recorder(), recorder()];
@@ -54,7 +54,7 @@ test("subscribers share one watch, which ends with the last of them and starts a
   const stopTwin = store.subscribe(b.next);
   const total = (of: typeof a) => of.told.at(-1)?.total;
   await until(() => total(a) === 0, "the first total");
-  // A watch makes objects of its own: with one each, these would be equal, not the same.
+  // Two watches would have equal objects, not the same one.
   expect(b.told.at(-1)).toBe(a.told.at(-1));
   expect(b.told).toEqual([{}, {}, a.told.at(-1), a.told.at(-1)]);
 
@@ -67,7 +67,7 @@ test("subscribers share one watch, which ends with the last of them and starts a
   stopTwin();
   stopB();
 
-  // Another watch of the same client tells when a total has come that the store would have heard of, too.
+  // Another watch of the same client shows when a total arrives that the store would have received, too.
   const last = store.getSnapshot();
   let seen: number | undefined;
   const stopWatch = onCounter(ref, (snapshot) => {

@@ -1,4 +1,4 @@
-/** What the package gives to the tests of its users. */
+/** `firestore-tally/testing`, for the tests of apps. */
 import { counter, incrementCounter } from "firestore-tally";
 import * as server from "firestore-tally/admin";
 import { prepareFirestore } from "firestore-tally/testing";
@@ -9,8 +9,8 @@ import { readPublished } from "../../testkit/storedCounter.ts";
 const browser = client();
 afterAll(() => browser.close());
 
-describe("waiting until a counter has settled", () => {
-  test("gives the total of all increments so far, of the web SDK and of servers", async () => {
+describe("settled", () => {
+  test("resolves with the total of all increments so far, from the web and the server SDK", async () => {
     const firestore = await prepareFirestore();
     const ref = counter(browser.db, "testing:both");
     await Promise.all(Array.from({ length: 20 }, () => incrementCounter(ref)));
@@ -19,7 +19,7 @@ describe("waiting until a counter has settled", () => {
     expect((await readPublished("testing:both"))?.total).toBe(22.5);
   });
 
-  test("finds the total again after each change, and ids that a URL would break", async () => {
+  test("works again after each change, and for ids with special characters of URLs", async () => {
     const firestore = await prepareFirestore();
     const ref = counter(browser.db, "testing:é %2F ?x#y");
     for (let n = 1; n <= 3; n++) {
@@ -28,7 +28,7 @@ describe("waiting until a counter has settled", () => {
     }
   });
 
-  test("says what it saw when the time is up: no functions watch this project", async () => {
+  test("rejects after the timeout with the sum and the total, as in a project without functions", async () => {
     const firestore = await prepareFirestore({ projectId: "demo-tally-unwatched" });
     const lonely = client(undefined, "demo-tally-unwatched");
     const ref = counter(lonely.db, "testing:lonely");
@@ -43,8 +43,8 @@ describe("waiting until a counter has settled", () => {
   });
 });
 
-describe("preparing the emulator", () => {
-  test("loads the rules of the package, or others", async () => {
+describe("prepareFirestore", () => {
+  test("loads the rules of the package, or given ones", async () => {
     const projectId = "demo-tally-prepared";
     const phone = client(undefined, projectId);
     const ref = counter(phone.db, "views:x");
@@ -58,7 +58,7 @@ describe("preparing the emulator", () => {
     await phone.close();
   });
 
-  test("fails with what to do: rules that do not compile, no emulator, no project", async () => {
+  test("rejects rules that do not compile, a missing emulator and a missing project, and says what to do", async () => {
     const refusal = (message: RegExp) => ({ code: "counter/emulator", message: expect.stringMatching(message) });
     await expect(prepareFirestore({ projectId: "demo-tally-bad", rules: "nonsense" })).rejects.toMatchObject(
       refusal(/securityRules answers 400/),

@@ -1,4 +1,4 @@
-/** The web client's watch: this client's own increments show at once, exactly once, whatever else goes on. */
+/** Watches of the web client: each own increment shows at once and exactly once. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { disableNetwork, doc, enableNetwork, writeBatch } from "firebase/firestore";
 import {
@@ -33,13 +33,13 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()));
 });
 
-/** Watches and keeps every snapshot. Resolves once the first has come from the server. */
+/** Watches a counter and records every snapshot. Resolves after the first one from the server. */
 async function watching(db: Client["db"], id: string, optimistic = true) {
   const seen: CounterSnapshot[] = [];
   const stop = onCounter(counter(db, id), (snapshot) => seen.push(snapshot), undefined, { optimistic });
   await until(() => seen.at(-1)?.fromCache === false, "the first snapshot");
   const last = () => seen.at(-1) as CounterSnapshot;
-  /** The emulator's watches miss a change now and then, which production's do not: a new connection makes up for it. */
+  /** The emulator's watches sometimes miss a change, unlike production's. A new connection makes up for it. */
   const sees = async (condition: (last: CounterSnapshot) => boolean, what: string) => {
     for (let tries = 0; ; tries++) {
       try {
@@ -55,7 +55,7 @@ async function watching(db: Client["db"], id: string, optimistic = true) {
 }
 
 describe("own increments in a watch", () => {
-  test("show at once, before the server knows of them; a watch without optimism waits for the publish", async () => {
+  test("show at once, before the server has them; with optimistic: false, they show when they are published", async () => {
     const { db } = newClient();
     const ref = counter(db, "watch:once");
     const { seen, last, sees } = await watching(db, "watch:once");
@@ -74,7 +74,7 @@ describe("own increments in a watch", () => {
     expect(seen.slice(1).every(({ total }) => total <= 1)).toBe(true);
   });
 
-  test("never dip and never double: 150 of them, with totals that arrive before and after acknowledgements", async () => {
+  test("never lower the total or count twice: 150 of them, with totals before and after acknowledgements", async () => {
     const { db } = newClient();
     const ref = counter(db, "watch:steps");
     const { totals, sees } = await watching(db, "watch:steps");
@@ -91,7 +91,7 @@ describe("own increments in a watch", () => {
     expect(Math.max(...seen)).toBe(150);
   });
 
-  test("beside other people's: the total never falls, never passes what was issued, and ends at the truth", async () => {
+  test("together with increments of other clients: the total never falls or exceeds what was issued, and ends exact", async () => {
     const { db } = newClient();
     const others = [newClient(), newClient(), newClient()];
     const ref = counter(db, "watch:crowd");
@@ -126,7 +126,7 @@ describe("own increments in a watch", () => {
     expect(last().pending).toBe(false);
   });
 
-  test("that are sent again after a cut connection stay counted once", async () => {
+  test("that are sent again after a cut connection count once", async () => {
     const proxy = await cuttingProxy(firestoreHost);
     const { db } = newClient(proxy.address);
     const ref = counter(db, "watch:cut");
@@ -147,7 +147,7 @@ describe("own increments in a watch", () => {
     await proxy.close();
   }, 60_000);
 
-  test("made offline, in the cache of a counter already known, are added to its total", async () => {
+  test("made offline are added to the cached total", async () => {
     const { db } = newClient();
     const ref = counter(db, "watch:offline");
     await incrementCounter(ref);
@@ -164,7 +164,7 @@ describe("own increments in a watch", () => {
     stop();
   });
 
-  test("no watcher hears anything after it has left, and leaving twice does no harm", async () => {
+  test("a watch calls nothing after it has ended, and may be ended twice", async () => {
     const { db } = newClient();
     const ref = counter(db, "watch:left");
     const first = await watching(db, "watch:left");
@@ -183,7 +183,7 @@ describe("own increments in a watch", () => {
 });
 
 describe("a keyed increment", () => {
-  test("counts once however often it is made, is watched at once, and is taken back", async () => {
+  test("counts once for any number of calls, shows at once in onIncremented, and is undone", async () => {
     const phone = newClient();
     const uid = await signIn(phone);
     const ref = counter(phone.db, "likes:watch");
@@ -206,7 +206,7 @@ describe("a keyed increment", () => {
     stop();
   });
 
-  test("is refused without a user, with another's key, and for another amount", async () => {
+  test("is refused without a user, with the key of another user, and with another amount", async () => {
     const anyone = newClient();
     const denied = { code: "counter/permission-denied" };
     await expect(incrementCounter(counter(anyone.db, "likes:x"), 1, { key: "someone" })).rejects.toMatchObject(denied);
@@ -222,7 +222,7 @@ describe("a keyed increment", () => {
 });
 
 describe("an increment in the caller's own batch", () => {
-  test("is committed with it", async () => {
+  test("is committed with the batch", async () => {
     const { db } = newClient();
     const ref = counter(db, "replies:42");
     await getExactCounter(ref);
@@ -234,7 +234,7 @@ describe("an increment in the caller's own batch", () => {
     expect(await sumOfShards("replies:all")).toBe(1);
   });
 
-  test("or not at all", async () => {
+  test("is refused with the batch", async () => {
     const { db } = newClient();
     const batch = writeBatch(db);
     batch.set(doc(db, "counters/forbidden"), { total: 1 });
@@ -243,7 +243,7 @@ describe("an increment in the caller's own batch", () => {
     expect(await sumOfShards("comments:43")).toBe(0);
   });
 
-  test("may be a like", async () => {
+  test("may have a key", async () => {
     const phone = newClient();
     const uid = await signIn(phone);
     const batch = writeBatch(phone.db);
@@ -254,7 +254,7 @@ describe("an increment in the caller's own batch", () => {
   });
 });
 
-test("a buffer shows what it holds at once, writes it once, and keeps what is refused", async () => {
+test("a buffered counter shows its sum at once, writes it once, and keeps a refused sum", async () => {
   const { db } = newClient();
   const ref = counter(db, "watch:buffer");
   const { last, totals, sees } = await watching(db, "watch:buffer");
@@ -265,7 +265,7 @@ test("a buffer shows what it holds at once, writes it once, and keeps what is re
   expect(last().pending).toBe(true);
   await buffer.flush();
   await until(() => !last().pending, "the write");
-  // The default rules refuse a step of two.
+  // The default rules refuse an amount of 2.
   buffer.increment();
   buffer.increment();
   await expect(buffer.flush()).rejects.toMatchObject({ code: "counter/permission-denied" });

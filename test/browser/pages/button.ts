@@ -21,7 +21,7 @@ onCounter(ref, ({ total, pending, fromCache }) => {
   show.fromCache(fromCache);
 });
 
-// What this device keeps: the increments that are in Firestore's cache or on disk, sent or not.
+// The increments in Firestore's cache or on disk, sent or not.
 const kept = output("kept", 0);
 onSnapshot(collection(db, `${ref.path}/shards`), { source: "cache" }, ({ docs }) => {
   kept(docs.reduce((sum, shard) => sum + shard.get("count"), 0));

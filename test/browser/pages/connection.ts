@@ -2,10 +2,10 @@
 import { initializeApp } from "firebase/app";
 import { connectFirestoreEmulator, initializeFirestore, persistentLocalCache, setLogLevel } from "firebase/firestore";
 
-/** Of the address of the page. */
+/** The query parameters of the page. */
 export const parameters = new URL(location.href).searchParams;
 
-/** The counter the page is about. */
+/** The id of the counter. */
 export const id = parameters.get("id") ?? "";
 
 export const app = initializeApp({
@@ -18,5 +18,5 @@ export const db = initializeFirestore(app, parameters.has("persistent") ? { loca
 const [host = "", port] = (process.env.FIRESTORE_EMULATOR_HOST as string).split(":");
 connectFirestoreEmulator(db, host, Number(port));
 
-// Broken connections and refused writes are what the tests are about; the SDK need not report them.
+// The tests break connections and have writes refused on purpose, so the SDK does not log them.
 setLogLevel("silent");

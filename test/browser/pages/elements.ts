@@ -1,4 +1,4 @@
-/** Elements of a page, each found by its id. */
+/** Creates elements of a page, each with an id. */
 
 const root = document.querySelector("#root") as HTMLElement;
 
@@ -7,7 +7,7 @@ export function button(id: string, onclick: () => void): HTMLButtonElement {
   return root.appendChild(Object.assign(element, { id, textContent: id, onclick }));
 }
 
-/** @returns sets the text */
+/** Creates an output. @returns sets its text */
 export function output(id: string, text: string | number = ""): (text: unknown) => void {
   const element = root.appendChild(document.createElement("output"));
   const set = (text: unknown) => {
@@ -18,7 +18,7 @@ export function output(id: string, text: string | number = ""): (text: unknown) 
   return set;
 }
 
-/** Shows what becomes of calls: how many are under way, how many have succeeded, why the last one failed. */
+/** Shows the outcomes of calls: how many are pending, how many have succeeded, and the error of the last failure. */
 export function outcomes(): (call: Promise<void>) => void {
   const show = { underWay: output("under-way", 0), succeeded: output("succeeded", 0), error: output("error") };
   let underWay = 0;

@@ -1,4 +1,4 @@
-/** A like button: once per user, who is anonymous and stays the same when the page is loaded again. */
+/** A like button for an anonymous user, who stays the same after a reload. */
 import { connectAuthEmulator, getAuth, signInAnonymously } from "firebase/auth";
 import { counter, hasIncremented, incrementCounter, onCounter, onIncremented, undoIncrement } from "firestore-tally";
 import { app, db, id } from "./connection.ts";

@@ -1,4 +1,4 @@
-/** A React app whose counter can be changed, removed, and shown twice. */
+/** A React app whose counter can be changed, unmounted and shown twice. */
 import { counter } from "firestore-tally";
 import { createElement as h, type ReactElement, StrictMode, useState } from "react";
 import { createRoot, hydrateRoot } from "react-dom/client";

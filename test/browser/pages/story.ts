@@ -1,4 +1,4 @@
-/** What happened on a page, in order: what was added, and every total that was shown. A test reads it. */
+/** Records the increments that a page makes and the totals that it shows, in order, for a test to read. */
 
 export type Event = { readonly at: number; readonly added: number } | { readonly at: number; readonly shown: number };
 
