@@ -47,10 +47,19 @@ export default defineConfig({
           ],
         },
       },
-      // Two cores install and compile.
-      { test: { ...onSuite, name: "packages", include: ["test/packaging/compatibility.test.ts"], maxConcurrency: 3 } },
-      { test: { ...onSuite, name: "browser", include: ["test/browser/*.test.ts"] } },
-      { test: { name: "fuzz", include: ["test/rules/fuzz.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 } },
+      // The next three share a suite, too, and its cores: in the order of their groups.
+      { test: { ...onSuite, name: "browser", include: ["test/browser/*.test.ts"], sequence: { groupOrder: 1 } } },
+      { test: { ...onSuite, name: "fuzz", include: ["test/rules/fuzz.test.ts"], sequence: { groupOrder: 2 } } },
+      {
+        test: {
+          ...onSuite,
+          name: "packages",
+          include: ["test/packaging/compatibility.test.ts"],
+          // Two cores install and compile.
+          maxConcurrency: 3,
+          sequence: { groupOrder: 3 },
+        },
+      },
       { test: { name: "simulation", isolate: false, include: ["test/simulation/*.test.ts"] } },
       // Breaks the suite, so it starts one of its own.
       { test: { name: "faults", include: ["test/faults/*.test.ts"], testTimeout: 400_000, hookTimeout: 60_000 } },
