@@ -73,7 +73,7 @@ export function compatibilityTables(hasPassed: (cell: string) => boolean): strin
   return [
     markdownTable([["firebase", "firebase-admin", "React", "TypeScript", ...columns], ...rows]),
     markdownTable([
-      ["Tool", "Version", "", "Tested"],
+      ["Tool", "Version", "Runs", "Tested"],
       ...Object.entries(tools).map(([tool, [version, text]]) => [`\`${tool}\``, version, mark(tool), text]),
     ]),
   ].join("\n\n");
