@@ -8,7 +8,8 @@
  *     freshness    how long an acknowledged increment takes to be in a watched total
  *     crowd        a crowd on cold emulators, beside a bare write
  *
- *     npm run bench -- [--only contest,…] [--help]
+ *     npm run bench -- [--only contest overhead] [--help]
+ *     npm run bench -- --only contest --slow 8 --approaches tally --loads "1 to 1000/s" --out bench/results/slow.json
  */
 import { spawnSync } from "node:child_process";
 import type { ApproachName } from "./approaches.ts";
