@@ -69,6 +69,7 @@ function createConsumer(folder: string, root = folder): Consumer {
   const path = [join(root, "node_modules/.bin"), dirname(process.execPath), process.env.PATH].join(delimiter);
   const options = (env: Record<string, string>) => ({
     cwd: folder,
+    timeout: 200_000,
     env: { ...process.env, NODE_ENV: undefined, PATH: path, ...env },
   });
   return {
@@ -82,7 +83,7 @@ function createConsumer(folder: string, root = folder): Consumer {
       }
     },
     start(program, args, env = {}) {
-      const child = spawn(program, args, { ...options(env), stdio: "ignore" });
+      const child = spawn(program, args, { ...options(env), timeout: undefined, stdio: "ignore" });
       return () => child.kill();
     },
     write(file, text) {

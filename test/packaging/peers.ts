@@ -36,12 +36,12 @@ export const tools = {
   vite: ["8.3.8", "a production bundle counts in a browser"],
   webpack: ["5.112.2", "a production bundle counts in a browser"],
   next: ["16.4.6", "a server component reads; a client component is rendered on the server and counts in a browser"],
-  vue: ["3.5.45", "[examples/vue](../examples/vue) counts in a browser"],
-  svelte: ["5.57.3", "[examples/svelte](../examples/svelte) counts in a browser"],
-  "@angular/core": ["22.2.6", "[examples/angular](../examples/angular) type-checks; its signal counts in Node.js"],
+  vue: ["3.5.45", "`examples/vue` counts in a browser"],
+  svelte: ["5.57.3", "`examples/svelte` counts in a browser"],
+  "@angular/core": ["22.2.6", "`examples/angular` type-checks; its signal counts in Node.js"],
   "@react-native-firebase/firestore": [
     "26.4.0",
-    "[examples/react-native](../examples/react-native) type-checks, has every name, and counts in Node.js",
+    "`examples/react-native` type-checks, has every name, and counts in Node.js",
   ],
   "firebase-functions": [
     "7.4.0",
@@ -73,7 +73,7 @@ export function compatibilityTables(hasPassed: (cell: string) => boolean): strin
   return [
     markdownTable([["firebase", "firebase-admin", "React", "TypeScript", ...columns], ...rows]),
     markdownTable([
-      ["Tool", "Version", "Runs", "Tested"],
+      ["Tool", "Version", "Passes", "Test"],
       ...Object.entries(tools).map(([tool, [version, text]]) => [`\`${tool}\``, version, mark(tool), text]),
     ]),
   ].join("\n\n");

@@ -14,7 +14,9 @@ class Emitter extends Events {
 
 export const DeviceEventEmitter = new Emitter();
 export class NativeEventEmitter {
-  addListener = DeviceEventEmitter.addListener.bind(DeviceEventEmitter);
+  addListener(name: string, listener: (...args: unknown[]) => void): { remove(): void } {
+    return DeviceEventEmitter.addListener(name, listener);
+  }
 }
 export class AppRegistry {}
 export default Emitter;
