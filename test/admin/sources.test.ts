@@ -146,7 +146,7 @@ describe("a source of truth", () => {
     expect((await admin.doc(ref.path).get()).data()).toEqual({});
     await expect(reconcileCounter(ref)).rejects.toMatchObject({
       code: "counter/invalid-source",
-      message: expect.stringContaining(`"${id}" has no source of truth; name one with setSource`),
+      message: expect.stringContaining(`"${id}" has no source of truth; set one with setSource`),
     });
   });
 
