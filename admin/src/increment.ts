@@ -30,7 +30,7 @@ export interface IncrementOptions {
  * the key counts already with the same amount, the call succeeds.
  *
  * Cost: 2 writes per commit; without a key, 1 delete a day later, when the commit's receipt expires. With a `key`, its entry
- * stays. And 1 read per process and counter, repeated once a minute or in 20 commits.
+ * stays. And 1 read per process and counter, repeated after two minutes or 20 commits.
  *
  * @param by - a finite number, not 0
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O; `counter/key-conflict` if the key

@@ -10,7 +10,7 @@ import { type ReadOnlyTransactionOptions, Timestamp } from "firebase-admin/fires
 const EMULATOR_SNAPSHOT_LAG_MS = 50;
 
 /**
- * A read-only transaction that sees every commit before this call. In the emulator it reads a moment later as of this instant,
+ * A read-only transaction that sees every commit before this call. In the emulator it waits, then reads as of the time of the call,
  * rounded up since the emulator's clock is finer.
  */
 export async function latestSnapshot(): Promise<ReadOnlyTransactionOptions> {

@@ -10,7 +10,7 @@ import {
   type CollectionReference,
   FieldPath,
   type QuerySnapshot,
-  type ReadOnlyTransactionOptions as Snapshot,
+  type ReadOnlyTransactionOptions,
   type Timestamp,
   type Transaction,
 } from "firebase-admin/firestore";
@@ -48,16 +48,16 @@ const PAGE = 500;
  * Cost: 2 reads, and 2 more for each further 1,000 shards
  * (https://firebase.google.com/docs/firestore/pricing#aggregation_queries); 1 read per shard more where they are listed.
  *
- * @param snapshot  the read-only transaction; by default at this instant, in the emulator a moment earlier
+ * @param readOptions  of the read-only transaction; by default it reads at this instant, in the emulator a moment earlier
  */
 export async function sumShards(
   shards: CollectionReference,
-  snapshot: Snapshot = { readOnly: true },
+  readOptions: ReadOnlyTransactionOptions = { readOnly: true },
 ): Promise<ShardSum> {
   const { firestore } = shards;
-  const list = () => firestore.runTransaction((transaction) => sumByListing(transaction, shards), snapshot);
+  const list = () => firestore.runTransaction((transaction) => sumByListing(transaction, shards), readOptions);
   try {
-    const sum = await firestore.runTransaction((transaction) => sumByIndex(transaction, shards), snapshot);
+    const sum = await firestore.runTransaction((transaction) => sumByIndex(transaction, shards), readOptions);
     return sum ?? { ...(await list()), withoutIndex: "incomplete" };
   } catch (error) {
     if (codeOf(error) !== FAILED_PRECONDITION) throw error;

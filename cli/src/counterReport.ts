@@ -74,7 +74,7 @@ export interface CounterReading {
 /** How many of the busiest shards are listed. */
 const LISTED_SHARDS = 5;
 
-/** A write that is not published after this long is a fault: `MAX_INTERVAL_SECONDS` is 10 by default. */
+/** A write that is not published after this long is a fault, unless `MAX_INTERVAL_SECONDS` is longer; its default is 10. */
 const LATE_MS = 60_000;
 
 export function reportOf(reading: CounterReading): CounterReport {

@@ -1,5 +1,5 @@
 /**
- * `fold`: moves surplus shards into `base` now, instead of at the functions' next sweep.
+ * `fold`: moves surplus shards into `base` now, instead of at the functions' next fold.
  *
  * The procedure is the functions' own: it folds surplus shards that have been quiet for long enough, each on the
  * precondition that it has not changed since it was read. So it may run beside the functions.
@@ -56,12 +56,12 @@ async function foldCounter(ref: CounterRef, quietMillis: number): Promise<Folded
   const { published } = await readCounter(counterDoc(ref));
   // Without a published shard count, any shard may be in use.
   const fromIndex = published?.shardCount ?? Number.POSITIVE_INFINITY;
-  const { documents, surplus, folded } = await foldShards(
+  const { documents, candidates, folded } = await foldShards(
     counterDoc(ref).collection(SHARDS),
     fromIndex,
     Date.now() - quietMillis,
   );
-  return { shards: documents, folded, busy: surplus - folded };
+  return { shards: documents, folded, busy: candidates - folded };
 }
 
 /** @param listUnchanged  whether counters without surplus shards are listed, too */

@@ -125,7 +125,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .command("fold")
     .summary("fold surplus shards now")
     .description(
-      "Moves surplus shards into the base shard now, instead of at the next sweep. Totals do not change; reading the " +
+      "Moves surplus shards into the base shard now, instead of after the cool-down. Totals do not change; reading the " +
         "counters gets cheaper.",
     )
     .argument("[ids...]", "the counters")

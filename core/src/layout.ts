@@ -13,7 +13,7 @@ export interface CounterDocument<Timestamp> {
   shardCount: number;
   /** How many shard writes were counted so far. Never falls. */
   writes: number;
-  /** Writes per second between this publish and the previous one. */
+  /** Writes per second, averaged over some seconds. */
   rate: number;
   /** How many times the counter was published. */
   publishes: number;

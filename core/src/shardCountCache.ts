@@ -49,7 +49,7 @@ export function createShardCountCache(clock: () => number): ShardCountCache {
   let writes = 0;
   let pending = 0;
   let answeredAt = 0;
-  /** The multiple of the shard count after signs of contention. Each quick answer halves it. */
+  /** The multiple of the shard count after signs of contention. */
   let contention = 1;
   const factor = () =>
     Math.max(
@@ -77,6 +77,7 @@ export function createShardCountCache(clock: () => number): ShardCountCache {
       pending--;
       answeredAt = clock();
       if (isRefused) contention = Math.min(before * REFUSED_FACTOR, MAX_FACTOR);
+      // A slow answer keeps the factor with which its request was sent; a quick one halves it.
       else contention = before > contention ? before : Math.max(contention / 2, 1);
     },
     _shardsToChooseFrom: () => Math.min(factor() * shardCount, MAX_SHARDS),

@@ -10,7 +10,7 @@ export interface Snapshot<Timestamp> {
   readonly pending: boolean;
   /** Whether the total is from this device's cache, because the server has not answered yet. */
   readonly fromCache: boolean;
-  /** Writes per second between the last two publishes. */
+  /** Writes per second, averaged over some seconds. */
   readonly rate: number;
   /** How many shards writers choose from. */
   readonly shardCount: number;

@@ -15,10 +15,10 @@ export const SLOW_ACK_MS = 1_000;
 /** Attempts to look an increment up: practically unlimited, because only an answer tells whether the increment counts. */
 export const LOOKUP_ATTEMPTS = 1e9;
 
-/** A commit ends at most this long after its server timestamp. */
+/** An assumption: a commit ends at most this long after its server timestamp. If it takes longer, a watch may dip once. */
 export const MAX_COMMIT_MS = 10_000;
 
-/** Longer than the default of the longest interval between two published totals. */
+/** When a watch stops waiting for a total that includes an increment. Longer than the default of the longest interval. */
 export const MAX_PUBLISH_DELAY_MS = 15_000;
 
 /** A client removes old marks with one increment in this many, on average. */

@@ -228,8 +228,8 @@ test("a daily peak has its own shards, which are folded every night", () => {
   ]);
   expect(amountOf(costs, "foldDeletes")).toBe(30 * 70);
   expect(amountOf(costs, "foldBase")).toBe(30);
-  // Five polls of two sums and the counter document, and a list of 75 shards and `base`.
-  expect(amountOf(costs, "lastPolls")).toBe(30 * 5 * 3);
+  // 13 polls of two sums and the counter document, and a list of 75 shards and `base`.
+  expect(amountOf(costs, "lastPolls")).toBe(30 * 13 * 3);
   expect(amountOf(costs, "foldListing")).toBe(30 * 76);
 });
 

@@ -7,7 +7,8 @@
  *               so does a wake that comes after the poll was due. Only writes to shard 0 wake a function
  *     idle      a publish waits for the interval, then for the first write after it. An earlier write wakes a function,
  *               which reads the counter document and schedules a task
- *     after it  five polls: after the interval, after the longest one, a minute, 130 s and the cool-down. The last one folds
+ *     after it  some 13 polls: each longest interval for a minute, while the shard count is above 1; then once in each of the
+ *               phases shrunk and cooling. The last one folds
  *     history   a write for each hour with a publish, and for each minute with a publish of a busy counter; one document
  *               for each day of hours and each hour of minutes, deleted when it expires
  */
@@ -16,7 +17,7 @@ import type { Config } from "../../functions/src/decisions.ts";
 import { DEFAULT_CONFIG } from "./defaultConfig.ts";
 import type { Prices } from "./prices.ts";
 import { historyPerSecond, isPolled, measuringReads, publishingPerSecond } from "./publishing.ts";
-import { DAYS, type DayPart, dayPartsOf, type Traffic, totalOf } from "./traffic.ts";
+import { DAYS, type DayPart, dayPartsOf, type Traffic } from "./traffic.ts";
 
 export type CostItemId =
   | "increments"
@@ -66,8 +67,8 @@ const EMPTY_SWEEP_READS = 2;
 /** Documents that the rules look up for a keyed increment, whatever their result: its shard and its entry. */
 const LOOKUPS = 2;
 
-/** Polls of a counter after its peak: busy, scattered, quiet, shrunk, cooling (functions/src/phase.ts). */
-const LAST_POLLS = 5;
+/** Polls of a counter after its peak, from busy to cooling (functions/src/phase.ts). */
+const LAST_POLLS = 13;
 
 /** Shards per batch of a fold. */
 const FOLD_BATCH = 200;
@@ -77,12 +78,11 @@ export function monthlyCosts(traffic: Traffic, prices: Prices, config: Config = 
   const dayParts = dayPartsOf(traffic, config);
   const shardsAtPeak = dayParts[0]?.shards ?? 0;
   const folded = Math.max(0, shardsAtPeak - (dayParts.at(-1)?.shards ?? 0));
-  const total = totalOf(traffic);
   const monthly = (perSecond: (part: DayPart) => number) =>
     counters * dayParts.reduce((sum, part) => sum + perSecond(part) * part.hours * 3_600 * DAYS, 0);
   const counterDays = counters * DAYS;
 
-  const publishing = (part: DayPart) => publishingPerSecond(part, total, config, folded > 0 ? 1 : 0);
+  const publishing = (part: DayPart) => publishingPerSecond(part, config, folded > 0 ? 1 : 0);
   const history = (part: DayPart) => historyPerSecond(part, publishing(part).publishes, config);
   const increments = monthly(({ rate }) => rate);
   const tasks = monthly((part) => publishing(part).tasks);

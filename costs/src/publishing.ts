@@ -1,30 +1,23 @@
 /** What publishing one counter takes per second, and what its history takes: documents, reads and tasks. */
 import { STEP_MILLIS } from "../../core/src/index.ts";
-import {
-  type Config,
-  MAX_LISTED_SHARDS,
-  nextPhase,
-  pollDelay,
-  publishInterval,
-} from "../../functions/src/decisions.ts";
+import { type Config, MAX_LISTED_SHARDS, nextPhase, pollDelay } from "../../functions/src/decisions.ts";
 import { DEFAULT_CONFIG } from "./defaultConfig.ts";
 import type { DayPart } from "./traffic.ts";
 
 /** @param baseDocuments  1 if the counter has a `base`, which the first fold creates; else 0 */
-export function publishingPerSecond(part: DayPart, total: number, config: Config, baseDocuments: number) {
-  const { rate, shards, interval: longest } = part;
+export function publishingPerSecond(part: DayPart, config: Config, baseDocuments: number) {
+  const { rate, shards, interval } = part;
   if (rate === 0) return { publishes: 0, reads: 0, tasks: 0 };
   const measuring = measuringReads(shards + baseDocuments);
   if (isPolled(part)) {
-    const polls =
-      1_000 / (pollDelay("busy", { rate, interval: longest, quietFor: 0, shardCount: shards }, config) as number);
+    const polls = 1_000 / (pollDelay("busy", { rate, interval, quietFor: 0, shardCount: shards }, config) as number);
     const earlyWakes = Math.min(polls, rate / shards);
     return { publishes: polls, reads: (measuring + 1) * polls + earlyWakes, tasks: polls };
   }
-  const interval = publishInterval(total, rate, 0, config) / 1_000;
+  const seconds = interval / 1_000;
   // Poisson arrivals: the chance of no write within the interval, and the mean time to the first one after it.
-  const none = Math.exp(-rate * interval);
-  const publishes = 1 / (interval + none / rate);
+  const none = Math.exp(-rate * seconds);
+  const publishes = 1 / (seconds + none / rate);
   return { publishes, reads: publishes * (measuring + 1 + (1 - none)), tasks: publishes * (1 - none) };
 }
 

@@ -60,8 +60,8 @@ export function dayPartsOf(traffic: Traffic, config: Config): DayPart[] {
   const part = (hours: number, rate: number, shards: number): DayPart => {
     return { hours, rate, shards, interval: publishInterval(total, rate, 0, config) };
   };
-  const quiet = part(24 - busy, rest / counters, stableShardCount(rest / counters, shardsAtPeak, config));
-  return busy > 0 ? [part(busy, peak / counters, shardsAtPeak), quiet].filter(({ hours }) => hours > 0) : [quiet];
+  const offPeak = part(24 - busy, rest / counters, stableShardCount(rest / counters, shardsAtPeak, config));
+  return busy > 0 ? [part(busy, peak / counters, shardsAtPeak), offPeak].filter(({ hours }) => hours > 0) : [offPeak];
 }
 
 /** The shard count at which the functions stay under a rate, starting from another one. */

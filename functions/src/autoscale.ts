@@ -58,7 +58,8 @@ export function decideScaling(demand: Demand, scaling: Scaling, now: Millis, few
 
 /**
  * Writes per second to provide for; 0 if no lower bound exceeds `limit`. Contention, or the fewest shards, may hide demand:
- * then the estimate counts in full. Otherwise chance is subtracted: in full at the limit, less above.
+ * then the estimate counts in full. Otherwise chance is subtracted, and less the further the lower bound exceeds the
+ * limit. With a limit of 10, an estimate of 16 and a lower bound of 12, 16 − 4 × 10/12 = 12.7 are required.
  */
 function requiredRate({ rate, writes, duration, contentionShards }: Demand, limit: number, isFewest: boolean): number {
   const isContended = contentionShards >= PROVEN_CONTENTION;

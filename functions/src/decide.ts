@@ -63,16 +63,16 @@ export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag
   const fromIndex = previous && cause.isPoll && !hasFolded ? foldFrom(previous, next, measurement, config) : undefined;
   if (fromIndex !== undefined) return { do: "fold", fromIndex, quietSince: asOf - config.shrinkCooldown };
 
-  const isCounted = cause.at <= asOf - snapshotLag || includesWrite(measurement, cause.shardId, cause.at);
+  const isIncluded = cause.at <= asOf - snapshotLag || includesWrite(measurement, cause.shardId, cause.at);
   // A counter with no shards and no publish stays unpublished. A task would find it missing again.
   const isMissing = !previous && !measurement.counted && measurement.documents === 0;
-  if (isMissing) return isCounted ? { do: "nothing" } : { do: "wait", duration: cause.at + snapshotLag - asOf };
+  if (isMissing) return isIncluded ? { do: "nothing" } : { do: "wait", duration: cause.at + snapshotLag - asOf };
   const again = { due: Math.max(nextPublishDue(next, config), cause.at), isPoll: false };
   // An unchanged total is published, too: if writes cancel out, an instance that measured between them may be about to
   // publish. Only this publish makes its precondition fail.
   const poll = next.nextPollAt === null ? [] : [{ due: next.nextPollAt, isPoll: true }];
   const isCoveredByPoll = next.phase === "busy" && next.nextPollAt !== null && next.nextPollAt >= cause.at;
-  return { do: "publish", next, tasks: isCounted || isCoveredByPoll ? poll : [...poll, again] };
+  return { do: "publish", next, tasks: isIncluded || isCoveredByPoll ? poll : [...poll, again] };
 }
 
 /** Whether the writes are counted, or certain to be by a scheduled poll. */
@@ -84,8 +84,8 @@ function isCovered({ at, isPoll }: Cause, { asOf, phase, nextPollAt }: Published
 }
 
 /**
- * The instant to which a poll is deferred if an earlier one is scheduled; else 0. Otherwise two chains of polls would run
- * side by side: both schedule their next poll before one of them fails to publish.
+ * The instant to which a poll is deferred if an earlier one is scheduled; else 0. Two polls may measure at the same time: both
+ * schedule their next poll, then one publishes and the other fails. This ends the chain of polls that the other would begin.
  */
 function deferredPollTime({ at, isPoll }: Cause, previous: Published | undefined, { minInterval }: Config): Millis {
   const nextPollAt = previous?.nextPollAt ?? at;

@@ -2,8 +2,8 @@
  * Folds shards into `shards/base`, so that the counter needs no polls and costs little to measure.
  *
  * One atomic batch deletes shards and adds their counts to `base`. Each delete carries the precondition that its shard is
- * as it was listed, so a write in between makes the whole batch fail. No writer waits for a lock, and a repetition is
- * harmless. Only shards that have been quiet for the cool-down are folded, because a fold deletes a shard's marks.
+ * as it was listed, so a write in between makes the whole batch fail. No writer waits for a lock. A batch that
+ * is sent again fails, since its shards are gone. Only shards that have been quiet for the cool-down are folded, because a fold deletes a shard's marks.
  */
 import { type CollectionReference, FieldPath, FieldValue } from "firebase-admin/firestore";
 import { type ListedShard, sumOfListed } from "../../admin/src/internal.ts";
@@ -14,23 +14,24 @@ import type { Millis } from "./time.ts";
 /** Documents per page and batch. A shard that is written meanwhile fails one batch, not the fold. */
 const PAGE_SIZE = 200;
 
-/** How many documents `shards` had, how many of them are client shards from the index on, and how many were folded. */
 export interface FoldResult {
+  /** How many documents `shards` had. */
   readonly documents: number;
-  readonly surplus: number;
+  /** How many of them are client shards from the index on, whenever they were written. */
+  readonly candidates: number;
   readonly folded: number;
 }
 
 /** Moves quiet shards into `base`. Cost: 1 read per shard, 1 delete per folded one, and 1 write per 200 of them. */
 export async function fold(shards: CollectionReference, fromIndex: number, quietSince: Millis): Promise<FoldResult> {
   const pages = shards.select("count", "writes").orderBy(FieldPath.documentId()).limit(PAGE_SIZE);
-  let [documents, surplus, folded] = [0, 0, 0];
+  let [documents, candidates, folded] = [0, 0, 0];
   for (let page = await pages.get(); ; page = await pages.startAfter(page.docs.at(-1)).get()) {
     const listed = sumOfListed(page).shards;
     documents += page.size;
-    surplus += foldableShards(listed, fromIndex, Number.POSITIVE_INFINITY).length;
+    candidates += foldableShards(listed, fromIndex, Number.POSITIVE_INFINITY).length;
     folded += await foldBatch(shards, foldableShards(listed, fromIndex, quietSince));
-    if (page.size < PAGE_SIZE) return { documents, surplus, folded };
+    if (page.size < PAGE_SIZE) return { documents, candidates, folded };
   }
 }
 

@@ -78,7 +78,7 @@ function quietFor(previous: Published | undefined, asOf: Millis): Millis {
 
 /**
  * Whether a measurement for an event leaves phase and poll as they are. Events come late, or twice. So only a poll, or an
- * event after the poll was due, may conclude that nothing was written.
+ * event after the poll was due, may conclude that nothing was written. An idle counter stays idle without silent shards.
  */
 function keepsPhase({ nextPollAt }: Published, { isWritten, hasSilentShards }: Activity, asOf: Millis): boolean {
   return !isWritten && (nextPollAt === null ? !hasSilentShards : nextPollAt > asOf);

@@ -47,7 +47,8 @@ export const params = {
   shrinkCooldownSeconds: defineInt("SHRINK_COOLDOWN_SECONDS", {
     default: 600,
     description:
-      "How long a counter must have been calm before it shrinks and its surplus shards are folded: at least " +
+      "How long the rate must have been low before the shard count shrinks (a counter without writes shrinks after a " +
+      "minute), and how long a surplus shard must have been quiet before it is folded: at least " +
       `${MARK_LIFETIME_SECONDS}, the time in which a write may be sent again.`,
   }),
   minIntervalSeconds: defineInt("MIN_INTERVAL_SECONDS", {

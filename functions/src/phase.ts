@@ -13,7 +13,7 @@
  *                                │        │                       │ no write for a minute: the count shrinks
  *                                │        │                       ▼
  *                                │        ├──────────────────── shrunk
- *                                │        │                       │ no write by a client with the old count
+ *                                │        │                       │ no write, so no client has the old count
  *                                │        │                       ▼
  *                                └── fold ┴──────────────────── cooling     after the cool-down
  *
@@ -91,12 +91,12 @@ export function pollDelay(
   const until = (time: Millis) => Math.max(time - quietFor, maxInterval);
   const delays: Record<Phase, Millis | undefined> = {
     idle: undefined,
-    // The interval, or the time in which one write is expected.
+    // The time in which one write is expected; the interval, which is the least, applies below.
     busy: Math.min(1_000 / rate, maxInterval),
     scattered: maxInterval,
     quiet: until(shrunk),
     shrunk: until(cooling),
-    // A shard that still exists could not be folded: it is malformed, or its `count` changed and its `writes` did not.
+    // A shard that still exists could not be folded: it is malformed, or a server keeps changing it without `writes`.
     cooling: quietFor < folded ? until(folded) : LONGEST_DELAY,
   };
   const delay = delays[phase];

@@ -74,14 +74,14 @@ async function shardWritten(snapshot?: DocumentSnapshot, before?: DocumentSnapsh
 const counted = { document: expr`${params.countedCollection}/{document}`, ...retried } as const;
 
 export const created = onDocumentCreated(counted, async ({ data }) => {
-  if (data) await documentCounted(data.ref, toMillis(data.updateTime));
+  if (data) await countedDocumentChanged(data.ref, toMillis(data.updateTime));
 });
 
 export const deleted = onDocumentDeleted(counted, async ({ data, time }) => {
-  if (data) await documentCounted(data.ref, latestDeletionTime(time, getInstance().backend.now()));
+  if (data) await countedDocumentChanged(data.ref, latestDeletionTime(time, getInstance().backend.now()));
 });
 
-async function documentCounted({ parent: collection }: DocumentReference, committedAt: Millis): Promise<void> {
+async function countedDocumentChanged({ parent: collection }: DocumentReference, committedAt: Millis): Promise<void> {
   const { backend, handleWrite } = getInstance();
   const counterId = counterIdOf(collection.path, backend.config.counted);
   if (counterId !== undefined) return await handleWrite({ counterId, committedAt });

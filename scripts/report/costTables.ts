@@ -23,11 +23,11 @@ const MONTH_SECONDS = 30 * 86_400;
 /** What each thing is billed as: docs/architecture.md says why. */
 const THINGS: readonly (readonly [string, Partial<Operations>])[] = [
   ["an increment", { write: 1 }],
-  ["its wake: each, of a counter on one shard; on `n` shards, one in `n`", { invocation: 1 }],
+  ["its event: every increment if there is one shard, 1 in `n` if there are `n`", { invocation: 1 }],
   ["an increment with a key: the entry, and the rules' lookups", { write: 2, read: 2 }],
   ["its undo", { write: 1, delete: 1, read: 3 }],
   ["a server's increment: the receipt, which a TTL policy removes", { write: 2, delete: 1 }],
-  ["a client's first increment: the shard count, kept for a minute", { read: 1 }],
+  ["a client's first increment: the shard count, kept for two minutes", { read: 1 }],
   ["one increment in 128: old marks are removed", { read: 1, write: 1 }],
   ["a measurement, on 1 shard: the shard and the counter document", { read: 2 }],
   ["a measurement, on 4 to 1,000 shards: two sums by the index, and the counter document", { read: 3 }],

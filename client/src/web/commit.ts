@@ -75,8 +75,8 @@ async function commitWithRetries(counter: Counter, by: number, key?: string, und
  */
 async function send(counter: Counter, plan: IncrementPlan, undoneShard?: string): Promise<unknown> {
   const { firestore, _shardCountCache, _watcher } = counter;
-  const isWatched = plan.entry || (_watcher && !_shardCountCache._isContended());
-  if (!isWatched && !isHiddenOrOffline()) {
+  const mustShowInCache = plan.entry || (_watcher && !_shardCountCache._isContended());
+  if (!mustShowInCache && !isHiddenOrOffline()) {
     try {
       await runTransaction(firestore, async (own) => addWrites(own as unknown as WriteBatch, counter, plan), {
         maxAttempts: 1,

@@ -15,7 +15,8 @@ import { readFromServer } from "./counter.ts";
 export async function removeOldMarks(shard: DocumentReference): Promise<void> {
   const snapshot = await readFromServer(shard, 1);
   if (!snapshot?.exists()) return;
-  const { at: last, marks } = snapshot.data() as ShardDocument<Timestamp>;
+  // A shard that a server made has no marks. The shard's last write is a lower bound of the server's time.
+  const { at: last, marks = {} } = snapshot.data() as ShardDocument<Timestamp>;
   const old: Record<string, FieldValue> = {};
   for (const [window, { at }] of Object.entries(marks)) {
     if (at.seconds + MARK_LIFETIME_SECONDS < last.seconds - 1) old[`marks.${window}`] = deleteField();

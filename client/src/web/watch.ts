@@ -146,11 +146,11 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     try {
       const { _path, _at } = await outcome;
       // The key counted before; or no view is left that could show the increment.
-      if (_at === null || !this.#stopCaching) throw _at;
+      if (_at === null || !this.#stopCaching) throw undefined;
       // The timestamp is from the start of the commit, whose end is within the round trip.
       const start = micros(_at ?? (await this.#readTimestamp(_path)));
       this._incrementCommitted(own, start + Math.min(Math.abs(Date.now() - sentAt), MAX_COMMIT_MS) * 1_000);
-      // By then a total that includes the increment has been published. If none arrived, the last one includes it.
+      // A total between both bounds may include the increment or not. It does if no other total has followed by then.
       setTimeout(() => {
         this._incrementCommitted(own, start);
         this.#notifyViews();
