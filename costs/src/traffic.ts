@@ -44,7 +44,7 @@ export const DAYS = 30;
 export const MONTH_SECONDS = DAYS * 86_400;
 
 /** The total of one counter, halfway through the month unless it is given. */
-export function totalOf({ total, perSecond, counters }: Traffic): number {
+function totalOf({ total, perSecond, counters }: Traffic): number {
   return total ?? (perSecond * MONTH_SECONDS) / 2 / counters;
 }
 
