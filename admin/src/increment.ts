@@ -77,8 +77,8 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
 }
 
 /**
- * Adds an increment to a batch or transaction of yours, so that for example an order and its count are committed together. No
- * I/O of its own. To make the commit idempotent, create a document with a unique id in it.
+ * Adds an increment to a batch or transaction of yours, so that for example an order and its count are committed together. The
+ * call itself only reads the shard count, now and then. To make the commit idempotent, create a document with a unique id in it.
  *
  * Cost: 1 write of the batch, 2 with a `key`.
  *

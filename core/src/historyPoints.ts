@@ -17,7 +17,7 @@ export interface HistoryOptions {
   from: Date;
   /** The latest time of a point. */
   to: Date;
-  /** At most one point for each step. `"minute"` has only the minutes in which the counter was busy. */
+  /** At most one point for each step. `"minute"` has only minutes with at least one write in the longest interval. */
   step: HistoryStep;
 }
 

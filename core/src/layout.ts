@@ -5,7 +5,7 @@
  * `Timestamp` is the timestamp type of the SDK, so this module needs no Firebase import.
  */
 
-/** `counters/{id}`: what readers read. Only the backend writes it. */
+/** `counters/{id}`: what readers read. The functions write it; servers write a few other fields. */
 export interface CounterDocument<Timestamp> {
   /** The sum of `count` over every document in `shards`, at `asOf`. */
   total: number;
@@ -79,7 +79,7 @@ export const DEFAULT_COLLECTION = "counters";
 /** The subcollection of a counter that holds its shards. */
 export const SHARDS = "shards";
 
-/** The shard of the backend and of servers: folded shards, imports, resets and corrections. */
+/** The shard of the functions and of servers: folded shards, imports, resets and corrections. */
 export const BASE_SHARD = "base";
 
 /** Firestore's limit on a document id (https://firebase.google.com/docs/firestore/quotas#collections_documents_and_fields). */

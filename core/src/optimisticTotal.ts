@@ -14,7 +14,7 @@
  * While that is not known, the true total is between the total with and without the increment. The shown total moves no
  * further than into that range, so a guess neither lowers it nor counts twice. The acknowledgement or the next total decides.
  *
- * Instants are whole microseconds of the server's clock since the epoch. The client's clock is not used.
+ * Instants are whole microseconds of the server's clock since the epoch. The client's clock only measures the round trip.
  */
 
 /** One increment of this client. */

@@ -22,7 +22,7 @@ export interface Published {
   readonly phase: Phase;
   /** When the next measurement is scheduled; `null` if the next write triggers it. */
   readonly nextPollAt: Millis | null;
-  /** Since when the rate has been low enough to shrink, or nothing was written; else `null`. */
+  /** In a quiet phase, since when nothing was written. In the others, since when the rate is low enough to shrink, or `null`. */
   readonly calmSince: Millis | null;
   /** How many documents `shards` had. */
   readonly shardDocuments: number;

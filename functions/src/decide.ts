@@ -77,15 +77,15 @@ export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag
 
 /** Whether the writes are counted, or certain to be by a scheduled poll. */
 function isCovered({ at, isPoll }: Cause, { asOf, phase, nextPollAt }: Published, snapshotLag: Millis): boolean {
-  // Only a later scheduled poll makes a poll obsolete; a publish does not.
+  // While a poll is scheduled, only a later one makes a poll obsolete; a publish does not.
   if (isPoll && nextPollAt !== null) return nextPollAt > at;
   // A write waits for the poll of a busy counter, which is soon, and for no other poll.
   return at <= asOf - snapshotLag || (phase === "busy" && nextPollAt !== null && nextPollAt >= at);
 }
 
 /**
- * The instant to which a poll is deferred if an earlier one is scheduled; else 0. Two polls may measure at the same time: both
- * schedule their next poll, then one publishes and the other fails. This ends the chain of polls that the other would begin.
+ * The instant to which a poll is deferred if an earlier one is scheduled; else 0. Of two polls at the same time, both schedule
+ * their next poll, and one publishes. The next poll of the other waits until that publish is followed by a later one.
  */
 function deferredPollTime({ at, isPoll }: Cause, previous: Published | undefined, { minInterval }: Config): Millis {
   const nextPollAt = previous?.nextPollAt ?? at;
@@ -93,9 +93,9 @@ function deferredPollTime({ at, isPoll }: Cause, previous: Published | undefined
 }
 
 /**
- * The index from which shards are folded now, if any. At most once in a cool-down, and by polls alone, so that one instance
- * folds. A cooling counter folds all silent shards. Any other folds those beyond the shard count: writers no longer use
- * them, and each further 1,000 cost 2 reads.
+ * The index from which shards are folded now, if any. Only polls fold, so that one instance does, and at most once in a
+ * cool-down: if a whole number of cool-downs ends between the two publishes. A cooling counter folds all silent shards, from
+ * 1. Any other folds those beyond the shard count: writers no longer use them, and each further 1,000 cost 2 reads.
  */
 function foldFrom(previous: Published, next: Published, measurement: Measurement, config: Config): number | undefined {
   const since = isQuiet(next.phase) ? (next.calmSince ?? 0) : 0;

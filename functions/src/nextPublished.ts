@@ -77,8 +77,8 @@ function quietFor(previous: Published | undefined, asOf: Millis): Millis {
 }
 
 /**
- * Whether a measurement for an event leaves phase and poll as they are. Events come late, or twice. So only a poll, or an
- * event after the poll was due, may conclude that nothing was written. An idle counter stays idle without silent shards.
+ * Whether a measurement for an event leaves phase and poll as they are. A late or repeated event finds nothing new, which does
+ * not prove that writing has stopped. A poll proves it, or an event after the poll was due; for an idle counter, any event.
  */
 function keepsPhase({ nextPollAt }: Published, { isWritten, hasSilentShards }: Activity, asOf: Millis): boolean {
   return !isWritten && (nextPollAt === null ? !hasSilentShards : nextPollAt > asOf);

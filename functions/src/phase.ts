@@ -13,13 +13,16 @@
  *                                │        │                       │ no write for a minute: the count shrinks
  *                                │        │                       ▼
  *                                │        ├──────────────────── shrunk
- *                                │        │                       │ no write, so no client has the old count
+ *                                │        │                       │ no write, so few clients have the old count
  *                                │        │                       ▼
  *                                └── fold ┴──────────────────── cooling     after the cool-down
  *
- * `idle`: a write to any shard triggers the functions, so nothing is scheduled. In the other phases the counter is polled:
- * each publish schedules the next measurement, at `nextPollAt`. Either there are so many writes that a poll is cheaper than
- * an invocation for each (`busy`), or there are *silent* shards (all but `0` and `base`), whose writes trigger nothing.
+ * `idle`: there are no silent shards, so every write triggers the functions, and nothing is scheduled. In the other phases the
+ * counter is polled: each publish schedules the next measurement, at `nextPollAt`. Either there are so many writes that a
+ * poll is cheaper than an invocation for each (`busy`), or there are silent shards.
+ *
+ *     silent   a shard other than `0` and `base`: its creation triggers the functions, its updates do not
+ *     quiet    a counter without writes: the phases quiet, shrunk and cooling
  */
 import { LONGEST_DELAY } from "./cause.ts";
 import type { Config } from "./config.ts";
@@ -40,7 +43,7 @@ const BUSY_WRITES_IF_SILENT = 0.2;
 /** How long a counter must have been quiet to shrink. */
 const SHRINK_AFTER: Millis = 60_000;
 
-/** Longer than any client uses a shard count that it has read (`SHARD_COUNT_TTL_MS`) and waits for its write. */
+/** Longer than a client uses a shard count (`SHARD_COUNT_TTL_MS`) and waits for its write. Only hidden pages may take longer. */
 const STALE_CLIENTS: Millis = 130_000;
 
 /** How long after the last write a counter is shrunk, is cooling, and has its silent shards folded. */

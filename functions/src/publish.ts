@@ -22,7 +22,7 @@ import { type MirrorTarget, mirrorOf } from "./mirror.ts";
  * mirror is skipped if its document is missing or full; the next change of the total tries again.
  *
  * @param asOf  the instant that `next` is exact for, to the last digit
- * @returns whether the commit succeeded; if not, another instance has published
+ * @returns whether the commit succeeded; if not, another instance has published or a server has written the document
  */
 export async function publish(
   state: Pick<CounterState, "ref" | "updateTime" | "published">,

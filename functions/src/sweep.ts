@@ -1,6 +1,6 @@
 /**
- * Measures the polled counters whose poll was lost, because its task failed for a day, and reconciles the counters that are
- * due. Both run side by side, so that neither delays the other. Without either, a sweep costs 2 reads.
+ * Measures the polled counters whose poll is more than a minute late, and reconciles the counters that are due. Both run side
+ * by side, so that neither delays the other. Without either, a sweep costs 2 reads.
  */
 import { randomInt } from "node:crypto";
 import { FieldPath, type QueryDocumentSnapshot, type QuerySnapshot } from "firebase-admin/firestore";

@@ -125,3 +125,18 @@ test("docs/dependencies.md names every direct dependency", () => {
     for (const name of names) expect(text, `${file}: ${name}`).toContain(`\`${name}\``);
   }
 });
+
+test("docs/architecture.md has the phases as functions/src/phase.ts draws them", () => {
+  const picture = (file: string) => {
+    const lines = readFileSync(file, "utf8")
+      .split("\n")
+      .map((line) => line.replace(/^ \*/, "").trim());
+    const last = lines.findIndex((line) => line.includes("after the cool-down"));
+    return lines.slice(
+      lines.findIndex((line) => line.includes("2 writes an interval")),
+      last + 1,
+    );
+  };
+  expect(picture("functions/src/phase.ts").length).toBe(15);
+  expect(picture("docs/architecture.md")).toEqual(picture("functions/src/phase.ts"));
+});

@@ -71,7 +71,7 @@ async function commitWithRetries(counter: Counter, by: number, key?: string, und
  * Sends an increment, first in a transaction: if contention aborts it, the caller tries another shard, whereas the SDK's
  * queue would retry the same shard without end. If the transaction has no answer, the same write goes to the queue, which
  * works offline and survives a reload; both together count once. Writes that the cache must show go to the queue at once:
- * entries, and increments of a watched counter that is not contended.
+ * entries, and increments of a watched counter that is not contended, whose timestamp the watch takes from the cache.
  */
 async function send(counter: Counter, plan: IncrementPlan, undoneShard?: string): Promise<unknown> {
   const { firestore, _shardCountCache, _watcher } = counter;

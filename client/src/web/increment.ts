@@ -29,7 +29,7 @@ export interface IncrementOptions {
  *
  * Cost: 1 write; with a `key` 2 writes, and 2 reads by the rules. The first increment of a counter by this client first reads
  * the counter document (1 read, awaited for a second at most). So do the first increment after two minutes and one in 20,
- * unless `onCounter` watches the counter. One increment in 128 adds 1 read and 1 write, which remove old marks. A write that
+ * unless `onCounter` has delivered a total since. One increment in 128 adds 1 read and 1 write, which remove old marks. A write that
  * is refused or contended costs 1 more read, 2 with a `key`.
  *
  * @param by - a finite, non-zero number. The default rules accept 1 alone
@@ -122,7 +122,7 @@ type Writer = WriteBatch | Transaction;
 /**
  * Adds an increment to your own batch: a comment and its count are committed together or not at all. Add at most one
  * increment per counter to a batch. For a transaction, pass a prepared increment from {@link prepareIncrement}. The call sends
- * nothing, except that one in 128 removes old marks.
+ * nothing, but it may read the shard count, and one in 128 removes old marks.
  *
  * Watches show the increment when it is published. If the SDK sends the batch again after a cut connection, the rules refuse
  * the whole replay, and `commit` rejects with `permission-denied` although the first attempt was committed. To find out, read

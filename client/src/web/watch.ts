@@ -27,10 +27,10 @@ export interface WatchOptions {
 
 /**
  * Watches the total: calls `next` with the current total, with each newly published one, at most about once a second, and at
- * once for increments of this client. During a watch, increments of the counter do not read its shard count.
+ * once for increments of this client. While totals arrive, increments of the counter do not read its shard count.
  *
- * Every total includes this client's own increments exactly once from the moment they are made. It neither falls nor counts
- * twice when they are acknowledged and published, in whatever order.
+ * Every total includes this client's own increments exactly once from the moment they are made. Acknowledgement
+ * and publish may come in any order.
  *
  * Cost: 1 read per published total.
  *
