@@ -145,7 +145,10 @@ export const TABLES: {
   contest: (results) => ({
     "Speed: acknowledgements from when an increment was due; visibility in a watched total from then on":
       speed(results),
-    "What became of the increments": loadTable(results, { ...OUTCOME, "refused commits": ({ refused }) => refused }),
+    "What became of the increments": loadTable(results, {
+      ...OUTCOME,
+      "refused commits": ({ refused }) => formatWhole(refused),
+    }),
     "Per 1,000 accepted increments, without the watcher": loadTable(results, BILL),
   }),
   costs: (results) => ({
