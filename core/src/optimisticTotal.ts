@@ -3,8 +3,8 @@
  * increment counts twice, in whatever order acknowledgements and totals arrive.
  *
  * A published total includes exactly the increments committed up to its `asOf`. The client knows two bounds of the commit
- * time of its own increment: it is later than any `asOf` read before the increment was made, and the acknowledgement
- * brings the server's timestamp.
+ * time of its own increment: it is later than any `asOf` read before the increment was made, and within a round trip of the
+ * server's timestamp, which the acknowledgement brings.
  *
  *         earliest              latest                   a total whose `asOf` is
  *   ─────────┼────────────────────┼─────────────→        before earliest: does not include it, so it is added

@@ -18,7 +18,10 @@ export const LOOKUP_ATTEMPTS = 1e9;
 /** An assumption: a commit ends at most this long after its server timestamp. If it takes longer, a watch may dip once. */
 export const MAX_COMMIT_MS = 10_000;
 
-/** When a watch stops waiting for a total that includes an increment. Longer than the default of the longest interval. */
+/**
+ * After this long without another total, a watch takes the last one to include an increment of which it is not known. Longer
+ * than the default of the longest interval.
+ */
 export const MAX_PUBLISH_DELAY_MS = 15_000;
 
 /** A client removes old marks with one increment in this many, on average. */

@@ -37,7 +37,6 @@ export type Step =
   /** Schedule first, then publish. */
   | { readonly do: "publish"; readonly next: Published; readonly tasks: readonly ScheduledTask[] };
 
-/** A task of the counter in question. */
 export type ScheduledTask = Omit<AggregationTask, "counterId">;
 
 /** No clock is as far ahead as this: a counter document from such a future is damaged. */
@@ -85,7 +84,7 @@ function isCovered({ at, isPoll }: Cause, { asOf, phase, nextPollAt }: Published
 
 /**
  * The instant to which a poll is deferred if an earlier one is scheduled; else 0. Of two polls at the same time, both schedule
- * their next poll, and one publishes. The next poll of the other waits until that publish is followed by a later one.
+ * their next poll, and one publishes. Its next poll gets `minInterval` to publish before that of the other measures, too.
  */
 function deferredPollTime({ at, isPoll }: Cause, previous: Published | undefined, { minInterval }: Config): Millis {
   const nextPollAt = previous?.nextPollAt ?? at;
@@ -94,8 +93,8 @@ function deferredPollTime({ at, isPoll }: Cause, previous: Published | undefined
 
 /**
  * The index from which shards are folded now, if any. Only polls fold, so that one instance does, and at most once in a
- * cool-down: if a whole number of cool-downs ends between the two publishes. A cooling counter folds all silent shards, from
- * 1. Any other folds those beyond the shard count: writers no longer use them, and each further 1,000 cost 2 reads.
+ * cool-down: if a multiple of it, since the counter is quiet, lies between the previous publish and this one. A cooling counter
+ * folds all silent shards. Any other folds those beyond the shard count: no longer used, each further 1,000 cost 2 reads.
  */
 function foldFrom(previous: Published, next: Published, measurement: Measurement, config: Config): number | undefined {
   const since = isQuiet(next.phase) ? (next.calmSince ?? 0) : 0;

@@ -31,10 +31,9 @@ export interface Demand {
 /** The shortest duration of a burst. Writes in less time, such as those a device kept while offline, prove no rate. */
 const SHORTEST_BURST: Millis = 250;
 
-/** Phases in which a write wakes the counter: the published shard count is the fewest, by default 1, so clients write to shard 0. */
+/** Phases in which a write wakes the counter: the shard count is the fewest, by default 1, so clients write to shard 0. */
 const WOKEN_BY_WRITES: readonly Phase[] = ["idle", "shrunk", "cooling"];
 
-/** The demand since the previous publish. */
 export function demandOf(
   cause: Cause,
   previous: Published | undefined,

@@ -1,6 +1,4 @@
-/** Instants and durations in milliseconds. Free of Firebase, as are the decisions that use them. */
-
-/** Milliseconds: a duration, or since the epoch. */
+/** Milliseconds: a duration, or an instant since the epoch. No Firebase import, like the decisions that use it. */
 export type Millis = number;
 
 /** Milliseconds with a fraction: exact to a quarter of a microsecond, finer than Firestore's clock. */
