@@ -93,8 +93,8 @@ function deferredPollTime({ at, isPoll }: Cause, previous: Published | undefined
 
 /**
  * The index from which shards are folded now, if any. Only polls fold, so that one instance does, and at most once in a
- * cool-down: if a multiple of it, since the counter is quiet, lies between the previous publish and this one. A cooling counter
- * folds all silent shards. Any other folds those beyond the shard count: no longer used, each further 1,000 cost 2 reads.
+ * cool-down: if a multiple of the cool-down, since the counter is quiet, lies between the previous publish and this one. A
+ * cooling counter folds all silent shards. Any other folds those beyond the shard count, which writers no longer use.
  */
 function foldFrom(previous: Published, next: Published, measurement: Measurement, config: Config): number | undefined {
   const since = isQuiet(next.phase) ? (next.calmSince ?? 0) : 0;
