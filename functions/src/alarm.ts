@@ -10,7 +10,6 @@ import { logError } from "./log.ts";
 /** The type of the event. Its subject is the counter's id. */
 export const DRIFT_EVENT = "firestore-tally.v1.drift";
 
-/** @param reconciliation  what a reconcile has found and corrected */
 export async function raiseAlarm(counter: string, reconciliation: Reconciliation): Promise<void> {
   const { expected, found, drift, asOf } = reconciliation;
   const data = { counter, expected, found, drift, asOf: asOf.toDate().toISOString() };

@@ -2,8 +2,8 @@
  * Folds shards into `shards/base`, so that the counter needs no polls and costs little to measure.
  *
  * One atomic batch deletes shards and adds their counts to `base`. Each delete carries the precondition that its shard is
- * as it was listed, so a write in between makes the whole batch fail. No writer waits for a lock. A batch that
- * is sent again fails, since its shards are gone. Only shards that have been quiet for the cool-down are folded, because a fold deletes a shard's marks.
+ * as it was listed, so a write in between makes the whole batch fail. No writer waits for a lock. A batch that is sent again
+ * fails, since its shards are gone. Only shards that have been quiet for the cool-down are folded: a fold deletes their marks.
  */
 import { type CollectionReference, FieldPath, FieldValue } from "firebase-admin/firestore";
 import { type ListedShard, sumOfListed } from "../../admin/src/internal.ts";

@@ -96,10 +96,7 @@ export const NOT_IN_EXTENSION: readonly string[] = [params.serviceAccount.name, 
 
 let deployed: Config | undefined;
 
-/**
- * The configuration of this deployment. Not to be called at import time, when parameters have no values.
- * @throws CounterError `counter/invalid-config`
- */
+/** Not to be called at import time, when parameters have no values. @throws CounterError `counter/invalid-config` */
 export function deployedConfig(): Config {
   const isEmulated = process.env.FUNCTIONS_EMULATOR !== undefined;
   deployed ??= validConfig(
