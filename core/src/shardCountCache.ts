@@ -1,8 +1,8 @@
 /**
  * How many shards this client chooses from for its next write.
  *
- * The shard count comes from a watch, or from a read that is used for two minutes or 20 writes; for one second if the count
- * has just grown, is missing, or writes are contended. After signs of contention the client chooses from a multiple of the
+ * The shard count comes from a watch or a read. It is used for two minutes or 20 writes; for one second if the count has just
+ * grown, is missing, or writes are contended. After signs of contention the client chooses from a multiple of the
  * count. The signs are a request without an answer for a second, and a refused write. Any number of shards is safe, because
  * the total is the sum of all shards.
  */

@@ -1,6 +1,6 @@
 /** How long clients use what they have read, and how long they wait. The build replaces these names by their values. */
 
-/** How long a client uses a shard count that it has read, and does not watch, before it reads the count again. */
+/** How long a client uses a shard count that it has read or that a watch has delivered, before it reads the count again. */
 export const SHARD_COUNT_TTL_MS = 120_000;
 
 /**
@@ -19,8 +19,8 @@ export const LOOKUP_ATTEMPTS = 1e9;
 export const MAX_COMMIT_MS = 10_000;
 
 /**
- * After this long without another total, a watch takes the last one to include an increment of which it is not known. Longer
- * than the default of the longest interval.
+ * After this long without another total, a watch assumes that the last total includes an increment that it may or may not
+ * include. Longer than the default of the longest interval.
  */
 export const MAX_PUBLISH_DELAY_MS = 15_000;
 

@@ -83,8 +83,9 @@ function isCovered({ at, isPoll }: Cause, { asOf, phase, nextPollAt }: Published
 }
 
 /**
- * The instant to which a poll is deferred if an earlier one is scheduled; else 0. Of two polls at the same time, both schedule
- * their next poll, and one publishes. Its next poll gets `minInterval` to publish before that of the other measures, too.
+ * The instant to which a poll is deferred if an earlier one is scheduled; else 0. Two polls that run at the same time each
+ * schedule a next one, but only one publish succeeds. The loser's next poll is put off until `minInterval` after the winner's.
+ * By then the winner's has usually published, and the loser's is dropped.
  */
 function deferredPollTime({ at, isPoll }: Cause, previous: Published | undefined, { minInterval }: Config): Millis {
   const nextPollAt = previous?.nextPollAt ?? at;
@@ -92,9 +93,9 @@ function deferredPollTime({ at, isPoll }: Cause, previous: Published | undefined
 }
 
 /**
- * The index from which shards are folded now, if any. Only polls fold, so that one instance does, and at most once in a
- * cool-down: if a multiple of the cool-down, since the counter is quiet, lies between the previous publish and this one. A
- * cooling counter folds all silent shards. Any other folds those beyond the shard count, which writers no longer use.
+ * The index from which shards are folded now, if any. Only polls fold, so that one instance does. Time is divided into
+ * cool-downs, from when the counter became quiet, or from the epoch if it is not; the first poll in a new one folds. A cooling
+ * counter folds all silent shards. Any other folds those beyond the shard count, which writers no longer use.
  */
 function foldFrom(previous: Published, next: Published, measurement: Measurement, config: Config): number | undefined {
   const since = isQuiet(next.phase) ? (next.calmSince ?? 0) : 0;

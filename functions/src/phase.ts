@@ -13,7 +13,7 @@
  *                                │        │                       │ no write for a minute: the count shrinks
  *                                │        │                       ▼
  *                                │        ├──────────────────── shrunk
- *                                │        │                       │ no write, so few clients have the old count
+ *                                │        │                       │ no write; by now few clients have the old count
  *                                │        │                       ▼
  *                                └── fold ┴──────────────────── cooling     after the cool-down
  *
