@@ -9,9 +9,9 @@
  *
  * Either way the new count is one and a half times what is needed, which lies in between.
  *
- * A count of `n` independent writes has a standard deviation of `√n`, so `n` writes prove a demand of `n − 2.5 √n`. The
- * average rate and the writes since the last measurement are both reduced like this. If contention has created shards beyond
- * the count, the average is used unreduced.
+ * A count of `n` independent writes has a standard deviation of `√n`, so `n` writes prove a demand of `n − 2.5 √n`. This lower
+ * bound decides whether a counter grows, by the average rate or by the writes since the last measurement. If contention has
+ * created shards beyond the count, the bound of the average is the average. By how much it grows: `requiredRate`.
  */
 import type { Config } from "./config.ts";
 import { type Demand, RATE_TIME_CONSTANT } from "./demand.ts";
