@@ -1,4 +1,6 @@
 /** `counterStore` as Svelte uses stores. */
+
+import { disableNetwork, enableNetwork } from "firebase/firestore";
 import { type CounterState, counter, counterStore, incrementCounter, onCounter } from "firestore-tally";
 import { derived, get } from "svelte/store";
 import { afterAll, expect, test } from "vitest";
@@ -82,4 +84,23 @@ test("subscribers share one watch, which ends with the last subscriber and start
   await until(() => total(c) === 2, "the total");
   stopC();
   stopWatch();
+});
+
+test("a store keeps its total when the next subscriber finds an increment pending", async () => {
+  const ref = counter(phone.db, "store:pending");
+  const store = counterStore(ref);
+  const [a, b] = [recorder(), recorder()];
+  const stopA = store.subscribe(a.next);
+  await until(() => a.told.at(-1)?.total === 0, "the first total");
+  await disableNetwork(phone.db);
+  const increment = incrementCounter(ref);
+  await until(() => a.told.at(-1)?.pending === true, "the increment to show");
+  stopA();
+
+  const stopB = store.subscribe(b.next);
+  await enableNetwork(phone.db);
+  await increment;
+  await until(() => b.told.at(-1)?.pending === false && b.told.at(-1)?.total === 1, "the total");
+  expect(b.told.map(({ total }) => total)).not.toContain(undefined);
+  stopB();
 });

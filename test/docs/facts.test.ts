@@ -140,3 +140,9 @@ test("docs/architecture.md has the phases as functions/src/phase.ts draws them",
   expect(picture("functions/src/phase.ts").length).toBe(15);
   expect(picture("docs/architecture.md")).toEqual(picture("functions/src/phase.ts"));
 });
+
+test("the README's entry for firebase.json names the runtime that the tests use; without it the CLI refuses the folder", () => {
+  const [entry] = /\{ "codebase": "tally".*?\}/.exec(readFileSync("README.md", "utf8")) ?? [];
+  const { functions } = JSON.parse(readFileSync("firebase.json", "utf8"));
+  expect(JSON.parse(entry ?? "{}").runtime).toBe([functions].flat()[0].runtime);
+});

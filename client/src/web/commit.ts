@@ -148,7 +148,9 @@ async function confirmCommitted(
         ? `the key counts ${counted}, undo that first`
         : entry
           ? `the key must be the user's uid, isKeyed must name the group${undoneShard ? "" : ", isAllowedKeyedAmount must allow it"}`
-          : "isAllowedAmount must allow it; if isKeyed names the group, pass { key: uid }"
+          : by % 1
+            ? "pass a whole number"
+            : "isAllowedAmount must allow it; if isKeyed names the group, pass { key: uid }"
     }`,
     cause,
   );

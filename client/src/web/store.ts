@@ -28,7 +28,8 @@ export function counterStore(ref: CounterRef, options?: WatchOptions): CounterSt
   let state: CounterState = {};
   let stop: (() => void) | undefined;
   const become = (next: CounterState) => {
-    state = next;
+    // Before its first total, a new watch reports only whether increments are pending.
+    state = next.total === undefined ? { ...state, ...next } : next;
     for (const subscriber of [...subscribers]) subscriber(state);
   };
   return {
