@@ -9,3 +9,4 @@ const { version } = JSON.parse(readFileSync("client/package.json", "utf8"));
 const manifest = readFileSync("extension.yaml", "utf8");
 writeFileSync("extension.yaml", manifest.replace(/^version: .*$/m, `version: ${version}`));
 run("npm", "install", "--package-lock-only");
+run("node", "scripts/shrinkwrap.ts");
