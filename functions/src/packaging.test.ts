@@ -33,7 +33,12 @@ describe("the exported functions", () => {
 });
 
 test.each([
-  ["the group's in a plain codebase", {}, `${GROUP}-aggregate`],
+  ["the group's in a plain codebase", { K_SERVICE: "tally-wake", FUNCTION_TARGET: "tally.wake" }, `${GROUP}-aggregate`],
+  [
+    "the codebase's and the group's if firebase.json sets a prefix",
+    { K_SERVICE: "shop-tally-wake", FUNCTION_TARGET: "tally.wake" },
+    `shop-${GROUP}-aggregate`,
+  ],
   ["the instance's in an extension, which the SDK adds", { EXT_INSTANCE_ID: "main" }, "aggregate"],
   ["the instance's in a kit, which the SDK adds", { FIREBASE_KIT_INSTANCE_ID: "main" }, "aggregate"],
   [
@@ -42,8 +47,9 @@ test.each([
     "kit-main-aggregate",
   ],
 ])("the prefix of the task queue is %s", (_where, environment, queue) => {
-  const none = { EXT_INSTANCE_ID: undefined, FIREBASE_KIT_INSTANCE_ID: undefined, FUNCTIONS_EMULATOR: undefined };
-  for (const [name, value] of Object.entries({ ...none, ...environment })) vi.stubEnv(name, value);
+  const none = ["EXT_INSTANCE_ID", "FIREBASE_KIT_INSTANCE_ID", "FUNCTIONS_EMULATOR", "K_SERVICE", "FUNCTION_TARGET"];
+  for (const name of none) vi.stubEnv(name, undefined);
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   const taskQueue = vi.fn();
   cloudTasks({ taskQueue } as unknown as Functions, "us-central1");
   expect(taskQueue.mock.calls[0]?.[0]).toBe(`locations/us-central1/functions/${queue}`);

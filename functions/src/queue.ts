@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import type { Functions } from "firebase-admin/functions";
 import type { AggregationTask, Schedule } from "./cause.ts";
-import { GROUP, packaging } from "./packaging.ts";
+import { nameInCodebase, packaging } from "./packaging.ts";
 import { type Millis, sleep } from "./time.ts";
 
 /**
@@ -15,7 +15,7 @@ import { type Millis, sleep } from "./time.ts";
 export function cloudTasks(functions: Functions, location: string): Schedule {
   const { FUNCTIONS_EMULATOR, FIREBASE_KIT_INSTANCE_ID: kit } = process.env;
   const at = `locations/${location}/functions`;
-  const name = packaging() === "plain codebase" ? `${GROUP}-aggregate` : "aggregate";
+  const name = packaging() === "plain codebase" ? nameInCodebase("aggregate") : "aggregate";
   // For a kit's own queue the Admin SDK needs the machine's credentials, which an emulator may lack. The full name with the
   // scope `global` avoids that.
   const queue =

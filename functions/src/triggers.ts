@@ -12,6 +12,7 @@ import { counterIdOf } from "../../core/src/index.ts";
 import { runTask } from "./aggregate.ts";
 import { type Backend, createBackend } from "./backend.ts";
 import type { AggregationTask } from "./cause.ts";
+import { functionOptions } from "./functionOptions.ts";
 import { logError } from "./log.ts";
 import { packaging } from "./packaging.ts";
 import { params } from "./parameters.ts";
@@ -32,15 +33,7 @@ function getInstance() {
 
 const isExtension = packaging() === "extension";
 
-/** Not for an extension, whose options are in `extension.yaml`. An empty account and 0 instances mean the defaults. */
-const options = {
-  region: params.location,
-  memory: "512MiB",
-  // Listing 10,000 shards takes some 10 MB. The platform's default of 80 at a time would not fit into the memory.
-  concurrency: 20,
-  serviceAccount: params.serviceAccount,
-  maxInstances: params.maxInstances,
-} as const;
+const options = functionOptions();
 
 /** Events are retried for up to a day. The deletion of a shard needs no trigger: the fold has written its count to `base`. */
 const retried = { ...options, database: params.database, retry: true } as const;
