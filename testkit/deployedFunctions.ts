@@ -4,7 +4,9 @@ import { until } from "./until.ts";
 
 /** The prefix of the functions' names, which depends on how they are loaded. */
 const prefix =
-  { plain: "tally-", extension: "ext-tally-", kit: "kit-main-" }[process.env.TALLY_PACKAGING ?? "plain"] ?? "";
+  { plain: "tally-", extension: "ext-tally-", kit: "kit-main-", "extension+kit": "kit-main-" }[
+    process.env.TALLY_PACKAGING ?? "plain"
+  ] ?? "";
 
 /** What the emulators have printed so far. */
 export function emulatorsLog(): string {

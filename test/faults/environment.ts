@@ -40,7 +40,7 @@ export async function startFaultEnvironment(params: Record<string, string> = {})
   };
   try {
     const project = await createProject("plain", params);
-    const functions = await startSeparateFunctions(params);
+    const functions = await startSeparateFunctions("plain", params);
     const proxy = async () => {
       const cutting = await cuttingProxy(project.addresses.firestore as string);
       keep({ stop: cutting.close });

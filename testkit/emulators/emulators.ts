@@ -1,5 +1,5 @@
 /**
- * Starts the Emulator Suite with Tally loaded in one of its three packagings, on free ports, in a folder of its own. Several can run
+ * Starts the Emulator Suite with Tally loaded in one of its packagings, on free ports, in a folder of its own. Several can run
  * side by side, and nothing is left behind.
  */
 import { join } from "node:path";
@@ -44,7 +44,11 @@ export async function startEmulators(options: EmulatorOptions): Promise<Emulator
     }
     if (eventsTo) environment = overrideEventTarget(environment, folder, eventsTo);
     const log = join(folder, "emulators.log");
-    const only = [...EMULATORS, ...(eventsTo ? [] : ["pubsub"]), ...(packaging === "extension" ? ["extensions"] : [])];
+    const only = [
+      ...EMULATORS,
+      ...(eventsTo ? [] : ["pubsub"]),
+      ...(packaging.startsWith("extension") ? ["extensions"] : []),
+    ];
     const firebase = await startFirebase(folder, log, environment, only, options.signal);
     return {
       addresses,

@@ -9,10 +9,9 @@ export interface Parameters {
 }
 
 export function parametersOf(packaging: Packaging): Parameters {
-  const [declaredIn, declaration] =
-    packaging === "extension"
-      ? ["extension.yaml", /^ +- param: (\w+)$/gm]
-      : ["functions/src/parameters.ts", /\bdefine(?:Int|String)\("(\w+)"/g];
+  const [declaredIn, declaration] = packaging.startsWith("extension")
+    ? ["extension.yaml", /^ +- param: (\w+)$/gm]
+    : ["functions/src/parameters.ts", /\bdefine(?:Int|String)\("(\w+)"/g];
   const text = readFileSync(new URL(`../../${declaredIn}`, import.meta.url), "utf8");
   return { names: [...text.matchAll(declaration)].map(([, name = ""]) => name), declaredIn };
 }

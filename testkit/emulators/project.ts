@@ -1,18 +1,24 @@
-/** Creates a Firebase project in a temporary folder: this repository with other ports and another packaging. */
+/**
+ * Creates a Firebase project in a temporary folder, with free ports. The functions of this repository are its codebase or its
+ * extension, or are installed from their package as a kit.
+ */
 import { randomInt } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import getPort from "get-port";
+import { installKit } from "./kit/install.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The Eventarc channel of the functions. */
 const EVENTARC_CHANNEL = "locations/us-central1/channels/firebase";
 
-/** How the functions are loaded: as a plain codebase, through extension.yaml, or as a function kit. */
-export const PACKAGINGS = ["plain", "extension", "kit"] as const;
+const EXTENSION_INSTANCE = "tally";
+
+/** How the functions are loaded: as a plain codebase, through extension.yaml, as a function kit, or twice. */
+export const PACKAGINGS = ["plain", "extension", "kit", "extension+kit"] as const;
 export type Packaging = (typeof PACKAGINGS)[number];
 
 export interface Project {
@@ -52,26 +58,29 @@ export async function createProject(packaging: Packaging, params: Record<string,
   for (const name of ["functions", "node_modules", "web", config.firestore.rules, config.firestore.indexes]) {
     symlinkSync(join(repository, name), join(folder, name));
   }
-  const env = Object.entries({ EVENTARC_CHANNEL, ...params }).map(([name, value]) => `${name}=${value}\n`);
   const [codebase] = config.functions;
-  if (packaging === "extension") {
-    delete config.functions;
-    config.extensions = { tally: repository };
-    mkdirSync(join(folder, "extensions"));
-    writeFileSync(
-      join(folder, "extensions", "tally.env"),
-      ["LOCATION=us-central1\n", "DATABASE_REGION=us-central1\n", ...env].join(""),
-    );
-  } else {
-    mkdirSync(join(folder, "params"));
-    writeFileSync(join(folder, "params", ".env"), env.join(""));
-    const { runtime, source } = codebase;
-    config.functions =
-      packaging === "kit"
-        ? [{ kit: "firestore-tally-kit", source, runtime, instances: { main: "params" } }]
-        : [{ ...codebase, configDir: "params" }];
+  const env = Object.entries({ EVENTARC_CHANNEL, ...params }).map(([name, value]) => `${name}=${value}\n`);
+  const write = (file: string, text: string) => {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  };
+  const save = () => write("firebase.json", JSON.stringify(config, null, 2));
+  delete config.functions;
+  if (packaging === "plain") {
+    config.functions = [{ ...codebase, configDir: "params" }];
+    write("params/.env", env.join(""));
   }
-  writeFileSync(join(folder, "firebase.json"), JSON.stringify(config, null, 2));
+  if (packaging.startsWith("extension")) {
+    config.extensions = { [EXTENSION_INSTANCE]: repository };
+    const locations = ["LOCATION=us-central1\n", "DATABASE_REGION=us-central1\n"];
+    write(`extensions/${EXTENSION_INSTANCE}.env`, [...locations, ...env].join(""));
+  }
+  save();
+  if (packaging.endsWith("kit")) {
+    const { configFolder } = await installKit(folder);
+    // It precedes the file of the answers, which has the defaults.
+    writeFileSync(join(configFolder, ".env.local"), env.join(""));
+  }
   return { folder, addresses, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
 }
 

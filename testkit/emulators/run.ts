@@ -2,7 +2,7 @@
  * Runs a command against the Emulator Suite with Tally's functions loaded, then stops the emulators. The exit code
  * is the command's.
  *
- *     npm run emulators -- [--as plain|extension|kit] [--param NAME=VALUE]… [--latency MS] "<command>"
+ *     npm run emulators -- [--as plain|extension|kit|extension+kit] [--param NAME=VALUE]… [--latency MS] "<command>"
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -15,7 +15,7 @@ import { MissingRequirement } from "./requirements.ts";
 
 const USAGE = `Usage: npm run emulators -- [options] "<command>"
 
-  --as plain|extension|kit   how the functions are loaded (default: plain)
+  --as plain|extension|kit   how the functions are loaded (default: plain); extension+kit loads both
   --param NAME=VALUE         a parameter of the functions, such as SHRINK_COOLDOWN_SECONDS=5; may be repeated
   --latency MS               puts MS milliseconds of latency, each way, on every connection to Firestore
 

@@ -8,7 +8,7 @@
 import { join } from "node:path";
 import { overrideWorkerAddresses, type WorkerAddresses } from "./addressOverrides.ts";
 import { type Firebase, startFirebase } from "./firebase.ts";
-import { createProject } from "./project.ts";
+import { createProject, type Packaging } from "./project.ts";
 
 export interface SeparateFunctions {
   /** `host:port` at which they take events and tasks while they run. */
@@ -25,8 +25,12 @@ export interface SeparateFunctions {
 }
 
 /** @param params  parameters that differ from their defaults, by name */
-export async function startSeparateFunctions(params: Record<string, string>): Promise<SeparateFunctions> {
-  const { folder, addresses, remove } = await createProject("plain", params);
+export async function startSeparateFunctions(
+  packaging: Packaging,
+  params: Record<string, string>,
+): Promise<SeparateFunctions> {
+  const { folder, addresses, remove } = await createProject(packaging, params);
+  const only = ["functions", ...(packaging.startsWith("extension") ? ["extensions"] : [])];
   const log = join(folder, "functions.log");
   let firebase: Firebase | undefined;
   return {
@@ -37,7 +41,7 @@ export async function startSeparateFunctions(params: Record<string, string>): Pr
       await firebase?.kill();
     },
     async start(view) {
-      firebase = await startFirebase(folder, log, overrideWorkerAddresses(process.env, view), ["functions"]);
+      firebase = await startFirebase(folder, log, overrideWorkerAddresses(process.env, view), only);
     },
     async stop() {
       // A regular stop would wait a minute for requests whose workers were killed.
