@@ -30,7 +30,7 @@ const PATTERN = new RegExp(`\\b(${Object.keys(AVOIDED).join("|").replaceAll(" ",
 
 /** Generated, recorded or written by others; and this list. */
 const EXEMPT = [
-  /^package-lock\.json$/,
+  /(^|\/)(package-lock|npm-shrinkwrap)\.json$/,
   /^LICENSE$/,
   /^docs\/charts\//,
   /^bench\/results\//,
