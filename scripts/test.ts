@@ -9,6 +9,7 @@ const params = [
   "SHRINK_COOLDOWN_SECONDS=5",
   "COUNTED_COLLECTION=posts/{post}/comments",
   "MIRRORS=comments=posts/{key}.comments, mirrored=mirrors/{key}.stats.total",
+  "BRIDGE=visits=pages/{key}.visits, stars=pages/{key}.stats.stars, members:{team}:{room}=teams/{team}/rooms/{room}.members",
 ];
 const suite = ["node", "testkit/emulators/run.ts", ...params.flatMap((param) => ["--param", param])];
 const vitest = ["--", "vitest", "run", "--project", "emulators"];

@@ -1,6 +1,7 @@
 /** What `--set` changes: the numbers of the functions' configuration, with the defaults that deploy, and assumptions. */
-import { DEFAULT_CONFIG } from "../../costs/src/index.ts";
+
 import type { Config, Millis } from "../../functions/src/decisions.ts";
+import { DEFAULT_CONFIG } from "../../functions/src/decisions.ts";
 import { DEFAULT_LIMITS } from "../../testkit/governor.ts";
 import type { WriteLimits } from "../../testkit/writeLimiter.ts";
 

@@ -44,6 +44,15 @@ export {
   type ShardDocument,
   shardsPath,
 } from "./layout.ts";
+export {
+  assertSeparate,
+  countersOf,
+  type Mirror,
+  type MirroredField,
+  type MirrorTarget,
+  mirrorOf,
+  parseMirrors,
+} from "./mirror.ts";
 export { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
 export type { CounterOptions, Reference } from "./reference.ts";
 export { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";

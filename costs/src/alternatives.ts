@@ -6,8 +6,7 @@
  * publishes. Redis is the smallest instance there is, of the tier that loses its data when it restarts. An estimate
  * leaves out the CPU and memory of functions, but they are most of what Redis costs, so here they count, Tally's too.
  */
-import type { Config } from "../../functions/src/decisions.ts";
-import { DEFAULT_CONFIG } from "./defaultConfig.ts";
+import { type Config, DEFAULT_CONFIG } from "../../functions/src/decisions.ts";
 import { amountOf, type MonthlyCosts, monthlyCosts } from "./monthlyCosts.ts";
 import type { Prices } from "./prices.ts";
 import { DAYS, MONTH_SECONDS, type Traffic } from "./traffic.ts";

@@ -5,7 +5,6 @@ export {
   type DesignCosts,
   highestRate,
 } from "./alternatives.ts";
-export { DEFAULT_CONFIG } from "./defaultConfig.ts";
 export { type CostItem, type MonthlyCosts, monthlyCosts } from "./monthlyCosts.ts";
 export { OPERATION_KINDS, type Operations, PRICES, type Prices, priceOf } from "./prices.ts";
 export type { Traffic } from "./traffic.ts";

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { defaults } from "../../functions/testing/arbitraries.ts";
+import { DEFAULT_CONFIG } from "../../functions/src/decisions.ts";
 import { anyTraffic } from "../testing/arbitraries.ts";
-import { DEFAULT_CONFIG } from "./defaultConfig.ts";
 import { amountOf, monthlyCosts } from "./monthlyCosts.ts";
 import { PRICES } from "./prices.ts";
 import { MONTH_SECONDS, type Traffic } from "./traffic.ts";
@@ -25,10 +24,6 @@ const steady = (perSecond: number, traffic: Partial<Traffic> = {}): Traffic => (
   perSecond,
   peakPerSecond: perSecond,
   ...traffic,
-});
-
-test("the default configuration is that of a deployment", () => {
-  expect(DEFAULT_CONFIG).toEqual(defaults);
 });
 
 describe("the measurements in docs/performance.md", () => {

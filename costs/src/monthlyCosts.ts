@@ -13,8 +13,7 @@
  *               for each day of hours and each hour of minutes, deleted when it expires
  */
 import { INCREMENTS_PER_MARK_REMOVAL } from "../../core/src/index.ts";
-import type { Config } from "../../functions/src/decisions.ts";
-import { DEFAULT_CONFIG } from "./defaultConfig.ts";
+import { type Config, DEFAULT_CONFIG } from "../../functions/src/decisions.ts";
 import type { Prices } from "./prices.ts";
 import { historyPerSecond, isPolled, measuringReads, publishingPerSecond } from "./publishing.ts";
 import { DAYS, type DayPart, dayPartsOf, type Traffic } from "./traffic.ts";

@@ -1,7 +1,6 @@
 /** What publishing one counter takes per second, and what its history takes: documents, reads and tasks. */
 import { STEP_MILLIS } from "../../core/src/index.ts";
-import { type Config, MAX_LISTED_SHARDS, nextPhase, pollDelay } from "../../functions/src/decisions.ts";
-import { DEFAULT_CONFIG } from "./defaultConfig.ts";
+import { type Config, DEFAULT_CONFIG, MAX_LISTED_SHARDS, nextPhase, pollDelay } from "../../functions/src/decisions.ts";
 import type { DayPart } from "./traffic.ts";
 
 /** @param baseDocuments  1 if the counter has a `base`, which the first fold creates; else 0 */

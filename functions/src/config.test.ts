@@ -1,9 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { CounterError, MARK_LIFETIME_SECONDS, parseCountedCollection } from "../../core/src/index.ts";
-import { defaults } from "../testing/arbitraries.ts";
+import { CounterError, MARK_LIFETIME_SECONDS, parseCountedCollection, parseMirrors } from "../../core/src/index.ts";
 import { LONGEST_DELAY } from "./cause.ts";
-import { type Config, validConfig } from "./config.ts";
-import { parseMirrors } from "./mirror.ts";
+import { type Config, DEFAULT_CONFIG as defaults, validConfig } from "./config.ts";
 import { deployedConfig, params } from "./parameters.ts";
 
 afterEach(() => vi.unstubAllEnvs());
@@ -62,13 +60,18 @@ describe("each parameter is refused outside its range", () => {
       'counter/invalid-config: COUNTED_COLLECTION: "tallies/{counter}/entries" is below COLLECTION',
     );
     expect(() => validConfig({ ...below, counted: parseCountedCollection("tallies") })).toThrow(CounterError);
-    expect(() => validConfig({ ...below, mirrors: parseMirrors("a=x/{key}.a,b=tallies/{key}.b") })).toThrow(
+    expect(() => validConfig({ ...below, mirrors: parseMirrors("a=x/{key}.a,b=tallies/{key}.b", "MIRRORS") })).toThrow(
       'counter/invalid-config: MIRRORS: "tallies/{key}" is below COLLECTION',
+    );
+    const bridged = parseMirrors("likes=posts/{key}.likes", "BRIDGE");
+    const twice = [...parseMirrors("stars=posts/{id}.likes", "MIRRORS"), ...bridged];
+    expect(() => validConfig({ ...below, mirrors: twice })).toThrow(
+      'MIRRORS and BRIDGE: "likes:{key}": shares its field',
     );
     const fine = {
       ...defaults,
       counted: parseCountedCollection("a/counters/b"),
-      mirrors: parseMirrors("a=b/counters.a"),
+      mirrors: parseMirrors("a=b/counters.a", "MIRRORS"),
     };
     expect(validConfig(fine)).toEqual(fine);
   });

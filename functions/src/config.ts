@@ -1,13 +1,15 @@
 /** The configuration that the decisions of the backend depend on, as plain data, and its validation. */
 import {
+  assertSeparate,
   type CountedCollection,
   CounterError,
+  DEFAULT_COLLECTION,
   isDocumentId,
   MARK_LIFETIME_SECONDS,
   MAX_SHARDS,
+  type Mirror,
 } from "../../core/src/index.ts";
 import { LONGEST_DELAY } from "./cause.ts";
-import type { Mirror } from "./mirror.ts";
 import type { Millis } from "./time.ts";
 
 /** The parameters of parameters.ts, parsed. */
@@ -25,12 +27,28 @@ export interface Config {
   readonly precision: number;
   /** The path of the counted collections, if any. */
   readonly counted: CountedCollection | undefined;
+  /** Of `MIRRORS` and `BRIDGE`. */
   readonly mirrors: readonly Mirror[];
   /** How long history is kept; 0 keeps none. */
   readonly historyRetention: Millis;
 }
 
 export const DAY: Millis = 86_400_000;
+
+/** The configuration of a deployment that keeps every default. */
+export const DEFAULT_CONFIG: Config = {
+  collection: DEFAULT_COLLECTION,
+  minShards: 1,
+  maxShards: MAX_SHARDS,
+  writesPerShard: 1,
+  shrinkCooldown: 600_000,
+  minInterval: 1_000,
+  maxInterval: 10_000,
+  precision: 0.001,
+  counted: undefined,
+  mirrors: [],
+  historyRetention: 30 * DAY,
+};
 
 /**
  * @param isEmulated  whether a cool-down may be shorter: in the Functions emulator, where tests wait for folds
@@ -63,6 +81,7 @@ export function validConfig(config: Config, isEmulated = false): Config {
     throw new CounterError("counter/invalid-config", `${name}: ${value} is below COLLECTION; name another path`);
   };
   if (config.counted) outside("COUNTED_COLLECTION", config.counted);
-  for (const { document } of config.mirrors) outside("MIRRORS", document);
+  for (const { document, isBridged } of config.mirrors) outside(isBridged ? "BRIDGE" : "MIRRORS", document.split("/"));
+  assertSeparate(config.mirrors, "MIRRORS and BRIDGE");
   return config;
 }

@@ -3,6 +3,7 @@
  * created or damaged the document.
  */
 import { type DocumentReference, type DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
+import { mirroredOf } from "../../admin/src/internal.ts";
 import { type CounterDocument, groupOf, type HistoryState, type Reservation } from "../../core/src/index.ts";
 import { LONGEST_DELAY } from "./cause.ts";
 import { PHASES, type Phase } from "./phase.ts";
@@ -45,6 +46,8 @@ export interface CounterState {
   readonly published: Published | undefined;
   /** The fewest shards that a server has asked for, and until when. */
   readonly reservation: Reserved | undefined;
+  /** The part of the total that the mirror shows. */
+  readonly mirrored: number;
 }
 
 /** A {@link Reservation} in milliseconds. */
@@ -57,15 +60,16 @@ export async function readCounter(ref: DocumentReference): Promise<CounterState>
 
 /** The state of a counter without a document. */
 export function missingCounter(ref: DocumentReference): CounterState {
-  return { ref, updateTime: undefined, published: undefined, reservation: undefined };
+  return { ref, updateTime: undefined, published: undefined, reservation: undefined, mirrored: 0 };
 }
 
 /** Parses a counter document. Without `asOf` it was never published, so its other fields are not trusted. */
 export function parseCounter(snapshot: DocumentSnapshot): CounterState {
   const { ref, updateTime } = snapshot;
   const reservation = parseReservation(snapshot.get("reservation"));
+  const mirrored = mirroredOf(snapshot);
   const asOf = millis(snapshot.get("asOf"));
-  if (asOf === null) return { ref, updateTime, published: undefined, reservation };
+  if (asOf === null) return { ref, updateTime, published: undefined, reservation, mirrored };
   const number = (field: keyof Published, minimum: number) => {
     const value = snapshot.get(field);
     return Number.isFinite(value) && value >= minimum ? value : Math.max(minimum, 0);
@@ -92,7 +96,7 @@ export function parseCounter(snapshot: DocumentSnapshot): CounterState {
     countReads: number("countReads", 0),
     countedCollection: typeof countedCollection === "string" ? countedCollection : null,
   };
-  return { ref, updateTime, published, reservation };
+  return { ref, updateTime, published, reservation, mirrored };
 }
 
 /** Drops an instant that no publish can have scheduled. Otherwise writes would wait for it. */

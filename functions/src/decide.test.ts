@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { defaults } from "../testing/arbitraries.ts";
 import { inWords, rowsOf, type Situation, situations, T } from "../testing/situations.ts";
 import type { Cause } from "./cause.ts";
+import { DEFAULT_CONFIG as defaults } from "./config.ts";
 import type { Published } from "./counterDocument.ts";
 import { decide } from "./decide.ts";
 

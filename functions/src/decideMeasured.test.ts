@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { defaults, idle } from "../testing/arbitraries.ts";
+import { idle } from "../testing/arbitraries.ts";
 import { inWords, measured, rowsOf, type Situation, shard, situations, T } from "../testing/situations.ts";
 import type { Cause } from "./cause.ts";
+import { DEFAULT_CONFIG as defaults } from "./config.ts";
 import { type Published, toTimestamp } from "./counterDocument.ts";
 import { decide, type KnownState } from "./decide.ts";
 import type { Measurement } from "./measurement.ts";

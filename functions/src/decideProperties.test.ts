@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anyConfig, anyCounter, type defaults, idle } from "../testing/arbitraries.ts";
+import { anyConfig, anyCounter, idle } from "../testing/arbitraries.ts";
 import { measured, T } from "../testing/situations.ts";
 import { type Cause, LONGEST_DELAY } from "./cause.ts";
+import type { DEFAULT_CONFIG as defaults } from "./config.ts";
 import { type Published, toTimestamp } from "./counterDocument.ts";
 import { decide, type KnownState, type Step } from "./decide.ts";
 import { publishInterval } from "./interval.ts";

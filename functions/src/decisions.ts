@@ -5,7 +5,7 @@
 export type { Outcome } from "./aggregate.ts";
 export { decideScaling } from "./autoscale.ts";
 export type { Cause } from "./cause.ts";
-export type { Config } from "./config.ts";
+export { type Config, DEFAULT_CONFIG } from "./config.ts";
 export type { Published } from "./counterDocument.ts";
 export { decide, type ScheduledTask } from "./decide.ts";
 export { historyWrites } from "./history.ts";

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anyConfig, anyCounter, defaults, idle } from "../testing/arbitraries.ts";
+import { anyConfig, anyCounter, idle } from "../testing/arbitraries.ts";
+import { DEFAULT_CONFIG as defaults } from "./config.ts";
 import type { Published } from "./counterDocument.ts";
 import { historyWrites, isMinuteInHistory } from "./history.ts";
 

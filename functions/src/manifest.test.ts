@@ -1,12 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
-import { MARK_LIFETIME_SECONDS, parseCountedCollection } from "../../core/src/index.ts";
-import { defaults } from "../testing/arbitraries.ts";
+import { LEGACY_SHARDS } from "../../admin/src/internal.ts";
+import { MARK_LIFETIME_SECONDS, parseCountedCollection, parseMirrors } from "../../core/src/index.ts";
 import { DRIFT_EVENT } from "./alarm.ts";
 import { LONGEST_DELAY } from "./cause.ts";
-import { validConfig } from "./config.ts";
-import { parseMirrors } from "./mirror.ts";
+import { DEFAULT_CONFIG as defaults, validConfig } from "./config.ts";
 import { NOT_IN_EXTENSION, params } from "./parameters.ts";
 
 const text = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
@@ -109,8 +108,11 @@ describe("the extension and the function kit are the same", () => {
     const lists = ["", "likes=posts/{key}.likes", "likes=posts/{key}.likes, views=a/{key}.b.c,posts=site/home.posts"];
     for (const path of paths) expect(parseCountedCollection(path)?.join("/")).toBe(path);
     for (const path of paths) expect(path).toMatch(checkOf("COUNTED_COLLECTION"));
-    for (const list of lists) expect(parseMirrors(list)).toHaveLength(list ? list.split(",").length : 0);
-    for (const list of lists) expect(list).toMatch(checkOf("MIRRORS"));
+    for (const list of lists) expect(parseMirrors(list, "MIRRORS")).toHaveLength(list ? list.split(",").length : 0);
+    const nested = "likes:{user}:{post}=users/{user}/posts/{post}.likes";
+    expect(parseMirrors(nested, "BRIDGE")).toHaveLength(1);
+    for (const list of [...lists, nested]) expect(list).toMatch(checkOf("MIRRORS"));
+    for (const list of [...lists, nested]) expect(list).toMatch(checkOf("BRIDGE"));
     for (const path of ["posts/{post}", "/posts", "posts/"]) expect(path).not.toMatch(checkOf("COUNTED_COLLECTION"));
     for (const list of ["likes", "likes=posts", "a=b.c,"]) expect(list).not.toMatch(checkOf("MIRRORS"));
   });
@@ -142,6 +144,15 @@ describe("the extension and the function kit are the same", () => {
       },
     ]);
     expect([/retried = \{.*retry: true/.test(source), retryPolicy]).toEqual([true, "RETRY_POLICY_RETRY"]);
+  });
+
+  test("the same trigger and retries for what old apps write", () => {
+    expect(source).toMatch(
+      /export const bridge = onDocumentWritten\(\s*\{ document: `\{document=\*\*\}\/\$\{LEGACY_SHARDS\}\/\{shardId\}`, \.\.\.retried/,
+    );
+    const { eventType, eventFilters, retryPolicy } = resource("bridge").eventTrigger;
+    expect([eventType, retryPolicy]).toEqual(["google.cloud.firestore.document.v1.written", "RETRY_POLICY_RETRY"]);
+    expect(eventFilters[1].value).toBe(`{document=**}/${LEGACY_SHARDS}/{shardId}`);
   });
 
   test("the same triggers for documents that are counted: creations and deletions, with retries", () => {

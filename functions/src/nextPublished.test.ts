@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anyCounter, defaults, idle } from "../testing/arbitraries.ts";
+import { anyCounter, idle } from "../testing/arbitraries.ts";
 import { inWords, measured, T } from "../testing/situations.ts";
 import type { Cause } from "./cause.ts";
+import { DEFAULT_CONFIG as defaults } from "./config.ts";
 import { type Published, toTimestamp } from "./counterDocument.ts";
 import { decide } from "./decide.ts";
 import type { Measurement } from "./measurement.ts";

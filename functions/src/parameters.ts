@@ -4,14 +4,13 @@
  */
 import { defineInt, defineString } from "firebase-functions/params";
 import {
-  DEFAULT_COLLECTION,
   MARK_LIFETIME_SECONDS,
   MAX_SHARDS,
   NO_COUNTED_COLLECTION,
   parseCountedCollection,
+  parseMirrors,
 } from "../../core/src/index.ts";
-import { type Config, DAY, validConfig } from "./config.ts";
-import { parseMirrors } from "./mirror.ts";
+import { type Config, DAY, DEFAULT_CONFIG as DEFAULTS, validConfig } from "./config.ts";
 
 /** Parameters are strings or whole numbers. A decimal is a string that the Firebase CLI checks when it is entered. */
 const decimal = {
@@ -20,7 +19,7 @@ const decimal = {
 
 export const params = {
   collection: defineString("COLLECTION", {
-    default: DEFAULT_COLLECTION,
+    default: DEFAULTS.collection,
     description: "The top-level collection that holds the counters. Clients and rules must name the same.",
   }),
   database: defineString("DATABASE_ID", {
@@ -32,35 +31,35 @@ export const params = {
     description: "The region the functions run in: choose the one nearest to the database.",
   }),
   minShards: defineInt("MIN_SHARDS", {
-    default: 1,
+    default: DEFAULTS.minShards,
     description: "How many shards a counter starts with and shrinks back to.",
   }),
   maxShards: defineInt("MAX_SHARDS", {
-    default: MAX_SHARDS,
+    default: DEFAULTS.maxShards,
     description: `How many shards a counter may grow to, ${MAX_SHARDS} at most.`,
   }),
   writesPerShard: defineString("WRITES_PER_SHARD", {
-    default: "1",
+    default: String(DEFAULTS.writesPerShard),
     input: decimal,
     description: "How many writes per second one shard may take before the counter grows.",
   }),
   shrinkCooldownSeconds: defineInt("SHRINK_COOLDOWN_SECONDS", {
-    default: 600,
+    default: DEFAULTS.shrinkCooldown / 1_000,
     description:
       "How long the rate must have been low before the shard count shrinks (a counter without writes shrinks after a " +
       "minute), and how long a surplus shard must have been quiet before it is folded: at least " +
       `${MARK_LIFETIME_SECONDS}, the time in which a write may be sent again.`,
   }),
   minIntervalSeconds: defineInt("MIN_INTERVAL_SECONDS", {
-    default: 1,
+    default: DEFAULTS.minInterval / 1_000,
     description: "A total is never published more often than this.",
   }),
   maxIntervalSeconds: defineInt("MAX_INTERVAL_SECONDS", {
-    default: 10,
+    default: DEFAULTS.maxInterval / 1_000,
     description: "A counter that is being written is published at least this often.",
   }),
   precision: defineString("PRECISION", {
-    default: "0.001",
+    default: String(DEFAULTS.precision),
     input: decimal,
     description: "The relative change of a total that is worth publishing: 0.001 is a tenth of a percent.",
   }),
@@ -76,8 +75,14 @@ export const params = {
       "Fields of your own documents to which totals are also written, by group: likes=posts/{key}.likes writes the total " +
       "of likes:42 to the field likes of posts/42. Separate several with commas.",
   }),
+  bridge: defineString("BRIDGE", {
+    default: "",
+    description:
+      "Only while you move from Google's counter extension: the fields that it counts, by group: views=pages/{key}.visits " +
+      "counts what old apps add to the field visits of pages/home in views:home, and shows the total in the field.",
+  }),
   historyDays: defineInt("HISTORY_DAYS", {
-    default: 30,
+    default: DEFAULTS.historyRetention / DAY,
     description: "How many days the past totals of each minute and hour are kept, for charts. 0 keeps none.",
   }),
   serviceAccount: defineString("SERVICE_ACCOUNT", {
@@ -110,7 +115,7 @@ export function deployedConfig(): Config {
       maxInterval: params.maxIntervalSeconds.value() * 1_000,
       precision: Number(params.precision.value()),
       counted: parseCountedCollection(params.countedCollection.value()),
-      mirrors: parseMirrors(params.mirrors.value()),
+      mirrors: [...parseMirrors(params.mirrors.value(), "MIRRORS"), ...parseMirrors(params.bridge.value(), "BRIDGE")],
       historyRetention: params.historyDays.value() * DAY,
     },
     isEmulated,

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anyConfig, defaults } from "../testing/arbitraries.ts";
+import { anyConfig } from "../testing/arbitraries.ts";
 import { LONGEST_DELAY } from "./cause.ts";
+import { DEFAULT_CONFIG as defaults } from "./config.ts";
 import { type Activity, isQuiet, nextPhase, PHASES, type Phase, POLLED_PHASES, pollDelay } from "./phase.ts";
 
 /** What a measurement may have found. */

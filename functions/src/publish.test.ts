@@ -1,23 +1,26 @@
 /** What one commit of a publish holds. That Firestore keeps its preconditions is for `test/`. */
-import type { DocumentReference, FieldPath } from "firebase-admin/firestore";
+import { type DocumentReference, type FieldPath, FieldValue } from "firebase-admin/firestore";
 import { logger } from "firebase-functions";
 import { describe, expect, test, vi } from "vitest";
-import { defaults, idle } from "../testing/arbitraries.ts";
+import { parseMirrors } from "../../core/src/index.ts";
+import { idle } from "../testing/arbitraries.ts";
+import { DEFAULT_CONFIG as defaults } from "./config.ts";
 import { type Published, serializeCounter, toTimestamp } from "./counterDocument.ts";
-import { parseMirrors } from "./mirror.ts";
 import { publish } from "./publish.ts";
 
 const updateTime = toTimestamp(idle.asOf + 1);
 const next: Published = { ...idle, total: 43, writes: 43, publishes: 8, asOf: idle.asOf + 5_000 };
 const asOf = toTimestamp(next.asOf);
 const document = serializeCounter("likes:42", next, asOf);
-const config = { ...defaults, mirrors: parseMirrors("likes=posts/{key}.stats.likes") };
+const config = { ...defaults, mirrors: parseMirrors("likes=posts/{key}.stats.likes", "MIRRORS") };
 
 /** Publishes over a counter document as it was read. @returns the commits, and whether the last one passed */
 async function publishing(
-  over: Partial<{ published: Published; isStored: boolean }>,
-  ...outcomes: (number | undefined)[]
+  over: Partial<{ published: Published; isStored: boolean; mirrored: number }>,
+  ...more: (number | typeof config)[]
 ) {
+  const outcomes = more.filter((one) => typeof one === "number");
+  const { configured = config } = { configured: more.find((one) => typeof one === "object") };
   const commits: unknown[][] = [];
   const at = (path: string): object => ({
     id: path.slice(path.lastIndexOf("/") + 1),
@@ -43,13 +46,14 @@ async function publishing(
     };
     return { create: put("create"), update: put("update"), set: put("set"), commit };
   }
-  const { published, isStored = published !== undefined } = over;
+  const { published, isStored = published !== undefined, mirrored = 0 } = over;
   const state = {
     ref: at("counters/likes:42") as DocumentReference,
     updateTime: isStored ? updateTime : undefined,
     published,
+    mirrored,
   };
-  const isPublished = await publish(state, next, asOf, config);
+  const isPublished = await publish(state, next, asOf, configured);
   return { commits, isPublished };
 }
 
@@ -64,9 +68,9 @@ describe("a publish", () => {
   });
 
   test("I3: creates the document if there was none, and keeps fields that a server has written before", async () => {
-    const created = await publishing({});
+    const created = await publishing({}, { ...config, mirrors: [] });
     expect(created.commits[0]?.[0]).toEqual(["create", counter, document]);
-    const prepared = await publishing({ isStored: true });
+    const prepared = await publishing({ isStored: true }, { ...config, mirrors: [] });
     expect(prepared.commits[0]?.[0]).toEqual(guarded);
   });
 
@@ -101,8 +105,19 @@ describe("the mirror of a counter", () => {
 
   test("is written in the same commit, if the total has changed", async () => {
     const { commits } = await publishing({ published: idle });
-    expect(commits).toEqual([[guarded, ["update", "posts/42", expect.anything(), 43]]]);
+    const recorded = ["update", counter, { ...document, mirrored: 43 }, { lastUpdateTime: updateTime }];
+    expect(commits).toEqual([[recorded, ["update", "posts/42", expect.anything(), 43]]]);
     expect(mirrored((await publishing({ published: { ...idle, total: 43 } })).commits)).toEqual([false]);
+  });
+
+  test("gets what it does not show yet, if old apps add to the field, too", async () => {
+    const bridged = { ...defaults, mirrors: parseMirrors("likes=posts/{key}.stats.likes", "BRIDGE") };
+    const { commits } = await publishing({ published: idle, mirrored: 40 }, bridged);
+    expect(commits[0]?.[1]).toEqual(["update", "posts/42", expect.anything(), FieldValue.increment(3)]);
+    const behind = await publishing({ published: { ...idle, total: 43 }, mirrored: 40 }, bridged);
+    expect(mirrored(behind.commits)).toEqual([true]);
+    const shown = await publishing({ published: idle, mirrored: 43 }, bridged);
+    expect(mirrored(shown.commits)).toEqual([false]);
   });
 
   test("is skipped if its document is missing or full, and never delays the publish", async () => {

@@ -2,36 +2,37 @@
  * Publishes: one commit writes the counter document, the mirror and the history, on the precondition that the counter
  * document is as it was read. The values are absolute, so of two publishers one wins, and the other reads again (I3).
  */
-import { FieldPath, type Timestamp } from "firebase-admin/firestore";
+import { FieldPath, FieldValue, type Timestamp } from "firebase-admin/firestore";
 import {
   codeOf,
   HISTORY,
   type HistoryDocument,
   INVALID_ARGUMENT,
   isPreconditionFailure,
+  type MirrorTarget,
+  mirrorOf,
   NOT_FOUND,
 } from "../../core/src/index.ts";
 import type { Config } from "./config.ts";
 import { type CounterState, historyStateOf, type Published, serializeCounter, toTimestamp } from "./counterDocument.ts";
 import { type HistoryWrite, historyWrites } from "./history.ts";
 import { logError } from "./log.ts";
-import { type MirrorTarget, mirrorOf } from "./mirror.ts";
+
+/** What a publish needs of the counter document as it was read. */
+type Before = Pick<CounterState, "ref" | "updateTime" | "published" | "mirrored">;
 
 /**
- * Cost: 1 write of the counter document, 1 of the mirror if the total has changed, and 1 per document of the history. The
- * mirror is skipped if its document is missing or full; the next change of the total tries again.
+ * Cost: 1 write of the counter document, 1 of the mirror if the total has changed, and 1 per document of the history.
+ * The mirror is skipped if its document is missing or full; the next change of the total tries again.
  *
  * @param asOf  the instant that `next` is exact for, to the last digit
  * @returns whether the commit succeeded; if not, another instance has published or a server has written the document
  */
-export async function publish(
-  state: Pick<CounterState, "ref" | "updateTime" | "published">,
-  next: Published,
-  asOf: Timestamp,
-  config: Config,
-): Promise<boolean> {
+export async function publish(state: Before, next: Published, asOf: Timestamp, config: Config): Promise<boolean> {
   const { ref, published } = state;
-  const mirror = next.total === published?.total ? undefined : mirrorOf(ref.id, config.mirrors);
+  const paired = mirrorOf(ref.id, config.mirrors);
+  const shown = paired?.isBridged ? state.mirrored : published?.total;
+  const mirror = next.total === shown ? undefined : paired;
   const history = historyWrites(published, next, config);
   try {
     await commit(state, next, asOf, history, mirror).catch(async (error) => {
@@ -51,17 +52,20 @@ export async function publish(
 }
 
 async function commit(
-  { ref, updateTime }: Pick<CounterState, "ref" | "updateTime">,
+  { ref, updateTime, mirrored }: Before,
   next: Published,
   asOf: Timestamp,
   writes: readonly HistoryWrite[],
   mirror?: MirrorTarget,
 ): Promise<void> {
-  const document = serializeCounter(ref.id, next, asOf);
+  const document = { ...serializeCounter(ref.id, next, asOf), ...(mirror && { mirrored: next.total }) };
   const batch = ref.firestore.batch();
   if (updateTime) batch.update(ref, document, { lastUpdateTime: updateTime });
   else batch.create(ref, document);
-  if (mirror) batch.update(ref.firestore.doc(mirror.document), new FieldPath(...mirror.field), next.total);
+  if (mirror) {
+    const total = mirror.isBridged ? FieldValue.increment(next.total - mirrored) : next.total;
+    batch.update(ref.firestore.doc(mirror.document), new FieldPath(...mirror.field), total);
+  }
   for (const { state, id, key, expireAt } of writes) {
     const points = { [key]: historyStateOf(state) };
     const history: HistoryDocument<Timestamp> = { points, expireAt: toTimestamp(expireAt) };

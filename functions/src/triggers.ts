@@ -5,12 +5,19 @@
 import type { DocumentReference, DocumentSnapshot } from "firebase-admin/firestore";
 import { expr } from "firebase-functions/params";
 import * as v1 from "firebase-functions/v1";
-import { onDocumentCreated, onDocumentDeleted, onDocumentUpdated } from "firebase-functions/v2/firestore";
+import {
+  onDocumentCreated,
+  onDocumentDeleted,
+  onDocumentUpdated,
+  onDocumentWritten,
+} from "firebase-functions/v2/firestore";
 import { onSchedule } from "firebase-functions/v2/scheduler";
 import { onTaskDispatched } from "firebase-functions/v2/tasks";
+import { LEGACY_SHARDS } from "../../admin/src/internal.ts";
 import { counterIdOf } from "../../core/src/index.ts";
 import { runTask } from "./aggregate.ts";
 import { type Backend, createBackend } from "./backend.ts";
+import { createBridgeHandler } from "./bridge.ts";
 import type { AggregationTask } from "./cause.ts";
 import { functionOptions } from "./functionOptions.ts";
 import { logError } from "./log.ts";
@@ -20,13 +27,19 @@ import { runSweep } from "./sweep.ts";
 import { type Millis, toMillis } from "./time.ts";
 import { createWakeHandler, latestDeletionTime } from "./wake.ts";
 
-let instance: { backend: Backend; handleWrite: ReturnType<typeof createWakeHandler> } | undefined;
+interface Instance {
+  readonly backend: Backend;
+  readonly handleWrite: ReturnType<typeof createWakeHandler>;
+  readonly handleLegacyWrite: ReturnType<typeof createBridgeHandler>;
+}
+let instance: Instance | undefined;
 
 /** Created by the first event. Parameters have no values at import time, and `onInit` does not run for 1st generation tasks. */
-function getInstance() {
+function getInstance(): Instance {
   if (!instance) {
     const backend = createBackend(runTask);
-    instance = { backend, handleWrite: createWakeHandler(backend) };
+    const handleLegacyWrite = createBridgeHandler(backend);
+    instance = { backend, handleWrite: createWakeHandler(backend), handleLegacyWrite };
   }
   return instance;
 }
@@ -80,6 +93,17 @@ async function countedDocumentChanged({ parent: collection }: DocumentReference,
   if (counterId !== undefined) return await handleWrite({ counterId, committedAt });
   logError("cannot count this collection: its counter would have no id of its own", { collection: collection.path });
 }
+
+/** A deletion moves nothing that an earlier event did not announce. */
+export const bridge = onDocumentWritten(
+  { document: `{document=**}/${LEGACY_SHARDS}/{shardId}`, ...retried },
+  async ({ data }) => {
+    if (!data?.after.updateTime) return;
+    const document = data.after.ref.parent.parent as DocumentReference;
+    const committedAt = toMillis(data.after.updateTime);
+    await getInstance().handleLegacyWrite({ document: document.path, committedAt });
+  },
+);
 
 function runDispatched(task: AggregationTask): Promise<void> {
   const { backend } = getInstance();

@@ -2,24 +2,9 @@
 import fc from "fast-check";
 import { MAX_SHARDS } from "../../core/src/index.ts";
 import { LONGEST_DELAY } from "../src/cause.ts";
-import { type Config, validConfig } from "../src/config.ts";
+import { type Config, DEFAULT_CONFIG, validConfig } from "../src/config.ts";
 import type { Published } from "../src/counterDocument.ts";
 import { PHASES } from "../src/phase.ts";
-
-/** The configuration of a deployment with every default; `config.test.ts` compares the two. */
-export const defaults: Config = {
-  collection: "counters",
-  minShards: 1,
-  maxShards: MAX_SHARDS,
-  writesPerShard: 1,
-  shrinkCooldown: 600_000,
-  minInterval: 1_000,
-  maxInterval: 10_000,
-  precision: 0.001,
-  counted: undefined,
-  mirrors: [],
-  historyRetention: 30 * 86_400_000,
-};
 
 const number = (min: number, max: number) => fc.double({ min, max, noNaN: true });
 const pair = (max: number) => fc.tuple(fc.integer({ min: 1, max }), fc.integer({ min: 1, max }));
@@ -35,7 +20,7 @@ export const anyConfig: fc.Arbitrary<Config> = fc
   })
   .map(({ shards, seconds, cooldownSeconds, ...numbers }) =>
     validConfig({
-      ...defaults,
+      ...DEFAULT_CONFIG,
       ...numbers,
       minShards: Math.min(...shards),
       maxShards: Math.max(...shards),

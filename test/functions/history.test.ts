@@ -20,14 +20,13 @@ import {
   counterHistory as serverHistory,
 } from "firestore-tally/admin";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { HISTORY } from "../../core/src/index.ts";
+import { HISTORY, parseMirrors } from "../../core/src/index.ts";
 import { aggregate } from "../../functions/src/aggregate.ts";
+import { DEFAULT_CONFIG as defaults } from "../../functions/src/config.ts";
 import { type CounterState, type Published, readCounter, toTimestamp } from "../../functions/src/counterDocument.ts";
-import { parseMirrors } from "../../functions/src/mirror.ts";
 import { nextPublished } from "../../functions/src/nextPublished.ts";
 import { publish } from "../../functions/src/publish.ts";
 import { toMillis } from "../../functions/src/time.ts";
-import { defaults } from "../../functions/testing/arbitraries.ts";
 import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import { startMeter } from "../../testkit/meter.ts";
@@ -203,7 +202,7 @@ test("deleting a counter deletes its history, and the counter starts a new one",
 test("history costs 1 write for each minute and hour that is over, even if a mirror's document is missing", async () => {
   const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
   const { firestore, close } = adminAt(meter.address);
-  const mirrors = parseMirrors("backend=nowhere/{key}.total");
+  const mirrors = parseMirrors("backend=nowhere/{key}.total", "MIRRORS");
   const { backend } = inProcessBackend({ historyRetention: DAY, mirrors }, firestore);
   const ref = backend.counters.doc("backend:key");
   const past = admin.doc(ref.path);

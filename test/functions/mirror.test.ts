@@ -8,11 +8,11 @@ import { FieldValue } from "firebase-admin/firestore";
 import { counter, incrementCounter } from "firestore-tally";
 import { counter as serverCounter, incrementCounter as serverIncrement } from "firestore-tally/admin";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { parseMirrors } from "../../core/src/index.ts";
 import { aggregate } from "../../functions/src/aggregate.ts";
 import type { Cause } from "../../functions/src/cause.ts";
 import { readCounter } from "../../functions/src/counterDocument.ts";
 import { measureShards } from "../../functions/src/measure.ts";
-import { parseMirrors } from "../../functions/src/mirror.ts";
 import { nextPublished } from "../../functions/src/nextPublished.ts";
 import { publish } from "../../functions/src/publish.ts";
 import { toMillis } from "../../functions/src/time.ts";
@@ -144,7 +144,7 @@ let made = 0;
 function mirroringBackend(firestore = admin) {
   const document = `mirrorLab${process.pid}x${made++}/key`;
   const { backend } = inProcessBackend(
-    { mirrors: parseMirrors(`backend=${document.replace("key", "{key}")}.total`) },
+    { mirrors: parseMirrors(`backend=${document.replace("key", "{key}")}.total`, "MIRRORS") },
     firestore,
   );
   const ref = backend.counters.doc("backend:key");

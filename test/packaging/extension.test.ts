@@ -27,7 +27,11 @@ test("the extension's aggregate function works in an instance that hosts nothing
     PRECISION: "0.001",
     HISTORY_DAYS: "30",
   };
-  const collections = { COUNTED_COLLECTION: "unwatchedPosts", MIRRORS: "unwatchedPosts=unwatchedPosts/one.posts" };
+  const collections = {
+    COUNTED_COLLECTION: "unwatchedPosts",
+    MIRRORS: "unwatchedPosts=unwatchedPosts/one.posts",
+    BRIDGE: "",
+  };
   const env = { ...process.env, ...params, ...numbers, ...rest, ...collections, FUNCTIONS_EMULATOR: "true" };
   execFileSync("node", ["--input-type=module", "-e", run], { env, stdio: ["ignore", "pipe", "inherit"] });
   expect((await admin.doc(`unwatched/${id}`).get()).get("total")).toBe(7);

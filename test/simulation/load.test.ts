@@ -16,7 +16,8 @@ import {
 import { configOf, SETTINGS, withSettings } from "../../bench/simulation/settings.ts";
 import { simulate } from "../../bench/simulation/simulate.ts";
 import { summarize, timelineOf } from "../../bench/simulation/summary.ts";
-import { DEFAULT_CONFIG, monthlyCosts, PRICES } from "../../costs/src/index.ts";
+import { monthlyCosts, PRICES } from "../../costs/src/index.ts";
+import { DEFAULT_CONFIG } from "../../functions/src/decisions.ts";
 
 const run = (scenario: Scenario, changed: readonly string[] = [], seed = 1) =>
   simulate(scenario, withSettings(changed), seed);

@@ -1,8 +1,7 @@
 /** The scenario of a seed: a configuration, the actions of callers, and the faults. Plain data, so it can be minimized. */
 
-import { parseCountedCollection } from "../../core/src/index.ts";
+import { parseCountedCollection, parseMirrors } from "../../core/src/index.ts";
 import type { Config } from "../../functions/src/config.ts";
-import { parseMirrors } from "../../functions/src/mirror.ts";
 import { type Random, randomFor } from "../../testkit/random.ts";
 import { FAULTS, type Fault } from "./faults.ts";
 import type { Micros } from "./model/values.ts";
@@ -187,7 +186,7 @@ function trafficOf(seed: number): Scenario {
     precision: random.pick([0, 0.001, 0.1]),
     counted: parseCountedCollection(POSTS),
     historyRetention: 30 * 86_400_000,
-    mirrors: parseMirrors("views=pages/{key}.stats.views, posts=pages/home.posts"),
+    mirrors: parseMirrors("views=pages/{key}.stats.views, posts=pages/home.posts", "MIRRORS"),
   };
   // Each run has its own selection of faults, since many at once hide each other. Every eighth run has none.
   const isFaultless = random.chance(1 / 8);

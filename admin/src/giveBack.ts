@@ -1,0 +1,45 @@
+/** The way back to Google's counter extension. */
+import { FieldPath, FieldValue, type Firestore } from "firebase-admin/firestore";
+import { counterPath, isPreconditionFailure, type MirroredField, SHARDS } from "../../core/src/index.ts";
+import { driftOf } from "./drift.ts";
+import { backoff, retry } from "./retry.ts";
+import { sumShards } from "./sum.ts";
+import { mirroredOf } from "./takeLegacyIncrements.ts";
+
+/**
+ * Gives a field the exact total of its counter, with what was not published yet, for Google's extension to go on from. Like a
+ * take it keeps the sum, so it may be repeated while clients count.
+ *
+ * Cost: 1 read of the counter document and an exact read of the counter; 2 writes if the field does not show the total.
+ *
+ * @returns what was added to the field, or `undefined` if there is no such document
+ */
+export async function giveBack(
+  firestore: Firestore,
+  collection: string,
+  document: string,
+  { counterId, field }: MirroredField,
+): Promise<number | undefined> {
+  const ref = firestore.doc(counterPath(collection, counterId));
+  return await retry(async () => {
+    for (let tries = 0; ; tries++) {
+      const counter = await ref.get();
+      const { total } = await sumShards(ref.collection(SHARDS));
+      const amount = driftOf(total, mirroredOf(counter), Math.abs(total));
+      if (amount === 0) return 0;
+      const shown = await firestore.doc(document).get();
+      if (!shown.exists) return undefined;
+      const batch = firestore.batch();
+      if (counter.updateTime) batch.update(ref, { mirrored: total }, { lastUpdateTime: counter.updateTime });
+      else batch.create(ref, { mirrored: total });
+      batch.update(shown.ref, new FieldPath(...field), FieldValue.increment(amount));
+      try {
+        await batch.commit();
+        return amount;
+      } catch (error) {
+        if (!isPreconditionFailure(error)) throw error;
+        await backoff(tries, error);
+      }
+    }
+  });
+}

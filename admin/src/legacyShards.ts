@@ -1,0 +1,80 @@
+/**
+ * The shards of Google's counter extension, as its clients and functions write them: which numbers they hold, and how those
+ * of some fields are removed. Format: `functions/src/aggregator.ts` of `firestore-counter` in `firebase/extensions`.
+ */
+import { FieldPath, FieldValue, type QueryDocumentSnapshot, type WriteBatch } from "firebase-admin/firestore";
+import { type MirroredField, sumOfCounts } from "../../core/src/index.ts";
+
+/** The subcollection that its clients write to: one document per client, which maps fields of the parent to sums. */
+export const LEGACY_SHARDS = "_counter_shards_";
+
+export function isFiniteNumber(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}
+
+/** A partial shard holds a list of sums; the functions of Google's extension append to it. */
+interface PartialUpdate {
+  readonly _id_: string;
+  readonly _data_: Record<string, unknown>;
+}
+
+function isPartial({ id }: QueryDocumentSnapshot): boolean {
+  return id.startsWith("\t");
+}
+
+/** The increments in a shard: one map of fields, or those of a partial shard. */
+function sumsIn(shard: QueryDocumentSnapshot): readonly unknown[] {
+  if (!isPartial(shard)) return [shard.data()];
+  const updates: unknown = shard.get("_updates_");
+  return Array.isArray(updates) ? updates.map((update: Partial<PartialUpdate> | null) => update?._data_) : [];
+}
+
+function valueAt(data: unknown, field: readonly string[]): unknown {
+  return field.reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], data);
+}
+
+/** What a shard adds to a field; `undefined` if nothing. */
+export function amountIn(shard: QueryDocumentSnapshot, field: readonly string[]): number | undefined {
+  const amounts = sumsIn(shard)
+    .map((data) => valueAt(data, field))
+    .filter(isFiniteNumber);
+  return amounts.length === 0 ? undefined : sumOfCounts(amounts);
+}
+
+/** Removes the fields from a shard, and the shard if nothing else is in it. */
+export function removeFields(batch: WriteBatch, shard: QueryDocumentSnapshot, fields: readonly MirroredField[]): void {
+  const unchanged = { lastUpdateTime: shard.updateTime };
+  const rest = sumsIn(shard).map((data) => without(data, fields));
+  if (rest.every((data) => data === undefined)) batch.delete(shard.ref, unchanged);
+  else if (isPartial(shard)) {
+    const updates = (shard.get("_updates_") as readonly PartialUpdate[]).flatMap((update, index) =>
+      rest[index] === undefined ? [] : [{ ...update, _data_: rest[index] }],
+    );
+    batch.update(shard.ref, { _updates_: updates }, unchanged);
+  } else {
+    const [first, ...more] = fields
+      .filter(({ field }) => amountIn(shard, field) !== undefined)
+      .map(({ field }) => new FieldPath(...field));
+    const removals = more.flatMap((path) => [path, FieldValue.delete()]);
+    batch.update(shard.ref, first as FieldPath, FieldValue.delete(), ...removals, unchanged);
+  }
+}
+
+/** A copy without the numbers at the fields; `undefined` if nothing is left. */
+function without(data: unknown, fields: readonly MirroredField[], path: readonly string[] = []): unknown {
+  if (isFiniteNumber(data) && fields.some(({ field }) => field.join("/") === path.join("/"))) return undefined;
+  if (data === null || typeof data !== "object" || Object.getPrototypeOf(data) !== Object.prototype) return data;
+  const entries = Object.entries(data).map(([name, value]) => [name, without(value, fields, [...path, name])]);
+  const left = entries.filter(([, value]) => value !== undefined);
+  return left.length === 0 ? undefined : Object.fromEntries(left);
+}
+
+/** Paths of the numbers in a shard that none of the fields names. */
+export function unmappedNumbers(shard: QueryDocumentSnapshot, fields: readonly MirroredField[]): string[] {
+  const paths = (data: unknown, path: string): string[] => {
+    if (isFiniteNumber(data)) return [path];
+    if (data === null || typeof data !== "object") return [];
+    return Object.entries(data).flatMap(([name, value]) => paths(value, path ? `${path}.${name}` : name));
+  };
+  return sumsIn(shard).flatMap((data) => paths(without(data, fields), ""));
+}

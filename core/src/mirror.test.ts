@@ -1,0 +1,111 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { CounterError } from "./errors.ts";
+import { countersOf, mirrorOf, parseMirrors } from "./mirror.ts";
+import { isDocumentId } from "./validation.ts";
+
+describe("the parameter", () => {
+  test("is empty by default, and may have several entries", () => {
+    expect([parseMirrors("", "MIRRORS"), parseMirrors(" ", "MIRRORS")]).toEqual([[], []]);
+    const list = "likes=posts/{key}.likes, views=posts/{key}.stats.views,posts=site/all.posts";
+    expect(parseMirrors(list, "MIRRORS")).toEqual([
+      { counters: "likes:{key}", document: "posts/{key}", field: ["likes"], isBridged: false },
+      { counters: "views:{key}", document: "posts/{key}", field: ["stats", "views"], isBridged: false },
+      { counters: "posts", document: "site/all", field: ["posts"], isBridged: false },
+    ]);
+    const nested = "likes:{user}:{post}=users/{user}/posts/{post}.likes";
+    expect(parseMirrors(nested, "BRIDGE")).toEqual([
+      { counters: "likes:{user}:{post}", document: "users/{user}/posts/{post}", field: ["likes"], isBridged: true },
+    ]);
+  });
+
+  test.each([
+    ["likes", "write group="],
+    ["likes=", "write group="],
+    ["likes=posts/{key}", "write group="],
+    ["=posts/{key}.likes", "write group="],
+    ["likes:42=posts/42.likes", "write group="],
+    ["likes:{key}x=posts/{key}.likes", "write group="],
+    ["likes:{key}:{key}=posts/{key}.likes", "write group="],
+    ["{key}=posts/{key}.likes", "write group="],
+    ["likes=users/{user}/posts/{post}.likes", "the same variables on both sides"],
+    ["likes:{user}=users/{user}/posts/{post}.likes", "the same variables on both sides"],
+    ["likes:{key}=posts/all.likes", "the same variables on both sides"],
+    ["likes=posts/{key}.li kes", "write group="],
+    ["likes=posts/{key}.likes,", "write group="],
+    ["likes=posts.likes", "the path of a document"],
+    ["likes=posts/{key}/comments.likes", "the path of a document"],
+    ["likes=posts//x/{key}.likes", "the path of a document"],
+    ["likes=/posts/{key}.likes", "the path of a document"],
+    ["likes=posts/...likes", "the path of a document"],
+    ["likes={key}/a.likes", "leave {key} out of the first segment"],
+    ["likes=posts/{key}.", "name a field"],
+    ["likes=posts/{key}.a..b", "name a field"],
+    ["likes=posts/{key}.{key}", "name a field"],
+    ["likes=posts/{key}.__name__", "name a field"],
+    ["likes=posts/{key}.likes, likes=feed/{key}.likes", "two entries"],
+    ["likes=posts/{key}.likes, likes:{user}:{post}=users/{user}/posts/{post}.likes", "two entries"],
+    ["likes=posts/{key}.likes, stars=posts/{post}.likes", "a field of its own"],
+    ["likes=posts/{key}.stats, stars=posts/{key}.stats.stars", "a field of its own"],
+  ])("is refused as %j, with advice: %s", (parameter, advice) => {
+    const parse = () => parseMirrors(parameter, "MIRRORS");
+    expect(parse).toThrow(CounterError);
+    expect(parse).toThrow("counter/invalid-config: MIRRORS: ");
+    expect(parse).toThrow(advice);
+  });
+});
+
+describe("the mirror of a counter", () => {
+  const list = "likes=posts/{key}.likes,likes=site/all.likes,x=a/b-{key}/c/{key}.n.m,y:{u}:{p}=users/{u}/posts/{p}.y";
+  const mirrors = parseMirrors(list, "MIRRORS");
+
+  test.each([
+    ["likes:42", "posts/42", ["likes"]],
+    ["likes:a:b", "posts/a:b", ["likes"]],
+    ["likes:v1.2", "posts/v1.2", ["likes"]],
+    ["likes:{key}", "posts/{key}", ["likes"]],
+    ["likes:$&", "posts/$&", ["likes"]],
+    ["likes", "site/all", ["likes"]],
+    ["x:1", "a/b-1/c/1", ["n", "m"]],
+    ["y:ann:1:2", "users/ann/posts/1:2", ["y"]],
+  ])("%s is in %s, and is found from there", (id, document, field) => {
+    expect(mirrorOf(id, mirrors)).toEqual({ document, field, isBridged: false });
+    expect(countersOf(document, mirrors)).toEqual([{ counterId: id, field }]);
+  });
+
+  test.each([
+    "posts",
+    "posts/1/comments/2",
+    "sites/all",
+    "a/b-1/c/2",
+    "users/a:b/posts/c",
+    "x/posts/1",
+    "posts/a\nb/c",
+  ])("the document %j shows none", (document) => expect(countersOf(document, mirrors)).toEqual([]));
+
+  test("a document shows several, each in a field of its own", () => {
+    const both = parseMirrors("views=pages/{key}.visits, likes=pages/{page}.stats.likes", "BRIDGE");
+    expect(countersOf("pages/home", both)).toEqual([
+      { counterId: "views:home", field: ["visits"] },
+      { counterId: "likes:home", field: ["stats", "likes"] },
+    ]);
+  });
+
+  test.each(["views:42", "like:42", ":42", "42", "likes:", "likes:.", "likes:..", "likes:__x__", "x"])(
+    "%s has none",
+    (id) => {
+      expect(mirrorOf(id, mirrors)).toBeUndefined();
+    },
+  );
+
+  test("is a document of the same collection, whatever the key, and no other counter's", () => {
+    const ids = fc.string({ minLength: 1 }).filter((key) => isDocumentId(`likes:${key}`));
+    fc.assert(
+      fc.property(ids, ids, (one, other) => {
+        const [first, second] = [one, other].map((key) => mirrorOf(`likes:${key}`, mirrors)?.document);
+        if (first !== undefined) expect(first.split("/")).toEqual(["posts", one]);
+        expect(first !== undefined && first === second).toBe(first !== undefined && one === other);
+      }),
+    );
+  });
+});

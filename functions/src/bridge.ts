@@ -1,0 +1,67 @@
+/**
+ * The bridge: takes what old apps still write for Google's counter extension into counters, by the fields of `BRIDGE`.
+ *
+ * A take moves everything that is pending for a document, so it answers all events of earlier writes. An instance remembers
+ * when it has last taken from a document: most events of a busy document need no read, and its field is written at most once
+ * per shortest interval.
+ */
+import { logger } from "firebase-functions";
+import { takeLegacyIncrements } from "../../admin/src/internal.ts";
+import { countersOf } from "../../core/src/index.ts";
+import type { Backend } from "./backend.ts";
+import { type Millis, toMillis } from "./time.ts";
+
+/** The event of one write to a shard of Google's extension. */
+export interface LegacyWrite {
+  /** The path of the document that the shard belongs to. */
+  readonly document: string;
+  readonly committedAt: Millis;
+}
+
+/** How many documents an instance remembers, at about 200 bytes each. */
+const MEMORY_SIZE = 10_000;
+
+/** The event handler of one instance. It resolves when the write is in a counter; else it rejects, for a retry. */
+export function createBridgeHandler(backend: Backend): (write: LegacyWrite) => Promise<void> {
+  const { firestore, config, snapshotLag, now, sleep } = backend;
+  const mirrors = config.mirrors.filter(({ isBridged }) => isBridged);
+  /** The last take from each document: what it has seen by the database's clock, and when it began by this one. */
+  const takes = new Map<string, { readonly asOf: Millis; readonly begun: Millis }>();
+  const inProgress = new Map<string, Promise<void>>();
+  const reported = new Set<string>();
+
+  return async function bridge({ document, committedAt }) {
+    for (;;) {
+      if (committedAt <= (takes.get(document)?.asOf ?? 0) - snapshotLag) return;
+      const other = inProgress.get(document);
+      if (!other) break;
+      // The other event reports its own failure. This one checks again.
+      await other.catch(() => undefined);
+    }
+    const taking = take(document).finally(() => inProgress.delete(document));
+    inProgress.set(document, taking);
+    await taking;
+  };
+
+  async function take(document: string): Promise<void> {
+    const fields = countersOf(document, mirrors);
+    if (fields.length === 0) return report(document, "any");
+    const waited = now() - (takes.get(document)?.begun ?? 0);
+    await sleep(Math.max(snapshotLag, config.minInterval - waited));
+    const begun = now();
+    const { asOf, unmapped } = await takeLegacyIncrements(firestore, config.collection, document, fields);
+    takes.delete(document);
+    takes.set(document, { asOf: toMillis(asOf), begun });
+    if (takes.size > MEMORY_SIZE) takes.delete(takes.keys().next().value as string);
+    for (const field of unmapped) report(document, field);
+  }
+
+  /** Logs a warning once per instance, collection and field. */
+  function report(document: string, field: string): void {
+    const collection = document.slice(0, document.lastIndexOf("/"));
+    const key = `${collection}\n${field}`;
+    if (reported.has(key) || reported.size === MEMORY_SIZE) return;
+    reported.add(key);
+    logger.warn("left increments of Google's extension alone: BRIDGE does not name their field", { document, field });
+  }
+}

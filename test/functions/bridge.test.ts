@@ -1,0 +1,179 @@
+/**
+ * The bridge: the deployed functions take what old apps write for Google's counter extension into the counters that `BRIDGE`
+ * names (the parameters are in scripts/test.ts). That extension and its clients themselves run in test/migration.
+ */
+import { randomUUID } from "node:crypto";
+import { FieldPath, FieldValue } from "firebase-admin/firestore";
+import { counter, incrementCounter } from "firestore-tally";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { giveBack, takeLegacyIncrements } from "../../admin/src/internal.ts";
+import { admin, type Client, client } from "../../testkit/clients.ts";
+import { logged } from "../../testkit/deployedFunctions.ts";
+import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { until } from "../../testkit/until.ts";
+
+let writer: Client;
+beforeAll(() => {
+  writer = client();
+});
+afterAll(() => writer.close());
+
+const shards = (document: string) => admin.collection(`${document}/_counter_shards_`);
+const pending = async (document: string) => (await shards(document).get()).docs.map((shard) => shard.data());
+const fieldOf = async (document: string, field: string) =>
+  (await admin.doc(document).get()).get(new FieldPath(...field.split(".")));
+
+/** What an old client writes: one field of its own shard, nested as the field's path is. */
+async function incrementOld(document: string, field: string, by: number, shard: string = randomUUID()): Promise<void> {
+  const names = field.split(".").reverse();
+  const update = names.reduce<unknown>((value, name) => ({ [name]: value }), FieldValue.increment(by));
+  await shards(document)
+    .doc(shard)
+    .set(update as object, { merge: true });
+}
+
+/** What the old functions do: they move the shards of one client into the document. */
+async function foldOld(document: string, field: string): Promise<void> {
+  await admin.runTransaction(async (transaction) => {
+    const shown = await transaction.get(admin.doc(document));
+    const found = await transaction.get(shards(document));
+    const sum = found.docs.reduce((all, shard) => all + (shard.get(field) ?? 0), shown.get(field) ?? 0);
+    transaction.set(shown.ref, { [field]: sum }, { merge: true });
+    for (const shard of found.docs) transaction.delete(shard.ref);
+  });
+}
+
+/** Waits until a field shows a total, which its counter was published with, and no increment is pending. */
+async function settles(document: string, field: string, counterId: string, total: number): Promise<void> {
+  await until(async () => (await readPublished(counterId))?.total === total, `${counterId} to be ${total}`);
+  await until(async () => (await fieldOf(document, field)) === total, `${field} of ${document} to be ${total}`);
+  expect(await sumOfShards(counterId)).toBe(total);
+}
+
+test.concurrent("what an old app adds is in the counter and in the field, and its shards are gone", async () => {
+  const page = "pages/old";
+  await admin.doc(page).set({ title: "kept" });
+  await incrementOld(page, "visits", 1);
+  await settles(page, "visits", "visits:old", 1);
+  const shard = randomUUID();
+  await Promise.all([
+    ...Array.from({ length: 30 }, () => incrementOld(page, "visits", 2)),
+    ...Array.from({ length: 5 }, () => incrementOld(page, "visits", -3, shard)),
+    incrementOld(page, "stats.stars", 7, shard),
+  ]);
+  await settles(page, "visits", "visits:old", 46);
+  await settles(page, "stats.stars", "stars:old", 7);
+  expect((await admin.doc(page).get()).data()).toEqual({ title: "kept", visits: 46, stats: { stars: 7 } });
+  expect(await pending(page)).toEqual([]);
+});
+
+test.concurrent("new apps and old ones count into the same total, and a document that is missing is created", async () => {
+  const page = "pages/both";
+  const views = counter(writer.db, "visits:both");
+  for (let n = 0; n < 10; n++) await Promise.all([incrementOld(page, "visits", 1), incrementCounter(views)]);
+  await settles(page, "visits", "visits:both", 20);
+});
+
+test.concurrent("the total that a field had before is imported once, whoever counts first", async () => {
+  const page = "pages/imported";
+  await admin.doc(page).set({ visits: 1_000, stats: "none" });
+  await incrementCounter(counter(writer.db, "visits:imported"));
+  await until(async () => (await fieldOf(page, "visits")) === 1_001, "the field to show the increment of a new app");
+  await incrementOld(page, "visits", 5);
+  await settles(page, "visits", "visits:imported", 1_006);
+  const fields = [{ counterId: "visits:imported", field: ["visits"] }];
+  for (let n = 0; n < 3; n++) {
+    expect(await takeLegacyIncrements(admin, "counters", page, fields)).toMatchObject({ amounts: [0], shards: 0 });
+  }
+  await settles(page, "visits", "visits:imported", 1_006);
+});
+
+test.concurrent("documents deeper in the database have several ids", async () => {
+  const room = "teams/red/rooms/one";
+  await incrementOld(room, "members", 3);
+  await settles(room, "members", "members:red:one", 3);
+});
+
+test.concurrent("partial shards of the old functions are taken as their sums, negative ones too", async () => {
+  const page = "pages/partial";
+  await admin.doc(page).set({ visits: 10 });
+  const update = (visits: number) => ({ _id_: randomUUID(), _data_: { visits } });
+  await shards(page)
+    .doc("\t\t\ta1")
+    .set({ _updates_: [update(5), update(-2)] });
+  await shards(page)
+    .doc("\t\t\t\tb")
+    .set({ _updates_: FieldValue.arrayUnion(update(-1)) }, { merge: true });
+  await settles(page, "visits", "visits:partial", 12);
+  expect(await pending(page)).toEqual([]);
+});
+
+test.concurrent("increments of fields that BRIDGE does not name stay, and are logged", async () => {
+  const page = "pages/unmapped";
+  await shards(page)
+    .doc("one")
+    .set({ visits: 1, clicks: 4, deep: { stars: 2, text: "x" } });
+  await shards(page)
+    .doc("\tpart")
+    .set({
+      _updates_: [
+        { _id_: "a", _data_: { visits: 1, clicks: 6 } },
+        { _id_: "b", _data_: { visits: 2 } },
+      ],
+    });
+  await shards("books/one").doc("one").set({ visits: 1 });
+  await settles(page, "visits", "visits:unmapped", 4);
+  expect(await pending(page)).toEqual([
+    { _updates_: [{ _id_: "a", _data_: { clicks: 6 } }] },
+    { clicks: 4, deep: { stars: 2, text: "x" } },
+  ]);
+  expect(await pending("books/one")).toEqual([{ visits: 1 }]);
+  const isReported = (field: string) =>
+    logged("left increments of Google's extension alone").some((line) => line.field === field);
+  await until(() => ["clicks", "deep.stars", "any"].every(isReported), "the log");
+});
+
+test.concurrent("what is no finite number is left out, and a field that is gone shows the whole total again", async () => {
+  const page = "pages/odd";
+  await admin.doc(page).set({ visits: 5 });
+  await shards(page).doc("one").set({ visits: Number.NaN });
+  await shards(page).doc("two").set({ visits: "6" });
+  await shards(page).doc("three").set({ visits: 7 });
+  await settles(page, "visits", "visits:odd", 12);
+  expect(await pending(page)).toEqual([{ visits: Number.NaN }, { visits: "6" }]);
+  await admin.doc(page).update({ visits: FieldValue.delete() });
+  await incrementOld(page, "visits", 1);
+  await settles(page, "visits", "visits:odd", 13);
+});
+
+test.concurrent("increments that the old functions move meanwhile count once", async () => {
+  const page = "pages/beside";
+  await admin.doc(page).set({ visits: 100 });
+  const clients = Array.from({ length: 4 }, () => randomUUID());
+  let isDone = false;
+  const folding = (async () => {
+    while (!isDone) await foldOld(page, "visits");
+  })();
+  await Promise.all(
+    clients.map(async (shard) => {
+      for (let n = 0; n < 25; n++) await incrementOld(page, "visits", 1, shard);
+    }),
+  );
+  isDone = true;
+  await folding;
+  await settles(page, "visits", "visits:beside", 200);
+});
+
+test.concurrent("a field is given back with what was not published yet, as often as one asks", async () => {
+  const page = "pages/back";
+  await admin.doc(page).set({ visits: 3 });
+  const field = { counterId: "visits:back", field: ["visits"] };
+  await takeLegacyIncrements(admin, "counters", page, [field]);
+  const views = counter(writer.db, "visits:back");
+  await Promise.all(Array.from({ length: 20 }, () => incrementCounter(views)));
+  await giveBack(admin, "counters", page, field);
+  expect(await fieldOf(page, "visits")).toBe(23);
+  expect(await giveBack(admin, "counters", page, field)).toBe(0);
+  await settles(page, "visits", "visits:back", 23);
+  expect(await giveBack(admin, "counters", "pages/none", { ...field, counterId: "visits:none" })).toBe(0);
+});
