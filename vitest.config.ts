@@ -40,14 +40,14 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: [
             "test/simulation/*.test.ts",
-            "test/{faults,browser}/**",
+            "test/{faults,browser,migration}/**",
             "test/rules/fuzz.test.ts",
             "test/packaging/compatibility.test.ts",
             ...ON_DOCUMENTS,
           ],
         },
       },
-      // The next three share a suite, too, and its cores: in the order of their groups.
+      // The next four share a suite, too, and its cores: in the order of their groups.
       { test: { ...onSuite, name: "browser", include: ["test/browser/*.test.ts"], sequence: { groupOrder: 1 } } },
       { test: { ...onSuite, name: "fuzz", include: ["test/rules/fuzz.test.ts"], sequence: { groupOrder: 2 } } },
       {
@@ -60,6 +60,7 @@ export default defineConfig({
           sequence: { groupOrder: 3 },
         },
       },
+      { test: { ...onSuite, name: "migration", include: ["test/migration/*.test.ts"], sequence: { groupOrder: 4 } } },
       { test: { name: "simulation", isolate: false, include: ["test/simulation/*.test.ts"] } },
       // Breaks the suite, so it starts one of its own.
       { test: { name: "faults", include: ["test/faults/*.test.ts"], testTimeout: 400_000, hookTimeout: 60_000 } },

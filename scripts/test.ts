@@ -9,7 +9,7 @@ const params = [
   "SHRINK_COOLDOWN_SECONDS=5",
   "COUNTED_COLLECTION=posts/{post}/comments",
   "MIRRORS=comments=posts/{key}.comments, mirrored=mirrors/{key}.stats.total",
-  "BRIDGE=visits=pages/{key}.visits, stars=pages/{key}.stats.stars, members:{team}:{room}=teams/{team}/rooms/{room}.members",
+  "BRIDGE=visits=pages/{key}.visits, stars=pages/{key}.stats.stars, members:{team}:{room}=teams/{team}/rooms/{room}.members, reads=articles/{key}.reads",
 ];
 const suite = ["node", "testkit/emulators/run.ts", ...params.flatMap((param) => ["--param", param])];
 const vitest = ["--", "vitest", "run", "--project", "emulators"];
@@ -21,9 +21,9 @@ const runs: Record<string, string[]> = isDeep
   ? {
       "simulation of faults": ["vitest", "run", "--project", "simulation"],
       // One after another on one suite, which takes up to a minute to start.
-      "in a browser, fuzzing the rules, every version of each peer": [
+      "in a browser, fuzzing the rules, every version of each peer, moving from Google's extension": [
         ...[...suite, "--", "vitest", "run"],
-        ...["--project", "browser", "--project", "fuzz", "--project", "packages"],
+        ...["--project", "browser", "--project", "fuzz", "--project", "packages", "--project", "migration"],
       ],
       "end to end, as an extension": [
         ...suite,

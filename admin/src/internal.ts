@@ -2,6 +2,6 @@
 export { counterDoc } from "./counter.ts";
 export { extentOf } from "./delete.ts";
 export { giveBack } from "./giveBack.ts";
-export { LEGACY_SHARDS } from "./legacyShards.ts";
+export { LEGACY_SHARDS, unmappedNumbers } from "./legacyShards.ts";
 export { type ListedShard, type ShardSum, sumOfListed, sumShards } from "./sum.ts";
 export { mirroredOf, type Taken, takeLegacyIncrements } from "./takeLegacyIncrements.ts";

@@ -37,7 +37,7 @@ export function toCommandError(error: unknown): CommandError {
   const message = firstLine(error);
   const failed = (text: string) => new CommandError(FAILED, text, error);
   if (isCounterError(error)) {
-    const wrongUsage = /^counter\/invalid-(id|collection|amount|option)$/.test(error.code);
+    const wrongUsage = /^counter\/invalid-(id|collection|amount|option|config)$/.test(error.code);
     return new CommandError(wrongUsage ? WRONG_USAGE : FAILED, message, error);
   }
   if (isMissing("@google-cloud/firestore", message)) return failed(INSTALL_FIRESTORE);

@@ -3,7 +3,8 @@ import { deleteCounter } from "../../admin/src/index.ts";
 import { extentOf } from "../../admin/src/internal.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { confirm } from "./confirm.ts";
-import { forEachCounter, throwIfIncomplete } from "./forEachCounter.ts";
+import { forEachCounter } from "./forEachCounter.ts";
+import { throwIfIncomplete } from "./forEachItem.ts";
 import { formatWhole, pluralize } from "./format.ts";
 import { paint, print, printJson, printStatus } from "./output.ts";
 import {

@@ -151,6 +151,26 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     );
 
   program
+    .command("migrate")
+    .summary("move from Google's counter extension")
+    .description(
+      "Imports the totals of Google's counter extension, each exactly once, while old and new apps count. May be repeated.",
+    )
+    .option("--map <map>", "a field and its counters: pages/{page}.visits=views:{page}; may be repeated", collect)
+    .option("--dry-run", "show how much there is, and what it costs; change nothing")
+    .option("--rollback", "give the fields the totals of their counters, for Google's extension to go on from")
+    .option("--after <path>", "resume after this document; with --rollback, after this counter")
+    .action(onDatabase(async () => (await import("./migrate.ts")).migrate))
+    .addHelpText(
+      "after",
+      examples(
+        'migrate --map "pages/{page}.visits=views:{page}" --dry-run',
+        'migrate --map "pages/{page}.visits=views:{page}" --map "pages/{page}.stats.likes=stars:{page}"',
+        'migrate --map "users/{user}/posts/{post}.likes=likes:{user}:{post}" --rollback',
+      ),
+    );
+
+  program
     .command("estimate")
     .summary("what traffic costs in a month")
     .description("Estimates what traffic costs in a month, item by item. Needs no database.")

@@ -4,7 +4,7 @@ import type { CommandContext } from "./commandContext.ts";
 import { CommandError } from "./commandError.ts";
 import { confirm } from "./confirm.ts";
 import { escapeControls } from "./escape.ts";
-import { resumeCommand } from "./forEachCounter.ts";
+import { resumeCommand } from "./forEachItem.ts";
 import { formatNumber } from "./format.ts";
 import { interruptible, OutcomeUnknown } from "./interruptible.ts";
 import { paint, print, printJson } from "./output.ts";

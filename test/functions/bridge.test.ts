@@ -74,7 +74,7 @@ test.concurrent("new apps and old ones count into the same total, and a document
   await settles(page, "visits", "visits:both", 20);
 });
 
-test.concurrent("the total that a field had before is imported once, whoever counts first", async () => {
+test.concurrent("the total that a field had before is imported once, even if a new app counts first", async () => {
   const page = "pages/imported";
   await admin.doc(page).set({ visits: 1_000, stats: "none" });
   await incrementCounter(counter(writer.db, "visits:imported"));

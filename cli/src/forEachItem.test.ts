@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { resumeCommand } from "./forEachCounter.ts";
+import { resumeCommand } from "./forEachItem.ts";
 
 test("an interrupted run resumes with the same command, after the last finished counter", () => {
   expect(resumeCommand(["delete", "--group", "likes", "--yes"], "likes:7")).toBe(

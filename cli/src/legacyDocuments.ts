@@ -1,0 +1,156 @@
+/**
+ * The documents that Google's counter extension counts in: those of the collections that the maps name, and those that have
+ * `_counter_shards_`, whether they exist or not.
+ */
+import {
+  AggregateField,
+  type CollectionGroup,
+  FieldPath,
+  type Firestore,
+  type Query,
+  type QueryDocumentSnapshot,
+} from "firebase-admin/firestore";
+import { LEGACY_SHARDS, unmappedNumbers } from "../../admin/src/internal.ts";
+import { codeOf, countersOf, FAILED_PRECONDITION, type Mirror } from "../../core/src/index.ts";
+
+/** Documents listed at a time. */
+const PAGE_SIZE = 300;
+
+/** The documents of some maps that are listed together. */
+interface Source {
+  readonly query: Query;
+  readonly mirrors: readonly Mirror[];
+}
+
+/** What one map names. */
+export interface MapSurvey {
+  /** `pages/{page}.visits` */
+  readonly field: string;
+  /** `views:{page}` */
+  readonly counters: string;
+  /** Documents of the collection. */
+  readonly documents: number;
+  /** Those whose field is a number, and the sum of these; `null` where a collection group has no index of the field. */
+  readonly numbers: number | null;
+  readonly total: number | null;
+}
+
+/** Where the documents of the maps are: a query for each collection, or collection group if there are variables above it. */
+function sourcesOf(firestore: Firestore, mirrors: readonly Mirror[]): Source[] {
+  const sources = new Map<string, Source & { mirrors: Mirror[] }>();
+  for (const mirror of mirrors) {
+    const path = mirror.document.slice(0, mirror.document.lastIndexOf("/"));
+    const isGroup = path.includes("{");
+    const id = path.slice(path.lastIndexOf("/") + 1);
+    const key = isGroup ? `group ${id}` : path;
+    const source = sources.get(key) ?? {
+      query: isGroup ? firestore.collectionGroup(id) : firestore.collection(path),
+      mirrors: [],
+    };
+    source.mirrors.push(mirror);
+    sources.set(key, source);
+  }
+  return [...sources.values()];
+}
+
+/** How much there is to do. Cost: 1 read per 1,000 documents and shards, three times. */
+export async function survey(firestore: Firestore, mirrors: readonly Mirror[]) {
+  const maps = sourcesOf(firestore, mirrors).flatMap(({ query, mirrors: ofSource }) =>
+    ofSource.map(async (mirror): Promise<MapSurvey> => {
+      const field = new FieldPath(...mirror.field);
+      const numbers = query.where(field, ">=", Number.NEGATIVE_INFINITY);
+      const sums = numbers.aggregate({ count: AggregateField.count(), sum: AggregateField.sum(field) }).get();
+      const [documents, found] = await Promise.all([query.count().get(), sums.catch(withoutIndex)]);
+      return {
+        field: `${mirror.document}.${mirror.field.join(".")}`,
+        counters: mirror.counters,
+        documents: documents.data().count,
+        numbers: found?.data().count ?? null,
+        total: found?.data().sum ?? null,
+      };
+    }),
+  );
+  const pending = legacyShards(firestore).count().get();
+  return { maps: await Promise.all(maps), pendingShards: (await pending).data().count };
+}
+
+function withoutIndex(error: unknown): undefined {
+  if (codeOf(error) !== FAILED_PRECONDITION) throw error;
+}
+
+function legacyShards(firestore: Firestore): CollectionGroup {
+  return firestore.collectionGroup(LEGACY_SHARDS);
+}
+
+/** What the listing has found that cannot be moved. */
+export interface LeftAlone {
+  /** Documents whose field is no number, and documents whose ids a counter's id cannot hold. */
+  readonly documents: { readonly document: string; readonly reason: string }[];
+  /** Fields in `_counter_shards_` that no map names: `books.sold` → how many shards have them. */
+  readonly fields: Map<string, number>;
+}
+
+/**
+ * Paths of the documents to take from: first those with a number in a mapped field, collection by collection, then those with
+ * pending shards. Cost: 1 read per document and per shard.
+ *
+ * @param after      the document after which to resume
+ * @param leftAlone  gets what is passed over
+ */
+export async function* documentsToMove(
+  firestore: Firestore,
+  mirrors: readonly Mirror[],
+  after: string | undefined,
+  leftAlone: LeftAlone,
+): AsyncGenerator<string> {
+  const sources = sourcesOf(firestore, mirrors);
+  const resumed = sources.findIndex((source) => after !== undefined && countersOf(after, source.mirrors).length > 0);
+  for (const [index, source] of sources.entries()) {
+    if (index < resumed) continue;
+    const fields = [...new Set(source.mirrors.map(({ field }) => new FieldPath(...field)))];
+    const query = source.query.select(...fields);
+    for await (const document of all(query, index === resumed && after ? firestore.doc(after) : undefined)) {
+      if (hasNumber(document, source.mirrors, leftAlone)) yield document.ref.path;
+    }
+  }
+  let last: string | undefined;
+  for await (const shard of all(legacyShards(firestore))) {
+    const document = shard.ref.parent.parent?.path ?? "";
+    const fields = countersOf(document, mirrors);
+    const collection = document.slice(0, document.lastIndexOf("/"));
+    for (const field of unmappedNumbers(shard, fields)) {
+      const name = `${collection}.${field}`;
+      leftAlone.fields.set(name, (leftAlone.fields.get(name) ?? 0) + 1);
+    }
+    if (fields.length > 0 && document !== last) yield document;
+    last = document;
+  }
+}
+
+function hasNumber(document: QueryDocumentSnapshot, mirrors: readonly Mirror[], { documents }: LeftAlone): boolean {
+  const { path } = document.ref;
+  const values = mirrors.map(({ field }) => document.get(new FieldPath(...field)) as unknown);
+  const isNumber = values.some((value) => Number.isFinite(value));
+  const others = values.filter((value) => value !== undefined && !Number.isFinite(value));
+  for (const value of others) documents.push({ document: path, reason: `the field is ${JSON.stringify(value)}` });
+  if (isNumber && countersOf(path, mirrors).length === 0 && isOf(path, mirrors)) {
+    documents.push({ document: path, reason: "its ids cannot be part of a counter's id" });
+  }
+  return isNumber && countersOf(path, mirrors).length > 0;
+}
+
+/** Whether a document is as deep as those of the maps: a collection group may have others. */
+function isOf(path: string, mirrors: readonly Mirror[]): boolean {
+  return mirrors.some(({ document }) => document.split("/").length === path.split("/").length);
+}
+
+async function* all(query: Query, after?: FirebaseFirestore.DocumentReference): AsyncGenerator<QueryDocumentSnapshot> {
+  const pages = query.orderBy(FieldPath.documentId()).limit(PAGE_SIZE);
+  let page = await (after ? pages.startAfter(after) : pages).get();
+  for (;;) {
+    yield* page.docs;
+    const last = page.docs.at(-1);
+    if (page.size < PAGE_SIZE || !last) return;
+    page = await pages.startAfter(last.ref).get();
+  }
+}

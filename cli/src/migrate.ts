@@ -1,0 +1,186 @@
+/**
+ * `migrate`: imports what Google's counter extension has counted, and what its clients have written that is not counted yet.
+ *
+ * Each document is one take (admin/src/takeLegacyIncrements.ts), which moves what is beyond the part of the field that its
+ * counter knows. So the command may be interrupted and repeated, while apps count and while Google's extension runs.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Taken, takeLegacyIncrements } from "../../admin/src/internal.ts";
+import { countersOf, type Mirror, parseMirrors } from "../../core/src/index.ts";
+import { PRICES, priceOf } from "../../costs/src/index.ts";
+import type { CommandContext } from "./commandContext.ts";
+import { CommandError, WRONG_USAGE } from "./commandError.ts";
+import { confirm } from "./confirm.ts";
+import { describeTarget } from "./databaseTarget.ts";
+import { escapeControls } from "./escape.ts";
+import { forEachItem, type Run, succeeded, throwIfIncomplete } from "./forEachItem.ts";
+import { formatDollars, formatNumber, formatWhole, pluralize } from "./format.ts";
+import { documentsToMove, type LeftAlone, survey } from "./legacyDocuments.ts";
+import { paint, print, printJson, printStatus } from "./output.ts";
+import { rollBack } from "./rollBack.ts";
+import { bulletList, table } from "./table.ts";
+
+export interface MigrateOptions {
+  readonly map?: readonly string[];
+  readonly dryRun?: boolean;
+  readonly rollback?: boolean;
+  /** The path of a document. */
+  readonly after?: string;
+}
+
+type Survey = Awaited<ReturnType<typeof survey>>;
+
+/** How long the functions may take to publish the last counter. */
+const PUBLISH_TIMEOUT_MS = 15_000;
+
+/** How many documents that were left alone are listed. */
+const LISTED = 10;
+
+export async function migrate(context: CommandContext, options: MigrateOptions): Promise<void> {
+  const { dryRun = false, rollback = false, after } = options;
+  const mirrors = parseMaps(options.map ?? []);
+  if (rollback) {
+    if (dryRun) throw new CommandError(WRONG_USAGE, "--dry-run shows what would be imported; leave out one of them");
+    return await rollBack(context, mirrors, after);
+  }
+  const found = await survey(context.firestore, mirrors);
+  if (dryRun) {
+    if (context.json) printJson({ ...context.target, dryRun, ...found, cost: costOf(found) });
+    else printSurvey(context, found);
+    return;
+  }
+  await confirm(context, {
+    action: `Import the totals of ${found.maps.map(({ field }) => field).join(" and ")}`,
+    size: async () => describeCost(found),
+  });
+  const leftAlone: LeftAlone = { documents: [], fields: new Map() };
+  const run = await importAll(context, mirrors, found, after, leftAlone);
+  const isPublished = await waitForPublish(context, mirrors, run);
+  if (context.json) {
+    const left = { documents: leftAlone.documents, fields: Object.fromEntries(leftAlone.fields) };
+    printJson({ ...context.target, dryRun, after: run.after ?? null, isPublished, leftAlone: left, ...summaryOf(run) });
+  } else printImported(run, leftAlone, mirrors, isPublished);
+  throwIfIncomplete(run);
+}
+
+/** @throws CommandError if a map is missing; CounterError `counter/invalid-config` if one is not valid */
+function parseMaps(maps: readonly string[]): readonly Mirror[] {
+  if (maps.length === 0) {
+    throw new CommandError(WRONG_USAGE, 'name a field and its counters: --map "pages/{page}.visits=views:{page}"');
+  }
+  // The parameter BRIDGE has the counters first.
+  const entries = maps.map((map) => `${map.slice(map.lastIndexOf("=") + 1)}=${map.slice(0, map.lastIndexOf("="))}`);
+  return parseMirrors(entries.join(","), "--map");
+}
+
+type Imported = Pick<Taken, "shards"> & { readonly counters: Readonly<Record<string, number>> };
+
+async function importAll(
+  { firestore, target }: CommandContext,
+  mirrors: readonly Mirror[],
+  { maps, pendingShards }: Survey,
+  after: string | undefined,
+  leftAlone: LeftAlone,
+): Promise<Run<Imported>> {
+  let amount = 0;
+  const count = maps.reduce((sum, { documents, numbers }) => sum + (numbers ?? documents), 0) + pendingShards;
+  const ids = documentsToMove(firestore, mirrors, after, leftAlone);
+  return await forEachItem(
+    { noun: "document", ids, count, after },
+    {
+      label: "Importing",
+      work: async (document) => {
+        const fields = countersOf(document, mirrors);
+        const { amounts, shards } = await takeLegacyIncrements(firestore, target.collection, document, fields);
+        amount += amounts.reduce((sum, one) => sum + one, 0);
+        return { shards, counters: Object.fromEntries(fields.map(({ counterId }, n) => [counterId, amounts[n] ?? 0])) };
+      },
+      detail: () => `${formatWhole(amount)} imported`,
+    },
+  );
+}
+
+/** Whether the functions have published the counter that was imported last; `null` if nothing was. */
+async function waitForPublish(
+  { ref, firestore }: CommandContext,
+  mirrors: readonly Mirror[],
+  run: Run<Imported>,
+): Promise<boolean | null> {
+  const moved = run.outcomes.filter(succeeded).findLast(({ counters }) => Object.values(counters).some(Boolean));
+  const counterId =
+    moved && countersOf(moved.id, mirrors).find(({ counterId }) => moved.counters[counterId])?.counterId;
+  if (counterId === undefined) return null;
+  for (const end = Date.now() + PUBLISH_TIMEOUT_MS; Date.now() < end; await sleep(1_000)) {
+    const counter = await firestore.doc(ref(counterId).path).get();
+    if (counter.get("asOf") !== undefined && counter.get("total") === counter.get("mirrored")) return true;
+  }
+  return false;
+}
+
+function summaryOf({ outcomes }: Run<Imported>) {
+  const imported = outcomes.filter(succeeded);
+  const amounts = imported.flatMap(({ counters }) => Object.values(counters)).filter((amount) => amount !== 0);
+  return {
+    documents: imported.length,
+    counters: amounts.length,
+    total: amounts.reduce((sum, amount) => sum + amount, 0),
+    shards: imported.reduce((sum, { shards }) => sum + shards, 0),
+  };
+}
+
+/** What the import costs, and the publishes that follow, without what is pending. */
+function costOf({ maps }: Survey) {
+  const documents = maps.reduce((sum, one) => sum + one.documents, 0);
+  const counters = maps.reduce((sum, one) => sum + (one.numbers ?? one.documents), 0);
+  const operations = { read: documents + 3 * counters, write: 2 * counters };
+  const publishes = { read: 3 * counters, write: 2 * counters, invocation: counters };
+  return { ...operations, dollars: priceOf(operations, PRICES.nam5) + priceOf(publishes, PRICES.nam5) };
+}
+
+function describeCost(found: Survey): string {
+  const { read, write, dollars } = costOf(found);
+  const operations = `${pluralize(read, "read")} and ${pluralize(write, "write")}`;
+  return `about ${operations}; with the publishes that follow, ${formatDollars(Math.max(dollars, 0.01))} in nam5`;
+}
+
+function printSurvey({ target }: CommandContext, found: Survey): void {
+  printStatus(`Looking in the ${describeTarget(target)}. Nothing is written.`);
+  const rows = found.maps.map(({ field, counters, documents, numbers, total }) => [
+    escapeControls(field),
+    escapeControls(counters),
+    formatWhole(documents),
+    numbers === null ? "–" : formatWhole(numbers),
+    total === null ? "–" : formatNumber(total),
+  ]);
+  const head = ["field", "counters", "documents", "with a number", "sum"];
+  print(table(rows, ["left", "left", "right", "right", "right"], head));
+  print(`${pluralize(found.pendingShards, "shard")} of clients not added up yet.`);
+  print(paint("dim", `Cost: ${describeCost(found)}.`));
+}
+
+function printImported(
+  run: Run<Imported>,
+  leftAlone: LeftAlone,
+  mirrors: readonly Mirror[],
+  isPublished: boolean | null,
+): void {
+  const { documents, counters, total, shards } = summaryOf(run);
+  const from = `${pluralize(documents, "document")} and ${pluralize(shards, "shard")} of clients`;
+  print(`${formatNumber(total)} imported into ${pluralize(counters, "counter")}, from ${from}.`);
+  const left = [
+    ...leftAlone.documents
+      .slice(0, LISTED)
+      .map(({ document, reason }) => `${escapeControls(document)}: ${escapeControls(reason)}`),
+    ...(leftAlone.documents.length > LISTED ? [`${leftAlone.documents.length - LISTED} more documents`] : []),
+    ...[...leftAlone.fields].map(
+      ([field, count]) => `${escapeControls(field)}: no map names it, in ${pluralize(count, "shard")} of clients`,
+    ),
+  ];
+  if (left.length > 0) print(`\n${bulletList("left alone", left)}`);
+  if (isPublished === false) {
+    const bridge = mirrors.map(({ counters: ids, document, field }) => `${ids}=${document}.${field.join(".")}`);
+    print(
+      `\n${paint("yellow", "!")} The functions have not published the last of them. Deploy them with this parameter:\n  BRIDGE=${bridge.join(",")}`,
+    );
+  }
+}
