@@ -11,7 +11,8 @@ export interface Site {
   close(): Promise<void>;
 }
 
-export async function startSite(): Promise<Site> {
+/** @param pages  the folder of the pages */
+export async function startSite(pages = new URL("./pages/", import.meta.url)): Promise<Site> {
   const answers = new Map<string, { contentType: string; body: string }>();
   const server = createServer(({ url = "/" }, response) => {
     const answer = answers.get(url);
@@ -23,7 +24,10 @@ export async function startSite(): Promise<Site> {
     async address(name, parameters = {}, html = "") {
       const script = `/${name}.js`;
       if (!answers.has(script)) {
-        answers.set(script, { contentType: "text/javascript; charset=utf-8", body: await bundle(name) });
+        answers.set(script, {
+          contentType: "text/javascript; charset=utf-8",
+          body: await bundle(new URL(`${name}.ts`, pages)),
+        });
       }
       const body =
         '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">' +
@@ -39,11 +43,11 @@ export async function startSite(): Promise<Site> {
   };
 }
 
-async function bundle(name: string): Promise<string> {
+async function bundle(page: URL): Promise<string> {
   const variables = ["GCLOUD_PROJECT", "FIRESTORE_EMULATOR_HOST", "FIREBASE_AUTH_EMULATOR_HOST"];
   const environment = { NODE_ENV: "development", ...Object.fromEntries(variables.map((v) => [v, process.env[v]])) };
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL(`./pages/${name}.ts`, import.meta.url))],
+    entryPoints: [fileURLToPath(page)],
     bundle: true,
     write: false,
     format: "esm",

@@ -97,9 +97,9 @@ test("killed and resumed, while old and new apps count, it neither loses nor dou
       added += 8;
     }
   })();
-  for (const patience of [700, 1_100, 1_500]) {
+  for (const timeout of [700, 1_100, 1_500]) {
     const started = start("migrate", ...MAP, "--yes");
-    setTimeout(() => started.process.kill("SIGKILL"), patience);
+    setTimeout(() => started.process.kill("SIGKILL"), timeout);
     await started.ended;
   }
   expect((await run("migrate", ...MAP, "--yes", "--after", "articles/a10")).exitCode).toBe(0);
@@ -143,7 +143,7 @@ describe("is refused", () => {
     expect(exitCode).toBe(2);
   });
 
-  test("without --yes where nobody can be asked", async () => {
+  test("without --yes and a terminal", async () => {
     await addArticles(1);
     const { stderr, exitCode } = await run("migrate", ...MAP);
     expect(stderr).toContain("pass --yes");
