@@ -31,12 +31,18 @@ export class Process {
   }
 }
 
+/** How many waits one turn of Node's loop serves, because a turn costs as much as handling an event. */
+const WAITS_PER_TURN = 200;
+
 export class Scheduler {
   now: Micros;
   /** Stops the run: no further event is handled. */
   isStopped = false;
   readonly #queue: Event[] = [];
   #order = 0;
+  /** Callbacks that Node's loop has yet to make in this turn. */
+  #waitsLeft = 0;
+  #endWait: () => void = () => {};
 
   constructor(start: Micros) {
     this.now = start;
@@ -63,9 +69,24 @@ export class Scheduler {
         continue;
       }
       next.run();
-      await settled();
+      await this.#settled();
     }
     this.now = Math.max(end, this.now);
+  }
+
+  /** Waits for every promise that resolves without a further event: Node resolves them between two callbacks of a turn. */
+  #settled(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#endWait = resolve;
+      if (this.#waitsLeft > 0) return;
+      this.#waitsLeft = WAITS_PER_TURN;
+      for (let i = 0; i < WAITS_PER_TURN; i++) {
+        setImmediate(() => {
+          this.#waitsLeft--;
+          this.#endWait();
+        });
+      }
+    });
   }
 
   #push(event: Event): void {
@@ -99,9 +120,4 @@ export class Scheduler {
 
 function isBefore(a: Event, b: Event): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order);
-}
-
-/** Waits for every promise that resolves without a further event: Node resolves them before the next turn of its loop. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
