@@ -4,7 +4,7 @@
  */
 import type { Config } from "../../../functions/src/config.ts";
 import { isSparse } from "../../../functions/src/interval.ts";
-import type { Change } from "../model/database.ts";
+import type { Change, Version } from "../model/database.ts";
 import { type Fields, isEqual, microsOf, type Value } from "../model/values.ts";
 import type { Fail } from "./violation.ts";
 
@@ -51,16 +51,19 @@ export class HistoryCheck {
     if (root !== this.#config.collection || collection !== undefined || !after.fields?.asOf) return;
     const [then, now] = [before.fields?.asOf, after.fields.asOf].map(microsOf) as [number, number];
     if (then < now) {
-      const state = Object.fromEntries(POINT_FIELDS.map((field) => [field, before.fields?.[field] as Value]));
       const isBusy = this.#lastBusyMinute.get(counter) === Math.floor(then / STEP_MICROS.minute);
       for (const step of ["minute", "hour"] as const) {
         const [last, next] = [then, now].map((at) => Math.floor(at / STEP_MICROS[step]));
-        if (last !== next && (step === "hour" || isBusy)) due.set(`${step} ${last} of ${counter}`, state);
+        if (last !== next && (step === "hour" || isBusy)) due.set(`${step} ${last} of ${counter}`, stateOf(before));
       }
     }
     if (!isSparse(Number(after.fields.rate), this.#config))
       this.#lastBusyMinute.set(counter, Math.floor(now / STEP_MICROS.minute));
   }
+}
+
+function stateOf({ fields }: Version): Fields {
+  return Object.fromEntries(POINT_FIELDS.map((field) => [field, fields?.[field] as Value]));
 }
 
 function pointsOf(fields: Fields | undefined): Fields {

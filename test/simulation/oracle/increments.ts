@@ -1,7 +1,7 @@
 /** Increments of single processes: each is in the sum exactly as often as its caller was told. */
 import type { Change } from "../model/database.ts";
 import { noncesOf } from "../model/rules.ts";
-import { type Fields, isMap, type Micros } from "../model/values.ts";
+import { type Fields, isEqual, isMap, type Micros, type Value } from "../model/values.ts";
 import type { Process } from "../scheduler.ts";
 import type { Fail } from "./violation.ts";
 
@@ -124,16 +124,15 @@ export class IncrementCheck {
 
   /** @returns the mark of the first attempt, if this write is a replay that the rules accepted */
   #followMarks({ before, after }: Change, write: MarkedWrite, isDeletion: boolean): Mark | undefined {
-    const [old, marks] = [before, after].map(({ path, fields }) => marksOf(path, fields)) as [Set<string>, Set<string>];
-    for (const name of old) {
+    const [old, now] = [windowsOf(before.fields), windowsOf(after.fields)];
+    for (const name of namesOfNew(after.path, old, now)) {
       const mark = this.#marks.get(name);
-      if (!mark || marks.has(name)) continue;
+      if (!mark) continue;
       mark.isDeleted ||= isDeletion;
       mark.removedAt ??= write.time;
     }
     let replayed: Mark | undefined;
-    for (const name of marks) {
-      if (old.has(name)) continue;
+    for (const name of namesOfNew(after.path, now, old)) {
       const known = this.#marks.get(name);
       if (known?.process === write.process) replayed = known;
       else this.#marks.set(name, { ...write, removedAt: undefined, isDeleted: false });
@@ -153,13 +152,26 @@ export class IncrementCheck {
   }
 }
 
-/** The names of a shard's marks. Nonces are short and unique only within their window. */
-function marksOf(path: string, fields: Fields | undefined): Set<string> {
-  const marks = isMap(fields?.marks) ? (fields.marks as Fields) : {};
-  const names = Object.entries(marks).flatMap(([name, mark]) => {
-    return noncesOf(mark).map((nonce) => `${path} ${name} ${JSON.stringify(nonce)}`);
-  });
-  return new Set(names);
+/** The names of the marks in a shard's windows that are not in `others`. A nonce is short and unique only within its window. */
+function namesOfNew(path: string, windows: Fields, others: Fields): Set<string> {
+  const names = new Set<string>();
+  for (const [window, value] of Object.entries(windows)) {
+    // A write keeps the values that it does not change.
+    if (value === others[window]) continue;
+    for (const nonce of without(noncesOf(value), noncesOf(others[window]))) {
+      names.add(`${path} ${window} ${JSON.stringify(nonce)}`);
+    }
+  }
+  return names;
+}
+
+function windowsOf(fields: Fields | undefined): Fields {
+  return isMap(fields?.marks) ? (fields.marks as Fields) : {};
+}
+
+/** The values that equal none of the others. Most are the same objects in the same places, since a write appends. */
+function without(values: readonly Value[], others: readonly Value[]): readonly Value[] {
+  return values.filter((value, i) => value !== others[i] && !others.some((other) => isEqual(other, value)));
 }
 
 function subsetSums(amounts: readonly number[]): Set<number> {
