@@ -33,6 +33,15 @@ export interface CallOutcome {
   readonly retryDelay: Micros;
 }
 
+const FAULTY_OUTCOMES = [
+  ["lost", "lost calls"],
+  ["answer lost", "lost answers"],
+  ["sent twice", "calls sent twice"],
+  ["arrives late", "calls that arrive late"],
+  ["aborted", "aborted calls"],
+] as const;
+type FaultyOutcome = (typeof FAULTY_OUTCOMES)[number];
+
 const MS = 1_000;
 const SECOND = 1_000 * MS;
 
@@ -68,25 +77,16 @@ export class Faults {
   }
 
   callOutcome({ random }: Process): CallOutcome {
-    const [roll, kind, slow, request, response, retry] = [1, 2, 3, 4, 5, 6].map(() => random.next()) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
+    const roll = random.next();
+    const kind = random.next();
+    const slow = random.next();
+    const request = random.next();
+    const response = random.next();
+    const retry = random.next();
     // A tenth of the calls takes up to a second, a hundredth up to a minute.
     const scale = slow < 0.01 ? 60 * SECOND : slow < 0.1 ? SECOND : this.#latency;
     const usual = slow < 0.1 && this.inject("slow calls") ? scale : Math.min(scale, this.#latency);
-    const outcomes = [
-      ["lost", "lost calls"],
-      ["answer lost", "lost answers"],
-      ["sent twice", "calls sent twice"],
-      ["arrives late", "calls that arrive late"],
-      ["aborted", "aborted calls"],
-    ] as const;
-    const [outcome, fault] = outcomes[Math.floor(kind * outcomes.length)] as (typeof outcomes)[number];
+    const [outcome, fault] = FAULTY_OUTCOMES[Math.floor(kind * FAULTY_OUTCOMES.length)] as FaultyOutcome;
     return {
       kind: roll < this.#rate && this.inject(fault) ? outcome : "answered",
       requestDelay: 1 * MS + request * usual,

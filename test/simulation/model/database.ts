@@ -10,7 +10,7 @@ import {
   mergeFields,
   setFields,
   Timestamp,
-  updateField,
+  updateFields,
   type Value,
   type Written,
 } from "./values.ts";
@@ -207,11 +207,7 @@ export function apply({ kind, data = {} }: Write, before: Fields | undefined, at
   if (kind === "merge") return mergeFields(before ?? {}, data, at);
   // Transforms in a replaced document start without a value.
   if (kind === "create" || kind === "set") return setFields({}, data, at);
-  const pathOf = (field: string) => (kind === "update" ? field.split(".") : [field]);
-  return Object.entries(data).reduce(
-    (fields, [field, value]) => updateField(fields, pathOf(field), value, at),
-    before ?? {},
-  );
+  return updateFields(before ?? {}, data, kind === "update" ? (field) => field.split(".") : (field) => [field], at);
 }
 
 /** The value at a path such as `a.b`. */
@@ -259,12 +255,14 @@ function rank(value: Value | undefined): number {
 }
 
 function compare(a: Value | undefined, b: Value | undefined): number {
-  if (rank(a) !== rank(b)) return rank(a) - rank(b);
+  const difference = rank(a) - rank(b);
+  if (difference !== 0) return difference;
   if (Array.isArray(a) && Array.isArray(b)) {
     const orders = a.slice(0, b.length).map((one, i) => compare(one, b[i]));
     return orders.find((order) => order !== 0) ?? a.length - b.length;
   }
-  const [left, right] = [a, b].map((value) => (value instanceof Timestamp ? value.toMicros() : value));
+  const left = a instanceof Timestamp ? a.toMicros() : a;
+  const right = b instanceof Timestamp ? b.toMicros() : b;
   if (left === right) return 0;
   return (left as number) < (right as number) ? -1 : 1;
 }

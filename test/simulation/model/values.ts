@@ -159,18 +159,30 @@ export function mergeFields(before: Fields, written: { readonly [field: string]:
   return after;
 }
 
-/** Replaces the field at a path such as `a.b`. */
-export function updateField(before: Fields, path: readonly string[], written: Written, at: Micros): Fields {
-  const [field = "", ...rest] = path;
-  const known = before[field];
-  const value =
-    rest.length > 0
-      ? updateField(isMap(known) ? (known as Fields) : {}, rest, written, at)
-      : resolve(written, known, at);
+/** Replaces the fields at paths such as `a.b`. */
+export function updateFields(
+  before: Fields,
+  written: { readonly [field: string]: Written },
+  pathOf: (field: string) => readonly string[],
+  at: Micros,
+): Fields {
   const after: Record<string, Value> = { ...before };
-  if (value === undefined) delete after[field];
-  else after[field] = value;
+  for (const field in written) replaceField(after, pathOf(field), written[field] as Written, at);
   return after;
+}
+
+function replaceField(fields: Record<string, Value>, path: readonly string[], written: Written, at: Micros): void {
+  const [field = "", ...rest] = path;
+  const known = fields[field];
+  if (rest.length > 0) {
+    const inner: Record<string, Value> = isMap(known) ? { ...(known as Fields) } : {};
+    replaceField(inner, rest, written, at);
+    fields[field] = inner;
+    return;
+  }
+  const value = resolve(written, known, at);
+  if (value === undefined) delete fields[field];
+  else fields[field] = value;
 }
 
 export function isMap(value: unknown): value is { readonly [field: string]: Written } {
