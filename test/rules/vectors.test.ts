@@ -6,24 +6,13 @@ import { readFileSync } from "node:fs";
 import { initializeTestEnvironment } from "@firebase/rules-unit-testing";
 import { Firestore, Timestamp } from "firebase-admin/firestore";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { counterPath, planIncrement } from "../../core/src/index.ts";
+import { planIncrement, randomShard } from "../../core/src/index.ts";
+import { type CommitVector, type Plan, readVectors } from "../../mobile/conformance/cases.ts";
 import { unsignedToken } from "./rest.ts";
-
-interface Vector {
-  name: string;
-  /** The uid of the writer; `null` if signed out; `"server"` to bypass the rules. */
-  auth: string | null;
-  /** Documents before the commit: `{ "secondsAgo": n }` is a time before now, `{ "bytes": "…" }` bytes in base64. */
-  before: { path: string; [field: string]: unknown }[];
-  /** The body of `documents:commit`, with the placeholder `{project}`. */
-  commit: { writes: { update?: { name: string } }[] };
-  /** Whether the rules accept the commit, and the sum of the counter's shards afterwards. */
-  expect: { accepted: boolean; sum: number };
-}
 
 const PROJECT = "demo-tally-vectors";
 const host = process.env.FIRESTORE_EMULATOR_HOST as string;
-const vectors: Vector[] = JSON.parse(readFileSync("docs/vectors.json", "utf8"));
+const vectors = readVectors().commits;
 const admin = new Firestore({ projectId: PROJECT });
 
 beforeAll(async () => {
@@ -45,34 +34,60 @@ test.each(vectors)("$name", async ({ auth, before, commit, expect: expected }) =
   expect(shards.docs.reduce((sum, shard) => sum + (shard.get("count") ?? 0), 0)).toBe(expected.sum);
 });
 
-test("the first vector is the web client's write", () => {
-  const [first] = vectors as [Vector];
-  const write = first.commit.writes[0] as Record<string, unknown> & { update: { name: string; fields: object } };
-  const bytes = [...Buffer.from(NONCE, "base64")];
-  const plan = planIncrement(
-    counterPath("counters", "views:home"),
-    "0",
-    1,
-    7 * 15_000,
-    () => (bytes.shift() ?? 0) / 256,
-  );
-  expect(write.update.name.endsWith(`/documents/${plan.path}`)).toBe(true);
-  expect(write.updateMask).toEqual({ fieldPaths: ["shard"] });
-  expect(write.update.fields).toEqual({ shard: { stringValue: plan.shard } });
-  expect(write.updateTransforms).toEqual([
-    { fieldPath: "count", increment: { integerValue: String(plan.by) } },
-    { fieldPath: "writes", increment: { integerValue: "1" } },
-    { fieldPath: "at", setToServerValue: "REQUEST_TIME" },
-    { fieldPath: `marks.\`${plan.window}\`.at`, setToServerValue: "REQUEST_TIME" },
-    {
-      fieldPath: `marks.\`${plan.window}\`.nonces`,
-      appendMissingElements: { values: [{ bytesValue: Buffer.from(plan.nonce).toString("base64") }] },
-    },
-  ]);
+const planned = vectors.flatMap(({ name, plan, commit }) =>
+  plan && plan.call !== "removeOldMarks" ? [{ name, plan, commit }] : [],
+);
+
+test.each(planned)("the web client plans this commit: $name", ({ plan, commit }) => {
+  expect(commit.writes).toEqual(webWrites(plan));
 });
 
+test("increments, keyed increments and undos are planned", () => {
+  const kinds = planned.map(({ plan: { call, key } }) => `${call}${key ? " with a key" : ""}`);
+  expect(new Set(kinds)).toEqual(new Set(["increment", "increment with a key", "undo with a key"]));
+});
+
+/** What `client/src/web/commit.ts` writes, in REST. */
+function webWrites({ call, counter, by, key, shardsToChooseFrom = 0, shard, now, random }: Plan): object[] {
+  const numbers = [...random];
+  const next = () => numbers.shift() ?? Number.NaN;
+  const plan = planIncrement(
+    counter,
+    shard ?? randomShard(shardsToChooseFrom, next),
+    call === "undo" ? -by : by,
+    now,
+    next,
+    key,
+  );
+  const name = (path: string) => `projects/{project}/databases/(default)/documents/${path}`;
+  const at = { fieldPath: "at", setToServerValue: "REQUEST_TIME" };
+  const entry = plan.entry && {
+    update: {
+      name: name(plan.entry),
+      fields: { by: { integerValue: String(plan.by) }, shard: { stringValue: plan.shard } },
+    },
+    updateTransforms: [at],
+  };
+  const write = {
+    update: { name: name(plan.path), fields: { shard: { stringValue: plan.shard } } },
+    updateMask: { fieldPaths: ["shard"] },
+    updateTransforms: [
+      { fieldPath: "count", increment: { integerValue: String(plan.by) } },
+      { fieldPath: "writes", increment: { integerValue: "1" } },
+      at,
+      { fieldPath: `marks.\`${plan.window}\`.at`, setToServerValue: "REQUEST_TIME" },
+      {
+        fieldPath: `marks.\`${plan.window}\`.nonces`,
+        appendMissingElements: { values: [{ bytesValue: Buffer.from(plan.nonce).toString("base64") }] },
+      },
+    ],
+  };
+  if (!plan.entry) return [write];
+  return [call === "undo" ? { delete: name(plan.entry) } : (entry as object), write];
+}
+
 test("I5: a server's commit with a receipt counts once when it is sent several times", async () => {
-  const { commit, auth } = vectors.find(({ auth }) => auth === "server") as Vector;
+  const { commit, auth } = vectors.find(({ auth }) => auth === "server") as CommitVector;
   const statuses: number[] = [];
   for (let n = 0; n < 3; n++) statuses.push((await send(commit, auth)).status);
   expect(statuses).toEqual([200, 409, 409]);
@@ -80,7 +95,7 @@ test("I5: a server's commit with a receipt counts once when it is sent several t
   expect(shards.docs.map((shard) => [shard.id, shard.get("count"), shard.get("writes")])).toEqual([["3", 1, 1]]);
 });
 
-async function send(commit: Vector["commit"], auth: Vector["auth"]): Promise<Response> {
+async function send(commit: CommitVector["commit"], auth: CommitVector["auth"]): Promise<Response> {
   const token = auth === "server" ? "owner" : auth && unsignedToken(PROJECT, auth);
   return await fetch(`http://${host}/v1/projects/${PROJECT}/databases/(default)/documents:commit`, {
     method: "POST",
@@ -88,9 +103,6 @@ async function send(commit: Vector["commit"], auth: Vector["auth"]): Promise<Res
     body: JSON.stringify(commit).replaceAll("{project}", PROJECT),
   });
 }
-
-/** The nonce of every valid increment in the vectors. */
-const NONCE = "cbNt/g==";
 
 /** Fields as the Admin SDK stores them. */
 function stored(value: unknown): unknown {

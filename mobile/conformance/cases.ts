@@ -1,0 +1,171 @@
+/**
+ * Turns docs/vectors.json into lines: one that asks a planner, and one that it must answer. The programs beside this file
+ * read and write such lines, so that no language needs a JSON parser, and the comparison is in one place.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** A question to a planner and its answer, words separated by tabs. */
+export interface Case {
+  readonly name: string;
+  readonly question: string;
+  readonly answer: string;
+}
+
+/** `docs/vectors.json`. */
+export interface Vectors {
+  commits: CommitVector[];
+  refusals: {
+    name: string;
+    isAborted: boolean;
+    hasMark: boolean;
+    countedBy: number | null;
+    by: number;
+    means: string;
+  }[];
+  names: { name: string; times?: number; valid: boolean }[];
+  shardCounts: { name: string; steps: ShardCountStep[] }[];
+  totals: { name: string; steps: TotalStep[] }[];
+}
+
+export interface CommitVector {
+  name: string;
+  /** The uid of the writer; `null` if signed out; `"server"` to bypass the rules. */
+  auth: string | null;
+  /** Documents before the commit: `{ "secondsAgo": n }` is a time before now, `{ "bytes": "…" }` bytes in base64. */
+  before: { path: string; at?: { secondsAgo: number }; marks?: Record<string, { at: { secondsAgo: number } }> }[];
+  /** The call of a planner that makes this commit, if a client makes such commits. */
+  plan?: Plan | { call: "removeOldMarks" };
+  /** The body of `documents:commit`, with the placeholder `{project}`. */
+  commit: { writes: Write[] };
+  /** Whether the rules accept the commit, and the sum of the counter's shards afterwards. */
+  expect: { accepted: boolean; sum: number };
+}
+
+/** Of an undo, `by` and `shard` are what the entry says. The random numbers choose the shard and make the nonce. */
+export interface Plan {
+  call: "increment" | "undo";
+  counter: string;
+  by: number;
+  key?: string;
+  shardsToChooseFrom?: number;
+  shard?: string;
+  now: number;
+  random: number[];
+}
+
+export interface ShardCountStep {
+  do: "update" | "sent" | "answered" | "wait";
+  at: number;
+  shardCount?: number;
+  growing?: boolean;
+  refused?: boolean;
+  /** What the planner says then. */
+  choose: number;
+  stale: boolean;
+  contended: boolean;
+}
+
+/** A total that is read has a `value`, `asOf` and perhaps `fromCache`; times are in microseconds, the round trip in milliseconds. */
+export type TotalStep = { total: number; pending: boolean } & (
+  | { do: "made"; by: number }
+  | { do: "committed"; which: number; at: number; roundTrip: number }
+  | { do: "refused"; which: number }
+  | { do: "read"; value: number; asOf: number; fromCache?: boolean }
+);
+
+interface Write {
+  delete?: string;
+  update?: { name: string; fields: Record<string, { integerValue?: string; stringValue?: string }> };
+  updateMask?: { fieldPaths: string[] };
+  updateTransforms?: {
+    fieldPath: string;
+    increment?: { integerValue?: string };
+    setToServerValue?: string;
+    appendMissingElements?: { values: { bytesValue?: string }[] };
+  }[];
+}
+
+export function readVectors(): Vectors {
+  return JSON.parse(readFileSync(join(import.meta.dirname, "../../docs/vectors.json"), "utf8"));
+}
+
+/** Any instant: what is old depends on differences. */
+const NOW_SECONDS = 1_767_225_600;
+
+export function casesOf(vectors: Vectors): Case[] {
+  const cases: Case[] = [];
+  const add = (name: string, question: unknown[], ...answer: unknown[]) =>
+    cases.push({ name, question: question.map((word) => word ?? "").join("\t"), answer: answer.join(" ") });
+  for (const { name, times = 1, valid } of vectors.names) add(`name ${name}`, ["name", name.repeat(times)], valid);
+  for (const one of vectors.refusals)
+    add(one.name, ["refusal", one.isAborted, one.hasMark, one.countedBy, one.by], one.means);
+  for (const { name, plan, before, commit } of vectors.commits) {
+    if (plan?.call === "removeOldMarks") {
+      const at = before[0]?.at;
+      const marks = before[0]?.marks ?? {};
+      const second = (ago = 0) => NOW_SECONDS - ago;
+      const windows = Object.entries(marks).map(([window, { at }]) => `${window}=${second(at.secondsAgo)}`);
+      add(name, ["oldMarks", second(at?.secondsAgo), ...windows], ...removedWindows(commit.writes));
+    } else if (plan) {
+      const where = plan.shard ?? plan.shardsToChooseFrom;
+      add(
+        name,
+        ["plan", plan.call, plan.counter, where, plan.by, plan.key, plan.now, plan.random.join(" ")],
+        commit.writes.map(writtenBy).join("\t"),
+      );
+    }
+  }
+  for (const { name, steps } of vectors.shardCounts) {
+    cases.push({ name, question: "shardCount\tbegin", answer: "1 true false" });
+    for (const step of steps) {
+      const more = step.do === "answered" ? [step.refused ?? false] : [step.shardCount, step.growing ?? false];
+      add(name, ["shardCount", step.do, step.at, ...more], step.choose, step.stale, step.contended);
+    }
+  }
+  for (const { name, steps } of vectors.totals) {
+    cases.push({ name, question: "total\tbegin", answer: "0 false" });
+    for (const step of steps) add(name, ["total", step.do, ...totalArguments(step)], step.total, step.pending);
+  }
+  return cases;
+}
+
+function totalArguments(step: TotalStep): unknown[] {
+  if (step.do === "made") return [step.by];
+  if (step.do === "committed") return [step.which, step.at, step.roundTrip];
+  return step.do === "refused" ? [step.which] : [step.value, step.asOf, step.fromCache ?? false];
+}
+
+function removedWindows(writes: Write[]): string[] {
+  return (writes[0]?.updateMask?.fieldPaths ?? []).map((path) => path.replace(/^marks\.`(.*)`$/, "$1")).sort();
+}
+
+/** A write of the REST API as the programs print a planned one: its kind, its path, and its fields in order. */
+function writtenBy(write: Write): string {
+  const path = (name: string) => name.replace(/^.*?\/documents\//, "");
+  if (write.delete) return `delete ${path(write.delete)}`;
+  const { name, fields } = write.update as NonNullable<Write["update"]>;
+  const mask = write.updateMask?.fieldPaths;
+  const set = Object.entries(fields).map(([field, { integerValue, stringValue }]) =>
+    integerValue === undefined ? `${field}=text:${stringValue}` : `${field}=whole:${integerValue}`,
+  );
+  if (mask && mask.join() !== Object.keys(fields).join()) throw new Error(`${name}: the mask is ${mask}`);
+  const transformed = (write.updateTransforms ?? []).map(({ fieldPath, increment, appendMissingElements }) => {
+    const field = fieldPath.replaceAll("`", "");
+    if (increment) return `${field}=increment:${increment.integerValue}`;
+    const [bytes] = appendMissingElements?.values ?? [];
+    return bytes ? `${field}=append:${[...Buffer.from(bytes.bytesValue ?? "", "base64")]}` : `${field}=serverTime`;
+  });
+  return [mask ? "merge" : "create", path(name), ...[...set, ...transformed].sort()].join(" ");
+}
+
+/** Cases whose answer is another. Numbers may be written as 8, 8.0 or 8e0. */
+export function wrongAnswers(cases: readonly Case[], answers: readonly string[]): string[] {
+  const plain = (answer = "(none)") =>
+    answer.replace(/(?<=^|\s)-?\d[\d.]*(?:[eE][-+]?\d+)?(?=\s|$)/g, (number) => `${Number(number)}`);
+  return cases.flatMap(({ name, question, answer }, n) =>
+    plain(answers[n]) === plain(answer)
+      ? []
+      : [`${name}\n  asked    ${question}\n  expected ${answer}\n  answered ${answers[n] ?? "(none)"}`],
+  );
+}

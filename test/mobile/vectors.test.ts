@@ -1,0 +1,68 @@
+/** The web client's own planner, `core/`, is held to docs/vectors.json as those of the mobile clients are. */
+import { expect, test } from "vitest";
+import { createShardCountCache, isDocumentId, OptimisticTotal, randomShard } from "../../core/src/index.ts";
+import { MAX_COMMIT_MS } from "../../core/src/timeouts.ts";
+import { casesOf, readVectors, wrongAnswers } from "../../mobile/conformance/cases.ts";
+
+const vectors = readVectors();
+
+test.each(vectors.names)("the name $name, $times times, is valid: $valid", ({ name, times = 1, valid }) => {
+  expect(isDocumentId(name.repeat(times))).toBe(valid);
+});
+
+test.each(vectors.shardCounts)("shard count: $name", ({ steps }) => {
+  let now = 0;
+  const cache = createShardCountCache(() => now);
+  for (const step of steps) {
+    now = step.at;
+    if (step.do === "update") cache._update(step.shardCount, step.growing);
+    if (step.do === "sent") cache._requestSent();
+    if (step.do === "answered") cache._requestAnswered(step.refused);
+    const { choose, stale, contended } = step;
+    expect([cache._shardsToChooseFrom(), cache._isStale(), cache._isContended()], JSON.stringify(step)).toEqual([
+      choose,
+      stale,
+      contended,
+    ]);
+  }
+});
+
+test.each(vectors.totals)("total: $name", ({ steps }) => {
+  const total = new OptimisticTotal();
+  const own: ReturnType<OptimisticTotal["_incrementMade"]>[] = [];
+  for (const step of steps) {
+    const made = "which" in step ? own[step.which] : undefined;
+    if (step.do === "made") own.push(total._incrementMade(step.by));
+    if (step.do === "committed" && made)
+      total._incrementCommitted(made, step.at + Math.min(step.roundTrip, MAX_COMMIT_MS) * 1_000);
+    if (step.do === "refused" && made) total._incrementRefused(made);
+    if (step.do === "read") total._totalRead(step.value, step.asOf, step.fromCache ?? false);
+    expect([total._total, total._pending], JSON.stringify(step)).toEqual([step.total, step.pending]);
+  }
+});
+
+test("the first random number of a plan chooses the shard that the commit names", () => {
+  const chosen = vectors.commits.flatMap(({ plan, commit }) =>
+    plan?.call === "increment" ? [{ plan, names: commit.writes.map(({ update }) => update?.name) }] : [],
+  );
+  expect(chosen.length).toBeGreaterThan(10);
+  for (const { plan, names } of chosen) {
+    const shard = randomShard(plan.shardsToChooseFrom ?? 0, () => plan.random[0] ?? 0);
+    expect(names.at(-1)).toMatch(new RegExp(`/${plan.counter}/shards/${shard}$`));
+  }
+});
+
+test("a wrong answer to any question of the conformance kit is found", () => {
+  const cases = casesOf(vectors);
+  const answers = cases.map(({ answer }) => answer);
+  expect(wrongAnswers(cases, answers)).toEqual([]);
+  expect(
+    wrongAnswers(
+      cases,
+      answers.map((answer) => answer.replace(/^(-?\d+)(?= )/, "$1.0")),
+    ),
+  ).toEqual([]);
+  for (const [n, answer] of answers.entries())
+    expect(wrongAnswers(cases, answers.with(n, `${answer}1`)), answer).toHaveLength(1);
+  expect(wrongAnswers(cases, answers.slice(0, -2))).toHaveLength(2);
+});
