@@ -11,7 +11,7 @@ const onSuite = {
 } as const;
 
 /** Need no emulator. */
-const ON_DOCUMENTS = ["test/docs/{facts,guide,links,security}.test.ts"];
+const WITHOUT_EMULATORS = ["test/docs/{facts,guide,links,security}.test.ts", "test/mobile/{planners,vectors}.test.ts"];
 
 export default defineConfig({
   test: {
@@ -29,7 +29,7 @@ export default defineConfig({
             "{core,client,admin,functions,costs,cli,web}/src/**/*.test.ts",
             "client/*.test.ts",
             "{bench,testkit,scripts}/**/*.test.ts",
-            ...ON_DOCUMENTS,
+            ...WITHOUT_EMULATORS,
           ],
         },
       },
@@ -43,7 +43,8 @@ export default defineConfig({
             "test/{faults,browser,migration}/**",
             "test/rules/fuzz.test.ts",
             "test/packaging/compatibility.test.ts",
-            ...ON_DOCUMENTS,
+            "test/mobile/kotlin.test.ts",
+            ...WITHOUT_EMULATORS,
           ],
         },
       },
@@ -61,6 +62,8 @@ export default defineConfig({
         },
       },
       { test: { ...onSuite, name: "migration", include: ["test/migration/*.test.ts"], sequence: { groupOrder: 4 } } },
+      // Fetches a compiler, where none is installed, and runs it several times.
+      { test: { name: "mobile", include: ["test/mobile/kotlin.test.ts"], testTimeout: 600_000 } },
       { test: { name: "simulation", isolate: false, include: ["test/simulation/*.test.ts"] } },
       // Breaks the suite, so it starts one of its own.
       { test: { name: "faults", include: ["test/faults/*.test.ts"], testTimeout: 400_000, hookTimeout: 60_000 } },

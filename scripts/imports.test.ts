@@ -5,7 +5,7 @@ import { allImports, DRAWING, draw, findCircle, folderImports, folderOf } from "
 /** From the ground up. A folder imports from lower floors only. */
 const FLOORS = [
   ["core"],
-  ["client", "admin"],
+  ["client", "admin", "mobile"],
   ["functions"],
   ["costs"],
   ["cli", "web"],

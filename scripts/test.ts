@@ -19,6 +19,7 @@ const withoutLoad = ["-t", "^(?!100 increments|a counter grows)"];
 const isDeep = process.argv.includes("--deep");
 const runs: Record<string, string[]> = isDeep
   ? {
+      "the Android client, compiled": ["vitest", "run", "--project", "mobile"],
       "simulation of faults": ["vitest", "run", "--project", "simulation"],
       // One after another on one suite, which takes up to a minute to start.
       "in a browser, fuzzing the rules, every version of each peer, moving from Google's extension": [

@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
 
-const files = globSync(["*.md", "{docs,examples,bench,client,functions,.github}/**/*.md"], {
+const files = globSync(["*.md", "{docs,examples,bench,client,functions,mobile,.github}/**/*.md"], {
   exclude: (name) => name.includes("node_modules"),
 });
 
@@ -41,7 +41,7 @@ test.each(files)("every relative link of %s leads to a file and a heading", (fil
 
 test.each(files.filter((file) => file !== "CHANGELOG.md"))("every path of the sources in %s exists", (file) => {
   const path =
-    /`((?:core|client|admin|functions|costs|cli|web|testkit|examples|bench|demo|scripts|test)\/[\w/.-]+\.[a-z]+)`/g;
+    /`((?:core|client|admin|functions|costs|cli|web|mobile|testkit|examples|bench|demo|scripts|test)\/[\w/.-]+\.[a-z]+)`/g;
   for (const [, source = ""] of proseOf(file).matchAll(path)) {
     // Built or written by a deployment.
     if (/^functions\/\.env|\/(dist|lib)\//.test(source)) continue;
@@ -49,9 +49,9 @@ test.each(files.filter((file) => file !== "CHANGELOG.md"))("every path of the so
   }
 });
 
-test("all of docs/ is at most 2,300 lines, the README 130", () => {
+test("all of docs/ is at most 2,460 lines, the README 130", () => {
   const linesOf = (file: string) => readFileSync(file, "utf8").split("\n").length - 1;
   const docs = files.filter((file) => file.startsWith("docs/"));
-  expect(docs.reduce((sum, file) => sum + linesOf(file), 0)).toBeLessThanOrEqual(2_300);
+  expect(docs.reduce((sum, file) => sum + linesOf(file), 0)).toBeLessThanOrEqual(2_460);
   expect(linesOf("README.md")).toBeLessThanOrEqual(130);
 });

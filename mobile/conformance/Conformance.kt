@@ -1,0 +1,104 @@
+/*
+ * Answers each line of standard input with one line: what the planner of Tally.kt does with it. mobile/conformance/run.ts
+ * makes the lines from docs/vectors.json and compares the answers. Conformance.swift and conformance.dart do the same.
+ */
+import java.io.PrintStream
+import tally.TallyOwnIncrement
+import tally.TallyPlanner
+import tally.TallyShardCount
+import tally.TallyTotal
+import tally.TallyValue
+import tally.TallyWrite
+
+fun main() {
+  val output = PrintStream(System.out, true, "UTF-8")
+  val conformance = Conformance()
+  System.`in`.bufferedReader(Charsets.UTF_8).forEachLine { output.println(conformance.answer(it.split("\t"))) }
+}
+
+class Conformance {
+  private var now = 0L
+  private var shardCount = TallyShardCount { now }
+  private var total = TallyTotal()
+  private var own = mutableListOf<TallyOwnIncrement>()
+
+  fun answer(words: List<String>): String =
+    when (words[0]) {
+      "name" -> TallyPlanner.isValidName(words[1]).toString()
+      "plan" -> plan(words)
+      "oldMarks" -> {
+        val windows = words.drop(2).map { it.split("=") }.map { it[0] to it[1].toLong() }.toMap()
+        TallyPlanner.oldWindows(words[1].toLong(), windows).sorted().joinToString(" ")
+      }
+      "refusal" -> TallyPlanner.judgeRefusal(words[1] == "true", words[2] == "true", words[3].toLongOrNull(), words[4].toLong())
+      "shardCount" -> shardCount(words)
+      "total" -> total(words)
+      else -> "unknown: ${words[0]}"
+    }
+
+  /** call, counter, shard or shards to choose from, amount, key, time, random numbers */
+  private fun plan(words: List<String>): String {
+    val numbers = words[7].split(" ").map { it.toDouble() }.iterator()
+    val random = { numbers.next() }
+    val isUndo = words[1] == "undo"
+    val shard = if (isUndo) words[3] else TallyPlanner.randomShard(words[3].toDouble(), random)
+    val by = if (isUndo) -words[4].toLong() else words[4].toLong()
+    val key = if (words[5] == "") null else words[5]
+    val plan = TallyPlanner.planIncrement(words[2], shard, by, words[6].toLong(), random, key, isUndo)
+    return TallyPlanner.writes(plan).joinToString("\t") { written(it) }
+  }
+
+  private fun written(write: TallyWrite): String {
+    val fields = write.fields
+    val kind = if (fields == null) "delete" else if (write.merge) "merge" else "create"
+    return "$kind ${write.path}" + leaves("", fields ?: mapOf()).sorted().joinToString("") { " $it" }
+  }
+
+  private fun leaves(prefix: String, fields: Map<String, TallyValue>): List<String> =
+    fields.flatMap { (name, value) ->
+      when (value) {
+        is TallyValue.Text -> listOf("$prefix$name=text:${value.text}")
+        is TallyValue.Whole -> listOf("$prefix$name=whole:${value.number}")
+        is TallyValue.Increment -> listOf("$prefix$name=increment:${value.by}")
+        is TallyValue.ServerTime -> listOf("$prefix$name=serverTime")
+        is TallyValue.Append -> listOf("$prefix$name=append:${value.bytes.joinToString(",")}")
+        is TallyValue.Fields -> leaves("$prefix$name.", value.fields)
+      }
+    }
+
+  /** what, time, and for an update the shard count and whether it grows, for an answer whether it is a refusal */
+  private fun shardCount(words: List<String>): String {
+    if (words[1] == "begin") shardCount = TallyShardCount { now }
+    else {
+      now = words[2].toLong()
+      when (words[1]) {
+        "update" -> shardCount.update(words[3].toDoubleOrNull(), words[4] == "true")
+        "sent" -> shardCount.requestSent()
+        "answered" -> shardCount.requestAnswered(words[3] == "true")
+      }
+    }
+    return "${shardCount.shardsToChooseFrom()} ${shardCount.isStale()} ${shardCount.isContended()}"
+  }
+
+  /** what, and its numbers: an amount; an increment, its time and the round trip; an increment; a total, its time, its source */
+  private fun total(words: List<String>): String {
+    when (words[1]) {
+      "begin" -> {
+        total = TallyTotal()
+        own = mutableListOf()
+      }
+      "made" -> own.add(total.incrementMade(words[2].toLong()))
+      "committed" ->
+        total.incrementCommitted(own[words[2].toInt()], TallyPlanner.latestCommit(instant(words[3]), words[4].toLong()))
+      "refused" -> total.incrementRefused(own[words[2].toInt()])
+      "read" -> total.totalRead(words[2].toDouble(), instant(words[3]), words[4] == "true")
+    }
+    return "${total.total()} ${total.isPending()}"
+  }
+
+  /** Microseconds, by way of a timestamp's seconds and nanoseconds. */
+  private fun instant(word: String): Long {
+    val micros = word.toLong()
+    return TallyPlanner.micros(micros / 1_000_000, micros % 1_000_000 * 1_000 + 999)
+  }
+}

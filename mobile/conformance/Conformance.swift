@@ -1,0 +1,112 @@
+/*
+ * Answers each line of standard input with one line: what the planner of Tally.swift does with it. mobile/conformance/run.ts
+ * makes the lines from docs/vectors.json and compares the answers. Conformance.kt and conformance.dart do the same.
+ */
+import Foundation
+
+final class Conformance {
+  private var now: Int64 = 0
+  private lazy var counts = TallyShardCount { [unowned self] in self.now }
+  private var totals = TallyTotal()
+  private var own: [TallyOwnIncrement] = []
+
+  func answer(_ words: [String]) -> String {
+    switch words[0] {
+    case "name":
+      return "\(TallyPlanner.isValidName(words[1]))"
+    case "plan":
+      return plan(words)
+    case "oldMarks":
+      var windows: [String: Int64] = [:]
+      for word in words.dropFirst(2) {
+        let parts = word.split(separator: "=")
+        windows[String(parts[0])] = Int64(parts[1])!
+      }
+      return TallyPlanner.oldWindows(Int64(words[1])!, windows).sorted().joined(separator: " ")
+    case "refusal":
+      return TallyPlanner.judgeRefusal(words[1] == "true", words[2] == "true", Int64(words[3]), Int64(words[4])!)
+    case "shardCount":
+      return shardCount(words)
+    case "total":
+      return total(words)
+    default:
+      return "unknown: \(words[0])"
+    }
+  }
+
+  /// call, counter, shard or shards to choose from, amount, key, time, random numbers
+  private func plan(_ words: [String]) -> String {
+    var numbers = words[7].split(separator: " ").map { Double($0)! }
+    let random = { numbers.removeFirst() }
+    let isUndo = words[1] == "undo"
+    let shard = isUndo ? words[3] : TallyPlanner.randomShard(Double(words[3])!, random)
+    let amount = Int64(words[4])!
+    let key = words[5] == "" ? nil : words[5]
+    let plan = TallyPlanner.planIncrement(
+      words[2], shard, isUndo ? -amount : amount, Int64(words[6])!, random, key, isUndo)
+    return TallyPlanner.writes(plan).map(written).joined(separator: "\t")
+  }
+
+  private func written(_ write: TallyWrite) -> String {
+    let kind = write.fields == nil ? "delete" : write.merge ? "merge" : "create"
+    return ([kind, write.path] + leaves("", write.fields ?? [:]).sorted()).joined(separator: " ")
+  }
+
+  private func leaves(_ prefix: String, _ fields: [String: TallyValue]) -> [String] {
+    return fields.flatMap { name, value -> [String] in
+      let field = prefix + name
+      switch value {
+      case .text(let text): return ["\(field)=text:\(text)"]
+      case .whole(let number): return ["\(field)=whole:\(number)"]
+      case .increment(let by): return ["\(field)=increment:\(by)"]
+      case .serverTime: return ["\(field)=serverTime"]
+      case .append(let bytes): return ["\(field)=append:\(bytes.map(String.init).joined(separator: ","))"]
+      case .fields(let inner): return leaves(field + ".", inner)
+      }
+    }
+  }
+
+  /// what, time, and for an update the shard count and whether it grows, for an answer whether it is a refusal
+  private func shardCount(_ words: [String]) -> String {
+    if words[1] == "begin" {
+      counts = TallyShardCount { [unowned self] in self.now }
+    } else {
+      now = Int64(words[2])!
+    }
+    switch words[1] {
+    case "update": counts.update(Double(words[3]), words[4] == "true")
+    case "sent": counts.requestSent()
+    case "answered": counts.requestAnswered(words[3] == "true")
+    default: break
+    }
+    return "\(counts.shardsToChooseFrom()) \(counts.isStale()) \(counts.isContended())"
+  }
+
+  /// what, and its numbers: an amount; an increment, its time and the round trip; an increment; a total, its time, its source
+  private func total(_ words: [String]) -> String {
+    switch words[1] {
+    case "begin":
+      totals = TallyTotal()
+      own = []
+    case "made": own.append(totals.incrementMade(Int64(words[2])!))
+    case "committed":
+      let latest = TallyPlanner.latestCommit(instant(words[3]), Int64(words[4])!)
+      totals.incrementCommitted(own[Int(words[2])!], latest)
+    case "refused": totals.incrementRefused(own[Int(words[2])!])
+    case "read": totals.totalRead(Double(words[2])!, instant(words[3]), words[4] == "true")
+    default: break
+    }
+    return "\(totals.total()) \(totals.isPending())"
+  }
+
+  /// Microseconds, by way of a timestamp's seconds and nanoseconds.
+  private func instant(_ word: String) -> Int64 {
+    let micros = Int64(word)!
+    return TallyPlanner.micros(micros / 1_000_000, micros % 1_000_000 * 1_000 + 999)
+  }
+}
+
+let conformance = Conformance()
+while let line = readLine() {
+  print(conformance.answer(line.components(separatedBy: "\t")))
+}

@@ -1,0 +1,117 @@
+// Answers each line of standard input with one line: what the planner of tally.dart does with it. mobile/conformance/run.ts
+// makes the lines from docs/vectors.json and compares the answers. Conformance.kt and Conformance.swift do the same.
+import 'dart:convert';
+import 'dart:io';
+
+import 'tally.dart';
+
+Future<void> main() async {
+  final conformance = Conformance();
+  final output = utf8.encoder;
+  await for (final line in stdin.transform(utf8.decoder).transform(const LineSplitter())) {
+    stdout.add(output.convert('${conformance.answer(line.split('\t'))}\n'));
+  }
+  await stdout.flush();
+}
+
+class Conformance {
+  int now = 0;
+  late TallyShardCount counts = TallyShardCount(() => now);
+  TallyTotal totals = TallyTotal();
+  List<TallyOwnIncrement> own = [];
+
+  String answer(List<String> words) {
+    switch (words[0]) {
+      case 'name':
+        return '${TallyPlanner.isValidName(words[1])}';
+      case 'plan':
+        return plan(words);
+      case 'oldMarks':
+        final windows = <String, int>{};
+        for (final word in words.skip(2)) {
+          final parts = word.split('=');
+          windows[parts[0]] = int.parse(parts[1]);
+        }
+        return (TallyPlanner.oldWindows(int.parse(words[1]), windows)..sort()).join(' ');
+      case 'refusal':
+        final countedBy = int.tryParse(words[3]);
+        return TallyPlanner.judgeRefusal(words[1] == 'true', words[2] == 'true', countedBy, int.parse(words[4]));
+      case 'shardCount':
+        return shardCount(words);
+      case 'total':
+        return total(words);
+      default:
+        return 'unknown: ${words[0]}';
+    }
+  }
+
+  /// call, counter, shard or shards to choose from, amount, key, time, random numbers
+  String plan(List<String> words) {
+    final numbers = words[7].split(' ').map(double.parse).toList();
+    double random() => numbers.removeAt(0);
+    final isUndo = words[1] == 'undo';
+    final shard = isUndo ? words[3] : TallyPlanner.randomShard(double.parse(words[3]), random);
+    final amount = int.parse(words[4]);
+    final key = words[5] == '' ? null : words[5];
+    final by = isUndo ? -amount : amount;
+    final plan = TallyPlanner.planIncrement(words[2], shard, by, int.parse(words[6]), random, key, isUndo);
+    return TallyPlanner.writes(plan).map(written).join('\t');
+  }
+
+  String written(TallyWrite write) {
+    final kind = write.fields == null ? 'delete' : (write.merge ? 'merge' : 'create');
+    return [kind, write.path, ...leaves('', write.fields ?? {})..sort()].join(' ');
+  }
+
+  List<String> leaves(String prefix, Map<String, TallyValue> fields) {
+    final found = <String>[];
+    fields.forEach((name, value) {
+      final field = '$prefix$name';
+      if (value is TallyText) found.add('$field=text:${value.text}');
+      if (value is TallyWhole) found.add('$field=whole:${value.number}');
+      if (value is TallyIncrement) found.add('$field=increment:${value.by}');
+      if (value is TallyServerTime) found.add('$field=serverTime');
+      if (value is TallyAppend) found.add('$field=append:${value.bytes.join(',')}');
+      if (value is TallyFields) found.addAll(leaves('$field.', value.fields));
+    });
+    return found;
+  }
+
+  /// what, time, and for an update the shard count and whether it grows, for an answer whether it is a refusal
+  String shardCount(List<String> words) {
+    if (words[1] == 'begin') {
+      counts = TallyShardCount(() => now);
+    } else {
+      now = int.parse(words[2]);
+    }
+    if (words[1] == 'update') counts.update(double.tryParse(words[3]), words[4] == 'true');
+    if (words[1] == 'sent') counts.requestSent();
+    if (words[1] == 'answered') counts.requestAnswered(words[3] == 'true');
+    return '${counts.shardsToChooseFrom()} ${counts.isStale()} ${counts.isContended()}';
+  }
+
+  /// what, and its numbers: an amount; an increment, its time and the round trip; an increment; a total, its time, its source
+  String total(List<String> words) {
+    switch (words[1]) {
+      case 'begin':
+        totals = TallyTotal();
+        own = [];
+      case 'made':
+        own.add(totals.incrementMade(int.parse(words[2])));
+      case 'committed':
+        final latest = TallyPlanner.latestCommit(instant(words[3]), int.parse(words[4]));
+        totals.incrementCommitted(own[int.parse(words[2])], latest);
+      case 'refused':
+        totals.incrementRefused(own[int.parse(words[2])]);
+      case 'read':
+        totals.totalRead(double.parse(words[2]), instant(words[3]), words[4] == 'true');
+    }
+    return '${totals.total()} ${totals.isPending()}';
+  }
+
+  /// Microseconds, by way of a timestamp's seconds and nanoseconds.
+  int instant(String word) {
+    final micros = int.parse(word);
+    return TallyPlanner.micros(micros ~/ 1000000, micros % 1000000 * 1000 + 999);
+  }
+}

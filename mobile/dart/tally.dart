@@ -1,0 +1,878 @@
+// Tally for Flutter: copy this file into your app. It needs cloud_firestore and nothing else.
+//
+// ```dart
+// final views = TallyCounter.of(FirebaseFirestore.instance, 'views:home');
+// StreamBuilder(stream: views.watch(), builder: (_, views) => Text('${views.data?.wholeTotal} views'));
+// await views.increment();
+// ```
+//
+// The first part, the planner, decides what is written and what is shown. It has no I/O, and docs/vectors.json holds it
+// to the web client. The second part hands the plans to the Firestore SDK.
+import 'dart:async';
+import 'dart:convert';
+import 'dart:math';
+import 'dart:typed_data';
+
+import 'package:cloud_firestore/cloud_firestore.dart';
+
+// --- planner ---
+
+/// The value of a field in a plan.
+sealed class TallyValue {
+  const TallyValue();
+}
+
+class TallyText extends TallyValue {
+  const TallyText(this.text);
+  final String text;
+}
+
+class TallyWhole extends TallyValue {
+  const TallyWhole(this.number);
+  final int number;
+}
+
+/// Added to the field.
+class TallyIncrement extends TallyValue {
+  const TallyIncrement(this.by);
+  final int by;
+}
+
+/// The server's time of the commit.
+class TallyServerTime extends TallyValue {
+  const TallyServerTime();
+}
+
+/// Bytes, appended to an array that does not contain them.
+class TallyAppend extends TallyValue {
+  const TallyAppend(this.bytes);
+  final List<int> bytes;
+}
+
+class TallyFields extends TallyValue {
+  const TallyFields(this.fields);
+  final Map<String, TallyValue> fields;
+}
+
+/// One write of a commit: a merge, a new document, or without `fields` a deletion.
+class TallyWrite {
+  const TallyWrite(this.path, this.fields, this.merge);
+  final String path;
+  final Map<String, TallyValue>? fields;
+  final bool merge;
+}
+
+/// One increment: which shard, which window, which nonce. A retry sends the same plan.
+class TallyPlan {
+  const TallyPlan(this.counter, this.shard, this.by, this.window, this.nonce, this.entry, this.isUndo);
+  final String counter;
+  final String shard;
+  final int by;
+  final String window;
+  final List<int> nonce;
+  final String? entry;
+  final bool isUndo;
+}
+
+/// What a client writes, as functions without I/O.
+abstract final class TallyPlanner {
+  static const int maxIdBytes = 1500;
+  static const int maxShards = 10000;
+  static const int markWindows = 16;
+  static const int markWindowMillis = 15000;
+  static const int markLifetimeSeconds = 120;
+  static const int nonceBytes = 4;
+  static const int incrementsPerMarkRemoval = 128;
+  static const int maxCommitMillis = 10000;
+  static const int maxPublishDelayMillis = 15000;
+  static const int shardCountTtlMillis = 120000;
+  static const int shardCountTtlWrites = 20;
+  static const int slowAckMillis = 1000;
+  static const double slowFactor = 4.0;
+  static const double slowMinShards = 64.0;
+  static const double refusedFactor = 8.0;
+  static const double maxFactor = 256.0;
+
+  /// Later than every instant in microseconds.
+  static const int never = 9007199254740991;
+
+  /// Whether Firestore takes a string for the id of a document.
+  static bool isValidName(String name) {
+    final size = utf8.encode(name).length;
+    final isReserved = size >= 4 && name.startsWith('__') && name.endsWith('__');
+    return size >= 1 && size <= maxIdBytes && !name.contains('/') && name != '.' && name != '..' && !isReserved;
+  }
+
+  static String shardPath(String counter, String shard) {
+    return counter + '/shards/' + shard;
+  }
+
+  static String entryPath(String counter, String key) {
+    return counter + '/entries/' + key;
+  }
+
+  /// The id of a uniformly random shard.
+  static String randomShard(double shardsToChooseFrom, double Function() random) {
+    return (random() * shardsToChooseFrom).toInt().toString();
+  }
+
+  /// The window of `marks` that a write goes to, by this device's clock. A wrong clock is harmless.
+  static String markWindow(int now) {
+    return ((now ~/ markWindowMillis) & (markWindows - 1)).toRadixString(16);
+  }
+
+  /// Identifies an increment: random bytes.
+  static List<int> newNonce(double Function() random) {
+    final nonce = <int>[];
+    while (nonce.length < nonceBytes) {
+      nonce.add((random() * 256).toInt());
+    }
+    return nonce;
+  }
+
+  /// Plans one increment on a shard. An undo is an increment by the opposite amount on the shard that the entry names.
+  ///
+  /// [now] is in milliseconds since the epoch.
+  static TallyPlan planIncrement(
+    String counter,
+    String shard,
+    int by,
+    int now,
+    double Function() random,
+    String? key,
+    bool isUndo,
+  ) {
+    final entry = key == null ? null : entryPath(counter, key);
+    return TallyPlan(counter, shard, by, markWindow(now), newNonce(random), entry, isUndo);
+  }
+
+  /// The writes of a plan, for one commit.
+  static List<TallyWrite> writes(TallyPlan plan) {
+    final mark = TallyFields({'at': TallyServerTime(), 'nonces': TallyAppend(plan.nonce)});
+    final fields = {
+      'shard': TallyText(plan.shard),
+      'count': TallyIncrement(plan.by),
+      'writes': TallyIncrement(1),
+      'at': TallyServerTime(),
+      'marks': TallyFields({plan.window: mark}),
+    };
+    final shardWrite = TallyWrite(shardPath(plan.counter, plan.shard), fields, true);
+    if (plan.entry == null) {
+      return [shardWrite];
+    }
+    if (plan.isUndo) {
+      return [TallyWrite(plan.entry!, null, false), shardWrite];
+    }
+    final entry = {
+      'by': TallyWhole(plan.by),
+      'shard': TallyText(plan.shard),
+      'at': TallyServerTime(),
+    };
+    return [TallyWrite(plan.entry!, entry, false), shardWrite];
+  }
+
+  /// What a refused commit means: "committed", "counted" (by an earlier call with the key), "retry" (on another shard)
+  /// or "refused".
+  ///
+  /// [hasMark] is whether the shard has the nonce of the plan, [countedBy] the amount of the entry, if the plan creates
+  /// one and there is one.
+  static String judgeRefusal(bool isAborted, bool hasMark, int? countedBy, int by) {
+    if (hasMark) {
+      return 'committed';
+    }
+    if (isAborted) {
+      return 'retry';
+    }
+    return countedBy == by ? 'counted' : 'refused';
+  }
+
+  /// Whether this increment also removes old marks: one in 128.
+  static bool removesMarks(double Function() random) {
+    return random() * incrementsPerMarkRemoval < 1;
+  }
+
+  /// The windows of a shard whose marks are too old to refuse a replay.
+  ///
+  /// [last] is the last write of the shard, which is a lower bound of the server's time, and [windows] has the last write
+  /// of each window, in seconds.
+  static List<String> oldWindows(int last, Map<String, int> windows) {
+    final old = <String>[];
+    windows.forEach((window, at) {
+      if (at + markLifetimeSeconds < last - 1) {
+        old.add(window);
+      }
+    });
+    return old;
+  }
+
+  /// A server's timestamp in whole microseconds.
+  static int micros(int seconds, int nanoseconds) {
+    return seconds * 1000000 + nanoseconds ~/ 1000;
+  }
+
+  /// The latest commit time of a write: its timestamp is from the start of the commit, whose end is within the round
+  /// trip.
+  static int latestCommit(int at, int roundTripMillis) {
+    return at + min(roundTripMillis.abs(), maxCommitMillis) * 1000;
+  }
+}
+
+/// How many shards this client chooses from. The known shard count is used for two minutes or 20 writes; for a second if
+/// it has just grown, is missing, or writes are contended. After a refused write, or a second without an answer, the
+/// client chooses from a multiple.
+class TallyShardCount {
+  TallyShardCount(this._clock);
+
+  /// Milliseconds since the epoch.
+  final int Function() _clock;
+  double _shardCount = 1.0;
+  int _knownAt = 0;
+  int _ttl = 0;
+  int _sent = 0;
+  int _waiting = 0;
+  int _answeredAt = 0;
+  double _contention = 1.0;
+
+  double _factor() {
+    final isSlow = _waiting > 0 && _clock() - _answeredAt > TallyPlanner.slowAckMillis;
+    final slowFactor = isSlow ? max(TallyPlanner.slowFactor, TallyPlanner.slowMinShards / _shardCount) : 1.0;
+    return max(_contention, slowFactor);
+  }
+
+  bool isContended() {
+    return _factor() > 1;
+  }
+
+  /// Whether to read the shard count before the next write.
+  bool isStale() {
+    final limit = _factor() > 1 ? TallyPlanner.slowAckMillis : _ttl;
+    return _sent >= TallyPlanner.shardCountTtlWrites || _clock() - _knownAt >= limit;
+  }
+
+  /// The counter document was read. Without [seen], because there is none, the known count stays.
+  void update(double? seen, bool growing) {
+    final read = seen ?? _shardCount;
+    final known = read >= 1 ? read : 1.0;
+    if (known > _shardCount) {
+      _contention = 1.0;
+    }
+    _shardCount = known;
+    _knownAt = _clock();
+    final isSettled = seen != null && !growing;
+    _ttl = isSettled ? TallyPlanner.shardCountTtlMillis : TallyPlanner.slowAckMillis;
+    _sent = 0;
+  }
+
+  /// A write, or a read of the shard count, is sent.
+  void requestSent() {
+    _sent += 1;
+    if (_waiting == 0) {
+      _answeredAt = _clock();
+    }
+    _waiting += 1;
+  }
+
+  /// It has an answer.
+  void requestAnswered(bool isRefused) {
+    final before = _factor();
+    _waiting -= 1;
+    _answeredAt = _clock();
+    if (isRefused) {
+      _contention = min(before * TallyPlanner.refusedFactor, TallyPlanner.maxFactor);
+    } else {
+      _contention = before > _contention ? before : max(_contention / 2, 1.0);
+    }
+  }
+
+  double shardsToChooseFrom() {
+    return min(_factor() * _shardCount, TallyPlanner.maxShards.toDouble());
+  }
+}
+
+/// One increment of this client, with bounds of its commit time in microseconds.
+class TallyOwnIncrement {
+  TallyOwnIncrement(this.by, this.earliest, this.latest);
+  final int by;
+  int earliest;
+  int latest;
+}
+
+/// The total that a watch shows: the published one, and this client's increments that it does not include yet. A
+/// published total includes what was committed up to its `asOf`; while that is unknown of an increment, the shown total
+/// stays as near as possible to what it was.
+class TallyTotal {
+  final List<TallyOwnIncrement> _own = [];
+  double _published = 0.0;
+  int _publishedAt = 0;
+  bool _isFirst = true;
+  double _shown = 0.0;
+
+  double total() {
+    return _shown;
+  }
+
+  /// Whether an increment has no answer yet.
+  bool isPending() {
+    return _own.any((one) => one.latest == TallyPlanner.never);
+  }
+
+  TallyOwnIncrement incrementMade(int by) {
+    final made = TallyOwnIncrement(by, _publishedAt + 1, TallyPlanner.never);
+    _own.add(made);
+    _shown += by;
+    return made;
+  }
+
+  /// Committed at [latest] or before.
+  void incrementCommitted(TallyOwnIncrement made, int latest) {
+    made.latest = latest;
+    _settle();
+  }
+
+  void incrementRefused(TallyOwnIncrement made) {
+    final before = _own.length;
+    _own.removeWhere((one) => one == made);
+    if (_own.length < before) {
+      _shown -= made.by;
+    }
+    _settle();
+  }
+
+  /// The counter document was read. [asOf] is in microseconds, 0 without a published total.
+  void totalRead(double total, int asOf, bool fromCache) {
+    if (asOf == 0 && _publishedAt > 0 && !fromCache) {
+      // The counter was deleted, and with it all committed increments.
+      _own.removeWhere((one) => one.latest < TallyPlanner.never);
+    } else if (asOf < _publishedAt) {
+      return;
+    }
+    if (_isFirst) {
+      _shown = total;
+      if (fromCache) {
+        _own.forEach((one) => one.earliest = max(one.earliest, asOf + 1));
+      }
+    }
+    _isFirst = false;
+    _published = total;
+    _publishedAt = asOf;
+    _settle();
+  }
+
+  void _settle() {
+    _own.removeWhere((one) => one.latest <= _publishedAt);
+    var low = _published;
+    var high = _published;
+    _own.forEach((one) {
+      final isMissing = one.earliest > _publishedAt;
+      if (isMissing || one.by < 0) {
+        low += one.by;
+      }
+      if (isMissing || one.by > 0) {
+        high += one.by;
+      }
+    });
+    _shown = min(max(_shown, low), high);
+  }
+}
+
+// --- Firestore ---
+
+/// Why a call failed. Firestore's own errors are passed on unchanged.
+class TallyException implements Exception {
+  const TallyException(this.code, this.message);
+  final String code;
+  final String message;
+
+  @override
+  String toString() => '$code: $message';
+}
+
+/// A total and the instant for which it is exact.
+class TallySnapshot {
+  const TallySnapshot(this.total, this.asOf, this.pending, this.fromCache, this.rate);
+
+  /// The sum of all increments committed at or before [asOf]; a watch adds this client's own.
+  final double total;
+
+  /// `null` without a published total.
+  final Timestamp? asOf;
+
+  /// Whether [total] includes increments of this client that the server has not acknowledged.
+  final bool pending;
+
+  /// Whether the published total is from this device's cache.
+  final bool fromCache;
+
+  /// Writes per second, averaged over some seconds.
+  final double rate;
+
+  /// The total, rounded. It is whole unless a server writes fractions.
+  int get wholeTotal => total.round();
+
+  @override
+  bool operator ==(Object other) =>
+      other is TallySnapshot &&
+      other.total == total &&
+      other.asOf == asOf &&
+      other.pending == pending &&
+      other.fromCache == fromCache &&
+      other.rate == rate;
+
+  @override
+  int get hashCode => Object.hash(total, asOf, pending, fromCache, rate);
+}
+
+/// A committed increment: the server's time of the write or of a later one, if it was read with the outcome.
+class _Committed {
+  const _Committed(this.plan, this.countedBefore, this.at);
+  final TallyPlan plan;
+  final bool countedBefore;
+  final Timestamp? at;
+}
+
+/// Ends a transaction that only reads.
+class _NothingToCommit implements Exception {}
+
+/// One counter. Calls of [TallyCounter.of] for the same counter return the same object, which is kept as long as the app
+/// runs.
+class TallyCounter {
+  TallyCounter._(this._firestore, this.id, this.path);
+
+  final FirebaseFirestore _firestore;
+  final String id;
+  final String path;
+  final TallyShardCount _shardCount = TallyShardCount(_now);
+  final TallyTotal _total = TallyTotal();
+  final List<void Function()> _views = [];
+  final Map<String, TallyOwnIncrement> _ownByKey = {};
+  bool _wasWatched = false;
+  Future<void>? _reading;
+
+  static final Map<FirebaseFirestore, Map<String, TallyCounter>> _counters = {};
+  static final Random _generator = Random.secure();
+
+  /// Refers to a counter. No I/O; the first increment creates it.
+  ///
+  /// Throws a [TallyException] with `counter/invalid-id` or `counter/invalid-collection`.
+  static TallyCounter of(FirebaseFirestore firestore, String id, {String collection = 'counters'}) {
+    _requireName('collection', collection);
+    _requireName('id', id);
+    final path = '$collection/$id';
+    final known = _counters.putIfAbsent(firestore, () => {});
+    return known.putIfAbsent(path, () => TallyCounter._(firestore, id, path));
+  }
+
+  /// Adds [by]. Completes when the server has acknowledged the increment; offline, when the device is online again. With a
+  /// [key], the user's uid, the counter counts once for that key, and the call succeeds if it counts already.
+  ///
+  /// Cost: 1 write; with a key 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
+  /// awaited for a second at most); so do the first after two minutes and one in 20, unless a watch has delivered a total.
+  /// One increment in 128 adds 1 read and 1 write. A write that is refused or contended costs 1 read more, 2 with a key.
+  /// In a watched counter, an increment that is sent while others contend costs 1 read more.
+  ///
+  /// Unlike on the web, an increment goes to the SDK's queue, which keeps it on disk, unless writes of the counter are
+  /// contended: an app that is offline or killed does not lose it. (In a browser, Flutter's queue is in memory.) The queue
+  /// repeats a contended write on the same shard; from the next call on, one second later, increments go into a
+  /// transaction, and on another shard if that is refused.
+  ///
+  /// Throws a [TallyException] with `counter/invalid-amount`, `counter/invalid-key` or `counter/permission-denied`.
+  Future<void> increment({int by = 1, String? key}) async {
+    _requireAmount(by);
+    if (key != null) _requireName('key', key);
+    await _commit(by, key, null);
+  }
+
+  /// Undoes a keyed increment. Succeeds if the key does not count.
+  ///
+  /// Cost: 1 read; if the key counts, 1 write and 1 delete more, and 2 reads by the rules.
+  ///
+  /// Throws a [TallyException] with `counter/invalid-key` or `counter/permission-denied`; Firestore's `unavailable` if the
+  /// device is offline and the entry is not in its cache.
+  Future<void> undo({required String key}) async {
+    _requireName('key', key);
+    await _refreshShardCount();
+    final cached = await _entryOf(key).get();
+    if (cached.exists) {
+      try {
+        return await _undoEntry(key, cached);
+      } on TallyException catch (error) {
+        if (error.code != 'counter/permission-denied') rethrow;
+      }
+    }
+    // The cache was out of date: another device has undone the increment or made it again.
+    final actual = await _readFromServer(_entryOf(key), true);
+    if (actual != null && actual.exists) await _undoEntry(key, actual);
+  }
+
+  Future<void> _undoEntry(String key, DocumentSnapshot<Map<String, dynamic>> entry) async {
+    final fields = entry.data() ?? {};
+    await _commit(-(fields['by'] as num).toInt(), key, fields['shard'] as String);
+  }
+
+  /// Adds an increment to your own batch: both are committed or neither. At most one per counter and batch. Watches show it
+  /// when it is published. After a cut connection, `commit` may fail with `permission-denied` although the batch was
+  /// committed.
+  ///
+  /// Cost: 1 write of the batch; with a key 2, and 2 reads by the rules; now and then the reads of [increment].
+  ///
+  /// Throws a [TallyException] with `counter/invalid-amount` or `counter/invalid-key`.
+  void incrementIn(WriteBatch batch, {int by = 1, String? key}) {
+    _requireAmount(by);
+    if (key != null) _requireName('key', key);
+    unawaited(_refreshShardCount());
+    _addWrites(batch, _planFor(by, key, null));
+  }
+
+  /// Whether the counter counts for a key. Cost: 1 read. Offline it needs the entry in the cache.
+  Future<bool> hasIncremented({required String key}) async {
+    _requireName('key', key);
+    return (await _entryOf(key).get()).exists;
+  }
+
+  /// Watches whether the counter counts for a key, with this client's own changes at once. Cost: 1 read, and 1 per change.
+  Stream<bool> onIncremented({required String key}) {
+    _requireName('key', key);
+    return _entryOf(key).snapshots().map((entry) => entry.exists).distinct();
+  }
+
+  /// Reads the published total. Cost: 1 read.
+  Future<TallySnapshot> get() async {
+    final document = await _firestore.doc(path).get();
+    _shardCount.update(_shardsOf(document), document.data()?['growing'] == true);
+    return _snapshotOf(document);
+  }
+
+  /// Watches the total: each published one, about one a second at most, and at once increments of this client, which every
+  /// total includes exactly once. Increments of your own batches, of other devices and from before the app was restarted
+  /// show when they are published. A stream has one listener; call again for another.
+  ///
+  /// Cost: 1 read per published total. An increment's time is read from the cache, and from the server (1 read) if the
+  /// cache has lost it or was never given it: where persistence is disabled, and after a transaction.
+  Stream<TallySnapshot> watch() {
+    TallySnapshot? published;
+    TallySnapshot? last;
+    StreamSubscription<DocumentSnapshot<Map<String, dynamic>>>? subscription;
+    late final StreamController<TallySnapshot> totals;
+    void view() {
+      final read = published;
+      if (read == null) return;
+      final shown = TallySnapshot(_total.total(), read.asOf, _total.isPending(), read.fromCache, read.rate);
+      if (shown == last) return;
+      last = shown;
+      totals.add(shown);
+    }
+
+    void onDocument(DocumentSnapshot<Map<String, dynamic>> document) {
+      final fromCache = document.metadata.isFromCache;
+      // A cache without the document does not tell the shard count.
+      if (document.exists || !fromCache) _shardCount.update(_shardsOf(document), false);
+      final read = _snapshotOf(document);
+      published = read;
+      _total.totalRead(read.total, _micros(read.asOf), fromCache);
+      _showAll();
+    }
+
+    totals = StreamController<TallySnapshot>(
+      onListen: () {
+        _wasWatched = true;
+        _views.add(view);
+        final documents = _firestore.doc(path).snapshots(includeMetadataChanges: true);
+        subscription = documents.listen(onDocument, onError: totals.addError);
+      },
+      onCancel: () async {
+        _views.remove(view);
+        await subscription?.cancel();
+      },
+    );
+    return totals.stream;
+  }
+
+  void _showAll() {
+    for (final view in [..._views]) {
+      view();
+    }
+  }
+
+  static int _now() => DateTime.now().millisecondsSinceEpoch;
+
+  static double _random() => _generator.nextDouble();
+
+  static int _micros(Timestamp? at) => at == null ? 0 : TallyPlanner.micros(at.seconds, at.nanoseconds);
+
+  static void _requireName(String what, String name) {
+    if (TallyPlanner.isValidName(name)) return;
+    const accepted = 'pass 1-1500 bytes, no "/", not ".", "..", "__x__"';
+    throw TallyException('counter/invalid-$what', '$what is "$name"; $accepted');
+  }
+
+  static void _requireAmount(int by) {
+    if (by == 0) throw const TallyException('counter/invalid-amount', 'amount is 0; pass another number');
+  }
+
+  static String? _codeOf(Object? error) => error is FirebaseException ? error.code : null;
+
+  DocumentReference<Map<String, dynamic>> _entryOf(String key) => _firestore.doc(TallyPlanner.entryPath(path, key));
+
+  DocumentReference<Map<String, dynamic>> _shardOf(TallyPlan plan) =>
+      _firestore.doc(TallyPlanner.shardPath(path, plan.shard));
+
+  TallySnapshot _snapshotOf(DocumentSnapshot<Map<String, dynamic>> document) {
+    final fields = document.data() ?? {};
+    final total = (fields['total'] as num? ?? 0).toDouble();
+    final rate = (fields['rate'] as num? ?? 0).toDouble();
+    return TallySnapshot(total, fields['asOf'] as Timestamp?, false, document.metadata.isFromCache, rate);
+  }
+
+  double? _shardsOf(DocumentSnapshot<Map<String, dynamic>>? document) =>
+      (document?.data()?['shardCount'] as num?)?.toDouble();
+
+  Future<void> _commit(int by, String? key, String? undoneShard) async {
+    final shown = _wasWatched ? _show(by, key) : null;
+    final sentAt = _now();
+    try {
+      final committed = await _commitWithRetries(by, key, undoneShard);
+      if (shown != null) await _settle(shown, committed, sentAt, key);
+    } catch (_) {
+      if (shown != null) _refuse(shown, key);
+      rethrow;
+    }
+  }
+
+  Future<_Committed> _commitWithRetries(int by, String? key, String? undoneShard) async {
+    await _refreshShardCount();
+    final plan = _planFor(by, key, undoneShard);
+    _shardCount.requestSent();
+    try {
+      _Committed committed;
+      try {
+        committed = _Committed(plan, false, await _send(plan));
+      } on FirebaseException catch (error) {
+        committed = await _confirm(plan, error);
+      }
+      _shardCount.requestAnswered(false);
+      return committed;
+    } catch (error) {
+      final isRefused = _codeOf(error) == 'aborted';
+      _shardCount.requestAnswered(isRefused);
+      if (!isRefused) rethrow;
+    }
+    // A refused write can no longer be committed, so another increment on another shard is safe.
+    return _commitWithRetries(by, key, undoneShard);
+  }
+
+  /// The queue, or while writes are contended a transaction first. What has no answer goes to the queue, too: both count
+  /// once.
+  Future<Timestamp?> _send(TallyPlan plan) async {
+    if (plan.entry == null && _shardCount.isContended()) {
+      try {
+        await _firestore.runTransaction<void>((own) async {
+          for (final write in TallyPlanner.writes(plan)) {
+            final document = _firestore.doc(write.path);
+            final fields = write.fields;
+            if (fields == null) {
+              own.delete(document);
+            } else {
+              own.set(document, _valuesOf(fields), SetOptions(merge: write.merge));
+            }
+          }
+        }, maxAttempts: 1);
+        if (_views.isEmpty) return null;
+        // The cache does not have the server's timestamp.
+        return (await _readFromServer(_shardOf(plan), true))?.data()?['at'] as Timestamp?;
+      } on FirebaseException catch (error) {
+        if (error.code == 'aborted' || error.code == 'permission-denied') rethrow;
+      }
+    }
+    final batch = _firestore.batch();
+    _addWrites(batch, plan);
+    await batch.commit();
+    return null;
+  }
+
+  TallyPlan _planFor(int by, String? key, String? undoneShard) {
+    final shard = undoneShard ?? TallyPlanner.randomShard(_shardCount.shardsToChooseFrom(), _random);
+    final plan = TallyPlanner.planIncrement(path, shard, by, _now(), _random, key, undoneShard != null);
+    // Before the outcome is known, because a shard full of marks refuses every increment.
+    if (TallyPlanner.removesMarks(_random)) unawaited(_removeOldMarks(_shardOf(plan)));
+    return plan;
+  }
+
+  void _addWrites(WriteBatch batch, TallyPlan plan) {
+    for (final write in TallyPlanner.writes(plan)) {
+      final document = _firestore.doc(write.path);
+      final fields = write.fields;
+      if (fields == null) {
+        batch.delete(document);
+      } else {
+        batch.set(document, _valuesOf(fields), SetOptions(merge: write.merge));
+      }
+    }
+  }
+
+  static Map<String, dynamic> _valuesOf(Map<String, TallyValue> fields) =>
+      fields.map((name, value) => MapEntry(name, _valueOf(value)));
+
+  static Object _valueOf(TallyValue value) {
+    if (value is TallyText) return value.text;
+    if (value is TallyWhole) return value.number;
+    if (value is TallyIncrement) return FieldValue.increment(value.by);
+    if (value is TallyAppend) return FieldValue.arrayUnion([_blobOf(value.bytes)]);
+    if (value is TallyFields) return _valuesOf(value.fields);
+    return FieldValue.serverTimestamp();
+  }
+
+  static Blob _blobOf(List<int> bytes) => Blob(Uint8List.fromList(bytes));
+
+  /// Looks up whether a refused write counts. Cost: 1 read, 2 with a key.
+  Future<_Committed> _confirm(TallyPlan plan, FirebaseException cause) async {
+    final isAborted = cause.code == 'aborted';
+    if (!isAborted && cause.code != 'permission-denied') throw cause;
+    final shard = (await _readFromServer(_shardOf(plan), true))?.data();
+    final window = (shard?['marks'] as Map?)?[plan.window] as Map?;
+    final hasMark = (window?['nonces'] as List?)?.contains(_blobOf(plan.nonce)) ?? false;
+    int? countedBy;
+    final entry = plan.entry;
+    if (entry != null && !hasMark && !isAborted && !plan.isUndo) {
+      final found = await _readFromServer(_firestore.doc(entry), true);
+      countedBy = (found?.data()?['by'] as num?)?.toInt();
+    }
+    switch (TallyPlanner.judgeRefusal(isAborted, hasMark, countedBy, plan.by)) {
+      case 'committed':
+        return _Committed(plan, false, shard?['at'] as Timestamp?);
+      case 'counted':
+        return _Committed(plan, true, null);
+      case 'retry':
+        throw cause;
+      default:
+        throw _refusal(plan, countedBy);
+    }
+  }
+
+  TallyException _refusal(TallyPlan plan, int? countedBy) {
+    var advice = 'isAllowedAmount must allow it; if isKeyed names the group, pass a key';
+    if (plan.entry != null) advice = "the key must be the user's uid, and isKeyed must name the group";
+    if (countedBy != null) advice = 'the key counts $countedBy, undo that first';
+    return TallyException('counter/permission-denied', 'firestore.rules refuse ${plan.by} for "$id"; $advice');
+  }
+
+  /// In a transaction that commits nothing: any other read would show this client's unsent writes. `null` if the rules do
+  /// not let this user read the document. Cost: 1 read.
+  ///
+  /// With [persist], repeats until there is an answer. Not by more attempts of the transaction: the plugin would wait for
+  /// the handler again, which has ended.
+  Future<DocumentSnapshot<Map<String, dynamic>>?> _readFromServer(
+    DocumentReference<Map<String, dynamic>> document,
+    bool persist,
+  ) async {
+    for (var seconds = 1; ; seconds = min(seconds * 2, 60)) {
+      DocumentSnapshot<Map<String, dynamic>>? snapshot;
+      try {
+        await _firestore.runTransaction<void>((own) async {
+          snapshot = await own.get(document);
+          throw _NothingToCommit();
+        }, maxAttempts: 1);
+      } catch (error) {
+        if (snapshot != null) return snapshot;
+        if (_codeOf(error) == 'permission-denied') return null;
+        if (!persist || error is! FirebaseException) rethrow;
+      }
+      await Future<void>.delayed(Duration(seconds: seconds));
+    }
+  }
+
+  /// Reads the shard count if the known one is stale. Never fails, and completes after a second at the latest.
+  Future<void> _refreshShardCount() async {
+    if (!_shardCount.isStale()) return;
+    await (_reading ??= _readShardCount().timeout(
+      const Duration(milliseconds: TallyPlanner.slowAckMillis),
+      onTimeout: () {},
+    ));
+  }
+
+  Future<void> _readShardCount() async {
+    _shardCount.requestSent();
+    DocumentSnapshot<Map<String, dynamic>>? document;
+    try {
+      document = await _readFromServer(_firestore.doc(path), false);
+    } on FirebaseException {
+      // Any shard count is safe.
+    }
+    _shardCount.requestAnswered(false);
+    _shardCount.update(_shardsOf(document), document?.data()?['growing'] == true);
+    _reading = null;
+  }
+
+  /// Gives up under contention. Cost: 1 read, and 1 write if there are old windows.
+  Future<void> _removeOldMarks(DocumentReference<Map<String, dynamic>> shard) async {
+    try {
+      final fields = (await _readFromServer(shard, false))?.data() ?? {};
+      final last = fields['at'] as Timestamp?;
+      if (last == null) return;
+      final windows = <String, int>{};
+      (fields['marks'] as Map? ?? {}).forEach((window, mark) {
+        final at = (mark as Map)['at'];
+        if (at is Timestamp) windows[window as String] = at.seconds;
+      });
+      final deletions = <Object, Object?>{
+        for (final window in TallyPlanner.oldWindows(last.seconds, windows))
+          FieldPath(['marks', window]): FieldValue.delete(),
+      };
+      if (deletions.isEmpty) return;
+      await _firestore.runTransaction<void>((own) async {
+        own.update(shard, deletions);
+      }, maxAttempts: 1);
+    } on FirebaseException {
+      // The next one in 128 tries again.
+    }
+  }
+
+  /// Shows an increment in the watches until a published total includes it. `null` if another attempt with the key is
+  /// shown.
+  TallyOwnIncrement? _show(int by, String? key) {
+    // Of several concurrent attempts with one key, one counts.
+    if (key != null && _ownByKey[key]?.by == by) return null;
+    final own = _total.incrementMade(by);
+    if (key != null) _ownByKey[key] = own;
+    _showAll();
+    return own;
+  }
+
+  Future<void> _settle(TallyOwnIncrement own, _Committed committed, int sentAt, String? key) async {
+    // The key counted before; or no view is left that could show the increment.
+    if (committed.countedBefore || _views.isEmpty) return _refuse(own, key);
+    final at = committed.at ?? await _timestampOf(_shardOf(committed.plan));
+    if (at == null) return _refuse(own, key);
+    final start = _micros(at);
+    _total.incrementCommitted(own, TallyPlanner.latestCommit(start, _now() - sentAt));
+    _forget(own, key);
+    // A total between both bounds may include the increment or not. It does if no other total has followed by then.
+    Timer(const Duration(milliseconds: TallyPlanner.maxPublishDelayMillis), () {
+      _total.incrementCommitted(own, start);
+      _showAll();
+    });
+  }
+
+  void _refuse(TallyOwnIncrement own, String? key) {
+    _total.incrementRefused(own);
+    _forget(own, key);
+  }
+
+  void _forget(TallyOwnIncrement own, String? key) {
+    if (key != null && identical(_ownByKey[key], own)) _ownByKey.remove(key);
+    _showAll();
+  }
+
+  /// The server's time of this client's last write on a shard that went through the queue.
+  Future<Timestamp?> _timestampOf(DocumentReference<Map<String, dynamic>> shard) async {
+    for (final source in const [Source.cache, Source.serverAndCache]) {
+      try {
+        const previous = ServerTimestampBehavior.previous;
+        final snapshot = await shard.get(GetOptions(source: source, serverTimestampBehavior: previous));
+        return snapshot.data()?['at'] as Timestamp?;
+      } on FirebaseException {
+        // The cache does not have it.
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,833 @@
+/*
+ * Tally for Android: copy this file into your app and change the package. It needs com.google.firebase:firebase-firestore
+ * and nothing else.
+ *
+ *     val views = TallyCounter.of(FirebaseFirestore.getInstance(), "views:home")
+ *     views.watch { label.text = "${it.wholeTotal} views" }
+ *     views.increment()
+ *
+ * The first part, the planner, decides what is written and what is shown. It has no I/O, and docs/vectors.json holds it to
+ * the web client. The second part hands the plans to the Firestore SDK. Call it from the main thread, where it also calls back.
+ */
+package tally
+
+import android.os.Handler
+import android.os.Looper
+import com.google.android.gms.tasks.Task
+import com.google.android.gms.tasks.TaskCompletionSource
+import com.google.android.gms.tasks.Tasks
+import com.google.firebase.Timestamp
+import com.google.firebase.firestore.Blob
+import com.google.firebase.firestore.DocumentReference
+import com.google.firebase.firestore.DocumentSnapshot
+import com.google.firebase.firestore.DocumentSnapshot.ServerTimestampBehavior
+import com.google.firebase.firestore.FieldValue
+import com.google.firebase.firestore.FirebaseFirestore
+import com.google.firebase.firestore.FirebaseFirestoreException
+import com.google.firebase.firestore.FirebaseFirestoreException.Code
+import com.google.firebase.firestore.ListenerRegistration
+import com.google.firebase.firestore.MetadataChanges
+import com.google.firebase.firestore.SetOptions
+import com.google.firebase.firestore.Source
+import com.google.firebase.firestore.Transaction
+import com.google.firebase.firestore.TransactionOptions
+import com.google.firebase.firestore.WriteBatch
+import kotlin.math.abs
+import kotlin.math.max
+import kotlin.math.min
+
+// --- planner ---
+
+/** The value of a field in a plan. */
+sealed class TallyValue {
+  data class Text(val text: String) : TallyValue()
+
+  data class Whole(val number: Long) : TallyValue()
+
+  /** Added to the field. */
+  data class Increment(val by: Long) : TallyValue()
+
+  /** The server's time of the commit. */
+  object ServerTime : TallyValue()
+
+  /** Bytes, appended to an array that does not contain them. */
+  data class Append(val bytes: List<Int>) : TallyValue()
+
+  data class Fields(val fields: Map<String, TallyValue>) : TallyValue()
+}
+
+/** One write of a commit: a merge, a new document, or without `fields` a deletion. */
+class TallyWrite(val path: String, val fields: Map<String, TallyValue>?, val merge: Boolean)
+
+/** One increment: which shard, which window, which nonce. A retry sends the same plan. */
+class TallyPlan(
+  val counter: String,
+  val shard: String,
+  val by: Long,
+  val window: String,
+  val nonce: List<Int>,
+  val entry: String?,
+  val isUndo: Boolean
+)
+
+/** What a client writes, as functions without I/O. */
+object TallyPlanner {
+  const val MAX_ID_BYTES = 1_500
+  const val MAX_SHARDS = 10_000
+  const val MARK_WINDOWS = 16L
+  const val MARK_WINDOW_MILLIS = 15_000
+  const val MARK_LIFETIME_SECONDS = 120
+  const val NONCE_BYTES = 4
+  const val INCREMENTS_PER_MARK_REMOVAL = 128
+  const val MAX_COMMIT_MILLIS = 10_000L
+  const val MAX_PUBLISH_DELAY_MILLIS = 15_000L
+  const val SHARD_COUNT_TTL_MILLIS = 120_000L
+  const val SHARD_COUNT_TTL_WRITES = 20
+  const val SLOW_ACK_MILLIS = 1_000L
+  const val SLOW_FACTOR = 4.0
+  const val SLOW_MIN_SHARDS = 64.0
+  const val REFUSED_FACTOR = 8.0
+  const val MAX_FACTOR = 256.0
+
+  /** Later than every instant in microseconds. */
+  const val NEVER = 9_007_199_254_740_991L
+
+  /** Whether Firestore takes a string for the id of a document. */
+  fun isValidName(name: String): Boolean {
+    val size = name.toByteArray().size
+    val isReserved = size >= 4 && name.startsWith("__") && name.endsWith("__")
+    return size >= 1 && size <= MAX_ID_BYTES && !name.contains("/") && name != "." && name != ".." && !isReserved
+  }
+
+  fun shardPath(counter: String, shard: String): String {
+    return counter + "/shards/" + shard
+  }
+
+  fun entryPath(counter: String, key: String): String {
+    return counter + "/entries/" + key
+  }
+
+  /** The id of a uniformly random shard. */
+  fun randomShard(shardsToChooseFrom: Double, random: () -> Double): String {
+    return (random() * shardsToChooseFrom).toInt().toString()
+  }
+
+  /** The window of `marks` that a write goes to, by this device's clock. A wrong clock is harmless. */
+  fun markWindow(now: Long): String {
+    return ((now / MARK_WINDOW_MILLIS) and (MARK_WINDOWS - 1)).toString(16)
+  }
+
+  /** Identifies an increment: random bytes. */
+  fun newNonce(random: () -> Double): List<Int> {
+    val nonce = mutableListOf<Int>()
+    while (nonce.size < NONCE_BYTES) {
+      nonce.add((random() * 256).toInt())
+    }
+    return nonce
+  }
+
+  /**
+   * Plans one increment on a shard. An undo is an increment by the opposite amount on the shard that the entry names.
+   *
+   * @param now milliseconds since the epoch
+   */
+  fun planIncrement(
+    counter: String,
+    shard: String,
+    by: Long,
+    now: Long,
+    random: () -> Double,
+    key: String?,
+    isUndo: Boolean
+  ): TallyPlan {
+    val entry = if (key == null) null else entryPath(counter, key)
+    return TallyPlan(counter, shard, by, markWindow(now), newNonce(random), entry, isUndo)
+  }
+
+  /** The writes of a plan, for one commit. */
+  fun writes(plan: TallyPlan): List<TallyWrite> {
+    val mark =
+      TallyValue.Fields(mapOf("at" to TallyValue.ServerTime, "nonces" to TallyValue.Append(plan.nonce)))
+    val fields =
+      mapOf(
+        "shard" to TallyValue.Text(plan.shard),
+        "count" to TallyValue.Increment(plan.by),
+        "writes" to TallyValue.Increment(1),
+        "at" to TallyValue.ServerTime,
+        "marks" to TallyValue.Fields(mapOf(plan.window to mark))
+      )
+    val shardWrite = TallyWrite(shardPath(plan.counter, plan.shard), fields, true)
+    if (plan.entry == null) {
+      return listOf(shardWrite)
+    }
+    if (plan.isUndo) {
+      return listOf(TallyWrite(plan.entry, null, false), shardWrite)
+    }
+    val entry =
+      mapOf(
+        "by" to TallyValue.Whole(plan.by),
+        "shard" to TallyValue.Text(plan.shard),
+        "at" to TallyValue.ServerTime
+      )
+    return listOf(TallyWrite(plan.entry, entry, false), shardWrite)
+  }
+
+  /**
+   * What a refused commit means.
+   *
+   * @param hasMark whether the shard has the nonce of the plan
+   * @param countedBy the amount of the entry, if the plan creates one and there is one
+   * @return "committed", "counted" (by an earlier call with the key), "retry" (on another shard) or "refused"
+   */
+  fun judgeRefusal(isAborted: Boolean, hasMark: Boolean, countedBy: Long?, by: Long): String {
+    if (hasMark) {
+      return "committed"
+    }
+    if (isAborted) {
+      return "retry"
+    }
+    return if (countedBy == by) "counted" else "refused"
+  }
+
+  /** Whether this increment also removes old marks: one in 128. */
+  fun removesMarks(random: () -> Double): Boolean {
+    return random() * INCREMENTS_PER_MARK_REMOVAL < 1
+  }
+
+  /**
+   * The windows of a shard whose marks are too old to refuse a replay.
+   *
+   * @param last the last write of the shard, which is a lower bound of the server's time, in seconds
+   * @param windows the last write of each window, in seconds
+   */
+  fun oldWindows(last: Long, windows: Map<String, Long>): List<String> {
+    val old = mutableListOf<String>()
+    windows.forEach { (window, at) ->
+      if (at + MARK_LIFETIME_SECONDS < last - 1) {
+        old.add(window)
+      }
+    }
+    return old
+  }
+
+  /** A server's timestamp in whole microseconds. */
+  fun micros(seconds: Long, nanoseconds: Long): Long {
+    return seconds * 1_000_000 + nanoseconds / 1_000
+  }
+
+  /** The latest commit time of a write: its timestamp is from the start of the commit, whose end is within the round trip. */
+  fun latestCommit(at: Long, roundTripMillis: Long): Long {
+    return at + min(abs(roundTripMillis), MAX_COMMIT_MILLIS) * 1_000
+  }
+}
+
+/**
+ * How many shards this client chooses from. The known shard count is used for two minutes or 20 writes; for a second if it
+ * has just grown, is missing, or writes are contended. After a refused write, or a second without an answer, the client
+ * chooses from a multiple.
+ *
+ * @param clock milliseconds since the epoch
+ */
+class TallyShardCount(private val clock: () -> Long) {
+  private var shardCount = 1.0
+  private var knownAt = 0L
+  private var ttl = 0L
+  private var sent = 0
+  private var waiting = 0
+  private var answeredAt = 0L
+  private var contention = 1.0
+
+  private fun factor(): Double {
+    val isSlow = waiting > 0 && clock() - answeredAt > TallyPlanner.SLOW_ACK_MILLIS
+    val slowFactor = if (isSlow) max(TallyPlanner.SLOW_FACTOR, TallyPlanner.SLOW_MIN_SHARDS / shardCount) else 1.0
+    return max(contention, slowFactor)
+  }
+
+  fun isContended(): Boolean {
+    return factor() > 1
+  }
+
+  /** Whether to read the shard count before the next write. */
+  fun isStale(): Boolean {
+    val limit = if (factor() > 1) TallyPlanner.SLOW_ACK_MILLIS else ttl
+    return sent >= TallyPlanner.SHARD_COUNT_TTL_WRITES || clock() - knownAt >= limit
+  }
+
+  /** The counter document was read. Without `seen`, because there is none, the known count stays. */
+  fun update(seen: Double?, growing: Boolean) {
+    val read = seen ?: shardCount
+    val known = if (read >= 1) read else 1.0
+    if (known > shardCount) {
+      contention = 1.0
+    }
+    shardCount = known
+    knownAt = clock()
+    val isSettled = seen != null && !growing
+    ttl = if (isSettled) TallyPlanner.SHARD_COUNT_TTL_MILLIS else TallyPlanner.SLOW_ACK_MILLIS
+    sent = 0
+  }
+
+  /** A write, or a read of the shard count, is sent. */
+  fun requestSent() {
+    sent += 1
+    if (waiting == 0) {
+      answeredAt = clock()
+    }
+    waiting += 1
+  }
+
+  /** It has an answer. */
+  fun requestAnswered(isRefused: Boolean) {
+    val before = factor()
+    waiting -= 1
+    answeredAt = clock()
+    if (isRefused) {
+      contention = min(before * TallyPlanner.REFUSED_FACTOR, TallyPlanner.MAX_FACTOR)
+    } else {
+      contention = if (before > contention) before else max(contention / 2, 1.0)
+    }
+  }
+
+  fun shardsToChooseFrom(): Double {
+    return min(factor() * shardCount, TallyPlanner.MAX_SHARDS.toDouble())
+  }
+}
+
+/** One increment of this client, with bounds of its commit time in microseconds. */
+class TallyOwnIncrement(val by: Long, var earliest: Long, var latest: Long)
+
+/**
+ * The total that a watch shows: the published one, and this client's increments that it does not include yet. A published
+ * total includes what was committed up to its `asOf`; while that is unknown of an increment, the shown total stays as near
+ * as possible to what it was.
+ */
+class TallyTotal {
+  private val own = mutableListOf<TallyOwnIncrement>()
+  private var published = 0.0
+  private var publishedAt = 0L
+  private var isFirst = true
+  private var shown = 0.0
+
+  fun total(): Double {
+    return shown
+  }
+
+  /** Whether an increment has no answer yet. */
+  fun isPending(): Boolean {
+    return own.any { one -> one.latest == TallyPlanner.NEVER }
+  }
+
+  fun incrementMade(by: Long): TallyOwnIncrement {
+    val made = TallyOwnIncrement(by, publishedAt + 1, TallyPlanner.NEVER)
+    own.add(made)
+    shown += by
+    return made
+  }
+
+  /** Committed at `latest` or before. */
+  fun incrementCommitted(made: TallyOwnIncrement, latest: Long) {
+    made.latest = latest
+    settle()
+  }
+
+  fun incrementRefused(made: TallyOwnIncrement) {
+    val before = own.size
+    own.removeAll { one -> one === made }
+    if (own.size < before) {
+      shown -= made.by
+    }
+    settle()
+  }
+
+  /**
+   * The counter document was read.
+   *
+   * @param asOf in microseconds; 0 without a published total
+   */
+  fun totalRead(total: Double, asOf: Long, fromCache: Boolean) {
+    if (asOf == 0L && publishedAt > 0 && !fromCache) {
+      // The counter was deleted, and with it all committed increments.
+      own.removeAll { one -> one.latest < TallyPlanner.NEVER }
+    } else if (asOf < publishedAt) {
+      return
+    }
+    if (isFirst) {
+      shown = total
+      if (fromCache) {
+        own.forEach { one -> one.earliest = max(one.earliest, asOf + 1) }
+      }
+    }
+    isFirst = false
+    published = total
+    publishedAt = asOf
+    settle()
+  }
+
+  private fun settle() {
+    own.removeAll { one -> one.latest <= publishedAt }
+    var low = published
+    var high = published
+    own.forEach { one ->
+      val isMissing = one.earliest > publishedAt
+      if (isMissing || one.by < 0) {
+        low += one.by
+      }
+      if (isMissing || one.by > 0) {
+        high += one.by
+      }
+    }
+    shown = min(max(shown, low), high)
+  }
+}
+
+// --- Firestore ---
+
+/** Why a call failed. Firestore's own errors are passed on unchanged. */
+class TallyException(val code: String, message: String, cause: Throwable? = null) : Exception("$code: $message", cause)
+
+/** A total and the instant for which it is exact. */
+data class TallySnapshot(
+  /** The sum of all increments committed at or before `asOf`; a watch adds this client's own. */
+  val total: Double,
+  /** `null` without a published total. */
+  val asOf: Timestamp?,
+  /** Whether `total` includes increments of this client that the server has not acknowledged. */
+  val pending: Boolean,
+  /** Whether the published total is from this device's cache. */
+  val fromCache: Boolean,
+  /** Writes per second, averaged over some seconds. */
+  val rate: Double
+) {
+  /** The total, rounded. It is whole unless a server writes fractions. */
+  val wholeTotal: Long
+    get() = Math.round(total)
+}
+
+/** One counter. Calls of [of] for the same counter return the same object, which is kept as long as the process. */
+class TallyCounter private constructor(private val firestore: FirebaseFirestore, val id: String, val path: String) {
+  private val clock = { System.currentTimeMillis() }
+  private val random = { Math.random() }
+  private val mainThread = Handler(Looper.getMainLooper())
+  private val shardCount = TallyShardCount(clock)
+  private val total = TallyTotal()
+  private val views = mutableListOf<() -> Unit>()
+  private val ownByKey = mutableMapOf<String, TallyOwnIncrement>()
+  private var wasWatched = false
+  private var reading: Task<Void>? = null
+
+  /** A committed increment: the server's time of the write or of a later one, if it was read with the outcome. */
+  private class Committed(val plan: TallyPlan, val countedBefore: Boolean, val at: Timestamp?)
+
+  /** Ends a transaction that only reads. */
+  private class NothingToCommit : RuntimeException()
+
+  companion object {
+    private val counters = mutableMapOf<FirebaseFirestore, MutableMap<String, TallyCounter>>()
+
+    /**
+     * Refers to a counter. No I/O; the first increment creates it.
+     *
+     * @throws TallyException `counter/invalid-id` or `counter/invalid-collection`
+     */
+    fun of(firestore: FirebaseFirestore, id: String, collection: String = "counters"): TallyCounter {
+      requireName("collection", collection)
+      requireName("id", id)
+      val path = "$collection/$id"
+      return counters.getOrPut(firestore) { mutableMapOf() }.getOrPut(path) { TallyCounter(firestore, id, path) }
+    }
+
+    private fun requireName(what: String, name: String) {
+      if (TallyPlanner.isValidName(name)) return
+      throw TallyException("counter/invalid-$what", "$what is \"${name.take(60)}\"; pass 1-1500 bytes, no \"/\", not \".\", \"..\", \"__x__\"")
+    }
+
+    private fun codeOf(error: Exception?): Code? = (error as? FirebaseFirestoreException)?.code
+
+    private fun micros(at: Timestamp?): Long =
+      if (at == null) 0 else TallyPlanner.micros(at.seconds, at.nanoseconds.toLong())
+  }
+
+  /**
+   * Adds `by`. The task ends when the server has acknowledged the increment; offline, when the device is online again. With a
+   * `key`, the user's uid, the counter counts once for that key, and the call succeeds if it counts already.
+   *
+   * Cost: 1 write; with a key 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
+   * awaited for a second at most); so do the first after two minutes and one in 20, unless a watch has delivered a total. One
+   * increment in 128 adds 1 read and 1 write. A write that is refused or contended costs 1 read more, 2 with a key. In a
+   * watched counter, an increment that is sent while others contend costs 1 read more.
+   *
+   * Unlike on the web, an increment goes to the SDK's queue, which keeps it on disk, unless writes of the counter are
+   * contended: an app that is offline or killed does not lose it. The queue repeats a contended write on the same shard; from
+   * the next call on, one second later, increments go into a transaction, and on another shard if that is refused.
+   *
+   * @throws TallyException `counter/invalid-amount`, `counter/invalid-key`; the task fails with `counter/permission-denied`
+   */
+  fun increment(by: Long = 1, key: String? = null): Task<Void> {
+    requireAmount(by)
+    if (key != null) requireName("key", key)
+    return commit(by, key, null)
+  }
+
+  /**
+   * Undoes a keyed increment. Succeeds if the key does not count.
+   *
+   * Cost: 1 read; if the key counts, 1 write and 1 delete more, and 2 reads by the rules.
+   *
+   * @throws TallyException `counter/invalid-key`; the task fails with `counter/permission-denied`, and with Firestore's
+   *   `unavailable` if the device is offline and the entry is not in its cache
+   */
+  fun undo(key: String): Task<Void> {
+    requireName("key", key)
+    return refreshShardCount()
+      .continueWithTask { entryOf(key).get() }
+      .onSuccessTask { cached ->
+        if (!cached.exists()) undoOnServer(key)
+        else
+          undoEntry(key, cached).continueWithTask { done ->
+            if ((done.exception as? TallyException)?.code == "counter/permission-denied") undoOnServer(key) else done
+          }
+      }
+  }
+
+  /** The cache was out of date: another device has undone the increment or made it again. */
+  private fun undoOnServer(key: String): Task<Void> =
+    readFromServer(entryOf(key), Int.MAX_VALUE).onSuccessTask { read ->
+      val entry = read.get()
+      if (entry != null && entry.exists()) undoEntry(key, entry) else Tasks.forResult<Void>(null)
+    }
+
+  private fun undoEntry(key: String, entry: DocumentSnapshot): Task<Void> =
+    commit(-(entry.getLong("by") ?: 0), key, entry.getString("shard"))
+
+  /**
+   * Adds an increment to your own batch: both are committed or neither. At most one per counter and batch. Watches show it when
+   * it is published. After a cut connection, `commit` may fail with `permission-denied` although the batch was committed.
+   *
+   * Cost: 1 write of the batch; with a key 2, and 2 reads by the rules; now and then the reads of [increment].
+   *
+   * @throws TallyException `counter/invalid-amount`, `counter/invalid-key`
+   */
+  fun incrementIn(batch: WriteBatch, by: Long = 1, key: String? = null) {
+    requireAmount(by)
+    if (key != null) requireName("key", key)
+    refreshShardCount()
+    addWrites(batch, planFor(by, key, null))
+  }
+
+  /** Whether the counter counts for a key. Cost: 1 read. Offline it needs the entry in the cache. */
+  fun hasIncremented(key: String): Task<Boolean> {
+    requireName("key", key)
+    return entryOf(key).get().onSuccessTask { entry -> Tasks.forResult(entry.exists()) }
+  }
+
+  /** Watches whether the counter counts for a key, with this client's own changes at once. Cost: 1 read, and 1 per change. */
+  fun onIncremented(
+    key: String,
+    onError: (FirebaseFirestoreException) -> Unit = {},
+    next: (Boolean) -> Unit
+  ): ListenerRegistration {
+    requireName("key", key)
+    return entryOf(key).addSnapshotListener { entry, error ->
+      if (error != null) onError(error) else if (entry != null) next(entry.exists())
+    }
+  }
+
+  /** Reads the published total. Cost: 1 read. */
+  fun get(): Task<TallySnapshot> =
+    firestore.document(path).get().onSuccessTask { document ->
+      shardCount.update(shardsOf(document), document.getBoolean("growing") == true)
+      Tasks.forResult(snapshotOf(document))
+    }
+
+  /**
+   * Watches the total: calls `next` with each published one, about once a second at most, and at once for increments of this
+   * client, which every total includes exactly once. Increments of your own batches, of other devices and from before the app
+   * was restarted show when they are published.
+   *
+   * Cost: 1 read per published total. An increment's time is read from the cache, and from the server (1 read) if the cache has
+   * lost it or was never given it: where persistence is disabled, and after a transaction.
+   */
+  fun watch(onError: (FirebaseFirestoreException) -> Unit = {}, next: (TallySnapshot) -> Unit): ListenerRegistration {
+    var published: TallySnapshot? = null
+    var last: TallySnapshot? = null
+    val view = {
+      val shown = published?.copy(total = total.total(), pending = total.isPending())
+      if (shown != null && shown != last) {
+        last = shown
+        next(shown)
+      }
+    }
+    wasWatched = true
+    views.add(view)
+    val listener =
+      firestore.document(path).addSnapshotListener(MetadataChanges.INCLUDE) { document, error ->
+        if (error != null) {
+          views.remove(view)
+          onError(error)
+        } else if (document != null) {
+          val fromCache = document.metadata.isFromCache
+          // A cache without the document does not tell the shard count.
+          if (document.exists() || !fromCache) shardCount.update(shardsOf(document), false)
+          val read = snapshotOf(document)
+          published = read
+          total.totalRead(read.total, micros(read.asOf), fromCache)
+          showAll()
+        }
+      }
+    return ListenerRegistration {
+      listener.remove()
+      views.remove(view)
+    }
+  }
+
+  private fun showAll() {
+    views.toList().forEach { view -> view() }
+  }
+
+  private fun requireAmount(by: Long) {
+    if (by == 0L) throw TallyException("counter/invalid-amount", "amount is 0; pass another number")
+  }
+
+  private fun entryOf(key: String): DocumentReference = firestore.document(TallyPlanner.entryPath(path, key))
+
+  private fun shardOf(plan: TallyPlan): DocumentReference = firestore.document(TallyPlanner.shardPath(path, plan.shard))
+
+  private fun snapshotOf(document: DocumentSnapshot): TallySnapshot =
+    TallySnapshot(
+      document.getDouble("total") ?: 0.0,
+      document.getTimestamp("asOf"),
+      false,
+      document.metadata.isFromCache,
+      document.getDouble("rate") ?: 0.0
+    )
+
+  private fun shardsOf(document: DocumentSnapshot): Double? = (document.get("shardCount") as? Number)?.toDouble()
+
+  private fun commit(by: Long, key: String?, undoneShard: String?): Task<Void> {
+    val outcome = commitWithRetries(by, key, undoneShard)
+    if (wasWatched) track(by, outcome, key)
+    return outcome.onSuccessTask { Tasks.forResult<Void>(null) }
+  }
+
+  private fun commitWithRetries(by: Long, key: String?, undoneShard: String?): Task<Committed> =
+    refreshShardCount().continueWithTask {
+      val plan = planFor(by, key, undoneShard)
+      shardCount.requestSent()
+      send(plan)
+        .continueWithTask { sent ->
+          val error = sent.exception
+          if (error == null) Tasks.forResult(Committed(plan, false, sent.result)) else confirm(plan, error)
+        }
+        .continueWithTask { done ->
+          val isRefused = codeOf(done.exception) == Code.ABORTED
+          shardCount.requestAnswered(isRefused)
+          // A refused write can no longer be committed, so another increment on another shard is safe.
+          if (isRefused) commitWithRetries(by, key, undoneShard) else done
+        }
+    }
+
+  /** The queue, or while writes are contended a transaction first. What has no answer goes to the queue, too: both count once. */
+  private fun send(plan: TallyPlan): Task<Timestamp> {
+    if (plan.entry != null || !shardCount.isContended()) return queue(plan)
+    return firestore
+      .runTransaction(attempts(1), Transaction.Function<Void> { own -> addWrites(own, plan) })
+      .continueWithTask { sent ->
+        val error = sent.exception
+        when {
+          // The cache does not have the server's timestamp.
+          error == null && views.isNotEmpty() ->
+            readFromServer(shardOf(plan), Int.MAX_VALUE).onSuccessTask { Tasks.forResult(it.get()?.getTimestamp("at")) }
+          error == null -> Tasks.forResult<Timestamp>(null)
+          codeOf(error) == Code.ABORTED || codeOf(error) == Code.PERMISSION_DENIED -> Tasks.forException(error)
+          else -> queue(plan)
+        }
+      }
+  }
+
+  private fun queue(plan: TallyPlan): Task<Timestamp> {
+    val batch = firestore.batch()
+    addWrites(batch, plan)
+    return batch.commit().continueWithTask { sent ->
+      val error = sent.exception
+      if (error == null) Tasks.forResult<Timestamp>(null) else Tasks.forException(error)
+    }
+  }
+
+  private fun planFor(by: Long, key: String?, undoneShard: String?): TallyPlan {
+    val shard = undoneShard ?: TallyPlanner.randomShard(shardCount.shardsToChooseFrom(), random)
+    val plan = TallyPlanner.planIncrement(path, shard, by, clock(), random, key, undoneShard != null)
+    // Before the outcome is known, because a shard full of marks refuses every increment.
+    if (TallyPlanner.removesMarks(random)) removeOldMarks(shardOf(plan))
+    return plan
+  }
+
+  private fun addWrites(batch: WriteBatch, plan: TallyPlan) {
+    for (write in TallyPlanner.writes(plan)) {
+      val document = firestore.document(write.path)
+      val fields = write.fields
+      if (fields == null) batch.delete(document)
+      else if (write.merge) batch.set(document, valuesOf(fields), SetOptions.merge())
+      else batch.set(document, valuesOf(fields))
+    }
+  }
+
+  private fun addWrites(transaction: Transaction, plan: TallyPlan): Void? {
+    for (write in TallyPlanner.writes(plan)) {
+      val document = firestore.document(write.path)
+      val fields = write.fields
+      if (fields == null) transaction.delete(document)
+      else if (write.merge) transaction.set(document, valuesOf(fields), SetOptions.merge())
+      else transaction.set(document, valuesOf(fields))
+    }
+    return null
+  }
+
+  private fun valuesOf(fields: Map<String, TallyValue>): Map<String, Any> =
+    fields.mapValues { (_, value) ->
+      when (value) {
+        is TallyValue.Text -> value.text
+        is TallyValue.Whole -> value.number
+        is TallyValue.Increment -> FieldValue.increment(value.by)
+        is TallyValue.ServerTime -> FieldValue.serverTimestamp()
+        is TallyValue.Append -> FieldValue.arrayUnion(blobOf(value.bytes))
+        is TallyValue.Fields -> valuesOf(value.fields)
+      }
+    }
+
+  private fun blobOf(bytes: List<Int>): Blob = Blob.fromBytes(ByteArray(bytes.size) { bytes[it].toByte() })
+
+  /** Looks up whether a refused write counts. Cost: 1 read, 2 with a key. */
+  private fun confirm(plan: TallyPlan, cause: Exception): Task<Committed> {
+    val isAborted = codeOf(cause) == Code.ABORTED
+    if (!isAborted && codeOf(cause) != Code.PERMISSION_DENIED) return Tasks.forException(cause)
+    return readFromServer(shardOf(plan), Int.MAX_VALUE).onSuccessTask { shard ->
+      val window = ((shard.get()?.get("marks") as? Map<*, *>)?.get(plan.window) as? Map<*, *>)?.get("nonces") as? List<*>
+      val hasMark = window?.contains(blobOf(plan.nonce)) == true
+      val entry = plan.entry
+      val lookUpEntry = !hasMark && !isAborted && entry != null && !plan.isUndo
+      val looked =
+        if (lookUpEntry) readFromServer(firestore.document(entry!!), Int.MAX_VALUE)
+        else Tasks.forResult(Read(null))
+      looked.onSuccessTask { read ->
+        val countedBy = read.get()?.getLong("by")
+        when (TallyPlanner.judgeRefusal(isAborted, hasMark, countedBy, plan.by)) {
+          "committed" -> Tasks.forResult(Committed(plan, false, shard.get()?.getTimestamp("at")))
+          "counted" -> Tasks.forResult(Committed(plan, true, null))
+          "retry" -> Tasks.forException(cause)
+          else -> Tasks.forException(refusal(plan, countedBy, cause))
+        }
+      }
+    }
+  }
+
+  private fun refusal(plan: TallyPlan, countedBy: Long?, cause: Exception): TallyException {
+    val advice =
+      when {
+        countedBy != null -> "the key counts $countedBy, undo that first"
+        plan.entry != null -> "the key must be the user's uid, and isKeyed must name the group"
+        else -> "isAllowedAmount must allow it; if isKeyed names the group, pass a key"
+      }
+    return TallyException("counter/permission-denied", "firestore.rules refuse ${plan.by} for \"$id\"; $advice", cause)
+  }
+
+  /** A document that was read; none if the rules do not let this user read it. */
+  private class Read(private val snapshot: DocumentSnapshot?) {
+    fun get(): DocumentSnapshot? = snapshot
+  }
+
+  private fun attempts(most: Int): TransactionOptions = TransactionOptions.Builder().setMaxAttempts(most).build()
+
+  /** In a transaction that commits nothing: any other read would show this client's unsent writes. Cost: 1 read. */
+  private fun readFromServer(document: DocumentReference, most: Int): Task<Read> {
+    var snapshot: DocumentSnapshot? = null
+    val read =
+      Transaction.Function<Void> { own ->
+        snapshot = own.get(document)
+        throw NothingToCommit()
+      }
+    return firestore.runTransaction(attempts(most), read).continueWithTask { done ->
+      val error = done.exception
+      if (error is NothingToCommit || codeOf(error) == Code.PERMISSION_DENIED) Tasks.forResult(Read(snapshot))
+      else Tasks.forException(error!!)
+    }
+  }
+
+  /** Reads the shard count if the known one is stale. Never fails, and ends after a second at the latest. */
+  private fun refreshShardCount(): Task<Void> {
+    if (!shardCount.isStale()) return Tasks.forResult(null)
+    reading?.let {
+      return it
+    }
+    val known = TaskCompletionSource<Void>()
+    reading = known.task
+    mainThread.postDelayed({ known.trySetResult(null) }, TallyPlanner.SLOW_ACK_MILLIS)
+    shardCount.requestSent()
+    readFromServer(firestore.document(path), 1).addOnCompleteListener { done ->
+      val document = if (done.isSuccessful) done.result.get() else null
+      shardCount.requestAnswered(false)
+      shardCount.update(document?.let { shardsOf(it) }, document?.getBoolean("growing") == true)
+      reading = null
+      known.trySetResult(null)
+    }
+    return known.task
+  }
+
+  /** Gives up under contention. Cost: 1 read, and 1 write if there are old windows. */
+  private fun removeOldMarks(shard: DocumentReference) {
+    readFromServer(shard, 1).onSuccessTask { read ->
+      val last = read.get()?.getTimestamp("at")
+      val windows = mutableMapOf<String, Long>()
+      (read.get()?.get("marks") as? Map<*, *>)?.forEach { (window, mark) ->
+        val at = (mark as? Map<*, *>)?.get("at") as? Timestamp
+        if (window is String && at != null) windows[window] = at.seconds
+      }
+      val old = if (last == null) listOf() else TallyPlanner.oldWindows(last.seconds, windows)
+      val deletions = old.map { "marks.$it" to FieldValue.delete() as Any }.toMap()
+      val update = Transaction.Function<Void> { own -> own.update(shard, deletions).let { null } }
+      if (old.isEmpty()) Tasks.forResult<Void>(null) else firestore.runTransaction(attempts(1), update)
+    }
+  }
+
+  /** Shows an increment in the watches until a published total includes it. */
+  private fun track(by: Long, outcome: Task<Committed>, key: String?) {
+    // Of several concurrent attempts with one key, one counts.
+    if (key != null && ownByKey[key]?.by == by) return
+    val own = total.incrementMade(by)
+    if (key != null) ownByKey[key] = own
+    showAll()
+    val sentAt = clock()
+    outcome
+      .onSuccessTask { committed ->
+        when {
+          // The key counted before; or no view is left that could show the increment.
+          committed.countedBefore || views.isEmpty() -> Tasks.forResult<Timestamp>(null)
+          committed.at != null -> Tasks.forResult(committed.at)
+          else -> timestampOf(shardOf(committed.plan))
+        }
+      }
+      .addOnCompleteListener { done ->
+        val at = if (done.isSuccessful) micros(done.result) else 0
+        if (at == 0L) total.incrementRefused(own)
+        else {
+          total.incrementCommitted(own, TallyPlanner.latestCommit(at, clock() - sentAt))
+          // A total between both bounds may include the increment or not. It does if no other total has followed by then.
+          mainThread.postDelayed(
+            {
+              total.incrementCommitted(own, at)
+              showAll()
+            },
+            TallyPlanner.MAX_PUBLISH_DELAY_MILLIS
+          )
+        }
+        if (key != null && ownByKey[key] === own) ownByKey.remove(key)
+        showAll()
+      }
+  }
+
+  /** The server's time of this client's last write on a shard that went through the queue. */
+  private fun timestampOf(shard: DocumentReference): Task<Timestamp> =
+    shard
+      .get(Source.CACHE)
+      .continueWithTask { cached -> if (cached.isSuccessful) cached else shard.get() }
+      .onSuccessTask { Tasks.forResult(it.getTimestamp("at", ServerTimestampBehavior.PREVIOUS)) }
+}

@@ -1,0 +1,910 @@
+/*
+ * Tally for iOS: copy this file into your app. It needs FirebaseFirestore 11 or newer, Swift 5.9 or newer, and nothing
+ * else.
+ *
+ *     let views = try TallyCounter.of(Firestore.firestore(), "views:home")
+ *     let watch = views.watch { label.text = "\($0.wholeTotal) views" }
+ *     try await views.increment()
+ *
+ * The first part, the planner, decides what is written and what is shown. It has no I/O, and docs/vectors.json holds it to
+ * the web client. The second part hands the plans to the Firestore SDK. It runs on the main actor.
+ */
+import FirebaseFirestore
+import Foundation
+
+// --- planner ---
+
+/// The value of a field in a plan.
+indirect enum TallyValue {
+  case text(String)
+  case whole(Int64)
+  /// Added to the field.
+  case increment(Int64)
+  /// The server's time of the commit.
+  case serverTime
+  /// Bytes, appended to an array that does not contain them.
+  case append([Int])
+  case fields([String: TallyValue])
+}
+
+/// One write of a commit: a merge, a new document, or without `fields` a deletion.
+struct TallyWrite {
+  let path: String
+  let fields: [String: TallyValue]?
+  let merge: Bool
+
+  init(_ path: String, _ fields: [String: TallyValue]?, _ merge: Bool) {
+    self.path = path
+    self.fields = fields
+    self.merge = merge
+  }
+}
+
+/// One increment: which shard, which window, which nonce. A retry sends the same plan.
+struct TallyPlan {
+  let counter: String
+  let shard: String
+  let by: Int64
+  let window: String
+  let nonce: [Int]
+  let entry: String?
+  let isUndo: Bool
+
+  init(
+    _ counter: String, _ shard: String, _ by: Int64, _ window: String, _ nonce: [Int], _ entry: String?, _ isUndo: Bool
+  ) {
+    self.counter = counter
+    self.shard = shard
+    self.by = by
+    self.window = window
+    self.nonce = nonce
+    self.entry = entry
+    self.isUndo = isUndo
+  }
+}
+
+/// What a client writes, as functions without I/O.
+enum TallyPlanner {
+  static let maxIdBytes = 1_500
+  static let maxShards = 10_000
+  static let markWindows: Int64 = 16
+  static let markWindowMillis: Int64 = 15_000
+  static let markLifetimeSeconds: Int64 = 120
+  static let nonceBytes = 4
+  static let incrementsPerMarkRemoval = 128.0
+  static let maxCommitMillis: Int64 = 10_000
+  static let maxPublishDelayMillis: Int64 = 15_000
+  static let shardCountTtlMillis: Int64 = 120_000
+  static let shardCountTtlWrites = 20
+  static let slowAckMillis: Int64 = 1_000
+  static let slowFactor = 4.0
+  static let slowMinShards = 64.0
+  static let refusedFactor = 8.0
+  static let maxFactor = 256.0
+
+  /// Later than every instant in microseconds.
+  static let never: Int64 = 9_007_199_254_740_991
+
+  /// Whether Firestore takes a string for the id of a document.
+  static func isValidName(_ name: String) -> Bool {
+    let size = name.utf8.count
+    let isReserved = size >= 4 && name.hasPrefix("__") && name.hasSuffix("__")
+    return size >= 1 && size <= maxIdBytes && !name.contains("/") && name != "." && name != ".." && !isReserved
+  }
+
+  static func shardPath(_ counter: String, _ shard: String) -> String {
+    return counter + "/shards/" + shard
+  }
+
+  static func entryPath(_ counter: String, _ key: String) -> String {
+    return counter + "/entries/" + key
+  }
+
+  /// The id of a uniformly random shard.
+  static func randomShard(_ shardsToChooseFrom: Double, _ random: () -> Double) -> String {
+    return String(Int(random() * shardsToChooseFrom))
+  }
+
+  /// The window of `marks` that a write goes to, by this device's clock. A wrong clock is harmless.
+  static func markWindow(_ now: Int64) -> String {
+    return String((now / markWindowMillis) & (markWindows - 1), radix: 16)
+  }
+
+  /// Identifies an increment: random bytes.
+  static func newNonce(_ random: () -> Double) -> [Int] {
+    var nonce: [Int] = []
+    while nonce.count < nonceBytes {
+      nonce.append(Int(random() * 256))
+    }
+    return nonce
+  }
+
+  /// Plans one increment on a shard. An undo is an increment by the opposite amount on the shard that the entry names.
+  ///
+  /// - Parameter now: milliseconds since the epoch
+  static func planIncrement(
+    _ counter: String, _ shard: String, _ by: Int64, _ now: Int64, _ random: () -> Double, _ key: String?,
+    _ isUndo: Bool
+  ) -> TallyPlan {
+    let entry = key == nil ? nil : entryPath(counter, key!)
+    return TallyPlan(counter, shard, by, markWindow(now), newNonce(random), entry, isUndo)
+  }
+
+  /// The writes of a plan, for one commit.
+  static func writes(_ plan: TallyPlan) -> [TallyWrite] {
+    let mark = TallyValue.fields(["at": TallyValue.serverTime, "nonces": TallyValue.append(plan.nonce)])
+    let fields = [
+      "shard": TallyValue.text(plan.shard),
+      "count": TallyValue.increment(plan.by),
+      "writes": TallyValue.increment(1),
+      "at": TallyValue.serverTime,
+      "marks": TallyValue.fields([plan.window: mark]),
+    ]
+    let shardWrite = TallyWrite(shardPath(plan.counter, plan.shard), fields, true)
+    if plan.entry == nil {
+      return [shardWrite]
+    }
+    if plan.isUndo {
+      return [TallyWrite(plan.entry!, nil, false), shardWrite]
+    }
+    let entry = [
+      "by": TallyValue.whole(plan.by),
+      "shard": TallyValue.text(plan.shard),
+      "at": TallyValue.serverTime,
+    ]
+    return [TallyWrite(plan.entry!, entry, false), shardWrite]
+  }
+
+  /// What a refused commit means: "committed", "counted" (by an earlier call with the key), "retry" (on another shard) or
+  /// "refused".
+  ///
+  /// - Parameters:
+  ///   - hasMark: whether the shard has the nonce of the plan
+  ///   - countedBy: the amount of the entry, if the plan creates one and there is one
+  static func judgeRefusal(_ isAborted: Bool, _ hasMark: Bool, _ countedBy: Int64?, _ by: Int64) -> String {
+    if hasMark {
+      return "committed"
+    }
+    if isAborted {
+      return "retry"
+    }
+    return countedBy == by ? "counted" : "refused"
+  }
+
+  /// Whether this increment also removes old marks: one in 128.
+  static func removesMarks(_ random: () -> Double) -> Bool {
+    return random() * incrementsPerMarkRemoval < 1
+  }
+
+  /// The windows of a shard whose marks are too old to refuse a replay.
+  ///
+  /// - Parameters:
+  ///   - last: the last write of the shard, which is a lower bound of the server's time, in seconds
+  ///   - windows: the last write of each window, in seconds
+  static func oldWindows(_ last: Int64, _ windows: [String: Int64]) -> [String] {
+    var old: [String] = []
+    windows.forEach { window, at in
+      if at + markLifetimeSeconds < last - 1 {
+        old.append(window)
+      }
+    }
+    return old
+  }
+
+  /// A server's timestamp in whole microseconds.
+  static func micros(_ seconds: Int64, _ nanoseconds: Int64) -> Int64 {
+    return seconds * 1_000_000 + nanoseconds / 1_000
+  }
+
+  /// The latest commit time of a write: its timestamp is from the start of the commit, whose end is within the round trip.
+  static func latestCommit(_ at: Int64, _ roundTripMillis: Int64) -> Int64 {
+    return at + min(abs(roundTripMillis), maxCommitMillis) * 1_000
+  }
+}
+
+/// How many shards this client chooses from. The known shard count is used for two minutes or 20 writes; for a second if
+/// it has just grown, is missing, or writes are contended. After a refused write, or a second without an answer, the
+/// client chooses from a multiple.
+final class TallyShardCount {
+  /// Milliseconds since the epoch.
+  private let clock: () -> Int64
+  private var shardCount = 1.0
+  private var knownAt: Int64 = 0
+  private var ttl: Int64 = 0
+  private var sent = 0
+  private var waiting = 0
+  private var answeredAt: Int64 = 0
+  private var contention = 1.0
+
+  init(_ clock: @escaping () -> Int64) {
+    self.clock = clock
+  }
+
+  private func factor() -> Double {
+    let isSlow = waiting > 0 && clock() - answeredAt > TallyPlanner.slowAckMillis
+    let slowFactor = isSlow ? max(TallyPlanner.slowFactor, TallyPlanner.slowMinShards / shardCount) : 1.0
+    return max(contention, slowFactor)
+  }
+
+  func isContended() -> Bool {
+    return factor() > 1
+  }
+
+  /// Whether to read the shard count before the next write.
+  func isStale() -> Bool {
+    let limit = factor() > 1 ? TallyPlanner.slowAckMillis : ttl
+    return sent >= TallyPlanner.shardCountTtlWrites || clock() - knownAt >= limit
+  }
+
+  /// The counter document was read. Without `seen`, because there is none, the known count stays.
+  func update(_ seen: Double?, _ growing: Bool) {
+    let read = seen ?? shardCount
+    let known = read >= 1 ? read : 1.0
+    if known > shardCount {
+      contention = 1.0
+    }
+    shardCount = known
+    knownAt = clock()
+    let isSettled = seen != nil && !growing
+    ttl = isSettled ? TallyPlanner.shardCountTtlMillis : TallyPlanner.slowAckMillis
+    sent = 0
+  }
+
+  /// A write, or a read of the shard count, is sent.
+  func requestSent() {
+    sent += 1
+    if waiting == 0 {
+      answeredAt = clock()
+    }
+    waiting += 1
+  }
+
+  /// It has an answer.
+  func requestAnswered(_ isRefused: Bool) {
+    let before = factor()
+    waiting -= 1
+    answeredAt = clock()
+    if isRefused {
+      contention = min(before * TallyPlanner.refusedFactor, TallyPlanner.maxFactor)
+    } else {
+      contention = before > contention ? before : max(contention / 2, 1.0)
+    }
+  }
+
+  func shardsToChooseFrom() -> Double {
+    return min(factor() * shardCount, Double(TallyPlanner.maxShards))
+  }
+}
+
+/// One increment of this client, with bounds of its commit time in microseconds.
+final class TallyOwnIncrement {
+  let by: Int64
+  var earliest: Int64
+  var latest: Int64
+
+  init(_ by: Int64, _ earliest: Int64, _ latest: Int64) {
+    self.by = by
+    self.earliest = earliest
+    self.latest = latest
+  }
+}
+
+/// The total that a watch shows: the published one, and this client's increments that it does not include yet. A
+/// published total includes what was committed up to its `asOf`; while that is unknown of an increment, the shown total
+/// stays as near as possible to what it was.
+final class TallyTotal {
+  private var own: [TallyOwnIncrement] = []
+  private var published = 0.0
+  private var publishedAt: Int64 = 0
+  private var isFirst = true
+  private var shown = 0.0
+
+  func total() -> Double {
+    return shown
+  }
+
+  /// Whether an increment has no answer yet.
+  func isPending() -> Bool {
+    return own.contains { one in one.latest == TallyPlanner.never }
+  }
+
+  func incrementMade(_ by: Int64) -> TallyOwnIncrement {
+    let made = TallyOwnIncrement(by, publishedAt + 1, TallyPlanner.never)
+    own.append(made)
+    shown += Double(by)
+    return made
+  }
+
+  /// Committed at `latest` or before.
+  func incrementCommitted(_ made: TallyOwnIncrement, _ latest: Int64) {
+    made.latest = latest
+    settle()
+  }
+
+  func incrementRefused(_ made: TallyOwnIncrement) {
+    let before = own.count
+    own.removeAll { one in one === made }
+    if own.count < before {
+      shown -= Double(made.by)
+    }
+    settle()
+  }
+
+  /// The counter document was read.
+  ///
+  /// - Parameter asOf: in microseconds; 0 without a published total
+  func totalRead(_ total: Double, _ asOf: Int64, _ fromCache: Bool) {
+    if asOf == 0 && publishedAt > 0 && !fromCache {
+      // The counter was deleted, and with it all committed increments.
+      own.removeAll { one in one.latest < TallyPlanner.never }
+    } else if asOf < publishedAt {
+      return
+    }
+    if isFirst {
+      shown = total
+      if fromCache {
+        own.forEach { one in one.earliest = max(one.earliest, asOf + 1) }
+      }
+    }
+    isFirst = false
+    published = total
+    publishedAt = asOf
+    settle()
+  }
+
+  private func settle() {
+    own.removeAll { one in one.latest <= publishedAt }
+    var low = published
+    var high = published
+    own.forEach { one in
+      let isMissing = one.earliest > publishedAt
+      if isMissing || one.by < 0 {
+        low += Double(one.by)
+      }
+      if isMissing || one.by > 0 {
+        high += Double(one.by)
+      }
+    }
+    shown = min(max(shown, low), high)
+  }
+}
+
+// --- Firestore ---
+
+/// Why a call failed. Firestore's own errors are passed on unchanged.
+struct TallyError: LocalizedError {
+  let code: String
+  let message: String
+
+  var errorDescription: String? { code + ": " + message }
+}
+
+/// A total and the instant for which it is exact.
+struct TallySnapshot: Equatable {
+  /// The sum of all increments committed at or before `asOf`; a watch adds this client's own.
+  var total: Double
+  /// `nil` without a published total.
+  let asOf: Timestamp?
+  /// Whether `total` includes increments of this client that the server has not acknowledged.
+  var pending: Bool
+  /// Whether the published total is from this device's cache.
+  let fromCache: Bool
+  /// Writes per second, averaged over some seconds.
+  let rate: Double
+
+  /// The total, rounded. It is whole unless a server writes fractions.
+  var wholeTotal: Int { Int(total.rounded()) }
+}
+
+/// One counter. Calls of `of` for the same counter return the same object, which is kept as long as the process.
+@MainActor
+final class TallyCounter {
+  let id: String
+  let path: String
+  private let firestore: Firestore
+  private let shardCount: TallyShardCount
+  private let total = TallyTotal()
+  private var views: [TallyWatch] = []
+  private var ownByKey: [String: TallyOwnIncrement] = [:]
+  private var wasWatched = false
+  private var reading: Task<Void, Never>?
+
+  private static var counters: [ObjectIdentifier: [String: TallyCounter]] = [:]
+
+  private init(_ firestore: Firestore, _ id: String, _ path: String) {
+    self.firestore = firestore
+    self.id = id
+    self.path = path
+    shardCount = TallyShardCount(TallyCounter.clock)
+  }
+
+  /// Refers to a counter. No I/O; the first increment creates it.
+  ///
+  /// - Throws: `TallyError` with `counter/invalid-id` or `counter/invalid-collection`
+  static func of(_ firestore: Firestore, _ id: String, collection: String = "counters") throws -> TallyCounter {
+    try requireName("collection", collection)
+    try requireName("id", id)
+    let path = collection + "/" + id
+    let database = ObjectIdentifier(firestore)
+    if let known = counters[database]?[path] { return known }
+    let counter = TallyCounter(firestore, id, path)
+    counters[database, default: [:]][path] = counter
+    return counter
+  }
+
+  /// Adds `by`. Returns when the server has acknowledged the increment; offline, when the device is online again. With a
+  /// `key`, the user's uid, the counter counts once for that key, and the call succeeds if it counts already.
+  ///
+  /// Cost: 1 write; with a key 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
+  /// awaited for a second at most); so do the first after two minutes and one in 20, unless a watch has delivered a total.
+  /// One increment in 128 adds 1 read and 1 write. A write that is refused or contended costs 1 read more, 2 with a key.
+  /// In a watched counter, an increment that is sent while others contend costs 1 read more.
+  ///
+  /// Unlike on the web, an increment goes to the SDK's queue, which keeps it on disk, unless writes of the counter are
+  /// contended: an app that is offline or killed does not lose it. The queue repeats a contended write on the same shard;
+  /// from the next call on, one second later, increments go into a transaction, and on another shard if that is refused.
+  ///
+  /// - Throws: `TallyError` with `counter/invalid-amount`, `counter/invalid-key` or `counter/permission-denied`
+  func increment(by: Int64 = 1, key: String? = nil) async throws {
+    try TallyCounter.requireAmount(by)
+    if let key { try TallyCounter.requireName("key", key) }
+    try await commit(by, key, nil)
+  }
+
+  /// Undoes a keyed increment. Succeeds if the key does not count.
+  ///
+  /// Cost: 1 read; if the key counts, 1 write and 1 delete more, and 2 reads by the rules.
+  ///
+  /// - Throws: `TallyError` with `counter/invalid-key` or `counter/permission-denied`; Firestore's `unavailable` if the
+  ///   device is offline and the entry is not in its cache
+  func undo(key: String) async throws {
+    try TallyCounter.requireName("key", key)
+    await refreshShardCount()
+    let cached = try await entryOf(key).getDocument()
+    if cached.exists {
+      do {
+        return try await undoEntry(key, cached)
+      } catch let error as TallyError where error.code == "counter/permission-denied" {}
+    }
+    // The cache was out of date: another device has undone the increment or made it again.
+    if let actual = try await readFromServer(entryOf(key), Int.max), actual.exists {
+      try await undoEntry(key, actual)
+    }
+  }
+
+  private func undoEntry(_ key: String, _ entry: DocumentSnapshot) async throws {
+    let by = (entry.get("by") as? NSNumber)?.int64Value ?? 0
+    try await commit(-by, key, entry.get("shard") as? String)
+  }
+
+  /// Adds an increment to your own batch: both are committed or neither. At most one per counter and batch. Watches show it
+  /// when it is published. After a cut connection, `commit` may fail with `permissionDenied` although the batch was
+  /// committed.
+  ///
+  /// Cost: 1 write of the batch; with a key 2, and 2 reads by the rules; now and then the reads of `increment`.
+  ///
+  /// - Throws: `TallyError` with `counter/invalid-amount` or `counter/invalid-key`
+  func incrementIn(_ batch: WriteBatch, by: Int64 = 1, key: String? = nil) throws {
+    try TallyCounter.requireAmount(by)
+    if let key { try TallyCounter.requireName("key", key) }
+    Task { await refreshShardCount() }
+    addWrites(batch, planFor(by, key, nil))
+  }
+
+  /// Whether the counter counts for a key. Cost: 1 read. Offline it needs the entry in the cache.
+  func hasIncremented(key: String) async throws -> Bool {
+    try TallyCounter.requireName("key", key)
+    return try await entryOf(key).getDocument().exists
+  }
+
+  /// Watches whether the counter counts for a key, with this client's own changes at once. Cost: 1 read, and 1 per change.
+  func onIncremented(
+    key: String, onError: @escaping (Error) -> Void = { _ in }, _ next: @escaping (Bool) -> Void
+  ) throws -> ListenerRegistration {
+    try TallyCounter.requireName("key", key)
+    return entryOf(key).addSnapshotListener { entry, error in
+      if let error {
+        onError(error)
+      } else if let entry {
+        next(entry.exists)
+      }
+    }
+  }
+
+  /// Reads the published total. Cost: 1 read.
+  func get() async throws -> TallySnapshot {
+    let document = try await firestore.document(path).getDocument()
+    shardCount.update(shardsOf(document), document.get("growing") as? Bool == true)
+    return snapshotOf(document)
+  }
+
+  /// Watches the total: calls `next` with each published one, about once a second at most, and at once for increments of
+  /// this client, which every total includes exactly once. Increments of your own batches, of other devices and from before
+  /// the app was restarted show when they are published. The watch ends with `remove()`.
+  ///
+  /// Cost: 1 read per published total. An increment's time is read from the cache, and from the server (1 read) if the
+  /// cache has lost it or was never given it: where persistence is disabled, and after a transaction.
+  func watch(
+    onError: @escaping (Error) -> Void = { _ in }, _ next: @escaping (TallySnapshot) -> Void
+  ) -> TallyWatch {
+    let view = TallyWatch(next)
+    wasWatched = true
+    views.append(view)
+    view.listener = firestore.document(path).addSnapshotListener(includeMetadataChanges: true) {
+      [weak self, weak view] document, error in
+      // The SDK calls back on the main queue.
+      MainActor.assumeIsolated {
+        guard let self, let view else { return }
+        if let error {
+          self.remove(view)
+          onError(error)
+        } else if let document {
+          let fromCache = document.metadata.isFromCache
+          // A cache without the document does not tell the shard count.
+          if document.exists || !fromCache { self.shardCount.update(self.shardsOf(document), false) }
+          let read = self.snapshotOf(document)
+          view.published = read
+          self.total.totalRead(read.total, TallyCounter.micros(read.asOf), fromCache)
+          self.showAll()
+        }
+      }
+    }
+    view.leave = { [weak self, weak view] in
+      if let self, let view { self.remove(view) }
+    }
+    return view
+  }
+
+  private func remove(_ view: TallyWatch) {
+    views.removeAll { $0 === view }
+  }
+
+  private func showAll() {
+    for view in views { view.show(total.total(), total.isPending()) }
+  }
+
+  private nonisolated static func clock() -> Int64 {
+    return Int64(Date().timeIntervalSince1970 * 1_000)
+  }
+
+  private nonisolated static func random() -> Double {
+    return Double.random(in: 0..<1)
+  }
+
+  private nonisolated static func micros(_ at: Timestamp?) -> Int64 {
+    guard let at else { return 0 }
+    return TallyPlanner.micros(at.seconds, Int64(at.nanoseconds))
+  }
+
+  private nonisolated static func requireName(_ what: String, _ name: String) throws {
+    if TallyPlanner.isValidName(name) { return }
+    let accepted = "pass 1-1500 bytes, no \"/\", not \".\", \"..\", \"__x__\""
+    throw TallyError(code: "counter/invalid-" + what, message: "\(what) is \"\(name.prefix(60))\"; \(accepted)")
+  }
+
+  private nonisolated static func requireAmount(_ by: Int64) throws {
+    if by == 0 { throw TallyError(code: "counter/invalid-amount", message: "amount is 0; pass another number") }
+  }
+
+  private nonisolated static func codeOf(_ error: Error) -> FirestoreErrorCode.Code? {
+    let error = error as NSError
+    return error.domain == FirestoreErrorDomain ? FirestoreErrorCode.Code(rawValue: error.code) : nil
+  }
+
+  private func entryOf(_ key: String) -> DocumentReference {
+    return firestore.document(TallyPlanner.entryPath(path, key))
+  }
+
+  private func shardOf(_ plan: TallyPlan) -> DocumentReference {
+    return firestore.document(TallyPlanner.shardPath(path, plan.shard))
+  }
+
+  private func snapshotOf(_ document: DocumentSnapshot) -> TallySnapshot {
+    return TallySnapshot(
+      total: (document.get("total") as? NSNumber)?.doubleValue ?? 0, asOf: document.get("asOf") as? Timestamp,
+      pending: false, fromCache: document.metadata.isFromCache,
+      rate: (document.get("rate") as? NSNumber)?.doubleValue ?? 0)
+  }
+
+  private func shardsOf(_ document: DocumentSnapshot) -> Double? {
+    return (document.get("shardCount") as? NSNumber)?.doubleValue
+  }
+
+  /// A committed increment: the server's time of the write or of a later one, if it was read with the outcome.
+  private struct Committed {
+    let plan: TallyPlan
+    let countedBefore: Bool
+    let at: Timestamp?
+  }
+
+  private func commit(_ by: Int64, _ key: String?, _ undoneShard: String?) async throws {
+    let shown = wasWatched ? show(by, key) : nil
+    let sentAt = TallyCounter.clock()
+    do {
+      let committed = try await commitWithRetries(by, key, undoneShard)
+      if let shown { await settle(shown, committed, sentAt, key) }
+    } catch {
+      if let shown { refuse(shown, key) }
+      throw error
+    }
+  }
+
+  private func commitWithRetries(_ by: Int64, _ key: String?, _ undoneShard: String?) async throws -> Committed {
+    await refreshShardCount()
+    let plan = planFor(by, key, undoneShard)
+    shardCount.requestSent()
+    do {
+      let committed: Committed
+      do {
+        committed = Committed(plan: plan, countedBefore: false, at: try await send(plan))
+      } catch {
+        committed = try await confirm(plan, error)
+      }
+      shardCount.requestAnswered(false)
+      return committed
+    } catch {
+      let isRefused = TallyCounter.codeOf(error) == .aborted
+      shardCount.requestAnswered(isRefused)
+      if !isRefused { throw error }
+    }
+    // A refused write can no longer be committed, so another increment on another shard is safe.
+    return try await commitWithRetries(by, key, undoneShard)
+  }
+
+  /// The queue, or while writes are contended a transaction first. What has no answer goes to the queue, too: both count
+  /// once.
+  private func send(_ plan: TallyPlan) async throws -> Timestamp? {
+    if plan.entry == nil && shardCount.isContended() {
+      do {
+        let writes = TallyPlanner.writes(plan)
+        let firestore = self.firestore
+        try await runTransaction(1) { own in
+          for write in writes {
+            let document = firestore.document(write.path)
+            guard let fields = write.fields else {
+              own.deleteDocument(document)
+              continue
+            }
+            own.setData(TallyCounter.valuesOf(fields), forDocument: document, merge: write.merge)
+          }
+        }
+        // The cache does not have the server's timestamp.
+        return views.isEmpty ? nil : try await readFromServer(shardOf(plan), Int.max)?.get("at") as? Timestamp
+      } catch {
+        let code = TallyCounter.codeOf(error)
+        if code == .aborted || code == .permissionDenied { throw error }
+      }
+    }
+    let batch = firestore.batch()
+    addWrites(batch, plan)
+    try await batch.commit()
+    return nil
+  }
+
+  private func planFor(_ by: Int64, _ key: String?, _ undoneShard: String?) -> TallyPlan {
+    let chosen = undoneShard ?? TallyPlanner.randomShard(shardCount.shardsToChooseFrom(), TallyCounter.random)
+    let plan = TallyPlanner.planIncrement(
+      path, chosen, by, TallyCounter.clock(), TallyCounter.random, key, undoneShard != nil)
+    // Before the outcome is known, because a shard full of marks refuses every increment.
+    if TallyPlanner.removesMarks(TallyCounter.random) {
+      Task { try? await removeOldMarks(shardOf(plan)) }
+    }
+    return plan
+  }
+
+  private func addWrites(_ batch: WriteBatch, _ plan: TallyPlan) {
+    for write in TallyPlanner.writes(plan) {
+      let document = firestore.document(write.path)
+      if let fields = write.fields {
+        batch.setData(TallyCounter.valuesOf(fields), forDocument: document, merge: write.merge)
+      } else {
+        batch.deleteDocument(document)
+      }
+    }
+  }
+
+  private nonisolated static func valuesOf(_ fields: [String: TallyValue]) -> [String: Any] {
+    return fields.mapValues { value -> Any in
+      switch value {
+      case .text(let text): return text
+      case .whole(let number): return NSNumber(value: number)
+      case .increment(let by): return FieldValue.increment(by)
+      case .serverTime: return FieldValue.serverTimestamp()
+      case .append(let bytes): return FieldValue.arrayUnion([dataOf(bytes)])
+      case .fields(let inner): return valuesOf(inner)
+      }
+    }
+  }
+
+  private nonisolated static func dataOf(_ bytes: [Int]) -> Data {
+    return Data(bytes.map { UInt8($0) })
+  }
+
+  /// Looks up whether a refused write counts. Cost: 1 read, 2 with a key.
+  private func confirm(_ plan: TallyPlan, _ cause: Error) async throws -> Committed {
+    let isAborted = TallyCounter.codeOf(cause) == .aborted
+    if !isAborted && TallyCounter.codeOf(cause) != .permissionDenied { throw cause }
+    let shard = try await readFromServer(shardOf(plan), Int.max)
+    let marks = shard?.get("marks") as? [String: Any]
+    let nonces = (marks?[plan.window] as? [String: Any])?["nonces"] as? [Data]
+    let hasMark = nonces?.contains(TallyCounter.dataOf(plan.nonce)) == true
+    var countedBy: Int64?
+    if let entry = plan.entry, !hasMark && !isAborted && !plan.isUndo {
+      let found = try await readFromServer(firestore.document(entry), Int.max)
+      countedBy = (found?.get("by") as? NSNumber)?.int64Value
+    }
+    switch TallyPlanner.judgeRefusal(isAborted, hasMark, countedBy, plan.by) {
+    case "committed": return Committed(plan: plan, countedBefore: false, at: shard?.get("at") as? Timestamp)
+    case "counted": return Committed(plan: plan, countedBefore: true, at: nil)
+    case "retry": throw cause
+    default: throw refusal(plan, countedBy)
+    }
+  }
+
+  private func refusal(_ plan: TallyPlan, _ countedBy: Int64?) -> TallyError {
+    var advice = "isAllowedAmount must allow it; if isKeyed names the group, pass a key"
+    if plan.entry != nil { advice = "the key must be the user's uid, and isKeyed must name the group" }
+    if let countedBy { advice = "the key counts \(countedBy), undo that first" }
+    return TallyError(
+      code: "counter/permission-denied", message: "firestore.rules refuse \(plan.by) for \"\(id)\"; \(advice)")
+  }
+
+  private func runTransaction(_ maxAttempts: Int, _ update: @escaping (Transaction) throws -> Void) async throws {
+    let options = TransactionOptions()
+    options.maxAttempts = maxAttempts
+    // The SDK has no async form with options.
+    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, Error>) in
+      firestore.runTransaction(
+        with: options,
+        block: { own, failure in
+          do {
+            try update(own)
+          } catch {
+            failure?.pointee = error as NSError
+          }
+          return nil
+        },
+        completion: { _, error in
+          if let error {
+            done.resume(throwing: error)
+          } else {
+            done.resume()
+          }
+        })
+    }
+  }
+
+  /// In a transaction that commits nothing: any other read would show this client's unsent writes. `nil` if the rules do not
+  /// let this user read the document. Cost: 1 read.
+  private func readFromServer(_ document: DocumentReference, _ maxAttempts: Int) async throws -> DocumentSnapshot? {
+    var snapshot: DocumentSnapshot?
+    do {
+      try await runTransaction(maxAttempts) { own in
+        snapshot = try own.getDocument(document)
+        // Ends the transaction; of an error that is not Firestore's, the SDK makes no second attempt.
+        throw TallyError(code: "counter/nothing-to-commit", message: "")
+      }
+    } catch {
+      if snapshot == nil && TallyCounter.codeOf(error) != .permissionDenied { throw error }
+    }
+    return snapshot
+  }
+
+  /// Reads the shard count if the known one is stale. Never fails, and returns after a second at the latest.
+  private func refreshShardCount() async {
+    if !shardCount.isStale() { return }
+    if reading == nil {
+      shardCount.requestSent()
+      let read = Task {
+        let document = try? await readFromServer(firestore.document(path), 1)
+        shardCount.requestAnswered(false)
+        shardCount.update(document.flatMap { shardsOf($0) }, document?.get("growing") as? Bool == true)
+        reading = nil
+      }
+      reading = Task {
+        await withCheckedContinuation { (known: CheckedContinuation<Void, Never>) in
+          var isOver = false
+          let end = {
+            if !isOver { known.resume() }
+            isOver = true
+          }
+          Task {
+            await read.value
+            end()
+          }
+          Task {
+            try? await Task.sleep(nanoseconds: UInt64(TallyPlanner.slowAckMillis) * 1_000_000)
+            end()
+          }
+        }
+      }
+    }
+    await reading?.value
+  }
+
+  /// Gives up under contention. Cost: 1 read, and 1 write if there are old windows.
+  private func removeOldMarks(_ shard: DocumentReference) async throws {
+    let snapshot = try await readFromServer(shard, 1)
+    guard let last = snapshot?.get("at") as? Timestamp else { return }
+    var windows: [String: Int64] = [:]
+    for (window, mark) in snapshot?.get("marks") as? [String: Any] ?? [:] {
+      windows[window] = ((mark as? [String: Any])?["at"] as? Timestamp)?.seconds
+    }
+    let old = TallyPlanner.oldWindows(last.seconds, windows)
+    if old.isEmpty { return }
+    let deletions = Dictionary(uniqueKeysWithValues: old.map { ("marks." + $0, FieldValue.delete() as Any) })
+    try await runTransaction(1) { own in own.updateData(deletions, forDocument: shard) }
+  }
+
+  /// Shows an increment in the watches until a published total includes it. `nil` if another attempt with the key is shown.
+  private func show(_ by: Int64, _ key: String?) -> TallyOwnIncrement? {
+    // Of several concurrent attempts with one key, one counts.
+    if let key, ownByKey[key]?.by == by { return nil }
+    let own = total.incrementMade(by)
+    if let key { ownByKey[key] = own }
+    showAll()
+    return own
+  }
+
+  private func settle(_ own: TallyOwnIncrement, _ committed: Committed, _ sentAt: Int64, _ key: String?) async {
+    // The key counted before; or no view is left that could show the increment.
+    if committed.countedBefore || views.isEmpty { return refuse(own, key) }
+    var found = committed.at
+    if found == nil { found = await timestampOf(shardOf(committed.plan)) }
+    guard let at = found else { return refuse(own, key) }
+    let start = TallyCounter.micros(at)
+    total.incrementCommitted(own, TallyPlanner.latestCommit(start, TallyCounter.clock() - sentAt))
+    forget(own, key)
+    Task {
+      // A total between both bounds may include the increment or not. It does if no other total has followed by then.
+      try? await Task.sleep(nanoseconds: UInt64(TallyPlanner.maxPublishDelayMillis) * 1_000_000)
+      total.incrementCommitted(own, start)
+      showAll()
+    }
+  }
+
+  private func refuse(_ own: TallyOwnIncrement, _ key: String?) {
+    total.incrementRefused(own)
+    forget(own, key)
+  }
+
+  private func forget(_ own: TallyOwnIncrement, _ key: String?) {
+    if let key, ownByKey[key] === own { ownByKey[key] = nil }
+    showAll()
+  }
+
+  /// The server's time of this client's last write on a shard that went through the queue.
+  private func timestampOf(_ shard: DocumentReference) async -> Timestamp? {
+    var snapshot = try? await shard.getDocument(source: .cache)
+    if snapshot == nil { snapshot = try? await shard.getDocument() }
+    return snapshot?.get("at", serverTimestampBehavior: .previous) as? Timestamp
+  }
+}
+
+/// A watch of a total. It ends with `remove()`.
+@MainActor
+final class TallyWatch {
+  fileprivate var published: TallySnapshot?
+  fileprivate var listener: ListenerRegistration?
+  fileprivate var leave: () -> Void = {}
+  private var last: TallySnapshot?
+  private let next: (TallySnapshot) -> Void
+
+  fileprivate init(_ next: @escaping (TallySnapshot) -> Void) {
+    self.next = next
+  }
+
+  func remove() {
+    listener?.remove()
+    leave()
+  }
+
+  fileprivate func show(_ total: Double, _ isPending: Bool) {
+    guard var shown = published else { return }
+    shown.total = total
+    shown.pending = isPending
+    if shown == last { return }
+    last = shown
+    next(shown)
+  }
+}

@@ -1,0 +1,118 @@
+/* What Tally.kt does with the answers of Firestore: a line for each scenario, `ok` or what was seen instead. */
+import android.os.Handler
+import com.google.firebase.firestore.Fault
+import com.google.firebase.firestore.FirebaseFirestore
+import tally.TallyCounter
+import tally.TallyException
+import tally.TallySnapshot
+
+private var sequence = 0
+
+private class World(id: String, vararg faults: Fault) {
+  val firestore = FirebaseFirestore()
+  val path = "counters/$id"
+  val counter = TallyCounter.of(firestore, id)
+
+  init {
+    firestore.documents[path] = mapOf("shardCount" to 4L)
+    // The counter's shard count is known, so that no fault hits its read.
+    counter.get()
+    firestore.faults.addAll(faults)
+  }
+
+  fun shards() = firestore.documents.filterKeys { it.startsWith("$path/shards/") }
+
+  fun sum() = shards().values.map { it["count"] as Long }.sum()
+
+  fun writes() = shards().values.map { it["writes"] as Long }.sum()
+
+  /** A write without an answer for over a second: a sign of contention. */
+  fun contend() {
+    firestore.faults.add(0, Fault.HANG)
+    counter.increment()
+    Thread.sleep(1_050)
+  }
+}
+
+private fun scenario(name: String, expected: Any, seen: Any) {
+  println(if (expected == seen) "ok\t$name" else "expected $expected, saw $seen\t$name")
+}
+
+fun main() {
+  val plain = World("views:a")
+  repeat(100) { plain.counter.increment() }
+  scenario("100 increments count, over the known shards", listOf(100L, 100L, true), listOf(plain.sum(), plain.writes(), plain.shards().size in 2..4))
+
+  val cut = World("views:b", Fault.LOSE_ANSWER)
+  val replayed = cut.counter.increment()
+  scenario("a replay counts once, and the call succeeds", listOf(true, 1L), listOf(replayed.isSuccessful, cut.sum()))
+
+  val denied = World("views:c", Fault.DENY)
+  val refused = denied.counter.increment(2)
+  scenario("what the rules refuse fails", listOf("counter/permission-denied", 0L), listOf((refused.exception as? TallyException)?.code, denied.sum()))
+
+  val crowd = World("views:d")
+  crowd.contend()
+  crowd.firestore.faults.addAll(listOf(Fault.ABORT, Fault.ABORT))
+  val retried = crowd.counter.increment()
+  scenario("contention is tried again on another shard", listOf(true, 1L, true), listOf(retried.isSuccessful, crowd.sum(), crowd.firestore.transactions >= 3))
+  crowd.firestore.release()
+  scenario("and the write without an answer counts, too", 2L, crowd.sum())
+
+  val silent = World("views:e")
+  silent.contend()
+  silent.firestore.faults.add(Fault.FAIL)
+  val queued = silent.counter.increment()
+  scenario("what has no answer goes to the queue", listOf(true, 1L), listOf(queued.isSuccessful, silent.sum()))
+  silent.firestore.faults.add(Fault.LOSE_ANSWER)
+  silent.counter.increment()
+  scenario("and counts once if the transaction was committed", 2L, silent.sum())
+
+  val likes = World("likes:f")
+  likes.counter.increment(1, "alice")
+  val again = likes.counter.hasIncremented("alice").result
+  scenario("a like has an entry", listOf(true, 1L), listOf(again, likes.sum()))
+  likes.firestore.faults.add(Fault.DENY)
+  val twice = likes.counter.increment(1, "alice")
+  scenario("a second like succeeds and does not count", listOf(true, 1L), listOf(twice.isSuccessful, likes.sum()))
+  likes.counter.undo("alice")
+  scenario("an unlike takes it back, on its shard", listOf(0L, false, 1), listOf(likes.sum(), likes.counter.hasIncremented("alice").result, likes.shards().size))
+  scenario("a second unlike succeeds", listOf(true, 0L), listOf(likes.counter.undo("alice").isSuccessful, likes.sum()))
+
+  val watched = World("views:g")
+  watched.firestore.publish(watched.path, mapOf("shardCount" to 4L))
+  val seen = mutableListOf<TallySnapshot>()
+  val watch = watched.counter.watch { seen.add(it) }
+  watched.firestore.faults.add(Fault.HANG)
+  watched.counter.increment()
+  scenario("a watch shows an increment at once", listOf(1L, true), listOf(seen.last().wholeTotal, seen.last().pending))
+  watched.firestore.release()
+  watched.firestore.publish(watched.path, mapOf("shardCount" to 4L))
+  Handler.runPosted(15_000)
+  scenario("and once after it is published", listOf(1L, false), listOf(seen.last().wholeTotal, seen.last().pending))
+  watched.firestore.faults.add(Fault.DENY)
+  watched.counter.increment(5)
+  scenario("a refused one goes again", 1L, seen.last().wholeTotal)
+  watch.remove()
+  val before = seen.size
+  watched.firestore.publish(watched.path)
+  scenario("a watch that was removed is silent", before, seen.size)
+
+  val batched = World("comments:h")
+  val batch = batched.firestore.batch()
+  batched.counter.incrementIn(batch)
+  scenario("an increment in a batch waits for its commit", 0L, batched.sum())
+  batch.commit()
+  scenario("and counts with it", 1L, batched.sum())
+
+  val bad =
+    listOf({ TallyCounter.of(plain.firestore, "a/b") }, { plain.counter.increment(0) }, { plain.counter.undo("") }).map {
+      try {
+        it()
+        "accepted"
+      } catch (error: TallyException) {
+        error.code
+      }
+    }
+  scenario("bad arguments are refused", listOf("counter/invalid-id", "counter/invalid-amount", "counter/invalid-key"), bad)
+}

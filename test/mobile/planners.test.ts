@@ -1,0 +1,57 @@
+/**
+ * The mobile clients are parsed by the grammars of their languages, and their planners compared construct by construct: what
+ * Kotlin's does, which runs (kotlin.test.ts), Swift's and Dart's must say in the same order.
+ */
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { CLIENTS, type Language, plannerOf } from "../../mobile/conformance/planner.ts";
+import { constructsOf, parse, syntaxErrors } from "./constructs.ts";
+
+const LANGUAGES = Object.keys(CLIENTS) as Language[];
+const PROGRAMS = ["Conformance.kt", "Conformance.swift", "conformance.dart"].map(
+  (name) => `mobile/conformance/${name}`,
+);
+
+async function constructs(language: Language, change: (source: string) => string = (source) => source) {
+  const source = plannerOf(language);
+  const changed = change(source);
+  return { isChanged: changed !== source, found: constructsOf(language, await parse(language, changed)) };
+}
+
+test.each(LANGUAGES)("the %s client and its program of the conformance kit have no syntax errors", async (language) => {
+  for (const file of [CLIENTS[language], PROGRAMS[LANGUAGES.indexOf(language)] as string]) {
+    const { rootNode } = await parse(language, readFileSync(file, "utf8"));
+    expect(syntaxErrors(rootNode), file).toEqual([]);
+    expect(rootNode.hasError, file).toBe(false);
+  }
+});
+
+describe.each(["swift", "dart"] as const)("the planner in %s", (language) => {
+  test("has the constants, fields and functions of Kotlin's, and does the same in each", async () => {
+    const { found: kotlin } = await constructs("kotlin");
+    expect(Object.keys(kotlin).length).toBeGreaterThan(60);
+    expect((await constructs(language)).found).toEqual(kotlin);
+  });
+
+  test.each<[what: string, from: RegExp, to: string]>([
+    ["a constant", /(maxFactor = )256\.0/, "$1255.0"],
+    ["a literal in a function", /(random\(\) \* )256/, "$1255"],
+    ["the name of a field", /(['"])nonces\1/, "$1nonce$1"],
+    ["an operator", /( seen|read) >= 1/, "$1 > 1"],
+    ["a branch", /if \(?_?waiting == 0\)?/, "if (_waiting > 0)"],
+    ["a negation", /&& !fromCache/, "&& fromCache"],
+    ["a grouping", /& \(_?markWindows - 1\)/, "& markWindows - 1"],
+    ["the order of arguments", /min\(max\(_?shown, low\), high\)/, "min(max(low, _shown), high)"],
+    ["an assignment", /( {4})_?publishedAt = asOf;?/, ""],
+    [
+      "a kind of value",
+      /(TallyValue\.increment|TallyIncrement)\(1\)/,
+      language === "swift" ? "TallyValue.whole(1)" : "TallyWhole(1)",
+    ],
+  ])("is no longer Kotlin's with another: %s", async (_what, from, to) => {
+    const { found: kotlin } = await constructs("kotlin");
+    const { isChanged, found } = await constructs(language, (source) => source.replace(from, to));
+    expect(isChanged).toBe(true);
+    expect(found).not.toEqual(kotlin);
+  });
+});
