@@ -11,7 +11,10 @@ const onSuite = {
 } as const;
 
 /** Need no emulator. */
-const WITHOUT_EMULATORS = ["test/docs/{facts,guide,links,security}.test.ts", "test/mobile/{planners,vectors}.test.ts"];
+const WITHOUT_EMULATORS = [
+  "test/docs/{facts,guide,links,operations,security}.test.ts",
+  "test/mobile/{planners,vectors}.test.ts",
+];
 
 export default defineConfig({
   test: {
