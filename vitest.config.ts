@@ -13,7 +13,7 @@ const onSuite = {
 /** Need no emulator. */
 const WITHOUT_EMULATORS = [
   "test/docs/{facts,guide,links,operations,security}.test.ts",
-  "test/mobile/{planners,vectors}.test.ts",
+  "test/mobile/{conformance,planners,vectors}.test.ts",
 ];
 
 export default defineConfig({

@@ -1,7 +1,7 @@
 /**
  * Finds the compilers of this machine, and builds the program of a language: its planner and what answers the questions.
  *
- * Kotlin: `kotlinc` on the path, else the npm package of the compiler, which is fetched once, and a Java. Swift: `swiftc`, as
+ * Kotlin: `kotlinc` 2 or newer on the path, else the npm package of the compiler, which is fetched once, and a Java. Swift: `swiftc`, as
  * Xcode brings it. Dart: `dart`, as Flutter brings it.
  */
 import { spawnSync } from "node:child_process";
@@ -66,7 +66,7 @@ export function build(language: Language, folder: string): Command {
  * @throws MissingToolchain; Error if the compiler refuses the sources
  */
 export function compileKotlin(sources: string[], output: string): void {
-  const installed = find("kotlinc");
+  const installed = installedKotlin();
   const compiler: Command = installed
     ? [installed]
     : [
@@ -77,19 +77,19 @@ export function compileKotlin(sources: string[], output: string): void {
         "-kotlin-home",
         kotlinHome(),
       ];
-  run([...compiler, "-nowarn", "-d", output, ...sources]);
+  run([...compiler, "-nowarn", "-include-runtime", "-d", output, ...sources]);
 }
 
 /** Runs the class of a jar that {@link compileKotlin} made. */
 export function runKotlin(jar: string, main: string): Command {
-  return [findJava(), "-classpath", [jar, kotlinLibrary()].join(delimiter), main];
+  return [findJava(), "-classpath", jar, main];
 }
 
-function kotlinLibrary(): string {
-  const installed = find("kotlinc");
-  const home = installed ? join(installed, "..", "..") : kotlinHome();
-  const library = join(home, "lib", "kotlin-stdlib.jar");
-  return existsSync(library) ? library : join(kotlinHome(), "lib", "kotlin-stdlib.jar");
+/** Debian's, for one, is of 2019. */
+function installedKotlin(): string | undefined {
+  const compiler = find("kotlinc");
+  const { stdout, stderr } = compiler ? spawnSync(compiler, ["-version"], { encoding: "utf8" }) : {};
+  return Number(/kotlinc\S* (\d+)/.exec(`${stdout}${stderr}`)?.[1]) >= 2 ? compiler : undefined;
 }
 
 /** The folder of the compiler's npm package. The first call fetches it, and says so. */
@@ -97,7 +97,9 @@ function kotlinHome(): string {
   const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "firestore-tally");
   const folder = join(cache, KOTLIN_PACKAGE);
   if (existsSync(folder)) return folder;
-  console.log(`No kotlinc is installed: fetching the npm package ${KOTLIN_PACKAGE} (90 MB) into ${folder}`);
+  console.log(
+    `No kotlinc of version 2 is installed: fetching the npm package ${KOTLIN_PACKAGE} (90 MB) into ${folder}`,
+  );
   mkdirSync(cache, { recursive: true });
   const scratch = mkdtempSync(join(cache, "fetching-"));
   try {
