@@ -88,6 +88,7 @@ abstract final class TallyPlanner {
   static const int shardCountTtlMillis = 120000;
   static const int shardCountTtlWrites = 20;
   static const int slowAckMillis = 1000;
+  static const int onlineMillis = 10000;
   static const double slowFactor = 4.0;
   static const double slowMinShards = 64.0;
   static const double refusedFactor = 8.0;
@@ -184,6 +185,16 @@ abstract final class TallyPlanner {
       return 'retry';
     }
     return countedBy == by ? 'counted' : 'refused';
+  }
+
+  /// Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. The others
+  /// go to the SDK's queue at once, which keeps them on disk: those that the server has not answered anything before, because
+  /// the device may be offline, and those that the cache must show, which are keyed, or watched and not contended.
+  ///
+  /// [sinceAnswerMillis] is since the last answer of the server.
+  static bool usesTransaction(bool isKeyed, bool isWatched, bool isContended, int sinceAnswerMillis) {
+    final isOnline = sinceAnswerMillis < onlineMillis;
+    return !isKeyed && isOnline && (isContended || !isWatched);
   }
 
   /// Whether this increment also removes old marks: one in 128.
@@ -446,6 +457,7 @@ class TallyCounter {
   final List<void Function()> _views = [];
   final Map<String, TallyOwnIncrement> _ownByKey = {};
   bool _wasWatched = false;
+  int _answeredAt = 0;
   Future<void>? _reading;
 
   static final Map<FirebaseFirestore, Map<String, TallyCounter>> _counters = {};
@@ -470,10 +482,11 @@ class TallyCounter {
   /// One increment in 128 adds 1 read and 1 write. A write that is refused or contended costs 1 read more, 2 with a key.
   /// In a watched counter, an increment that is sent while others contend costs 1 read more.
   ///
-  /// Unlike on the web, an increment goes to the SDK's queue, which keeps it on disk, unless writes of the counter are
-  /// contended: an app that is offline or killed does not lose it. (In a browser, Flutter's queue is in memory.) The queue
-  /// repeats a contended write on the same shard; from the next call on, one second later, increments go into a
-  /// transaction, and on another shard if that is refused.
+  /// Unlike on the web, an increment goes to the SDK's queue at once if the server has not answered anything for 10
+  /// seconds: the queue keeps it on disk, so an app that is offline or killed does not lose it. (In a browser,
+  /// Flutter's queue is in memory.) Else it goes into a transaction, and if that is refused as contended, to another
+  /// shard. Keyed increments, and those of a watched counter that is not contended, always go to the queue, which
+  /// repeats a contended write on the same shard.
   ///
   /// Throws a [TallyException] with `counter/invalid-amount`, `counter/invalid-key` or `counter/permission-denied`.
   Future<void> increment({int by = 1, String? key}) async {
@@ -650,20 +663,24 @@ class TallyCounter {
         committed = await _confirm(plan, error);
       }
       _shardCount.requestAnswered(false);
+      _answeredAt = _now();
       return committed;
     } catch (error) {
       final isRefused = _codeOf(error) == 'aborted';
       _shardCount.requestAnswered(isRefused);
       if (!isRefused) rethrow;
+      _answeredAt = _now();
     }
     // A refused write can no longer be committed, so another increment on another shard is safe.
     return _commitWithRetries(by, key, undoneShard);
   }
 
-  /// The queue, or while writes are contended a transaction first. What has no answer goes to the queue, too: both count
+  /// A transaction first, or the queue. What the transaction leaves without an answer goes to the queue, too: both count
   /// once.
   Future<Timestamp?> _send(TallyPlan plan) async {
-    if (plan.entry == null && _shardCount.isContended()) {
+    final sinceAnswer = _now() - _answeredAt;
+    final isContended = _shardCount.isContended();
+    if (TallyPlanner.usesTransaction(plan.entry != null, _views.isNotEmpty, isContended, sinceAnswer)) {
       try {
         await _firestore.runTransaction<void>((own) async {
           for (final write in TallyPlanner.writes(plan)) {
@@ -794,6 +811,7 @@ class TallyCounter {
     DocumentSnapshot<Map<String, dynamic>>? document;
     try {
       document = await _readFromServer(_firestore.doc(path), false);
+      _answeredAt = _now();
     } on FirebaseException {
       // Any shard count is safe.
     }

@@ -84,6 +84,7 @@ object TallyPlanner {
   const val SHARD_COUNT_TTL_MILLIS = 120_000L
   const val SHARD_COUNT_TTL_WRITES = 20
   const val SLOW_ACK_MILLIS = 1_000L
+  const val ONLINE_MILLIS = 10_000L
   const val SLOW_FACTOR = 4.0
   const val SLOW_MIN_SHARDS = 64.0
   const val REFUSED_FACTOR = 8.0
@@ -187,6 +188,18 @@ object TallyPlanner {
       return "retry"
     }
     return if (countedBy == by) "counted" else "refused"
+  }
+
+  /**
+   * Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. The others go
+   * to the SDK's queue at once, which keeps them on disk: those that the server has not answered anything before, because the
+   * device may be offline, and those that the cache must show, which are keyed, or watched and not contended.
+   *
+   * @param sinceAnswerMillis since the last answer of the server
+   */
+  fun usesTransaction(isKeyed: Boolean, isWatched: Boolean, isContended: Boolean, sinceAnswerMillis: Long): Boolean {
+    val isOnline = sinceAnswerMillis < ONLINE_MILLIS
+    return !isKeyed && isOnline && (isContended || !isWatched)
   }
 
   /** Whether this increment also removes old marks: one in 128. */
@@ -413,6 +426,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   private val views = mutableListOf<() -> Unit>()
   private val ownByKey = mutableMapOf<String, TallyOwnIncrement>()
   private var wasWatched = false
+  private var answeredAt = 0L
   private var reading: Task<Void>? = null
 
   /** A committed increment: the server's time of the write or of a later one, if it was read with the outcome. */
@@ -456,9 +470,10 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
    * increment in 128 adds 1 read and 1 write. A write that is refused or contended costs 1 read more, 2 with a key. In a
    * watched counter, an increment that is sent while others contend costs 1 read more.
    *
-   * Unlike on the web, an increment goes to the SDK's queue, which keeps it on disk, unless writes of the counter are
-   * contended: an app that is offline or killed does not lose it. The queue repeats a contended write on the same shard; from
-   * the next call on, one second later, increments go into a transaction, and on another shard if that is refused.
+   * Unlike on the web, an increment goes to the SDK's queue at once if the server has not answered anything for 10 seconds:
+   * the queue keeps it on disk, so an app that is offline or killed does not lose it. Else it goes into a transaction, and
+   * if that is refused as contended, to another shard. Keyed increments, and those of a watched counter that is not
+   * contended, always go to the queue, which repeats a contended write on the same shard.
    *
    * @throws TallyException `counter/invalid-amount`, `counter/invalid-key`; the task fails with `counter/permission-denied`
    */
@@ -621,14 +636,17 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
         .continueWithTask { done ->
           val isRefused = codeOf(done.exception) == Code.ABORTED
           shardCount.requestAnswered(isRefused)
+          if (done.isSuccessful || isRefused) answeredAt = clock()
           // A refused write can no longer be committed, so another increment on another shard is safe.
           if (isRefused) commitWithRetries(by, key, undoneShard) else done
         }
     }
 
-  /** The queue, or while writes are contended a transaction first. What has no answer goes to the queue, too: both count once. */
+  /** A transaction first, or the queue. What the transaction leaves without an answer goes to the queue, too: both count once. */
   private fun send(plan: TallyPlan): Task<Timestamp> {
-    if (plan.entry != null || !shardCount.isContended()) return queue(plan)
+    val sinceAnswer = clock() - answeredAt
+    if (!TallyPlanner.usesTransaction(plan.entry != null, views.isNotEmpty(), shardCount.isContended(), sinceAnswer))
+      return queue(plan)
     return firestore
       .runTransaction(attempts(1), Transaction.Function<Void> { own -> addWrites(own, plan) })
       .continueWithTask { sent ->
@@ -764,6 +782,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     shardCount.requestSent()
     readFromServer(firestore.document(path), 1).addOnCompleteListener { done ->
       val document = if (done.isSuccessful) done.result.get() else null
+      if (done.isSuccessful) answeredAt = clock()
       shardCount.requestAnswered(false)
       shardCount.update(document?.let { shardsOf(it) }, document?.getBoolean("growing") == true)
       reading = null

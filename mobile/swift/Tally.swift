@@ -77,6 +77,7 @@ enum TallyPlanner {
   static let shardCountTtlMillis: Int64 = 120_000
   static let shardCountTtlWrites = 20
   static let slowAckMillis: Int64 = 1_000
+  static let onlineMillis: Int64 = 10_000
   static let slowFactor = 4.0
   static let slowMinShards = 64.0
   static let refusedFactor = 8.0
@@ -169,6 +170,18 @@ enum TallyPlanner {
       return "retry"
     }
     return countedBy == by ? "counted" : "refused"
+  }
+
+  /// Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. The others
+  /// go to the SDK's queue at once, which keeps them on disk: those that the server has not answered anything before, because
+  /// the device may be offline, and those that the cache must show, which are keyed, or watched and not contended.
+  ///
+  /// - Parameter sinceAnswerMillis: since the last answer of the server
+  static func usesTransaction(
+    _ isKeyed: Bool, _ isWatched: Bool, _ isContended: Bool, _ sinceAnswerMillis: Int64
+  ) -> Bool {
+    let isOnline = sinceAnswerMillis < onlineMillis
+    return !isKeyed && isOnline && (isContended || !isWatched)
   }
 
   /// Whether this increment also removes old marks: one in 128.
@@ -407,6 +420,7 @@ final class TallyCounter {
   private var views: [TallyWatch] = []
   private var ownByKey: [String: TallyOwnIncrement] = [:]
   private var wasWatched = false
+  private var answeredAt: Int64 = 0
   private var reading: Task<Void, Never>?
 
   private static var counters: [ObjectIdentifier: [String: TallyCounter]] = [:]
@@ -440,9 +454,10 @@ final class TallyCounter {
   /// One increment in 128 adds 1 read and 1 write. A write that is refused or contended costs 1 read more, 2 with a key.
   /// In a watched counter, an increment that is sent while others contend costs 1 read more.
   ///
-  /// Unlike on the web, an increment goes to the SDK's queue, which keeps it on disk, unless writes of the counter are
-  /// contended: an app that is offline or killed does not lose it. The queue repeats a contended write on the same shard;
-  /// from the next call on, one second later, increments go into a transaction, and on another shard if that is refused.
+  /// Unlike on the web, an increment goes to the SDK's queue at once if the server has not answered anything for 10
+  /// seconds: the queue keeps it on disk, so an app that is offline or killed does not lose it. Else it goes into a
+  /// transaction, and if that is refused as contended, to another shard. Keyed increments, and those of a watched
+  /// counter that is not contended, always go to the queue, which repeats a contended write on the same shard.
   ///
   /// - Throws: `TallyError` with `counter/invalid-amount`, `counter/invalid-key` or `counter/permission-denied`
   func increment(by: Int64 = 1, key: String? = nil) async throws {
@@ -641,20 +656,23 @@ final class TallyCounter {
         committed = try await confirm(plan, error)
       }
       shardCount.requestAnswered(false)
+      answeredAt = TallyCounter.clock()
       return committed
     } catch {
       let isRefused = TallyCounter.codeOf(error) == .aborted
       shardCount.requestAnswered(isRefused)
       if !isRefused { throw error }
+      answeredAt = TallyCounter.clock()
     }
     // A refused write can no longer be committed, so another increment on another shard is safe.
     return try await commitWithRetries(by, key, undoneShard)
   }
 
-  /// The queue, or while writes are contended a transaction first. What has no answer goes to the queue, too: both count
+  /// A transaction first, or the queue. What the transaction leaves without an answer goes to the queue, too: both count
   /// once.
   private func send(_ plan: TallyPlan) async throws -> Timestamp? {
-    if plan.entry == nil && shardCount.isContended() {
+    let sinceAnswer = TallyCounter.clock() - answeredAt
+    if TallyPlanner.usesTransaction(plan.entry != nil, !views.isEmpty, shardCount.isContended(), sinceAnswer) {
       do {
         let writes = TallyPlanner.writes(plan)
         let firestore = self.firestore
@@ -796,7 +814,13 @@ final class TallyCounter {
     if reading == nil {
       shardCount.requestSent()
       let read = Task {
-        let document = try? await readFromServer(firestore.document(path), 1)
+        var document: DocumentSnapshot?
+        do {
+          document = try await readFromServer(firestore.document(path), 1)
+          answeredAt = TallyCounter.clock()
+        } catch {
+          // Any shard count is safe.
+        }
         shardCount.requestAnswered(false)
         shardCount.update(document.flatMap { shardsOf($0) }, document?.get("growing") as? Bool == true)
         reading = nil

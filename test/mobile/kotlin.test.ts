@@ -39,7 +39,7 @@ test("the planner answers as docs/vectors.json says", () => {
 test("the calls of the SDK compile against our declarations, and do in each scenario what the web client does", () => {
   const lines = scenarios("client");
   expect(lines.filter((line) => !line.startsWith("ok\t"))).toEqual([]);
-  expect(lines.length).toBeGreaterThan(15);
+  expect(lines.length).toBeGreaterThan(20);
 });
 
 test("the scenarios notice a client that takes each refusal for a failure", () => {

@@ -26,9 +26,11 @@ private class World(id: String, vararg faults: Fault) {
 
   fun writes() = shards().values.map { it["writes"] as Long }.sum()
 
-  /** A write without an answer for over a second: a sign of contention. */
+  /** A watched counter, one acknowledged write, and one without an answer for over a second: a sign of contention. */
   fun contend() {
-    firestore.faults.add(0, Fault.HANG)
+    counter.watch {}
+    counter.increment()
+    firestore.faults.add(Fault.HANG)
     counter.increment()
     Thread.sleep(1_050)
   }
@@ -43,6 +45,16 @@ fun main() {
   repeat(100) { plain.counter.increment() }
   scenario("100 increments count, over the known shards", listOf(100L, 100L, true), listOf(plain.sum(), plain.writes(), plain.shards().size in 2..4))
 
+  val online = World("views:i")
+  online.counter.increment()
+  scenario("without an answer before, a write goes to the queue", listOf<Any>(0, 1L), listOf(online.firestore.transactions, online.sum()))
+  online.firestore.faults.add(Fault.ABORT)
+  val moved = online.counter.increment()
+  scenario("after one, into a transaction, and when it is refused into another", listOf(true, 2, 2L), listOf(moved.isSuccessful, online.firestore.transactions, online.sum()))
+  online.firestore.faults.add(Fault.ABORT)
+  online.counter.increment(1, "alice")
+  scenario("keyed, it goes to the queue", listOf<Any>(2, 3L), listOf(online.firestore.transactions, online.sum()))
+
   val cut = World("views:b", Fault.LOSE_ANSWER)
   val replayed = cut.counter.increment()
   scenario("a replay counts once, and the call succeeds", listOf(true, 1L), listOf(replayed.isSuccessful, cut.sum()))
@@ -53,20 +65,21 @@ fun main() {
 
   val crowd = World("views:d")
   crowd.contend()
+  scenario("a watched counter that is not contended uses the queue", 0, crowd.firestore.transactions)
   crowd.firestore.faults.addAll(listOf(Fault.ABORT, Fault.ABORT))
   val retried = crowd.counter.increment()
-  scenario("contention is tried again on another shard", listOf(true, 1L, true), listOf(retried.isSuccessful, crowd.sum(), crowd.firestore.transactions >= 3))
+  scenario("contention is tried again on another shard", listOf(true, 2L, 3), listOf(retried.isSuccessful, crowd.sum(), crowd.firestore.transactions))
   crowd.firestore.release()
-  scenario("and the write without an answer counts, too", 2L, crowd.sum())
+  scenario("and the write without an answer counts, too", 3L, crowd.sum())
 
   val silent = World("views:e")
   silent.contend()
   silent.firestore.faults.add(Fault.FAIL)
   val queued = silent.counter.increment()
-  scenario("what has no answer goes to the queue", listOf(true, 1L), listOf(queued.isSuccessful, silent.sum()))
+  scenario("what has no answer goes to the queue", listOf(true, 2L), listOf(queued.isSuccessful, silent.sum()))
   silent.firestore.faults.add(Fault.LOSE_ANSWER)
   silent.counter.increment()
-  scenario("and counts once if the transaction was committed", 2L, silent.sum())
+  scenario("and counts once if the transaction was committed", 3L, silent.sum())
 
   val likes = World("likes:f")
   likes.counter.increment(1, "alice")
