@@ -3,14 +3,9 @@
  * `extension.yaml`, which declares all but {@link NOT_IN_EXTENSION}.
  */
 import { defineInt, defineString } from "firebase-functions/params";
-import {
-  MARK_LIFETIME_SECONDS,
-  MAX_SHARDS,
-  NO_COUNTED_COLLECTION,
-  parseCountedCollection,
-  parseMirrors,
-} from "../../core/src/index.ts";
-import { type Config, DAY, DEFAULT_CONFIG as DEFAULTS, validConfig } from "./config.ts";
+import { MARK_LIFETIME_SECONDS, MAX_SHARDS, NO_COUNTED_COLLECTION } from "../../core/src/index.ts";
+import { type Config, DAY, DEFAULT_CONFIG as DEFAULTS } from "./config.ts";
+import { parseConfig } from "./parseConfig.ts";
 
 /** Parameters are strings or whole numbers. A decimal is a string that the Firebase CLI checks when it is entered. */
 const decimal = {
@@ -104,21 +99,7 @@ let deployed: Config | undefined;
 /** Not to be called at import time, when parameters have no values. @throws CounterError `counter/invalid-config` */
 export function deployedConfig(): Config {
   const isEmulated = process.env.FUNCTIONS_EMULATOR !== undefined;
-  deployed ??= validConfig(
-    {
-      collection: params.collection.value(),
-      minShards: params.minShards.value(),
-      maxShards: params.maxShards.value(),
-      writesPerShard: Number(params.writesPerShard.value()),
-      shrinkCooldown: params.shrinkCooldownSeconds.value() * 1_000,
-      minInterval: params.minIntervalSeconds.value() * 1_000,
-      maxInterval: params.maxIntervalSeconds.value() * 1_000,
-      precision: Number(params.precision.value()),
-      counted: parseCountedCollection(params.countedCollection.value()),
-      mirrors: [...parseMirrors(params.mirrors.value(), "MIRRORS"), ...parseMirrors(params.bridge.value(), "BRIDGE")],
-      historyRetention: params.historyDays.value() * DAY,
-    },
-    isEmulated,
-  );
+  const values = Object.values(params).map((parameter) => [parameter.name, parameter.value()] as const);
+  deployed ??= parseConfig(Object.fromEntries(values), isEmulated);
   return deployed;
 }
