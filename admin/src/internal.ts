@@ -1,7 +1,8 @@
 /** What the functions and the CLI use of the server SDK, beyond its public API. */
 export { counterDoc } from "./counter.ts";
 export { extentOf } from "./delete.ts";
+export { driftOf } from "./drift.ts";
 export { giveBack } from "./giveBack.ts";
 export { LEGACY_SHARDS, unmappedNumbers } from "./legacyShards.ts";
-export { type ListedShard, type ShardSum, sumOfListed, sumShards } from "./sum.ts";
+export { indexedSums, type ListedShard, type ShardSum, sumOfListed, sumShards } from "./sum.ts";
 export { mirroredOf, type Taken, takeLegacyIncrements } from "./takeLegacyIncrements.ts";

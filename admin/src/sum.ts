@@ -65,15 +65,19 @@ export async function sumShards(
   }
 }
 
-/** @returns `undefined` if some documents are not in the index, or the sum is not finite */
-async function sumByIndex(transaction: Transaction, shards: CollectionReference): Promise<ShardSum | undefined> {
-  const sums = shards.orderBy("shard").aggregate({
+/** The query that the index serves: over the shards that have all of its fields. Cost: 1 read per 1,000 of them. */
+export function indexedSums(shards: CollectionReference) {
+  return shards.orderBy("shard").aggregate({
     total: AggregateField.sum("count"),
     // Always summed, so that one index serves all callers.
     writes: AggregateField.sum("writes"),
     documents: AggregateField.count(),
   });
-  const [indexed, all] = await Promise.all([transaction.get(sums), transaction.get(shards.count())]);
+}
+
+/** @returns `undefined` if some documents are not in the index, or the sum is not finite */
+async function sumByIndex(transaction: Transaction, shards: CollectionReference): Promise<ShardSum | undefined> {
+  const [indexed, all] = await Promise.all([transaction.get(indexedSums(shards)), transaction.get(shards.count())]);
   const { documents, ...sum } = indexed.data();
   const isWhole = documents === all.data().count && Number.isFinite(sum.total);
   return isWhole ? { ...sum, documents, asOf: indexed.readTime } : undefined;
