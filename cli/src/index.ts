@@ -21,7 +21,8 @@ async function run(): Promise<number> {
   const program = defineProgram(new Command().exitOverride());
   try {
     await program.parseAsync();
-    return 0;
+    // `doctor` has done its work, and has found something.
+    return Number(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;
     return fail(error);

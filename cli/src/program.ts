@@ -70,6 +70,18 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .addHelpText("after", examples("inspect likes:post42", "inspect likes:post42 --json --emulator"));
 
   program
+    .command("doctor")
+    .summary("is this project set up right? findings, each with its remedy")
+    .description(
+      "Checks rules, indexes, TTL policies, functions, parameters, task queue, roles, App Check and a sample of the " +
+        "counters. Writes nothing.",
+    )
+    .option("--sample <n>", "the number of counters", parseCount, 20)
+    .option("--strict", "fail for warnings and for what could not be seen, too")
+    .action(onDatabase(async () => (await import("./doctor/doctor.ts")).doctor))
+    .addHelpText("after", examples("doctor", "doctor --strict --json", "doctor --sample 200 --database eu"));
+
+  program
     .command("top")
     .summary("the largest counters of a group")
     .description("Lists the counters of a group with the largest totals or rates.")

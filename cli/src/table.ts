@@ -13,8 +13,16 @@ export function bulletList(title: string, items: readonly string[]): string {
   ].join("\n");
 }
 
+/** Text wrapped at the width of a narrow terminal, each line indented. */
+export function paragraph(text: string, indent: number): string {
+  return wrap(text, WIDTH - indent)
+    .map((line) => " ".repeat(indent) + line)
+    .join("\n");
+}
+
 function wrap(text: string, width: number): string[] {
-  return text.match(new RegExp(`\\S(?:.{0,${width - 2}}\\S)?(?=\\s|$)`, "g")) ?? [text];
+  // A word that is longer than a line, such as the name of a resource, stands alone.
+  return text.match(new RegExp(`\\S(?:.{0,${width - 2}}\\S)?(?=\\s|$)|\\S+`, "g")) ?? [text];
 }
 
 export type Cell = string | number;

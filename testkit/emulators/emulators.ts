@@ -58,6 +58,7 @@ export async function startEmulators(options: EmulatorOptions): Promise<Emulator
         FIREBASE_AUTH_EMULATOR_HOST: addresses.auth as string,
         PUBSUB_EMULATOR_HOST: addresses.pubsub as string,
         CLOUD_TASKS_EMULATOR_HOST: addresses.tasks as string,
+        FIREBASE_EMULATOR_HUB: addresses.hub as string,
         TALLY_FUNCTIONS_HOST: addresses.functions as string,
         TALLY_HOSTING_HOST: addresses.hosting as string,
         TALLY_PACKAGING: packaging,

@@ -1,0 +1,43 @@
+/** What `doctor` has read of some counters. Times are in milliseconds. */
+import type { Millis } from "../../../functions/src/decisions.ts";
+
+export interface CounterSample {
+  readonly counters: readonly SampledCounter[];
+  /** Whether these are all counters that have a shard. */
+  readonly isComplete: boolean;
+  /** Counters whose scheduled reconcile is long past, with the time it was due. A few at most. */
+  readonly overdue: readonly { readonly id: string; readonly dueAt: Millis }[];
+  /** The database's time when the sample was complete. */
+  readonly now: Millis;
+}
+
+export interface SampledCounter {
+  readonly id: string;
+  /** `null` if no total was ever published. */
+  readonly published: {
+    readonly total: unknown;
+    readonly asOf: Millis;
+    readonly nextPollAt: Millis | null;
+    readonly countedCollection: string | null;
+    readonly malformedShards: readonly string[];
+  } | null;
+  readonly hasSource: boolean;
+  /** The sum of the shards at one instant; `null` for a counter of a collection. */
+  readonly sum: number | null;
+  readonly documents: number;
+  /** How many of them are in the index that sums the shards. */
+  readonly indexed: number;
+  /** The shards one by one, if there are few. */
+  readonly shards: readonly SampledShard[] | null;
+  readonly drift: Drift | null;
+}
+
+export interface SampledShard {
+  readonly id: string;
+  /** The fields as they are stored, of any type. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly updatedAt: Millis;
+}
+
+/** The comparison of a counter with its source. */
+export type Drift = { readonly drift: number; readonly alarmBeyond: number } | { readonly error: string };

@@ -1,0 +1,61 @@
+/**
+ * Which functions of a project are Tally's. A deployment's names share a prefix: `tally-wake`, `ext-<instance>-wake`,
+ * `kit-<instance>-wake`, and there may be several deployments, one for each database or collection.
+ */
+import { DEFAULT_COLLECTION } from "../../../core/src/index.ts";
+import type { DatabaseTarget } from "../databaseTarget.ts";
+import type { DeployedFunction } from "./facts.ts";
+
+/** The functions of a deployment, without the prefix. A test compares them with `functions/src/triggers.ts`. */
+export const FUNCTIONS = ["wake", "wakezero", "wakebase", "created", "deleted", "aggregate", "sweep"] as const;
+export type FunctionName = (typeof FUNCTIONS)[number];
+
+export interface Deployment {
+  readonly prefix: string;
+  readonly functions: ReadonlyMap<FunctionName, DeployedFunction>;
+  /** Where its triggers look for shards. */
+  readonly database: string;
+  readonly collection: string;
+}
+
+/** A name such as `sweep` may be another function's; with so many of the names it is Tally. */
+const ENOUGH = 3;
+
+export function findDeployments(functions: readonly DeployedFunction[]): Deployment[] {
+  const byPrefix = new Map<string, Map<FunctionName, DeployedFunction>>();
+  for (const one of functions) {
+    const [, prefix = "", name = ""] = /^(.+)-([a-z]+)$/.exec(one.name) ?? [];
+    if (!isFunctionName(name)) continue;
+    byPrefix.set(prefix, (byPrefix.get(prefix) ?? new Map()).set(name, one));
+  }
+  return [...byPrefix]
+    .filter(([, found]) => found.size >= ENOUGH)
+    .map(([prefix, found]) => ({ prefix, functions: found, ...placeOf(found) }));
+}
+
+/** Those that count in the database and the collection that the command is about. */
+export function deploymentsFor(
+  functions: readonly DeployedFunction[],
+  { database, collection }: Pick<DatabaseTarget, "database" | "collection">,
+): Deployment[] {
+  return findDeployments(functions).filter((one) => one.database === database && one.collection === collection);
+}
+
+function placeOf(functions: ReadonlyMap<FunctionName, DeployedFunction>) {
+  const found = (["wake", "wakezero", "wakebase"] as const).map((name) => functions.get(name)?.trigger);
+  const trigger = found.find((one) => one?.document);
+  const { DATABASE_ID, COLLECTION } = [...functions.values()][0]?.variables ?? {};
+  return {
+    database: trigger?.database ?? DATABASE_ID ?? "(default)",
+    collection: trigger?.document?.split("/")[0] ?? COLLECTION ?? DEFAULT_COLLECTION,
+  };
+}
+
+/** The parameters of a deployment; `undefined` if they could not be seen. */
+export function variablesOf({ functions }: Deployment): Readonly<Record<string, string>> | undefined {
+  return [...functions.values()].find(({ variables }) => variables !== null)?.variables ?? undefined;
+}
+
+function isFunctionName(name: string): name is FunctionName {
+  return (FUNCTIONS as readonly string[]).includes(name);
+}

@@ -1,0 +1,63 @@
+/** The report of `doctor` for people: each finding with its remedy, what was looked at, what could not be seen, the cost. */
+import { describeTarget } from "../databaseTarget.ts";
+import { escapeControls } from "../escape.ts";
+import { pluralize } from "../format.ts";
+import { paint, print } from "../output.ts";
+import { bulletList, paragraph } from "../table.ts";
+import { type ProjectFacts, seen } from "./facts.ts";
+import type { Finding } from "./finding.ts";
+import type { Unseen } from "./unseen.ts";
+
+export function printReport(facts: ProjectFacts, findings: readonly Finding[], unseen: readonly Unseen[]): void {
+  print(`${paint("dim", describeTarget(facts.target))}\n`);
+  for (const { severity, id, problem, remedy } of findings) {
+    const colour = severity === "error" ? "red" : "yellow";
+    print(`${paint(colour, severity)} ${paint("bold", id)}`);
+    print(paragraph(escapeControls(`${capitalized(problem)}.`), 2));
+    print(`${paint("dim", paragraph(escapeControls(`→ ${remedy}.`), 2))}\n`);
+  }
+  print(bulletList("Looked at:", lookedAt(facts).map(escapeControls)));
+  if (unseen.length > 0) {
+    print(
+      bulletList(
+        "\nNot seen:",
+        unseen.map(({ part, reason }) => escapeControls(`${part}: ${reason}`)),
+      ),
+    );
+  }
+  const errors = findings.filter(({ severity }) => severity === "error").length;
+  const counts = `${pluralize(errors, "error")}, ${pluralize(findings.length - errors, "warning")}`;
+  print(
+    `\n${findings.length === 0 ? "Nothing is wrong." : `${counts}.`} ${paint("dim", `Cost: ${pluralize(facts.reads, "read")}.`)}`,
+  );
+}
+
+function lookedAt({ rules, functions, indexes, fields, queue, counters, plan }: ProjectFacts): string[] {
+  const parts = [
+    ...(seen(rules) ? ["rules"] : []),
+    ...(seen(functions) ? ["functions"] : []),
+    ...(seen(queue) ? ["task queue"] : []),
+    ...(seen(indexes) ? ["indexes"] : []),
+    ...(seen(fields) ? ["TTL policies"] : []),
+  ];
+  const sample = seen(counters);
+  const summed = seen(plan);
+  return [
+    ...(parts.length > 0 ? [parts.join(", ")] : []),
+    ...(sample
+      ? [
+          sample.isComplete
+            ? `all counters with shards: ${sample.counters.length}`
+            : `a sample of ${pluralize(sample.counters.length, "counter")}; --sample looks at more`,
+        ]
+      : []),
+    ...(summed?.used
+      ? [`the sum of ${summed.counter}: ${pluralize(summed.used.reads, "read")} by ${summed.used.indexes.join(", ")}`]
+      : []),
+  ];
+}
+
+function capitalized(text: string): string {
+  // Names such as tally-wake keep their case.
+  return /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+}

@@ -1,0 +1,151 @@
+/**
+ * What `doctor` knows about a project: facts, each a value or the reason why it could not be seen. Checks are pure functions
+ * of these, so a check never mistakes what could not be seen for what is missing.
+ *
+ * Each fact names the API it comes from. The shapes are those of the API's reference, cut down to the fields that are used.
+ */
+import type { DatabaseTarget } from "../databaseTarget.ts";
+import type { CounterSample } from "./counterFacts.ts";
+
+export type Fact<T> = { readonly value: T } | { readonly unseen: string };
+
+export interface ProjectFacts {
+  readonly target: DatabaseTarget;
+  /** The rules of this version (`firestore.rules` of the package). */
+  readonly ownRules: Fact<string>;
+  readonly rules: Fact<DeployedRules | null>;
+  readonly database: Fact<Database | null>;
+  readonly indexes: Fact<readonly CompositeIndex[]>;
+  readonly fields: Fact<readonly FieldConfig[]>;
+  readonly functions: Fact<readonly DeployedFunction[]>;
+  readonly queue: Fact<Queue | null>;
+  readonly grants: Fact<Grants>;
+  readonly sweepJob: Fact<Job | null>;
+  readonly appCheck: Fact<Enforcement>;
+  readonly plan: Fact<QueryPlan>;
+  readonly counters: Fact<CounterSample>;
+  /** What reading them has cost. */
+  readonly reads: number;
+}
+
+/** The security rules in force; `null`: none were ever released for this database. */
+export interface DeployedRules {
+  readonly source: string;
+}
+
+/** https://firebase.google.com/docs/firestore/reference/rest/v1/projects.databases */
+export interface Database {
+  readonly locationId: string;
+  readonly type: string;
+}
+
+/** https://firebase.google.com/docs/firestore/reference/rest/v1/projects.databases.collectionGroups.indexes */
+export interface CompositeIndex {
+  readonly collectionGroup: string;
+  readonly queryScope: string;
+  /** Without the `__name__` that Firestore appends. */
+  readonly fields: readonly IndexField[];
+  /** `CREATING`, `READY` or `NEEDS_REPAIR`. */
+  readonly state: string;
+}
+
+export interface IndexField {
+  readonly fieldPath: string;
+  readonly order?: string | undefined;
+}
+
+/** https://firebase.google.com/docs/firestore/reference/rest/v1/projects.databases.collectionGroups.fields */
+export interface FieldConfig {
+  readonly collectionGroup: string;
+  readonly fieldPath: string;
+  /** How many single-field indexes it has; `null` if it has those of the default. */
+  readonly indexes: number | null;
+  /** `CREATING`, `ACTIVE` or `NEEDS_REPAIR`; `null` without a TTL policy. */
+  readonly ttl: string | null;
+}
+
+/**
+ * A function of the project, Tally's or not.
+ * https://cloud.google.com/functions/docs/reference/rest/v2/projects.locations.functions#Function
+ */
+export interface DeployedFunction {
+  readonly name: string;
+  readonly region: string;
+  /** `ACTIVE`, `FAILED`, `DEPLOYING`, `DELETING` or `UNKNOWN`. */
+  readonly state: string;
+  /** Such as `nodejs24`; `null` if it could not be seen. */
+  readonly runtime: string | null;
+  /** Environment variables, among them the parameters; `null` if they could not be seen. */
+  readonly variables: Readonly<Record<string, string>> | null;
+  readonly serviceAccount: string | null;
+  readonly trigger: EventTrigger | null;
+}
+
+/** https://cloud.google.com/functions/docs/reference/rest/v2/projects.locations.functions#EventTrigger */
+export interface EventTrigger {
+  readonly database: string | null;
+  readonly document: string | null;
+  /** Where the events come from; `null` if it could not be seen. */
+  readonly region: string | null;
+  /** Whether a failed event is delivered again; `null` if it could not be seen. */
+  readonly retries: boolean | null;
+}
+
+/** https://cloud.google.com/tasks/docs/reference/rest/v2/projects.locations.queues#Queue */
+export interface Queue {
+  readonly name: string;
+  /** `RUNNING`, `PAUSED` or `DISABLED`. */
+  readonly state: string;
+  readonly maxDispatchesPerSecond: number | null;
+  readonly maxConcurrentDispatches: number | null;
+  readonly maxAttempts: number | null;
+}
+
+/**
+ * The roles of the account that the functions run as, from the policies of the project, the queue and the account itself
+ * (https://cloud.google.com/iam/docs/reference/rest/v1/Policy).
+ */
+export interface Grants {
+  readonly account: string;
+  readonly roles: readonly string[];
+}
+
+/** https://cloud.google.com/scheduler/docs/reference/rest/v1/projects.locations.jobs#Job */
+export interface Job {
+  readonly name: string;
+  /** `ENABLED`, `PAUSED`, `DISABLED` or `UPDATE_FAILED`. */
+  readonly state: string;
+  /** The status code of the last attempt; 0 for success, `null` if there was none. */
+  readonly lastStatus: number | null;
+}
+
+/** https://firebase.google.com/docs/reference/appcheck/rest/v1/projects.services#enforcementmode */
+export type Enforcement = "OFF" | "UNENFORCED" | "ENFORCED";
+
+/**
+ * How Firestore sums the shards of one counter, by Query Explain
+ * (https://firebase.google.com/docs/firestore/query-explain); `null` if the index is missing.
+ */
+export interface QueryPlan {
+  readonly counter: string;
+  readonly documents: number;
+  readonly used: {
+    /** Such as `(shard ASC, count ASC, writes ASC, __name__ ASC)`. */
+    readonly indexes: readonly string[];
+    readonly reads: number;
+  } | null;
+}
+
+/** Reads a fact. An error becomes the reason why it could not be seen. */
+export async function factOf<T>(read: () => Promise<T>, explain: (error: unknown) => string): Promise<Fact<T>> {
+  try {
+    return { value: await read() };
+  } catch (error) {
+    return { unseen: explain(error) };
+  }
+}
+
+/** The value of a fact; `undefined` if it could not be seen. */
+export function seen<T>(fact: Fact<T>): T | undefined {
+  return "value" in fact ? fact.value : undefined;
+}

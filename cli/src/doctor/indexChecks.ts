@@ -1,0 +1,141 @@
+/**
+ * Whether the indexes, exemptions and TTL policies of `firestore.indexes.json` are there and ready, and whether Firestore's
+ * planner uses the index that sums the shards.
+ */
+
+import { DEFAULT_COLLECTION, SHARDS } from "../../../core/src/index.ts";
+import own from "../../../firestore.indexes.json" with { type: "json" };
+import { type CompositeIndex, type ProjectFacts, seen } from "./facts.ts";
+import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
+
+const DEPLOY = "run `firebase deploy --only firestore:indexes` with the entries of Tally's `firestore.indexes.json`";
+
+/** The index of a group as users write it. */
+const nameOf = (index: Pick<CompositeIndex, "collectionGroup" | "fields">) =>
+  `${index.collectionGroup} (${index.fields.map(({ fieldPath }) => fieldPath).join(", ")})`;
+
+export function checkIndexes({ indexes, target }: ProjectFacts): Finding[] {
+  const deployed = seen(indexes);
+  if (!deployed) return [];
+  return own.indexes.flatMap((one) => {
+    const wanted = { ...one, collectionGroup: renamed(one.collectionGroup, target.collection) };
+    const state = deployed.find((index) => isSame(index, wanted))?.state;
+    const name = nameOf(wanted);
+    const sumsShards = wanted.collectionGroup === SHARDS;
+    const effect = sumsShards
+      ? "each measurement reads every shard instead of 2 documents"
+      : "topCounters and counterRank fail";
+    if (state === "READY") return [];
+    if (state === "CREATING") {
+      return [
+        warningFinding(
+          "index-building",
+          `the index ${name} is being built; until then ${effect}`,
+          "wait, and run doctor again",
+        ),
+      ];
+    }
+    const finding = sumsShards ? errorFinding : warningFinding;
+    if (state === "NEEDS_REPAIR") {
+      return [
+        finding(
+          "index-broken",
+          `the index ${name} could not be built, so ${effect}`,
+          `delete it in the console, then ${DEPLOY}`,
+        ),
+      ];
+    }
+    return [finding("index-missing", `the index ${name} is missing, so ${effect}`, DEPLOY)];
+  });
+}
+
+export function checkExemptions({ fields, target }: ProjectFacts): Finding[] {
+  const deployed = seen(fields);
+  if (!deployed) return [];
+  const indexed = own.fieldOverrides
+    .map((field) => ({ ...field, collectionGroup: renamed(field.collectionGroup, target.collection) }))
+    .filter((wanted) => !deployed.some((field) => isSameField(field, wanted) && field.indexes === 0))
+    .map(({ collectionGroup, fieldPath }) => `${collectionGroup}.${fieldPath}`);
+  if (indexed.length === 0) return [];
+  return [
+    warningFinding(
+      "fields-indexed",
+      `${listed(indexed)} ${indexed.length === 1 ? "has" : "have"} single-field indexes, which cost storage and cap a counter at 500 writes a second`,
+      DEPLOY,
+    ),
+  ];
+}
+
+export function checkTtl(facts: ProjectFacts): Finding[] {
+  const deployed = seen(facts.fields);
+  if (!deployed) return [];
+  return own.fieldOverrides
+    .filter(({ ttl }) => ttl)
+    .flatMap((wanted) => {
+      const state = deployed.find((field) => isSameField(field, wanted))?.ttl ?? null;
+      if (state === "ACTIVE" || state === "CREATING") return [];
+      const what = wanted.collectionGroup === "receipts" ? "a receipt of each commit of a server" : "past history";
+      return [
+        warningFinding(
+          "ttl",
+          `${wanted.collectionGroup}.${wanted.fieldPath} has no working TTL policy, so ${what} stays for ever`,
+          `${DEPLOY}; unless your app has a collection of that id (docs/configuration.md)`,
+        ),
+      ];
+    });
+}
+
+/** The reads of two aggregations: each at least one, and one per 1,000 entries. */
+const READS_PER_SUM = 1_000;
+
+export function checkPlan({ plan, indexes }: ProjectFacts): Finding[] {
+  const found = seen(plan);
+  if (!found) return [];
+  const { used, documents, counter } = found;
+  // A missing index is told once.
+  if (used === null && seen(indexes)) return [];
+  if (used === null) {
+    return [
+      errorFinding(
+        "index-missing",
+        `the index ${SHARDS} (shard, count, writes) is missing, so each measurement reads every shard instead of 2 documents`,
+        DEPLOY,
+      ),
+    ];
+  }
+  const expected = Math.max(Math.ceil(documents / READS_PER_SUM), 1);
+  const isServed = used.indexes.some((index) => /shard\b.*\bcount\b.*\bwrites\b/.test(index));
+  if (isServed && used.reads <= expected) return [];
+  return [
+    warningFinding(
+      "plan",
+      `Firestore sums the ${documents} shards of ${counter} by ${listed(used.indexes) || "no index"} for ${used.reads} reads, where (shard, count, writes) takes ${expected}`,
+      `${DEPLOY}, wait until the index is ready, and run doctor again`,
+    ),
+  ];
+}
+
+/** A collection group of `firestore.indexes.json`, in a deployment with another `COLLECTION`. */
+function renamed(group: string, collection: string): string {
+  return group === DEFAULT_COLLECTION ? collection : group;
+}
+
+function isSame(index: CompositeIndex, wanted: Omit<CompositeIndex, "state">): boolean {
+  return (
+    index.collectionGroup === wanted.collectionGroup &&
+    index.queryScope === wanted.queryScope &&
+    index.fields.length === wanted.fields.length &&
+    index.fields.every(
+      ({ fieldPath, order }, i) => fieldPath === wanted.fields[i]?.fieldPath && order === wanted.fields[i]?.order,
+    )
+  );
+}
+
+interface FieldName {
+  readonly collectionGroup: string;
+  readonly fieldPath: string;
+}
+
+function isSameField(one: FieldName, other: FieldName): boolean {
+  return one.collectionGroup === other.collectionGroup && one.fieldPath === other.fieldPath;
+}

@@ -1,0 +1,110 @@
+/** Whether the parameters of the functions are valid, the same in all of them, and do not contradict each other. */
+import { type Config, parseConfig } from "../../../functions/src/decisions.ts";
+import { toCommandError } from "../commandError.ts";
+import { type Deployment, deploymentsFor, variablesOf } from "./deployments.ts";
+import { type ProjectFacts, seen } from "./facts.ts";
+import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
+
+/** The parameters that decide what is counted, and how. A test compares them with `functions/src/parameters.ts`. */
+export const DEFAULTS: Readonly<Record<string, string>> = {
+  COLLECTION: "counters",
+  DATABASE_ID: "(default)",
+  LOCATION: "us-central1",
+  MIN_SHARDS: "1",
+  MAX_SHARDS: "10000",
+  WRITES_PER_SHARD: "1",
+  SHRINK_COOLDOWN_SECONDS: "600",
+  MIN_INTERVAL_SECONDS: "1",
+  MAX_INTERVAL_SECONDS: "10",
+  PRECISION: "0.001",
+  COUNTED_COLLECTION: "_none",
+  MIRRORS: "",
+  HISTORY_DAYS: "30",
+};
+
+const DEPLOY = "in the .env file of the functions, and run `firebase deploy --only functions`";
+
+export function checkParameters({ functions, target }: ProjectFacts): Finding[] {
+  return deploymentsFor(seen(functions) ?? [], target).flatMap((deployment) => {
+    const variables = variablesOf(deployment);
+    if (!variables) return [];
+    const differing = areDifferent(deployment);
+    try {
+      const config = parseConfig({ ...DEFAULTS, ...variables }, target.emulator !== null);
+      return [...differing, ...contradictions(config, target.emulator !== null)];
+    } catch (error) {
+      const { message } = toCommandError(error);
+      return [
+        ...differing,
+        errorFinding(
+          "parameters-invalid",
+          `every invocation of ${deployment.prefix} fails: ${message}`,
+          `correct it ${DEPLOY}`,
+        ),
+      ];
+    }
+  });
+}
+
+function areDifferent({ functions }: Deployment): Finding[] {
+  const all = [...functions.values()].map(({ variables }) => variables).filter((one) => one !== null);
+  const differing = Object.keys(DEFAULTS).filter((name) => new Set(all.map((one) => one[name])).size > 1);
+  if (differing.length === 0) return [];
+  return [
+    errorFinding(
+      "parameters-differ",
+      `${listed(differing)} ${differing.length === 1 ? "is" : "are"} not the same in all functions, as after a deployment of some of them`,
+      "deploy them together: `firebase deploy --only functions`",
+    ),
+  ];
+}
+
+function contradictions(config: Config, isEmulated: boolean): Finding[] {
+  const { minShards, maxShards, counted, mirrors, maxInterval } = config;
+  const findings: Finding[] = [];
+  if (maxShards === minShards) {
+    findings.push(
+      warningFinding(
+        "shards-fixed",
+        `MIN_SHARDS and MAX_SHARDS are both ${minShards}, so no counter grows with its load`,
+        `raise MAX_SHARDS, 10000 at most, ${DEPLOY}`,
+      ),
+    );
+  }
+  if (minShards > 1) {
+    findings.push(
+      warningFinding(
+        "shards-minimum",
+        `MIN_SHARDS is ${minShards}: each counter that was written is polled until the cool-down`,
+        `set it to 1 ${DEPLOY}; prepare single counters for a crowd with ensureCounter(ref, { shards })`,
+      ),
+    );
+  }
+  const name = counted?.at(-1);
+  const countsMany = counted?.some((segment) => segment.startsWith("{")) ?? false;
+  const unused = mirrors.find(
+    ({ counters, document }) =>
+      counters === name && document.some((segment) => segment.includes("{key}")) !== countsMany,
+  );
+  if (unused) {
+    findings.push(
+      warningFinding(
+        "mirror-unused",
+        countsMany
+          ? `MIRRORS names the one counter ${name}, but COUNTED_COLLECTION makes counters ${name}:key, so nothing is mirrored`
+          : `MIRRORS names counters ${name}:key, but COUNTED_COLLECTION makes the one counter ${name}, so nothing is mirrored`,
+        `${countsMany ? "put {key} into" : "take {key} out of"} the path of the mirror of ${name}, ${DEPLOY}`,
+      ),
+    );
+  }
+  if (isEmulated && maxInterval > 60_000) {
+    findings.push(
+      warningFinding(
+        "interval-emulator",
+        `MAX_INTERVAL_SECONDS is ${maxInterval / 1_000}; in the emulator tasks wait inside the functions for so long`,
+        "set it to 60 or less in .env.local",
+      ),
+    );
+  }
+  return findings;
+}

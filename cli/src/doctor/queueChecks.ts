@@ -1,0 +1,108 @@
+/** Whether measurements can be scheduled and run: the task queue, the rights of the functions' account, the job of the sweep. */
+import { deploymentsFor } from "./deployments.ts";
+import { type ProjectFacts, seen } from "./facts.ts";
+import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
+
+const DEPLOY = "run `firebase deploy --only functions`";
+
+/** What the functions declare for their queue. A test compares them with `functions/src/triggers.ts`. */
+export const DECLARED = { maxDispatchesPerSecond: 500, maxConcurrentDispatches: 500, maxAttempts: 100 } as const;
+
+export function checkQueue({ queue }: ProjectFacts): Finding[] {
+  const found = seen(queue);
+  if (found === undefined) return [];
+  if (found === null) {
+    return [
+      errorFinding(
+        "queue-missing",
+        "the task queue of the function aggregate does not exist, so busy counters are not published",
+        `${DEPLOY}; a queue that was deleted can be created again after 7 days, or in another LOCATION at once`,
+      ),
+    ];
+  }
+  if (found.state !== "RUNNING") {
+    return [
+      errorFinding(
+        "queue-stopped",
+        `the task queue ${found.name} is ${found.state}, so busy counters are not published`,
+        `run \`gcloud tasks queues resume ${found.name}\``,
+      ),
+    ];
+  }
+  const lower = (["maxDispatchesPerSecond", "maxConcurrentDispatches", "maxAttempts"] as const).filter((limit) => {
+    const value = found[limit];
+    // A negative number of attempts means that there is no limit.
+    return value !== null && value >= 0 && value < DECLARED[limit];
+  });
+  if (lower.length === 0) return [];
+  return [
+    warningFinding(
+      "queue-limits",
+      `the task queue has ${listed(lower.map((limit) => `${limit} ${found[limit]} instead of ${DECLARED[limit]}`))}: totals are later under load`,
+      `${DEPLOY}, which sets what the functions declare`,
+    ),
+  ];
+}
+
+/** Wanted on the account itself. */
+const ACT_AS = "roles/iam.serviceAccountUser";
+
+/** What the account needs (docs/configuration.md), and wider roles that include it. */
+const NEEDED: readonly (readonly [role: string, purpose: string, ...wider: string[]])[] = [
+  ["roles/datastore.user", "read shards and write totals", "roles/datastore.owner", "roles/firebase.admin"],
+  ["roles/cloudtasks.enqueuer", "schedule measurements", "roles/cloudtasks.admin"],
+  [ACT_AS, "enqueue tasks that call in its name", "roles/iam.serviceAccountAdmin"],
+  ["roles/eventarc.eventReceiver", "receive the events of Firestore", "roles/eventarc.admin"],
+  ["roles/run.invoker", "be called by Eventarc and Cloud Tasks", "roles/run.admin"],
+];
+
+/** Basic roles, which include all of them. */
+const BASIC = ["roles/owner", "roles/editor"];
+
+export function checkGrants({ grants, target }: ProjectFacts): Finding[] {
+  const found = seen(grants);
+  if (!found) return [];
+  const { account, roles } = found;
+  return NEEDED.filter(([role, , ...wider]) => ![role, ...wider, ...BASIC].some((one) => roles.includes(one))).map(
+    ([role, purpose]) =>
+      warningFinding(
+        "role-missing",
+        `${account}, which the functions run as, lacks ${role} to ${purpose}, unless a folder, a group or a role of your own grants it`,
+        `grant it: \`gcloud ${role === ACT_AS ? `iam service-accounts add-iam-policy-binding ${account}` : `projects add-iam-policy-binding ${target.project}`} --member serviceAccount:${account} --role ${role}\``,
+      ),
+  );
+}
+
+export function checkSweep({ sweepJob, functions, target }: ProjectFacts): Finding[] {
+  const job = seen(sweepJob);
+  if (job === undefined) return [];
+  if (job === null) {
+    // Without the function, that is told.
+    const isDeployed = deploymentsFor(seen(functions) ?? [], target).some((one) => one.functions.has("sweep"));
+    if (!isDeployed) return [];
+    return [
+      errorFinding(
+        "sweep-missing",
+        "no job of Cloud Scheduler runs the sweep, so lost measurements are never repeated, and nothing is reconciled",
+        DEPLOY,
+      ),
+    ];
+  }
+  if (job.state !== "ENABLED") {
+    return [
+      errorFinding(
+        "sweep-stopped",
+        `the job ${job.name} is ${job.state}, so lost measurements are never repeated, and nothing is reconciled`,
+        `run \`gcloud scheduler jobs resume ${job.name}\``,
+      ),
+    ];
+  }
+  if (!job.lastStatus) return [];
+  return [
+    warningFinding(
+      "sweep-failing",
+      `the last run of the job ${job.name} failed with status ${job.lastStatus}`,
+      "look at the log of the function sweep",
+    ),
+  ];
+}
