@@ -13,8 +13,8 @@ export type Resource = any;
 /** By host and path: `firestore.googleapis.com/v1/projects/…`. */
 export type Resources = Record<string, Resource>;
 
-export const REGION = "us-central1";
-export const ACCOUNT = "123-compute@developer.gserviceaccount.com";
+const REGION = "us-central1";
+const ACCOUNT = "123-compute@developer.gserviceaccount.com";
 
 const RULES = "firebaserules.googleapis.com/v1";
 const FIRESTORE = "firestore.googleapis.com/v1";
@@ -133,6 +133,7 @@ const PARAMETERS = {
   PRECISION: "0.001",
   COUNTED_COLLECTION: "_none",
   MIRRORS: "",
+  BRIDGE: "",
   HISTORY_DAYS: "30",
   SERVICE_ACCOUNT: "",
   MAX_INSTANCES: "0",
@@ -145,6 +146,7 @@ const TRIGGERS = {
   wakebase: ["updated", "counters/{counterId}/shards/base"],
   created: ["created", "_none/{document}"],
   deleted: ["deleted", "_none/{document}"],
+  bridge: ["written", "{document=**}/_counter_shards_/{shardId}"],
   aggregate: undefined,
   sweep: undefined,
 } as const;

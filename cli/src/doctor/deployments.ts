@@ -7,7 +7,16 @@ import type { DatabaseTarget } from "../databaseTarget.ts";
 import type { DeployedFunction } from "./facts.ts";
 
 /** The functions of a deployment, without the prefix. A test compares them with `functions/src/triggers.ts`. */
-export const FUNCTIONS = ["wake", "wakezero", "wakebase", "created", "deleted", "aggregate", "sweep"] as const;
+export const FUNCTIONS = [
+  "wake",
+  "wakezero",
+  "wakebase",
+  "created",
+  "deleted",
+  "bridge",
+  "aggregate",
+  "sweep",
+] as const;
 export type FunctionName = (typeof FUNCTIONS)[number];
 
 export interface Deployment {

@@ -51,8 +51,11 @@ function twice(one: Deployment, other: Deployment): Finding {
 
 type Check = (deployment: Deployment, facts: ProjectFacts) => Finding[];
 
-const isComplete: Check = ({ prefix, functions }) => {
-  const missing = FUNCTIONS.filter((name) => !functions.has(name));
+const isComplete: Check = (deployment) => {
+  const { prefix, functions } = deployment;
+  // Without BRIDGE it has nothing to do.
+  const isNeeded = (name: FunctionName) => name !== "bridge" || Boolean(variablesOf(deployment)?.BRIDGE);
+  const missing = FUNCTIONS.filter((name) => !functions.has(name) && isNeeded(name));
   if (missing.length === 0) return [];
   return [
     errorFinding(
@@ -70,6 +73,7 @@ const EFFECTS: Readonly<Record<FunctionName, string>> = {
   wakebase: "resets and increments of servers are published late",
   created: "created documents of the counted collection are not counted",
   deleted: "deleted documents of the counted collection are still counted",
+  bridge: "increments of old apps are not counted",
   aggregate: "totals of busy counters stop",
   sweep: "a measurement that was lost is never repeated, and nothing is reconciled",
 };
@@ -109,10 +113,12 @@ const PATTERNS: Partial<Record<FunctionName, RegExp>> = {
 const triggersMatch: Check = (deployment) => {
   const { functions, collection, database } = deployment;
   const counted = variablesOf(deployment)?.COUNTED_COLLECTION;
-  const isRight = (name: FunctionName, document: string) =>
-    PATTERNS[name]
-      ? document.startsWith(`${collection}/`) && PATTERNS[name].test(document.slice(collection.length))
-      : counted === undefined || document === `${counted}/{document}`;
+  const isRight = (name: FunctionName, document: string) => {
+    if (name === "bridge") return true;
+    const pattern = PATTERNS[name];
+    if (pattern) return document.startsWith(`${collection}/`) && pattern.test(document.slice(collection.length));
+    return counted === undefined || document === `${counted}/{document}`;
+  };
   const wrong = [...functions].filter(
     ([name, { trigger }]) =>
       trigger?.document && (!isRight(name, trigger.document) || (trigger.database ?? database) !== database),

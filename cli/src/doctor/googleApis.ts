@@ -10,7 +10,7 @@ export function standIn(): string | undefined {
   return process.env.TALLY_GOOGLE_APIS || undefined;
 }
 
-export class ApiError extends Error {
+class ApiError extends Error {
   readonly status: number;
 
   constructor(status: number, message: string) {

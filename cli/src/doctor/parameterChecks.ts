@@ -1,4 +1,5 @@
 /** Whether the parameters of the functions are valid, the same in all of them, and do not contradict each other. */
+import { groupOf } from "../../../core/src/index.ts";
 import { type Config, parseConfig } from "../../../functions/src/decisions.ts";
 import { toCommandError } from "../commandError.ts";
 import { type Deployment, deploymentsFor, variablesOf } from "./deployments.ts";
@@ -19,6 +20,7 @@ export const DEFAULTS: Readonly<Record<string, string>> = {
   PRECISION: "0.001",
   COUNTED_COLLECTION: "_none",
   MIRRORS: "",
+  BRIDGE: "",
   HISTORY_DAYS: "30",
 };
 
@@ -82,18 +84,23 @@ function contradictions(config: Config, isEmulated: boolean): Finding[] {
   }
   const name = counted?.at(-1);
   const countsMany = counted?.some((segment) => segment.startsWith("{")) ?? false;
-  const unused = mirrors.find(
-    ({ counters, document }) =>
-      counters === name && document.some((segment) => segment.includes("{key}")) !== countsMany,
-  );
+  const ofCounted = mirrors.filter(({ counters }) => groupOf(`${counters}:`) === name);
+  const unused = ofCounted.find(({ counters }) => counters.includes(":") !== countsMany);
   if (unused) {
     findings.push(
       warningFinding(
         "mirror-unused",
-        countsMany
-          ? `MIRRORS names the one counter ${name}, but COUNTED_COLLECTION makes counters ${name}:key, so nothing is mirrored`
-          : `MIRRORS names counters ${name}:key, but COUNTED_COLLECTION makes the one counter ${name}, so nothing is mirrored`,
+        `MIRRORS names ${unused.counters}, but COUNTED_COLLECTION makes ${countsMany ? `counters ${name}:key` : `the one counter ${name}`}, so nothing is mirrored`,
         `${countsMany ? "put {key} into" : "take {key} out of"} the path of the mirror of ${name}, ${DEPLOY}`,
+      ),
+    );
+  }
+  if (ofCounted.some(({ isBridged }) => isBridged)) {
+    findings.push(
+      errorFinding(
+        "bridge-counted",
+        `BRIDGE takes increments of old apps into ${name}, whose total COUNTED_COLLECTION counts: they change nothing`,
+        `leave one of the two out, ${DEPLOY}`,
       ),
     );
   }

@@ -1,0 +1,95 @@
+/** The checks of the database, its indexes and TTL policies, the query plan and App Check. */
+import { expect, test } from "vitest";
+import { healthyFacts } from "../../testing/healthyFacts.ts";
+import { findingsOf } from "./checks.ts";
+import type { CompositeIndex, FieldConfig, ProjectFacts, QueryPlan } from "./facts.ts";
+
+const found = (changes: Partial<ProjectFacts>) =>
+  findingsOf(healthyFacts(changes)).map(({ id, severity }) => `${severity} ${id}`);
+const healthy = healthyFacts() as unknown as {
+  indexes: { value: CompositeIndex[] };
+  fields: { value: FieldConfig[] };
+  plan: { value: QueryPlan };
+};
+const indexes = (edit: (index: CompositeIndex) => Partial<CompositeIndex> | null) => ({
+  indexes: { value: healthy.indexes.value.flatMap((index) => (edit(index) ? [{ ...index, ...edit(index) }] : [])) },
+});
+const fields = (edit: (field: FieldConfig) => Partial<FieldConfig>) => ({
+  fields: { value: healthy.fields.value.map((field) => ({ ...field, ...edit(field) })) },
+});
+const used = (indexes: string[], reads: number) => ({
+  plan: { value: { ...healthy.plan.value, used: { indexes, reads } } },
+});
+
+test.each<[string, string[], Partial<ProjectFacts>]>([
+  ["a right database", [], {}],
+  ["no database", ["error database-missing"], { database: { value: null } }],
+  ["Datastore mode", ["error database-mode"], { database: { value: { locationId: "eur3", type: "DATASTORE_MODE" } } }],
+  ["App Check off", ["warning app-check"], { appCheck: { value: "OFF" } }],
+  [
+    "no index of shards",
+    ["error index-missing"],
+    indexes(({ collectionGroup }) => (collectionGroup === "shards" ? null : {})),
+  ],
+  [
+    "no index of totals",
+    ["warning index-missing"],
+    indexes(({ fields }) => (fields[1]?.fieldPath === "total" ? null : {})),
+  ],
+  [
+    "an index in another order",
+    ["error index-missing"],
+    indexes(({ collectionGroup, fields }) => (collectionGroup === "shards" ? { fields: fields.toReversed() } : {})),
+  ],
+  ["indexes that are built", Array(3).fill("warning index-building"), indexes(() => ({ state: "CREATING" }))],
+  [
+    "a broken index",
+    ["error index-broken"],
+    indexes(({ collectionGroup }) => ({ state: collectionGroup === "shards" ? "NEEDS_REPAIR" : "READY" })),
+  ],
+  ["no exemptions", ["warning fields-indexed"], fields(() => ({ indexes: null }))],
+  [
+    "one exemption less",
+    ["warning fields-indexed"],
+    fields(({ fieldPath }) => (fieldPath === "marks" ? { indexes: 3 } : {})),
+  ],
+  ["no TTL policies", ["warning ttl", "warning ttl"], fields(() => ({ ttl: null }))],
+  ["a TTL policy that is applied", [], fields(({ ttl }) => ({ ttl: ttl && "CREATING" }))],
+  [
+    "a broken TTL policy",
+    ["warning ttl"],
+    fields(({ ttl, collectionGroup }) => ({ ttl: collectionGroup === "history" && ttl ? "NEEDS_REPAIR" : ttl })),
+  ],
+  ["a plan with another index", ["warning plan"], used(["(count ASC, __name__ ASC)"], 3)],
+  ["a plan with too many reads", ["warning plan"], used(["(shard ASC, count ASC, writes ASC, __name__ ASC)"], 2_500)],
+  [
+    "a query without its index",
+    ["error index-missing"],
+    { indexes: { unseen: "" }, plan: { value: { ...healthy.plan.value, used: null } } },
+  ],
+])("%s: %j", (_, wanted, changes) => {
+  expect(found(changes)).toEqual(wanted);
+});
+
+test("the indexes of another collection are its own", () => {
+  const target = { ...healthyFacts().target, collection: "tallies" };
+  const ids = findingsOf(healthyFacts({ target, rules: { unseen: "" }, functions: { unseen: "" } })).map(
+    ({ id }) => id,
+  );
+  expect(ids).toEqual(["index-missing", "index-missing", "fields-indexed"]);
+});
+
+test("errors come before warnings", () => {
+  const severities = found({ database: { value: null }, appCheck: { value: "OFF" }, queue: { value: null } });
+  expect(severities).toEqual(["error database-missing", "error queue-missing", "warning app-check"]);
+});
+
+test("nothing is found where nothing could be seen", () => {
+  const unseen = Object.fromEntries(
+    Object.entries(healthyFacts()).map(([name, fact]) => [
+      name,
+      name === "target" || name === "reads" ? fact : { unseen: "" },
+    ]),
+  ) as unknown as ProjectFacts;
+  expect(findingsOf(unseen)).toEqual([]);
+});

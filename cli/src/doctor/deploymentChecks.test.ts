@@ -1,0 +1,119 @@
+/** The checks of functions, parameters, queue, roles and schedule. */
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { params } from "../../../functions/src/parameters.ts";
+import { deployed, healthyFacts, withParameters } from "../../testing/healthyFacts.ts";
+import { findingsOf } from "./checks.ts";
+import { FUNCTIONS } from "./deployments.ts";
+import type { ProjectFacts } from "./facts.ts";
+import { DEFAULTS } from "./parameterChecks.ts";
+import { DECLARED } from "./queueChecks.ts";
+
+const triggers = readFileSync("functions/src/triggers.ts", "utf8");
+
+test("the functions are those that the code exports", () => {
+  const exported = [...triggers.matchAll(/^export const (\w+)/gm)].map(([, name]) => name);
+  expect([...FUNCTIONS].toSorted()).toEqual(exported.toSorted());
+});
+
+test("the parameters and their defaults are those that the code defines", () => {
+  const defined = Object.values(params).map(({ name, options }) => [name, String(options.default)]);
+  const { SERVICE_ACCOUNT: _, MAX_INSTANCES: __, ...others } = Object.fromEntries(defined);
+  expect(DEFAULTS).toEqual(others);
+});
+
+test("the limits of the queue are those that the code declares", () => {
+  for (const [limit, value] of Object.entries(DECLARED)) expect(triggers).toContain(`${limit}: ${value}`);
+});
+
+const ids = (changes: Partial<ProjectFacts>) => findingsOf(healthyFacts(changes)).map(({ id }) => id);
+const functions = (...args: Parameters<typeof deployed>) => ({ functions: { value: deployed(...args) } });
+const queue = (changes: object) => ({
+  queue: { value: { ...(healthyFacts().queue as { value: object }).value, ...changes } as never },
+});
+const trigger = { database: "(default)", document: "counters/{counterId}/shards/0", region: "eur3", retries: true };
+const extension = deployed().map((one) => ({ ...one, name: one.name.replace("tally-", "ext-tally-") }));
+
+test.each<[string, string[], Partial<ProjectFacts>]>([
+  ["a right deployment", [], {}],
+  ["an extension", [], { functions: { value: extension } }],
+  [
+    "a codebase with a prefix",
+    [],
+    { functions: { value: deployed().map((one) => ({ ...one, name: `eu-${one.name}` })) } },
+  ],
+  ["no function", ["functions-missing"], { functions: { value: [] } }],
+  ["another app's sweep", ["functions-missing"], { functions: { value: deployed().slice(-1) } }],
+  ["functions of another database", ["functions-elsewhere"], functions({ trigger: { ...trigger, database: "eu" } })],
+  ["two deployments", ["functions-twice"], { functions: { value: [...deployed(), ...extension] } }],
+  ["no sweep", ["functions-incomplete"], { functions: { value: deployed().slice(0, -1) } }],
+  ["a failed function", ["function-state"], functions({ state: "FAILED" }, "wake")],
+  ["no retries", ["function-retry"], functions({ trigger: { ...trigger, retries: false } }, "wakezero")],
+  [
+    "another document",
+    ["function-trigger"],
+    functions({ trigger: { ...trigger, document: "counters/{a}/shards/1" } }, "wakezero"),
+  ],
+  ["events of another region", ["trigger-region"], functions({ trigger: { ...trigger, region: "nam5" } }, "wakezero")],
+  ["an unsupported runtime", ["runtime"], functions({ runtime: "nodejs20" }, "wake")],
+  ["another LOCATION", ["region-queue"], withParameters({ LOCATION: "us-central1" })],
+  ["a function elsewhere", ["region-split"], functions({ region: "us-central1" }, "wakezero")],
+  [
+    "a far database",
+    ["region-far"],
+    {
+      database: { value: { locationId: "europe-west3", type: "FIRESTORE_NATIVE" } },
+      functions: {
+        value: deployed().map((one) => ({ ...one, trigger: one.trigger && { ...one.trigger, region: null } })),
+      },
+    },
+  ],
+  ["an invalid parameter", ["parameters-invalid"], withParameters({ MIN_INTERVAL_SECONDS: "20" })],
+  [
+    "a field with two writers",
+    ["parameters-invalid"],
+    withParameters({ MIRRORS: "a=p/{key}.n", BRIDGE: "b=p/{key}.n" }),
+  ],
+  [
+    "parameters of some functions",
+    ["parameters-differ"],
+    functions({ variables: { ...DEFAULTS, LOCATION: "europe-west1", PRECISION: "0.1" } }, "sweep"),
+  ],
+  ["a fixed number of shards", ["shards-fixed"], withParameters({ MAX_SHARDS: "1" })],
+  ["many shards from the start", ["shards-minimum"], withParameters({ MIN_SHARDS: "3" })],
+  ["a stopped queue", ["queue-stopped"], queue({ state: "DISABLED" })],
+  ["a slow queue", ["queue-limits"], queue({ maxConcurrentDispatches: 10 })],
+  ["a queue that gives up", ["queue-limits"], queue({ maxAttempts: 3 })],
+  ["a queue that never gives up", [], queue({ maxAttempts: -1 })],
+  ["no queue", ["queue-missing"], { queue: { value: null } }],
+  ["no schedule", ["sweep-missing"], { sweepJob: { value: null } }],
+  ["a paused schedule", ["sweep-stopped"], { sweepJob: { value: { name: "job", state: "PAUSED", lastStatus: 0 } } }],
+  ["a schedule that never ran", [], { sweepJob: { value: { name: "job", state: "ENABLED", lastStatus: null } } }],
+  ["a failing sweep", ["sweep-failing"], { sweepJob: { value: { name: "job", state: "ENABLED", lastStatus: 4 } } }],
+  ["an account without roles", Array(5).fill("role-missing"), { grants: { value: { account: "a@b", roles: [] } } }],
+])("%s: %j", (_, found, changes) => {
+  expect(ids(changes)).toEqual(found);
+});
+
+const counting = (path: string, values: object) => {
+  const variables = { ...DEFAULTS, LOCATION: "europe-west1", COUNTED_COLLECTION: path, ...values };
+  return deployed({ variables }).map((one) =>
+    /-(created|deleted)$/.test(one.name) && one.trigger
+      ? { ...one, trigger: { ...one.trigger, document: `${path}/{document}` } }
+      : one,
+  );
+};
+
+test.each([
+  ["posts", { MIRRORS: "posts=site/home.posts" }, []],
+  ["posts", { MIRRORS: "posts=sites/{key}.posts" }, ["mirror-unused"]],
+  ["posts/{post}/comments", { MIRRORS: "comments=posts/{key}.comments" }, []],
+  ["posts/{post}/comments", { MIRRORS: "comments=site/home.comments" }, ["mirror-unused"]],
+  ["posts/{post}/comments", { BRIDGE: "comments=posts/{key}.comments" }, ["bridge-counted"]],
+])("COUNTED_COLLECTION %s with %j: %j", (path, values, found) => {
+  expect(ids({ functions: { value: counting(path, values) } })).toEqual(found);
+});
+
+test("functions whose parameters could not be seen are not taken for wrong", () => {
+  expect(ids(functions({ variables: null }))).toEqual([]);
+});

@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { healthyFacts, OWN_RULES } from "../../testing/healthyFacts.ts";
+import { checkRules, POLICY } from "./rulesChecks.ts";
+
+const ids = (source: string | null, collection = "counters") => {
+  const target = { ...healthyFacts().target, collection };
+  const rules = { value: source === null ? null : { source } };
+  return checkRules(healthyFacts({ target, rules })).map(({ id }) => id);
+};
+const beside = (match: string) => OWN_RULES.replace("    match /counters/", `    ${match}\n    match /counters/`);
+
+test("the policy is what stands at the top of the rules", () => {
+  const [top = ""] = OWN_RULES.split("// ── Counters ──");
+  expect([...top.matchAll(/function (\w+)/g)].map(([, name]) => name)).toEqual(POLICY);
+});
+
+test("rules of this version are right, also in another order, for another collection and with an edited policy", () => {
+  expect(ids(OWN_RULES)).toEqual([]);
+  expect(ids(OWN_RULES.replaceAll("/counters/", "/tallies/"), "tallies")).toEqual([]);
+  expect(ids(OWN_RULES.replace("return by == 1;", "return by is int && by >= 1 && by <= 5;"))).toEqual([]);
+  const [, groupOf = ""] = /( {4}function groupOf[^}]*\}\n)/.exec(OWN_RULES) ?? [];
+  expect(ids(OWN_RULES.replace(groupOf, "").replace("    // ── Policy", `${groupOf}    // ── Policy`))).toEqual([]);
+});
+
+test("rules that were never released, those of another collection, and missing policy are errors", () => {
+  expect(ids(null)).toEqual(["rules-not-released"]);
+  expect(ids(OWN_RULES, "tallies")).toEqual(["rules-without-counters"]);
+  expect(ids(OWN_RULES.replace(/function mayRead\([^}]*\}/, ""))).toEqual(["rules-policy"]);
+});
+
+test.each([
+  "return shard.matches('^(0|[1-9][0-9]{0,3})$');",
+  "&& isCount(after.count, before.get('count', 0))",
+  "allow create: if isKeyed(counter) && isOwn(key) && isEntry(counter);",
+])("without %s they are outdated", (part) => {
+  expect(OWN_RULES).toContain(part);
+  expect(ids(OWN_RULES.replace(part, ""))).toEqual(["rules-outdated"]);
+});
+
+test.each([
+  ["match /{document=**} { allow read, write; }", ["rules-open"]],
+  ["match /{document=**} { allow write: if true; }", ["rules-open"]],
+  ["match /{document=**} { allow update: if request.auth != null; }", ["rules-open"]],
+  ["match /{document=**} { allow write: if request.time < timestamp.date(2027, 1, 1); }", ["rules-open"]],
+  [
+    "match /{document=**} { allow write: if isSignedIn(); } function isSignedIn() { return request.auth != null; }",
+    ["rules-open"],
+  ],
+  ["match /{any}/{document=**} { allow create: if true; }", ["rules-open"]],
+  ["match /counters/{counter}/{below=**} { allow delete: if true; }", ["rules-open"]],
+  ["match /{document=**} { allow write: if isOperator(); }", ["rules-overlap"]],
+  ["match /{document=**} { allow read: if true; }", ["rules-read-open"]],
+  ["match /{document=**} { allow read, write: if false; }", []],
+  ["match /posts/{document=**} { allow write: if true; }", []],
+  ["match /counter/{id} { allow write: if true; }", []],
+] as const)("beside %s: %j", (match, found) => {
+  expect(ids(beside(match))).toEqual(found);
+});
+
+test("a statement that is added to a match of Tally's is told", () => {
+  const more = OWN_RULES.replace("allow get: if isOwn(key);", "allow get: if isOwn(key); allow list: if true;");
+  expect(ids(more)).toEqual(["rules-allow-more"]);
+});

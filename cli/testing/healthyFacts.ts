@@ -1,0 +1,101 @@
+/** The facts of a project in which everything is right, for the tests of the checks: each test spoils one. */
+import { readFileSync } from "node:fs";
+import type { CounterSample, SampledCounter } from "../src/doctor/counterFacts.ts";
+import { FUNCTIONS } from "../src/doctor/deployments.ts";
+import type { DeployedFunction, ProjectFacts } from "../src/doctor/facts.ts";
+import { DEFAULTS } from "../src/doctor/parameterChecks.ts";
+
+export const NOW = 1_700_000_000_000;
+
+export const OWN_RULES = readFileSync("firestore.rules", "utf8");
+const { indexes, fieldOverrides } = JSON.parse(readFileSync("firestore.indexes.json", "utf8"));
+
+const DOCUMENTS: Partial<Record<(typeof FUNCTIONS)[number], string>> = {
+  wake: "counters/{counterId}/shards/{shardId}",
+  wakezero: "counters/{counterId}/shards/0",
+  wakebase: "counters/{counterId}/shards/base",
+  created: "_none/{document}",
+  deleted: "_none/{document}",
+  bridge: "{document=**}/_counter_shards_/{shardId}",
+};
+
+/** The functions of a deployment, with some fields of all or one replaced. */
+export function deployed(changes: Partial<DeployedFunction> = {}, only?: string): DeployedFunction[] {
+  return FUNCTIONS.map((name) => ({
+    name: `tally-${name}`,
+    region: "europe-west1",
+    state: "ACTIVE",
+    runtime: "nodejs24",
+    variables: { ...DEFAULTS, LOCATION: "europe-west1" },
+    serviceAccount: "tally@demo.iam.gserviceaccount.com",
+    trigger: DOCUMENTS[name]
+      ? { database: "(default)", document: DOCUMENTS[name], region: "eur3", retries: true }
+      : null,
+    ...(only === undefined || only === name ? changes : {}),
+  }));
+}
+
+/** The same with other parameters. */
+export function withParameters(values: Readonly<Record<string, string>>): Pick<ProjectFacts, "functions"> {
+  return { functions: { value: deployed({ variables: { ...DEFAULTS, LOCATION: "europe-west1", ...values } }) } };
+}
+
+/** A published counter with one shard, with some fields replaced. */
+export function sampled(changes: Partial<SampledCounter> = {}): SampledCounter {
+  return {
+    id: "likes:post42",
+    published: { total: 3, asOf: NOW - 90_000, nextPollAt: null, countedCollection: null, malformedShards: [] },
+    hasSource: false,
+    sum: 3,
+    documents: 1,
+    indexed: 1,
+    shards: [{ id: "0", fields: { shard: "0", count: 3, writes: 3 }, updatedAt: NOW - 95_000 }],
+    drift: null,
+    ...changes,
+  };
+}
+
+/** A sample of some counters. */
+export function sampleOf(counters: readonly SampledCounter[], changes: Partial<CounterSample> = {}) {
+  return { counters: { value: { counters, isComplete: true, overdue: [], now: NOW, ...changes } } };
+}
+
+export function healthyFacts(changes: Partial<ProjectFacts> = {}): ProjectFacts {
+  return {
+    target: { project: "demo", database: "(default)", collection: "counters", emulator: null },
+    ownRules: { value: OWN_RULES },
+    rules: { value: { source: OWN_RULES } },
+    database: { value: { locationId: "eur3", type: "FIRESTORE_NATIVE" } },
+    indexes: { value: indexes.map((index: object) => ({ ...index, state: "READY" })) },
+    fields: {
+      value: fieldOverrides.map(({ ttl, ...field }: { ttl?: boolean }) => ({
+        ...field,
+        indexes: 0,
+        ttl: ttl ? "ACTIVE" : null,
+      })),
+    },
+    functions: { value: deployed() },
+    queue: {
+      value: {
+        name: "projects/demo/locations/europe-west1/queues/tally-aggregate",
+        state: "RUNNING",
+        maxDispatchesPerSecond: 500,
+        maxConcurrentDispatches: 500,
+        maxAttempts: 100,
+      },
+    },
+    grants: { value: { account: "tally@demo.iam.gserviceaccount.com", roles: ["roles/editor"] } },
+    sweepJob: { value: { name: "projects/demo/…/tally-sweep", state: "ENABLED", lastStatus: 0 } },
+    appCheck: { value: "ENFORCED" },
+    plan: {
+      value: {
+        counter: "views:home",
+        documents: 2_500,
+        used: { indexes: ["(shard ASC, count ASC, writes ASC, __name__ ASC)"], reads: 3 },
+      },
+    },
+    ...sampleOf([sampled()]),
+    reads: 10,
+    ...changes,
+  };
+}
