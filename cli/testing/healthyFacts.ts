@@ -64,6 +64,7 @@ export function healthyFacts(changes: Partial<ProjectFacts> = {}): ProjectFacts 
   return {
     target: { project: "demo", database: "(default)", collection: "counters", emulator: null },
     ownRules: { value: OWN_RULES },
+    ownIndexes: { value: { indexes, fieldOverrides } },
     rules: { value: { source: OWN_RULES } },
     database: { value: { locationId: "eur3", type: "FIRESTORE_NATIVE" } },
     indexes: { value: indexes.map((index: object) => ({ ...index, state: "READY" })) },

@@ -57,7 +57,7 @@ function readFacts(firestore: Firestore = db): Promise<ProjectFacts> {
     yes: false,
     ref: (id: string) => counter(firestore as never, id),
   };
-  return readProject(context, { sample: 20, readOwnRules: () => readFileSync("firestore.rules", "utf8") });
+  return readProject(context, { sample: 20, readOwn: (file) => readFileSync(file, "utf8") });
 }
 
 const examine = async (firestore?: Firestore) => findingsOf(await readFacts(firestore));

@@ -19,7 +19,7 @@ interface DoctorOptions {
 
 /** Sets the exit code if there are errors; with `--strict` also for warnings and for what could not be seen. */
 export async function doctor(context: CommandContext, { sample, strict = false }: DoctorOptions): Promise<void> {
-  const facts = await readProject(context, { sample, readOwnRules });
+  const facts = await readProject(context, { sample, readOwn });
   const findings = findingsOf(facts);
   const unseen = unseenOf(facts);
   const errors = findings.filter(({ severity }) => severity === "error").length;
@@ -44,6 +44,6 @@ export async function doctor(context: CommandContext, { sample, strict = false }
 }
 
 /** They are part of the package, beside the folder of the built command line. */
-function readOwnRules(): string {
-  return readText(fileURLToPath(new URL("../firestore.rules", import.meta.url)));
+function readOwn(file: string): string {
+  return readText(fileURLToPath(new URL(`../${file}`, import.meta.url)));
 }

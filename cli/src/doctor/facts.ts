@@ -13,6 +13,8 @@ export interface ProjectFacts {
   readonly target: DatabaseTarget;
   /** The rules of this version (`firestore.rules` of the package). */
   readonly ownRules: Fact<string>;
+  /** The indexes of this version (`firestore.indexes.json` of the package). */
+  readonly ownIndexes: Fact<OwnIndexes>;
   readonly rules: Fact<DeployedRules | null>;
   readonly database: Fact<Database | null>;
   readonly indexes: Fact<readonly CompositeIndex[]>;
@@ -26,6 +28,16 @@ export interface ProjectFacts {
   readonly counters: Fact<CounterSample>;
   /** What reading them has cost. */
   readonly reads: number;
+}
+
+/** What the Firebase CLI deploys (https://firebase.google.com/docs/reference/firestore/indexes). */
+export interface OwnIndexes {
+  readonly indexes: readonly Omit<CompositeIndex, "state">[];
+  readonly fieldOverrides: readonly {
+    readonly collectionGroup: string;
+    readonly fieldPath: string;
+    readonly ttl?: boolean;
+  }[];
 }
 
 /** The security rules in force; `null`: none were ever released for this database. */

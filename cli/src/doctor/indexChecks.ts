@@ -4,7 +4,6 @@
  */
 
 import { DEFAULT_COLLECTION, SHARDS } from "../../../core/src/index.ts";
-import own from "../../../firestore.indexes.json" with { type: "json" };
 import { type CompositeIndex, type ProjectFacts, seen } from "./facts.ts";
 import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
 
@@ -14,9 +13,9 @@ const DEPLOY = "run `firebase deploy --only firestore:indexes` with the entries 
 const nameOf = (index: Pick<CompositeIndex, "collectionGroup" | "fields">) =>
   `${index.collectionGroup} (${index.fields.map(({ fieldPath }) => fieldPath).join(", ")})`;
 
-export function checkIndexes({ indexes, target }: ProjectFacts): Finding[] {
-  const deployed = seen(indexes);
-  if (!deployed) return [];
+export function checkIndexes({ indexes, ownIndexes, target }: ProjectFacts): Finding[] {
+  const [deployed, own] = [seen(indexes), seen(ownIndexes)];
+  if (!deployed || !own) return [];
   return own.indexes.flatMap((one) => {
     const wanted = { ...one, collectionGroup: renamed(one.collectionGroup, target.collection) };
     const state = deployed.find((index) => isSame(index, wanted))?.state;
@@ -49,9 +48,9 @@ export function checkIndexes({ indexes, target }: ProjectFacts): Finding[] {
   });
 }
 
-export function checkExemptions({ fields, target }: ProjectFacts): Finding[] {
-  const deployed = seen(fields);
-  if (!deployed) return [];
+export function checkExemptions({ fields, ownIndexes, target }: ProjectFacts): Finding[] {
+  const [deployed, own] = [seen(fields), seen(ownIndexes)];
+  if (!deployed || !own) return [];
   const indexed = own.fieldOverrides
     .map((field) => ({ ...field, collectionGroup: renamed(field.collectionGroup, target.collection) }))
     .filter((wanted) => !deployed.some((field) => isSameField(field, wanted) && field.indexes === 0))
@@ -66,9 +65,9 @@ export function checkExemptions({ fields, target }: ProjectFacts): Finding[] {
   ];
 }
 
-export function checkTtl(facts: ProjectFacts): Finding[] {
-  const deployed = seen(facts.fields);
-  if (!deployed) return [];
+export function checkTtl({ fields, ownIndexes }: ProjectFacts): Finding[] {
+  const [deployed, own] = [seen(fields), seen(ownIndexes)];
+  if (!deployed || !own) return [];
   return own.fieldOverrides
     .filter(({ ttl }) => ttl)
     .flatMap((wanted) => {

@@ -23,7 +23,7 @@ import {
 } from "./facts.ts";
 import { type GoogleApis, type Policy, reasonOf } from "./googleApis.ts";
 
-export type DeployedFacts = Omit<ProjectFacts, "target" | "ownRules" | "plan" | "counters" | "reads">;
+export type DeployedFacts = Omit<ProjectFacts, "target" | "ownRules" | "ownIndexes" | "plan" | "counters" | "reads">;
 
 const RULES = "firebaserules.googleapis.com";
 const FIRESTORE = "firestore.googleapis.com";
