@@ -45,7 +45,7 @@ export default defineConfig({
             "test/simulation/*.test.ts",
             "test/{faults,browser,migration}/**",
             "test/rules/fuzz.test.ts",
-            "test/packaging/compatibility.test.ts",
+            "test/packaging/{compatibility,kit,upgrade}.test.ts",
             "test/mobile/kotlin.test.ts",
             ...WITHOUT_EMULATORS,
           ],
@@ -68,7 +68,16 @@ export default defineConfig({
       // Fetches a compiler, where none is installed, and runs it several times.
       { test: { name: "mobile", include: ["test/mobile/kotlin.test.ts"], testTimeout: 600_000 } },
       { test: { name: "simulation", isolate: false, include: ["test/simulation/*.test.ts"] } },
-      // Breaks the suite, so it starts one of its own.
+      // Each of the others starts a suite of its own: it installs the kit itself, or breaks the suite.
+      {
+        test: {
+          name: "packaging",
+          include: ["test/packaging/{kit,upgrade}.test.ts"],
+          fileParallelism: false,
+          testTimeout: 240_000,
+          hookTimeout: 300_000,
+        },
+      },
       { test: { name: "faults", include: ["test/faults/*.test.ts"], testTimeout: 400_000, hookTimeout: 60_000 } },
     ],
   },

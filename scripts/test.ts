@@ -35,6 +35,7 @@ const runs: Record<string, string[]> = isDeep
         ...withoutLoad,
       ],
       "end to end, as a function kit": [...suite, "--as", "kit", ...vitest, "test/packaging/endToEnd", ...withoutLoad],
+      "the kit as it is installed, and beside the extension": ["vitest", "run", "--project", "packaging"],
       "end to end, 30 ms of latency each way": [
         ...suite,
         "--latency",

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import getPort from "get-port";
-import { installKit } from "./kit/install.ts";
+import { type InstalledKit, installKit } from "./kit/install.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -25,6 +25,7 @@ export interface Project {
   readonly folder: string;
   /** Where each emulator is to listen, `host:port` by name. */
   readonly addresses: Readonly<Record<string, string>>;
+  readonly kit?: InstalledKit | undefined;
   remove(): void;
 }
 
@@ -36,8 +37,15 @@ function freePort(): Promise<number> {
   return getPort({ port: Array.from({ length: 20 }, () => randomInt(20_000, 32_768)) });
 }
 
-/** @param params  parameters of the functions that differ from their defaults, by name */
-export async function createProject(packaging: Packaging, params: Record<string, string>): Promise<Project> {
+/**
+ * @param params    parameters of the functions that differ from their defaults, by name
+ * @param exported  those of an extension, from which the kit is migrated
+ */
+export async function createProject(
+  packaging: Packaging,
+  params: Record<string, string>,
+  exported?: Record<string, string>,
+): Promise<Project> {
   const folder = mkdtempSync(join(tmpdir(), "tally-emulators-"));
   const config = JSON.parse(readFileSync(join(repository, "firebase.json"), "utf8"));
   const addresses: Record<string, string> = {};
@@ -76,12 +84,10 @@ export async function createProject(packaging: Packaging, params: Record<string,
     write(`extensions/${EXTENSION_INSTANCE}.env`, [...locations, ...env].join(""));
   }
   save();
-  if (packaging.endsWith("kit")) {
-    const { configFolder } = await installKit(folder);
-    // It precedes the file of the answers, which has the defaults.
-    writeFileSync(join(configFolder, ".env.local"), env.join(""));
-  }
-  return { folder, addresses, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
+  const kit = packaging.endsWith("kit") ? await installKit(folder, exported) : undefined;
+  // It precedes the file of the answers.
+  if (kit) writeFileSync(join(kit.configFolder, ".env.local"), env.join(""));
+  return { folder, addresses, kit, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
 /** Adds the emulators to the page's content security policy, which names Google's servers alone. */
