@@ -4,15 +4,19 @@ import { type QuerySnapshot, Timestamp } from "firebase-admin/firestore";
 import { toMillis } from "../../functions/src/time.ts";
 import { admin } from "../../testkit/clients.ts";
 
-interface PublishedState {
+export interface PublishedState {
   readonly asOf: number;
   readonly writes: number;
   readonly total: number;
+  /** How often the counter was published until then. */
+  readonly publishes: number;
 }
 
 export interface PublishMonitor {
   /** Every violation of I1 (one total for each instant), I3 (only forward) and I4 (the interval). */
   violations(): string[];
+  /** What was seen of each counter, in order. */
+  seen(): ReadonlyMap<string, readonly PublishedState[]>;
   stop(): Promise<void>;
 }
 
@@ -29,7 +33,7 @@ export function monitorPublishes(): PublishMonitor {
     const last = new Map<string, PublishedState>();
     return (snapshot: QuerySnapshot) => {
       for (const { id, data } of snapshot.docs.map((doc) => ({ id: doc.id, data: doc.data() }))) {
-        const now = { asOf: toMillis(data.asOf), writes: data.writes, total: data.total };
+        const now = { asOf: toMillis(data.asOf), writes: data.writes, total: data.total, publishes: data.publishes };
         const before = last.get(id);
         if (before && (now.asOf < before.asOf || now.writes < before.writes)) {
           violations.push(`I3: ${id} went back from ${JSON.stringify(before)} to ${JSON.stringify(now)}`);
@@ -46,6 +50,7 @@ export function monitorPublishes(): PublishMonitor {
   const reading = readRepeatedly(observer());
   return {
     violations: () => [...violations, ...[...states].flatMap(([id, states]) => shortIntervals(id, states))],
+    seen: () => new Map([...states].map(([id, seen]) => [id, [...seen.values()].sort((a, b) => a.asOf - b.asOf)])),
     async stop() {
       isStopped = true;
       unsubscribe();

@@ -91,6 +91,7 @@ const configured: Record<string, string> = {
   COUNTED_COLLECTION: "posts/{post}/comments",
   MIRRORS: "likes=posts/{key}.likes, views=pages/{key}.stats.views",
   HISTORY_DAYS: "7",
+  BRIDGE: "visits=sites/{key}.visits",
 };
 
 /** What a user has set for its functions (https://firebase.google.com/docs/extensions/publishers/parameters#system-params). */
@@ -171,7 +172,7 @@ describe("in place of an extension", () => {
       if (!endpoint.eventTrigger) continue;
       expect(endpoint.eventTrigger.eventFilters, id).toMatchObject({ database: "shop" });
       expect(endpoint.eventTrigger.eventFilterPathPatterns?.document, id).toMatch(
-        /^(tallies\/|posts\/\{post\}\/comments\/)/,
+        /^(tallies\/|posts\/\{post\}\/comments\/|\{document=\*\*\}\/_counter_shards_\/)/,
       );
     }
   });

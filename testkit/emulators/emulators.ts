@@ -44,10 +44,12 @@ export async function startEmulators(options: EmulatorOptions): Promise<Emulator
     }
     if (eventsTo) environment = overrideEventTarget(environment, folder, eventsTo);
     const log = join(folder, "emulators.log");
+    // An extension is loaded only beside emulators of all that triggers it.
+    const isExtension = packaging.startsWith("extension");
     const only = [
       ...EMULATORS,
-      ...(eventsTo ? [] : ["pubsub"]),
-      ...(packaging.startsWith("extension") ? ["extensions"] : []),
+      ...(isExtension ? ["extensions"] : []),
+      ...(isExtension || !eventsTo ? ["pubsub"] : []),
     ];
     const firebase = await startFirebase(folder, log, environment, only, options.signal);
     return {

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { overrideWorkerAddresses, type WorkerAddresses } from "./addressOverrides.ts";
 import { type Firebase, startFirebase } from "./firebase.ts";
 import { createProject, type Packaging } from "./project.ts";
+import { emulatorEnvironment } from "./requirements.ts";
 
 export interface SeparateFunctions {
   /** `host:port` at which they take events and tasks while they run. */
@@ -30,7 +31,9 @@ export async function startSeparateFunctions(
   params: Record<string, string>,
 ): Promise<SeparateFunctions> {
   const { folder, addresses, remove } = await createProject(packaging, params);
-  const only = ["functions", ...(packaging.startsWith("extension") ? ["extensions"] : [])];
+  // An extension is loaded only beside emulators of all that triggers it. Its workers see others.
+  const only = ["functions", ...(packaging.startsWith("extension") ? ["extensions", "firestore", "pubsub"] : [])];
+  const environment = emulatorEnvironment(folder);
   const log = join(folder, "functions.log");
   let firebase: Firebase | undefined;
   return {
@@ -41,7 +44,7 @@ export async function startSeparateFunctions(
       await firebase?.kill();
     },
     async start(view) {
-      firebase = await startFirebase(folder, log, overrideWorkerAddresses(process.env, view), only);
+      firebase = await startFirebase(folder, log, overrideWorkerAddresses(environment, view), only);
     },
     async stop() {
       // A regular stop would wait a minute for requests whose workers were killed.
