@@ -12,6 +12,7 @@ import { parseEnv } from "node:util";
 import { type DatabaseTarget, readText } from "../databaseTarget.ts";
 import { type DeployedFunction, type DeployedRules, factOf } from "./facts.ts";
 import { reasonOf } from "./googleApis.ts";
+import { DEFAULTS } from "./parameterChecks.ts";
 import type { DeployedFacts } from "./readApis.ts";
 
 export async function readEmulators(target: DatabaseTarget): Promise<DeployedFacts> {
@@ -99,12 +100,14 @@ function hubAddress(project: string): string {
 
 function functionsOf({ directory, env, functionTriggers = [] }: Backend, project: string) {
   const variables = { ...variablesIn(directory, project), ...env };
+  // A kit's and a codebase's parameters may lie in another folder, which the emulator does not tell.
+  const showsParameters = Object.keys(variables).some((name) => name in DEFAULTS);
   return functionTriggers.map(({ name, region, labels, eventTrigger }) => ({
     name,
     region,
     state: "ACTIVE",
     runtime: null,
-    variables: Object.keys(variables).length > 0 ? variables : null,
+    variables: showsParameters ? variables : null,
     serviceAccount: null,
     project: /\/projects\/([^/]+)\//.exec(Object.values(labels ?? {}).join())?.[1] ?? project,
     trigger: eventTrigger?.eventFilterPathPatterns
