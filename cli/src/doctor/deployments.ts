@@ -4,7 +4,8 @@
  */
 import { DEFAULT_COLLECTION } from "../../../core/src/index.ts";
 import type { DatabaseTarget } from "../databaseTarget.ts";
-import type { DeployedFunction } from "./facts.ts";
+import type { DeployedFunction, ProjectFacts } from "./facts.ts";
+import type { Finding } from "./finding.ts";
 
 /** The functions of a deployment, without the prefix. A test compares them with `functions/src/triggers.ts`. */
 export const FUNCTIONS = [
@@ -26,6 +27,9 @@ export interface Deployment {
   readonly database: string;
   readonly collection: string;
 }
+
+/** A check of one deployment. */
+export type DeploymentCheck = (deployment: Deployment, facts: ProjectFacts) => Finding[];
 
 /** A name such as `sweep` may be another function's; with so many of the names it is Tally. */
 const ENOUGH = 3;

@@ -1,6 +1,7 @@
 /** Whether the functions are deployed for this database and collection, complete, in one piece, and near the database. */
 import {
   type Deployment,
+  type DeploymentCheck,
   deploymentsFor,
   FUNCTIONS,
   type FunctionName,
@@ -9,6 +10,7 @@ import {
 } from "./deployments.ts";
 import { type DeployedFunction, type ProjectFacts, seen } from "./facts.ts";
 import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
+import { REGION_CHECKS } from "./regionChecks.ts";
 
 const DEPLOY = "run `firebase deploy --only functions`";
 
@@ -49,9 +51,7 @@ function twice(one: Deployment, other: Deployment): Finding {
   );
 }
 
-type Check = (deployment: Deployment, facts: ProjectFacts) => Finding[];
-
-const isComplete: Check = (deployment) => {
+const isComplete: DeploymentCheck = (deployment) => {
   const { prefix, functions } = deployment;
   // Without BRIDGE it has nothing to do.
   const isNeeded = (name: FunctionName) => name !== "bridge" || Boolean(variablesOf(deployment)?.BRIDGE);
@@ -78,7 +78,7 @@ const EFFECTS: Readonly<Record<FunctionName, string>> = {
   sweep: "a measurement that was lost is never repeated, and nothing is reconciled",
 };
 
-const isActive: Check = ({ functions }) =>
+const isActive: DeploymentCheck = ({ functions }) =>
   [...functions.values()]
     .filter(({ state }) => state !== "ACTIVE")
     .map(({ name, state }) =>
@@ -91,7 +91,7 @@ const isActive: Check = ({ functions }) =>
           ),
     );
 
-const retries: Check = ({ functions }) => {
+const retries: DeploymentCheck = ({ functions }) => {
   const once = [...functions.values()].filter(({ trigger }) => trigger?.retries === false).map(({ name }) => name);
   if (once.length === 0) return [];
   return [
@@ -110,7 +110,7 @@ const PATTERNS: Partial<Record<FunctionName, RegExp>> = {
   wakebase: /^\/\{\w+\}\/shards\/base$/,
 };
 
-const triggersMatch: Check = (deployment) => {
+const triggersMatch: DeploymentCheck = (deployment) => {
   const { functions, collection, database } = deployment;
   const counted = variablesOf(deployment)?.COUNTED_COLLECTION;
   const isRight = (name: FunctionName, document: string) => {
@@ -133,70 +133,10 @@ const triggersMatch: Check = (deployment) => {
   ];
 };
 
-/** The regions beside each multi-region (https://firebase.google.com/docs/firestore/locations). */
-const BESIDE: Readonly<Record<string, readonly string[]>> = {
-  nam5: ["us-central1", "us-east1"],
-  nam7: ["us-central1", "us-east4"],
-  eur3: ["europe-west1", "europe-west4"],
-};
-
-const isNear: Check = ({ prefix, functions }, { database }) => {
-  const location = seen(database)?.locationId;
-  const region = functions.get("aggregate")?.region ?? functions.get("wake")?.region;
-  if (!location || !region) return [];
-  const near = BESIDE[location] ?? [location];
-  if (near.includes(region)) return [];
-  return [
-    warningFinding(
-      "region-far",
-      `${prefix} runs in ${region} and the database is in ${location}: each total is later by several round trips`,
-      `set LOCATION to ${listed(near).replace(" and ", " or ")} if functions run there, and deploy again`,
-    ),
-  ];
-};
-
-const eventsArrive: Check = ({ functions }, { database }) => {
-  const location = seen(database)?.locationId;
-  const wrong = [...functions.values()].filter(({ trigger }) => trigger?.region && trigger.region !== location);
-  const [first] = wrong;
-  if (!location || !first) return [];
-  return [
-    errorFinding(
-      "trigger-region",
-      `${listed(wrong.map(({ name }) => name))} ${wrong.length === 1 ? "waits" : "wait"} for events from ${first.trigger?.region}, and the database is in ${location}: no event arrives`,
-      `set DATABASE_REGION to ${location} (extension), or delete these functions, and deploy again`,
-    ),
-  ];
-};
-
-const isInOnePlace: Check = (deployment) => {
-  const { prefix, functions } = deployment;
-  const regions = [...new Set([...functions.values()].map(({ region }) => region))];
-  const location = variablesOf(deployment)?.LOCATION;
-  const aggregate = functions.get("aggregate")?.region;
-  if (location !== undefined && aggregate !== undefined && location !== aggregate) {
-    return [
-      errorFinding(
-        "region-queue",
-        `LOCATION is ${location}, and ${prefix}-aggregate with its queue is in ${aggregate}: no task is scheduled`,
-        `${DEPLOY}, and delete the functions of the old region`,
-      ),
-    ];
-  }
-  if (regions.length < 2) return [];
-  return [
-    warningFinding(
-      "region-split",
-      `the functions of ${prefix} are in ${listed(regions)}`,
-      `set one LOCATION, ${DEPLOY}, and delete the functions of the old region`,
-    ),
-  ];
-};
-
 /** The oldest runtime that the functions' dependencies support. */
 const OLDEST_NODE = 22;
 
-const isRuntimeSupported: Check = ({ prefix, functions }) => {
+const isRuntimeSupported: DeploymentCheck = ({ prefix, functions }) => {
   const old = (one: DeployedFunction) =>
     Number(/^nodejs(\d+)$/.exec(one.runtime ?? "")?.[1] ?? OLDEST_NODE) < OLDEST_NODE;
   const found = [...functions.values()].find(old);
@@ -210,13 +150,11 @@ const isRuntimeSupported: Check = ({ prefix, functions }) => {
   ];
 };
 
-const CHECKS: readonly Check[] = [
+const CHECKS: readonly DeploymentCheck[] = [
   isComplete,
   isActive,
   retries,
   triggersMatch,
-  eventsArrive,
-  isInOnePlace,
-  isNear,
+  ...REGION_CHECKS,
   isRuntimeSupported,
 ];

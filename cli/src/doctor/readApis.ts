@@ -15,20 +15,17 @@ import {
   type Fact,
   type FieldConfig,
   factOf,
-  type Grants,
-  type Job,
   type ProjectFacts,
-  type Queue,
   seen,
 } from "./facts.ts";
-import { type GoogleApis, type Policy, reasonOf } from "./googleApis.ts";
+import { type GoogleApis, reasonOf } from "./googleApis.ts";
+import { readGrants, readQueue, readSweepJob } from "./readScheduling.ts";
 
 export type DeployedFacts = Omit<ProjectFacts, "target" | "ownRules" | "ownIndexes" | "plan" | "counters" | "reads">;
 
 const RULES = "firebaserules.googleapis.com";
 const FIRESTORE = "firestore.googleapis.com";
 const FUNCTIONS = "cloudfunctions.googleapis.com";
-const TASKS = "cloudtasks.googleapis.com";
 
 export async function readApis(apis: GoogleApis, target: DatabaseTarget): Promise<DeployedFacts> {
   const read = <T>(from: () => Promise<T>) => factOf(from, reasonOf);
@@ -150,86 +147,6 @@ async function readFunctions(apis: GoogleApis, { project }: DatabaseTarget): Pro
         : null,
     };
   });
-}
-
-/** The queue has the name and the region of the function. */
-function queueOf(project: string, { prefix, functions }: Deployment): string {
-  const region = functions.get("aggregate")?.region;
-  if (!region) throw new Error("the function aggregate is not deployed");
-  return `projects/${project}/locations/${region}/queues/${prefix}-aggregate`;
-}
-
-/** https://cloud.google.com/tasks/docs/reference/rest/v2/projects.locations.queues/get */
-async function readQueue(apis: GoogleApis, { project }: DatabaseTarget, deployment: Deployment): Promise<Queue | null> {
-  interface Answer {
-    readonly state?: string;
-    readonly rateLimits?: { readonly maxDispatchesPerSecond?: number; readonly maxConcurrentDispatches?: number };
-    readonly retryConfig?: { readonly maxAttempts?: number };
-  }
-  const name = queueOf(project, deployment);
-  const queue = await apis.find<Answer>(TASKS, `v2/${name}`);
-  if (!queue) return null;
-  return {
-    name,
-    state: queue.state ?? "STATE_UNSPECIFIED",
-    maxDispatchesPerSecond: queue.rateLimits?.maxDispatchesPerSecond ?? null,
-    maxConcurrentDispatches: queue.rateLimits?.maxConcurrentDispatches ?? null,
-    maxAttempts: queue.retryConfig?.maxAttempts ?? null,
-  };
-}
-
-/**
- * The roles of the functions' account. If one policy cannot be read, none counts, or a role would seem to be missing.
- * https://cloud.google.com/resource-manager/reference/rest/v1/projects/getIamPolicy
- * https://cloud.google.com/tasks/docs/reference/rest/v2/projects.locations.queues/getIamPolicy
- * https://cloud.google.com/iam/docs/reference/rest/v1/projects.serviceAccounts/getIamPolicy
- * https://cloud.google.com/run/docs/reference/rest/v2/projects.locations.services/getIamPolicy
- */
-async function readGrants(apis: GoogleApis, { project }: DatabaseTarget, deployment: Deployment): Promise<Grants> {
-  const { prefix, functions } = deployment;
-  if (prefix.startsWith("ext-")) throw new Error("the Extensions service grants them");
-  const aggregate = functions.get("aggregate");
-  const account = aggregate?.serviceAccount;
-  if (!aggregate || !account) throw new Error("the account of the function aggregate is unknown");
-  const service = `v2/projects/${project}/locations/${aggregate.region}/services/${aggregate.name}`;
-  const policies = await Promise.all([
-    apis.policy("cloudresourcemanager.googleapis.com", `v1/projects/${project}`),
-    apis.policy(TASKS, `v2/${queueOf(project, deployment)}`),
-    apis.policy("iam.googleapis.com", `v1/projects/${project}/serviceAccounts/${account}`),
-    apis.policy("run.googleapis.com", service, "GET"),
-  ]);
-  const roles = [...new Set(policies.flatMap((policy) => rolesIn(policy, account)))];
-  const own = roles.find((role) => !role.startsWith("roles/"));
-  if (own) throw new Error(`${account} has a role of your own, ${own}, whose permissions were not read`);
-  return { account, roles };
-}
-
-function rolesIn({ bindings = [] }: Policy, account: string): string[] {
-  const members = [`serviceAccount:${account}`, "allUsers", "allAuthenticatedUsers"];
-  return bindings.filter((one) => one.members?.some((member) => members.includes(member))).map(({ role }) => role);
-}
-
-/**
- * The Firebase CLI names the job after the function and its region.
- * https://cloud.google.com/scheduler/docs/reference/rest/v1/projects.locations.jobs/get
- */
-async function readSweepJob(
-  apis: GoogleApis,
-  { project }: DatabaseTarget,
-  deployment: Deployment,
-): Promise<Job | null> {
-  if (deployment.prefix.startsWith("ext-")) throw new Error("the Extensions service keeps it");
-  const region = deployment.functions.get("sweep")?.region;
-  if (!region) throw new Error("the function sweep is not deployed");
-  const name = `projects/${project}/locations/${region}/jobs/firebase-schedule-${deployment.prefix}-sweep-${region}`;
-  type Answer = { state?: string; lastAttemptTime?: string; status?: { code?: number } };
-  const job = await apis.find<Answer>("cloudscheduler.googleapis.com", `v1/${name}`);
-  if (!job) return null;
-  return {
-    name,
-    state: job.state ?? "STATE_UNSPECIFIED",
-    lastStatus: job.lastAttemptTime ? (job.status?.code ?? 0) : null,
-  };
 }
 
 /** https://firebase.google.com/docs/reference/appcheck/rest/v1/projects.services/get */

@@ -8,7 +8,7 @@ import type { CommandContext } from "../commandContext.ts";
 import type { CounterSample } from "./counterFacts.ts";
 import type { QueryPlan } from "./facts.ts";
 import { standIn } from "./googleApis.ts";
-import { perThousand, type ReadMeter } from "./readCounters.ts";
+import { perThousand, type ReadMeter } from "./readMeter.ts";
 
 /** Cost: 1 read per 1,000 shards of the sampled counter that has the most. @throws Error if nothing can be explained */
 export async function readPlan(

@@ -4,8 +4,9 @@ import { toCommandError } from "../commandError.ts";
 import { factOf, type OwnIndexes, type ProjectFacts, seen } from "./facts.ts";
 import { connectApis, nothingSeen, reasonOf, standIn } from "./googleApis.ts";
 import { readApis } from "./readApis.ts";
-import { type ReadMeter, readCounters } from "./readCounters.ts";
+import { readCounters } from "./readCounters.ts";
 import { readEmulators } from "./readEmulators.ts";
+import type { ReadMeter } from "./readMeter.ts";
 import { readPlan } from "./readPlan.ts";
 
 export interface ProjectOptions {

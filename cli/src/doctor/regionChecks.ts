@@ -1,0 +1,68 @@
+/** Whether the functions are in one region, near the database, with their queue, and get the events of its location. */
+import { type DeploymentCheck, variablesOf } from "./deployments.ts";
+import { seen } from "./facts.ts";
+import { errorFinding, listed, warningFinding } from "./finding.ts";
+
+const DEPLOY = "run `firebase deploy --only functions`";
+
+/** The regions beside each multi-region (https://firebase.google.com/docs/firestore/locations). */
+const BESIDE: Readonly<Record<string, readonly string[]>> = {
+  nam5: ["us-central1", "us-east1"],
+  nam7: ["us-central1", "us-east4"],
+  eur3: ["europe-west1", "europe-west4"],
+};
+
+const isNear: DeploymentCheck = ({ prefix, functions }, { database }) => {
+  const location = seen(database)?.locationId;
+  const region = functions.get("aggregate")?.region ?? functions.get("wake")?.region;
+  if (!location || !region) return [];
+  const near = BESIDE[location] ?? [location];
+  if (near.includes(region)) return [];
+  return [
+    warningFinding(
+      "region-far",
+      `${prefix} runs in ${region} and the database is in ${location}: each total is later by several round trips`,
+      `set LOCATION to ${listed(near).replace(" and ", " or ")} if functions run there, and deploy again`,
+    ),
+  ];
+};
+
+const eventsArrive: DeploymentCheck = ({ functions }, { database }) => {
+  const location = seen(database)?.locationId;
+  const wrong = [...functions.values()].filter(({ trigger }) => trigger?.region && trigger.region !== location);
+  const [first] = wrong;
+  if (!location || !first) return [];
+  return [
+    errorFinding(
+      "trigger-region",
+      `${listed(wrong.map(({ name }) => name))} ${wrong.length === 1 ? "waits" : "wait"} for events from ${first.trigger?.region}, and the database is in ${location}: no event arrives`,
+      `set DATABASE_REGION to ${location} (extension), or delete these functions, and deploy again`,
+    ),
+  ];
+};
+
+const isInOnePlace: DeploymentCheck = (deployment) => {
+  const { prefix, functions } = deployment;
+  const regions = [...new Set([...functions.values()].map(({ region }) => region))];
+  const location = variablesOf(deployment)?.LOCATION;
+  const aggregate = functions.get("aggregate")?.region;
+  if (location !== undefined && aggregate !== undefined && location !== aggregate) {
+    return [
+      errorFinding(
+        "region-queue",
+        `LOCATION is ${location}, and ${prefix}-aggregate with its queue is in ${aggregate}: no task is scheduled`,
+        `${DEPLOY}, and delete the functions of the old region`,
+      ),
+    ];
+  }
+  if (regions.length < 2) return [];
+  return [
+    warningFinding(
+      "region-split",
+      `the functions of ${prefix} are in ${listed(regions)}`,
+      `set one LOCATION, ${DEPLOY}, and delete the functions of the old region`,
+    ),
+  ];
+};
+
+export const REGION_CHECKS: readonly DeploymentCheck[] = [eventsArrive, isInOnePlace, isNear];
