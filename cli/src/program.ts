@@ -79,7 +79,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .option("--sample <n>", "the number of counters", parseCount, 20)
     .option("--strict", "fail for warnings and for what could not be seen, too")
     .action(onDatabase(async () => (await import("./doctor/doctor.ts")).doctor))
-    .addHelpText("after", examples("doctor", "doctor --strict --json", "doctor --sample 200 --database eu"));
+    .addHelpText("after", examples("doctor --strict", "doctor --sample 200 --json", "doctor --emulator"));
 
   program
     .command("top")
