@@ -12,14 +12,14 @@ import { mirroredOf } from "./takeLegacyIncrements.ts";
  *
  * Cost: 1 read of the counter document and an exact read of the counter; 2 writes if the field does not show the total.
  *
- * @returns what was added to the field, or `undefined` if there is no such document
+ * @returns what was added to the field; 0 if there is no such document
  */
 export async function giveBack(
   firestore: Firestore,
   collection: string,
   document: string,
   { counterId, field }: MirroredField,
-): Promise<number | undefined> {
+): Promise<number> {
   const ref = firestore.doc(counterPath(collection, counterId));
   return await retry(async () => {
     for (let tries = 0; ; tries++) {
@@ -28,7 +28,7 @@ export async function giveBack(
       const amount = driftOf(total, mirroredOf(counter), Math.abs(total));
       if (amount === 0) return 0;
       const shown = await firestore.doc(document).get();
-      if (!shown.exists) return undefined;
+      if (!shown.exists) return 0;
       const batch = firestore.batch();
       if (counter.updateTime) batch.update(ref, { mirrored: total }, { lastUpdateTime: counter.updateTime });
       else batch.create(ref, { mirrored: total });

@@ -84,17 +84,35 @@ function legacyShards(firestore: Firestore): CollectionGroup {
 
 /** What the listing has found that cannot be moved. */
 export interface LeftAlone {
-  /** Documents whose field is no number, and documents whose ids a counter's id cannot hold. */
+  /** Documents whose field is no number; documents of a collection group, or with a colon in an id, that no map is about. */
   readonly documents: { readonly document: string; readonly reason: string }[];
   /** Fields in `_counter_shards_` that no map names: `books.sold` → how many shards have them. */
   readonly fields: Map<string, number>;
 }
 
 /**
- * Paths of the documents to take from: first those with a number in a mapped field, collection by collection, then those with
- * pending shards. Cost: 1 read per document and per shard.
+ * The documents of the maps, collection by collection, with the mapped fields. Cost: 1 read per document.
  *
- * @param after      the document after which to resume
+ * @param after  the document after which to resume
+ */
+export async function* mappedDocuments(
+  firestore: Firestore,
+  mirrors: readonly Mirror[],
+  after: string | undefined,
+): AsyncGenerator<QueryDocumentSnapshot> {
+  const sources = sourcesOf(firestore, mirrors);
+  const resumed = sources.findIndex((source) => after !== undefined && countersOf(after, source.mirrors).length > 0);
+  for (const [index, source] of sources.entries()) {
+    if (index < resumed) continue;
+    const query = source.query.select(...source.mirrors.map(({ field }) => new FieldPath(...field)));
+    yield* all(query, index === resumed && after ? firestore.doc(after) : undefined);
+  }
+}
+
+/**
+ * Paths of the documents to take from: first those with a number in a mapped field, then those with pending shards. Cost: 1
+ * read per document and per shard.
+ *
  * @param leftAlone  gets what is passed over
  */
 export async function* documentsToMove(
@@ -103,15 +121,8 @@ export async function* documentsToMove(
   after: string | undefined,
   leftAlone: LeftAlone,
 ): AsyncGenerator<string> {
-  const sources = sourcesOf(firestore, mirrors);
-  const resumed = sources.findIndex((source) => after !== undefined && countersOf(after, source.mirrors).length > 0);
-  for (const [index, source] of sources.entries()) {
-    if (index < resumed) continue;
-    const fields = [...new Set(source.mirrors.map(({ field }) => new FieldPath(...field)))];
-    const query = source.query.select(...fields);
-    for await (const document of all(query, index === resumed && after ? firestore.doc(after) : undefined)) {
-      if (hasNumber(document, source.mirrors, leftAlone)) yield document.ref.path;
-    }
+  for await (const document of mappedDocuments(firestore, mirrors, after)) {
+    if (hasNumber(document, mirrors, leftAlone)) yield document.ref.path;
   }
   let last: string | undefined;
   for await (const shard of all(legacyShards(firestore))) {
@@ -129,19 +140,12 @@ export async function* documentsToMove(
 
 function hasNumber(document: QueryDocumentSnapshot, mirrors: readonly Mirror[], { documents }: LeftAlone): boolean {
   const { path } = document.ref;
-  const values = mirrors.map(({ field }) => document.get(new FieldPath(...field)) as unknown);
-  const isNumber = values.some((value) => Number.isFinite(value));
+  const fields = countersOf(path, mirrors);
+  const values = fields.map(({ field }) => document.get(new FieldPath(...field)) as unknown);
   const others = values.filter((value) => value !== undefined && !Number.isFinite(value));
   for (const value of others) documents.push({ document: path, reason: `the field is ${JSON.stringify(value)}` });
-  if (isNumber && countersOf(path, mirrors).length === 0 && isOf(path, mirrors)) {
-    documents.push({ document: path, reason: "its ids cannot be part of a counter's id" });
-  }
-  return isNumber && countersOf(path, mirrors).length > 0;
-}
-
-/** Whether a document is as deep as those of the maps: a collection group may have others. */
-function isOf(path: string, mirrors: readonly Mirror[]): boolean {
-  return mirrors.some(({ document }) => document.split("/").length === path.split("/").length);
+  if (fields.length === 0) documents.push({ document: path, reason: "no map is about its path" });
+  return values.some((value) => Number.isFinite(value));
 }
 
 async function* all(query: Query, after?: FirebaseFirestore.DocumentReference): AsyncGenerator<QueryDocumentSnapshot> {

@@ -171,7 +171,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .option("--map <map>", "a field and its counters: pages/{page}.visits=views:{page}; may be repeated", collect)
     .option("--dry-run", "show how much there is, and what it costs; change nothing")
     .option("--rollback", "give the fields the totals of their counters, for Google's extension to go on from")
-    .option("--after <path>", "resume after this document; with --rollback, after this counter")
+    .option("--after <path>", "resume after this document")
     .action(onDatabase(async () => (await import("./migrate.ts")).migrate))
     .addHelpText(
       "after",

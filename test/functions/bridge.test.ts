@@ -3,12 +3,19 @@
  * names (the parameters are in scripts/test.ts). That extension and its clients themselves run in test/migration.
  */
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { FieldPath, FieldValue } from "firebase-admin/firestore";
 import { counter, incrementCounter } from "firestore-tally";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { giveBack, takeLegacyIncrements } from "../../admin/src/internal.ts";
-import { admin, type Client, client } from "../../testkit/clients.ts";
+import { parseMirrors } from "../../core/src/index.ts";
+import { createBridgeHandler } from "../../functions/src/bridge.ts";
+import { toMillis } from "../../functions/src/time.ts";
+import { createWakeHandler } from "../../functions/src/wake.ts";
+import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
 import { logged } from "../../testkit/deployedFunctions.ts";
+import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
+import { startMeter } from "../../testkit/meter.ts";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
@@ -162,6 +169,43 @@ test.concurrent("increments that the old functions move meanwhile count once", a
   isDone = true;
   await folding;
   await settles(page, "visits", "visits:beside", 200);
+});
+
+test.concurrent("an increment of an old app costs 5 reads, 4 writes and a delete; of a crowd, 1.2 of each or less", async () => {
+  const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
+  const { firestore, close } = adminAt(meter.address);
+  // No deployed function counts below this collection, so only this process is metered.
+  const folder = `bridged${process.pid}`;
+  const mirrors = parseMirrors(`visits=${folder}/{key}.visits`, "BRIDGE");
+  const { backend } = inProcessBackend({ mirrors }, firestore);
+  const [bridge, wake] = [createBridgeHandler(backend), createWakeHandler(backend)];
+  /** Lets so many clients increment, and the functions handle all events but those of deletions, which cost nothing. */
+  const usedBy = async (clients: number) => {
+    const page = `${folder}/of${clients}`;
+    await admin.doc(page).set({});
+    const { reads, writes, deletes } = { ...meter.usage };
+    const commits = await Promise.all(
+      Array.from({ length: clients }, () => shards(page).doc(randomUUID()).set({ visits: 1 })),
+    );
+    await Promise.all(commits.map(({ writeTime }) => bridge({ document: page, committedAt: toMillis(writeTime) })));
+    const counterId = `visits:of${clients}`;
+    const base = await admin.doc(`${backend.config.collection}/${counterId}/shards/base`).get();
+    const committedAt = toMillis(base.updateTime as FirebaseFirestore.Timestamp);
+    // The emulator's snapshots may lag, and then a measurement is made again.
+    await sleep(2 * backend.snapshotLag);
+    await wake({ counterId, shardId: "base", isNew: true, committedAt });
+    expect((await admin.doc(page).get()).data()).toEqual({ visits: clients });
+    expect((await admin.doc(`${backend.config.collection}/${counterId}`).get()).get("total")).toBe(clients);
+    const used = meter.usage;
+    return { reads: used.reads - reads, writes: used.writes - writes, deletes: used.deletes - deletes };
+  };
+  expect(await usedBy(1)).toEqual({ reads: 5, writes: 4, deletes: 1 });
+  const crowd = await usedBy(19);
+  console.log(`19 increments of an old app: ${JSON.stringify(crowd)}`);
+  expect(crowd.reads).toBeLessThanOrEqual(1.3 * 19);
+  expect(crowd).toMatchObject({ writes: 4, deletes: 19 });
+  await close();
+  meter.close();
 });
 
 test.concurrent("a field is given back with what was not published yet, as often as one asks", async () => {
