@@ -16,6 +16,8 @@ export class HistoryCheck {
   readonly #fail: Fail;
   /** The last minute in which each counter was busy. */
   readonly #lastBusyMinute = new Map<string, number>();
+  /** What each point holds. Points may outlive their counter, if they are stored while it is deleted. */
+  readonly #points = new Map<string, Value>();
 
   constructor(config: Config, fail: Fail) {
     this.#config = config;
@@ -39,10 +41,14 @@ export class HistoryCheck {
         const name = nameOf(counter, id, key);
         if (!now[key] || !isEqual(now[key], due.get(name)))
           this.#fail("history", `${name} becomes ${JSON.stringify(now[key])} without a publish of that state`);
+        if (now[key]) this.#points.set(name, now[key]);
         due.delete(name);
       }
     }
-    for (const name of due.keys()) this.#fail("history", `${name} is over, but has no point`);
+    for (const [name, state] of due) {
+      // Storing the same state again is no change.
+      if (!isEqual(this.#points.get(name), state)) this.#fail("history", `${name} is over, but has no point`);
+    }
   }
 
   /** Adds to `due` the points that a publish must store. */
