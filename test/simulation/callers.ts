@@ -5,18 +5,21 @@ import type { Firestore as RealAdminFirestore } from "firebase-admin/firestore";
 import { counter as adminCounter } from "../../admin/src/counter.ts";
 import { deleteCounter } from "../../admin/src/delete.ts";
 import { type EnsureOptions, ensureCounter } from "../../admin/src/ensure.ts";
+import { giveBack } from "../../admin/src/giveBack.ts";
 import * as admin from "../../admin/src/increment.ts";
 import { reconcileCounter } from "../../admin/src/reconcile.ts";
 import { resetCounter } from "../../admin/src/reset.ts";
 import { setSource } from "../../admin/src/source.ts";
+import { takeLegacyIncrements } from "../../admin/src/takeLegacyIncrements.ts";
 import { counter as webCounter } from "../../client/src/web/counter.ts";
 import * as web from "../../client/src/web/increment.ts";
+import { foldLegacyShards, movePartialShard } from "./googleExtension.ts";
 import { Firestore as AdminFirestore, FieldValue } from "./model/adminSdk.ts";
 import { Code, type Refused } from "./model/database.ts";
 import { Connection, type Network } from "./model/network.ts";
 import { Firestore as WebFirestore } from "./model/webSdk.ts";
 import type { Oracle } from "./oracle/oracle.ts";
-import { type Action, ORDERS, POSTS } from "./scenario.ts";
+import { type Action, BRIDGED, ORDERS, POSTS } from "./scenario.ts";
 import { Process } from "./scheduler.ts";
 
 /** Whether the connection failed and not the call. */
@@ -171,6 +174,48 @@ export class Callers {
         const { collection } = ORDERS;
         const call = setSource(adminCounter(firestore, ORDERS.counter), { collection }, { every: 300_000 });
         this.#operate(process, call, () => {});
+        break;
+      }
+      case "oldField":
+      case "oldIncrement": {
+        // Google's client, and the app before the move. Neither knows whether a repeated call has counted already.
+        const { process, firestore } = this.#startServer(`old ${action.does}`);
+        this.#oracle.setIntent(process, { kind: "anything" });
+        const { document, field } = BRIDGED;
+        const call =
+          action.does === "oldField"
+            ? firestore.doc(document).create({ [field]: action.total })
+            : firestore
+                .doc(`${document}/_counter_shards_/client${action.client}`)
+                .set({ [field]: FieldValue.increment(action.by) } as never, { merge: true });
+        call.catch(() => undefined);
+        break;
+      }
+      case "oldFold":
+      case "oldAggregate":
+      case "oldPartial": {
+        const { process, firestore } = this.#startServer("Google's functions");
+        this.#oracle.setIntent(process, { kind: "move" });
+        const call =
+          action.does === "oldPartial"
+            ? movePartialShard(firestore)
+            : foldLegacyShards(firestore, action.does === "oldAggregate");
+        call.catch(() => undefined);
+        break;
+      }
+      case "import":
+      case "giveBack": {
+        const { process, firestore } = this.#startServer(action.does);
+        this.#oracle.setIntent(process, { kind: "move" });
+        const { counter: counterId, document, field } = BRIDGED;
+        const one = { counterId, field: [field] };
+        this.#operate<unknown>(
+          process,
+          action.does === "import"
+            ? takeLegacyIncrements(firestore, "counters", document, [one])
+            : giveBack(firestore, "counters", document, one),
+          () => {},
+        );
         break;
       }
       case "closeClient":

@@ -13,6 +13,7 @@ import type { Functions } from "firebase-admin/functions";
 import { counterIdOf } from "../../core/src/index.ts";
 import { runTask } from "../../functions/src/aggregate.ts";
 import type { Backend } from "../../functions/src/backend.ts";
+import { createBridgeHandler, type LegacyWrite } from "../../functions/src/bridge.ts";
 import type { AggregationTask, WriteEvent } from "../../functions/src/cause.ts";
 import type { Config } from "../../functions/src/config.ts";
 import { cloudTasks } from "../../functions/src/queue.ts";
@@ -36,6 +37,7 @@ interface Instance {
   readonly process: Process;
   readonly backend: Backend;
   readonly wake: (event: WriteEvent) => Promise<void>;
+  readonly bridge: (write: LegacyWrite) => Promise<void>;
   /** Fails the invocations that are in progress, when the instance crashes. */
   readonly failInvocations: Set<() => void>;
 }
@@ -74,19 +76,25 @@ export class CloudFunctions {
         // An update that only removes old marks triggers nothing.
         const hasCounted = ["count", "writes"].some((field) => before.fields?.[field] !== after.fields?.[field]);
         if (isNew || (TRIGGER_SHARDS.includes(shardId) && hasCounted))
-          this.#deliver(`event ${shardId}`, () => ({ counterId, shardId, isNew, committedAt }));
+          this.#deliver(`event ${shardId}`, ({ wake }) => wake({ counterId, shardId, isNew, committedAt }));
       }
+      if (shards === "_counter_shards_" && after.fields)
+        this.#deliver(`event ${after.path}`, ({ bridge }) =>
+          bridge({ document: `${collection}/${counterId}`, committedAt }),
+        );
       const counted = collection && counterIdOf(collection, this.#config.counted);
       if (!counted || !before.fields === !after.fields) continue;
       const time = new Date(committedAt).toISOString();
-      this.#deliver(`event ${after.path}`, ({ backend }) => ({
-        counterId: counted,
-        committedAt: after.fields ? committedAt : latestDeletionTime(time, backend.now()),
-      }));
+      this.#deliver(`event ${after.path}`, ({ backend, wake }) =>
+        wake({
+          counterId: counted,
+          committedAt: after.fields ? committedAt : latestDeletionTime(time, backend.now()),
+        }),
+      );
     }
   }
 
-  #deliver(what: string, event: (instance: Instance) => WriteEvent): void {
+  #deliver(what: string, handle: (instance: Instance) => Promise<void>): void {
     const { faults, scheduler } = this.#network;
     const { random } = this.#process;
     const copies = faults.injectByChance("duplicate events", this.#process) ? 2 : 1;
@@ -96,7 +104,7 @@ export class CloudFunctions {
       const soon = random.between(20, 120) * MS;
       const later = random.between(0, 90) * SECOND;
       const delay = isLost ? random.between(0, 3) * HOUR : isLate ? later : soon;
-      const run = () => this.#run(what, 10, (instance) => instance.wake(event(instance)));
+      const run = () => this.#run(what, 10, handle);
       if (copy < copies) scheduler.after(delay, run);
     }
   }
@@ -166,7 +174,13 @@ export class CloudFunctions {
       sleep: (duration) => (duration > 0 ? scheduler.sleep(duration * MS, process) : Promise.resolve()),
       schedule: cloudTasks(this.#taskQueues(process), "anywhere"),
     };
-    return { process, backend, wake: createWakeHandler(backend), failInvocations: new Set() };
+    return {
+      process,
+      backend,
+      wake: createWakeHandler(backend),
+      bridge: createBridgeHandler(backend),
+      failInvocations: new Set(),
+    };
   }
 
   /** Replaces `firebase-admin/functions`. */

@@ -4,9 +4,14 @@
  */
 
 import { backendMutations } from "./mutations/backend.ts";
+import { bridgeMutations } from "./mutations/bridge.ts";
 import type { Mutation } from "./mutations/seams.ts";
 import { writerMutations } from "./mutations/writers.ts";
 
 export type { Mutation };
 
-export const mutations: Record<string, Mutation> = { ...backendMutations, ...writerMutations };
+export const mutations: Record<string, Mutation> = {
+  ...backendMutations,
+  ...bridgeMutations,
+  ...writerMutations,
+};

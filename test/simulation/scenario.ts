@@ -24,6 +24,9 @@ export type Action = { readonly at: number } & (
   | { readonly does: "reconcile" | "reconcileBySchedule" }
   | { readonly does: "post" | "unpost"; readonly post: string }
   | { readonly does: "page" | "unpage"; readonly page: string }
+  | { readonly does: "oldIncrement"; readonly client: number; readonly by: number }
+  | { readonly does: "oldField"; readonly total: number }
+  | { readonly does: "oldFold" | "oldAggregate" | "oldPartial" | "import" | "giveBack" }
   | { readonly does: "sweep" }
   | { readonly does: "kill" | "freeze"; readonly instance: number; readonly seconds: number }
 );
@@ -59,11 +62,13 @@ const LIKES = "likes:c";
 const VOTES = "votes:d";
 /** A counter of documents, each of which is created and deleted in one commit with its increment. */
 export const ORDERS = { counter: "orders:e", collection: "orders" };
+/** A field that Google's counter extension counts, and the counter that takes it over. */
+export const BRIDGED = { counter: "visits:f", document: "walls/f", field: "visits" };
 
 export function scenarioOf(seed: number): Scenario {
   let scenario = trafficOf(seed);
   // Each part has its own random numbers, seeded with its name, so that a change of one part leaves the others as they are.
-  for (const [name, add] of Object.entries({ deletions, maintenance, stragglers, lull, crowd })) {
+  for (const [name, add] of Object.entries({ deletions, maintenance, stragglers, lull, crowd, move })) {
     scenario = { ...scenario, ...add(scenario, randomFor(seed, name)) };
   }
   return { ...scenario, actions: scenario.actions.toSorted((a, b) => a.at - b.at) };
@@ -157,6 +162,27 @@ function crowd({ actions, config, faults, faultRate }: Scenario, random: Random)
   };
 }
 
+/** A field moves from Google's extension to a counter, while old apps, new apps and Google's functions count. */
+function move({ actions, margin }: Scenario, random: Random): Partial<Scenario> {
+  // An emulator's snapshots may show two documents as of different instants. The library waits for that, in an emulator.
+  if (margin > 0 || !random.chance(0.3)) return {};
+  const duration = random.pick([2, 10, 60, 600]) * SECOND;
+  const at = () => Math.round(random.next() * duration);
+  const counting = Array.from({ length: random.integer(1, 25) }, (): Action => {
+    const [client, by] = [random.integer(0, 4), random.pick([1, 1, 2, -1, 5])];
+    if (random.chance(0.7)) return { at: at(), does: "oldIncrement", client, by };
+    return { at: at(), does: "increment", client, counter: BRIDGED.counter, by: Math.max(by, 1) };
+  });
+  const folding = Array.from({ length: random.integer(0, 8) }, (): Action => {
+    return { at: at(), does: random.pick(["oldFold", "oldFold", "oldAggregate", "oldPartial"]) };
+  });
+  const moving = Array.from({ length: random.integer(0, 4) }, (): Action => {
+    return { at: at(), does: random.pick(["import", "giveBack"]) };
+  });
+  const first: Action = { at: 0, does: "oldField", total: random.integer(0, 100) };
+  return { actions: [...actions, first, ...counting, ...folding, ...moving, { at: duration, does: "import" }] };
+}
+
 /** The number of the first client of a crowd. Each has its own connection. */
 const CROWD = 1_000;
 
@@ -186,7 +212,10 @@ function trafficOf(seed: number): Scenario {
     precision: random.pick([0, 0.001, 0.1]),
     counted: parseCountedCollection(POSTS),
     historyRetention: 30 * 86_400_000,
-    mirrors: parseMirrors("views=pages/{key}.stats.views, posts=pages/home.posts", "MIRRORS"),
+    mirrors: [
+      ...parseMirrors("views=pages/{key}.stats.views, posts=pages/home.posts", "MIRRORS"),
+      ...parseMirrors("visits=walls/{key}.visits", "BRIDGE"),
+    ],
   };
   // Each run has its own selection of faults, since many at once hide each other. Every eighth run has none.
   const isFaultless = random.chance(1 / 8);

@@ -37,8 +37,8 @@ export class DocumentSnapshot {
   data(): Fields | undefined {
     return this.version.fields;
   }
-  get(field: string): Value | undefined {
-    return fieldOf(this.version.fields, field);
+  get(field: Field): Value | undefined {
+    return fieldOf(this.version.fields, nameOf(field));
   }
 }
 

@@ -1,0 +1,50 @@
+/**
+ * The move from Google's counter extension: what a field is worth changes by increments alone (I9). Neither the bridge, nor a
+ * publish, an import or a rollback, nor Google's functions change it, and in the end the field shows it.
+ */
+import type { Change, Version } from "../model/database.ts";
+import { type Fields, isMap, type Value } from "../model/values.ts";
+import { BRIDGED } from "../scenario.ts";
+import type { Process } from "../scheduler.ts";
+import type { Fail } from "./violation.ts";
+
+/** What a document adds to the worth of the field. */
+function worthOf({ path, fields }: Version): number {
+  if (path === BRIDGED.document) return numberIn(fields, BRIDGED.field);
+  if (path === `counters/${BRIDGED.counter}`) return -numberIn(fields, "mirrored");
+  if (path.startsWith(`counters/${BRIDGED.counter}/shards/`)) return numberIn(fields, "count");
+  if (!path.startsWith(`${BRIDGED.document}/`)) return 0;
+  const updates = (fields?._updates_ ?? []) as readonly Fields[];
+  return updates.reduce((sum, { _data_ }) => sum + numberIn(_data_, BRIDGED.field), numberIn(fields, BRIDGED.field));
+}
+
+function numberIn(fields: Value | undefined, field: string): number {
+  return Number((isMap(fields) && fields[field]) || 0);
+}
+
+export class BridgeCheck {
+  readonly #fail: Fail;
+  #worth = 0;
+
+  constructor(fail: Fail) {
+    this.#fail = fail;
+  }
+
+  /** @param isMove  whether the process may only move amounts from one place to another */
+  onCommit(process: Process, changes: readonly Change[], isMove: boolean): void {
+    const by = changes.reduce((sum, { before, after }) => sum + worthOf(after) - worthOf(before), 0);
+    this.#worth += by;
+    if (isMove && by !== 0) this.#fail("I9", `${process.name} changes what ${BRIDGED.document} is worth by ${by}`);
+  }
+
+  /** Everything was delivered, and the totals were imported. */
+  atEnd(get: (path: string) => Fields | undefined, pending: number): void {
+    const shown = get(BRIDGED.document)?.[BRIDGED.field];
+    if (shown === undefined) return;
+    const total = get(`counters/${BRIDGED.counter}`)?.total ?? 0;
+    if (shown !== this.#worth || total !== this.#worth || pending > 0) {
+      const found = `shows ${shown}, its counter ${total}, and ${pending} shards are pending`;
+      this.#fail("I9", `${BRIDGED.document} is worth ${this.#worth}, but ${found}`);
+    }
+  }
+}
