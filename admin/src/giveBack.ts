@@ -1,5 +1,5 @@
 /** The way back to Google's counter extension. */
-import { FieldPath, FieldValue, type Firestore } from "firebase-admin/firestore";
+import { type DocumentSnapshot, FieldPath, FieldValue, type Firestore } from "firebase-admin/firestore";
 import { counterPath, isPreconditionFailure, type MirroredField, SHARDS } from "../../core/src/index.ts";
 import { driftOf } from "./drift.ts";
 import { backoff, retry } from "./retry.ts";
@@ -10,7 +10,7 @@ import { mirroredOf } from "./takeLegacyIncrements.ts";
  * Gives a field the exact total of its counter, with what was not published yet, for Google's extension to go on from. Like a
  * take it keeps the sum, so it may be repeated while clients count.
  *
- * Cost: 1 read of the counter document and an exact read of the counter; 2 writes if the field does not show the total.
+ * Cost: 2 reads and an exact read of the counter; 2 writes if the field does not show the total.
  *
  * @returns what was added to the field; 0 if there is no such document
  */
@@ -26,7 +26,11 @@ export async function giveBack(
       const counter = await ref.get();
       const { total } = await sumShards(ref.collection(SHARDS));
       const amount = driftOf(total, mirroredOf(counter), Math.abs(total));
-      if (amount === 0) return 0;
+      // A counter that has changed since may only happen to agree.
+      if (amount === 0) {
+        if (isSameVersion(counter, await ref.get())) return 0;
+        continue;
+      }
       const shown = await firestore.doc(document).get();
       if (!shown.exists) return 0;
       const batch = firestore.batch();
@@ -42,4 +46,8 @@ export async function giveBack(
       }
     }
   });
+}
+
+function isSameVersion(one: DocumentSnapshot, other: DocumentSnapshot): boolean {
+  return one.updateTime && other.updateTime ? one.updateTime.isEqual(other.updateTime) : one.exists === other.exists;
 }

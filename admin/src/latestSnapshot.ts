@@ -19,8 +19,3 @@ export async function latestSnapshot(): Promise<ReadOnlyTransactionOptions> {
   await sleep(EMULATOR_SNAPSHOT_LAG_MS);
   return { readOnly: true, readTime };
 }
-
-/** Waits, in the emulator alone, until a read sees every commit that an earlier read has seen. */
-export async function emulatorSnapshotLag(): Promise<void> {
-  if (process.env.FIRESTORE_EMULATOR_HOST) await sleep(EMULATOR_SNAPSHOT_LAG_MS);
-}

@@ -11,7 +11,6 @@
  * a take may be repeated at any time, and a first take of a document imports its total.
  */
 import {
-  type DocumentReference,
   type DocumentSnapshot,
   FieldPath,
   FieldValue,
@@ -29,7 +28,7 @@ import {
   sumOfCounts,
 } from "../../core/src/index.ts";
 import { driftOf } from "./drift.ts";
-import { emulatorSnapshotLag } from "./latestSnapshot.ts";
+import { latestSnapshot } from "./latestSnapshot.ts";
 import { amountIn, isFiniteNumber, LEGACY_SHARDS, removeFields, unmappedNumbers } from "./legacyShards.ts";
 import { backoff, retry } from "./retry.ts";
 
@@ -98,17 +97,20 @@ async function takePage(
   after: QueryDocumentSnapshot | undefined,
 ) {
   const document = firestore.doc(path);
+  const counterRefs = fields.map(({ counterId }) => firestore.doc(counterPath(collection, counterId)));
   const pages = document.collection(LEGACY_SHARDS).orderBy(FieldPath.documentId()).limit(PAGE);
   for (let tries = 0; ; tries++) {
-    // In this order: what the extension moves between two of these reads makes the commit fail, or is left for the next take.
-    const counters = await readCounters(firestore, collection, fields);
+    // The shards first: one that the extension moves into the field after this makes the commit fail.
     const { docs, readTime } = await (after ? pages.startAfter(after) : pages).get();
-    await emulatorSnapshotLag();
-    const shown = await document.get();
+    // At one instant, since the difference of the two is what others have added to the field.
+    const [shown, ...counters] = await firestore.runTransaction(
+      (transaction) => transaction.getAll(document, ...counterRefs),
+      await latestSnapshot(),
+    );
     const batch = firestore.batch();
     const shards = docs.filter((shard) => fields.some(({ field }) => amountIn(shard, field) !== undefined));
     const amounts = fields.map(({ field }, index) =>
-      takeField(batch, counters[index] as DocumentSnapshot, shown, field, shards),
+      takeField(batch, counters[index] as DocumentSnapshot, shown as DocumentSnapshot, field, shards),
     );
     for (const shard of shards) removeFields(batch, shard, fields);
     const unmapped = docs.flatMap((shard) => unmappedNumbers(shard, fields));
@@ -124,11 +126,6 @@ async function takePage(
       await backoff(tries, error);
     }
   }
-}
-
-async function readCounters(firestore: Firestore, collection: string, fields: readonly MirroredField[]) {
-  const refs = fields.map(({ counterId }) => firestore.doc(counterPath(collection, counterId)));
-  return await firestore.getAll(...(refs as [DocumentReference]));
 }
 
 /**

@@ -190,6 +190,12 @@ export class Transaction extends Writes {
     return (await reading).snapshot;
   }
 
+  async getAll(...refs: DocumentReference[]): Promise<DocumentSnapshot[]> {
+    const what = refs.map((ref) => ref.what).join(", ");
+    const read = (at: Micros) => refs.map((ref) => ref.read(at));
+    return await this.get({ firestore: this.#firestore, what, read });
+  }
+
   async commit(): Promise<void> {
     const { connection } = this.#firestore;
     if (this.#readOnly) return;
