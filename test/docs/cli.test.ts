@@ -17,6 +17,13 @@ beforeAll(async () => {
   await counter("likes:post7", [41], { rate: 0.2, entries: 41 });
   await counter("likes:post9", [7], { entries: 7 });
   await counter("visits:today", [1_024, 998], { rate: 1.1 });
+  for (const [page, visits] of [
+    ["home", 48_211],
+    ["about", 1_204],
+  ] as const) {
+    await db.doc(`pages/${page}`).set({ visits });
+  }
+  await db.doc("pages/home/_counter_shards_/a-client").set({ visits: 3 });
   for (const [shard, by] of [
     ["0", 2],
     ["3", 1],
