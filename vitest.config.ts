@@ -16,10 +16,17 @@ const WITHOUT_EMULATORS = [
   "test/mobile/{conformance,planners,vectors}.test.ts",
 ];
 
+/** Models of Firestore and what is packed, which change rarely, and misconfigurations by the dozen. */
+const TOOLS = [
+  "test/simulation/emulator/*.test.ts",
+  "test/testkit/governor.test.ts",
+  "test/packaging/pack.test.ts",
+  "test/cli/doctorPlanted.test.ts",
+];
+
 export default defineConfig({
   test: {
-    // Unit tests stand beside their source and need nothing, nor does the simulation; the others need the emulators. The
-    // comparison of the simulation's model with the emulator (test/simulation/emulator) is one of the others.
+    // Unit tests stand beside their source and need nothing, nor does the simulation; the others need the emulators.
     projects: [
       {
         test: {
@@ -47,11 +54,12 @@ export default defineConfig({
             "test/rules/fuzz.test.ts",
             "test/packaging/{compatibility,kit,upgrade}.test.ts",
             "test/mobile/kotlin.test.ts",
+            ...TOOLS,
             ...WITHOUT_EMULATORS,
           ],
         },
       },
-      // The next four share a suite, too, and its cores: in the order of their groups.
+      // The next five share a suite, too, and its cores: in the order of their groups.
       { test: { ...onSuite, name: "browser", include: ["test/browser/*.test.ts"], sequence: { groupOrder: 1 } } },
       { test: { ...onSuite, name: "fuzz", include: ["test/rules/fuzz.test.ts"], sequence: { groupOrder: 2 } } },
       {
@@ -65,6 +73,7 @@ export default defineConfig({
         },
       },
       { test: { ...onSuite, name: "migration", include: ["test/migration/*.test.ts"], sequence: { groupOrder: 4 } } },
+      { test: { ...onSuite, name: "tools", include: TOOLS, sequence: { groupOrder: 5 } } },
       // Fetches a compiler, where none is installed, and runs it several times.
       { test: { name: "mobile", include: ["test/mobile/kotlin.test.ts"], testTimeout: 600_000 } },
       { test: { name: "simulation", isolate: false, include: ["test/simulation/*.test.ts"] } },

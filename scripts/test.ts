@@ -22,9 +22,20 @@ const runs: Record<string, string[]> = isDeep
       "the Android client, compiled": ["vitest", "run", "--project", "mobile"],
       "simulation of faults": ["vitest", "run", "--project", "simulation"],
       // One after another on one suite, which takes up to a minute to start.
-      "in a browser, fuzzing the rules, every version of each peer, moving from Google's extension": [
+      "in a browser, fuzzing the rules, every version of each peer, moving from Google's extension, tools": [
         ...[...suite, "--", "vitest", "run"],
-        ...["--project", "browser", "--project", "fuzz", "--project", "packages", "--project", "migration"],
+        ...[
+          "--project",
+          "browser",
+          "--project",
+          "fuzz",
+          "--project",
+          "packages",
+          "--project",
+          "migration",
+          "--project",
+          "tools",
+        ],
       ],
       "end to end, as an extension": [
         ...suite,
