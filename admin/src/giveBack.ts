@@ -2,17 +2,18 @@
 import { type DocumentSnapshot, FieldPath, FieldValue, type Firestore } from "firebase-admin/firestore";
 import { counterPath, isPreconditionFailure, type MirroredField, SHARDS } from "../../core/src/index.ts";
 import { driftOf } from "./drift.ts";
+import { isAmount } from "./legacyShards.ts";
 import { backoff, retry } from "./retry.ts";
 import { sumShards } from "./sum.ts";
-import { mirroredOf } from "./takeLegacyIncrements.ts";
+import { mirroredOf, unchanged } from "./takeLegacyIncrements.ts";
 
 /**
  * Gives a field the exact total of its counter, with what was not published yet, for Google's extension to go on from. Like a
- * take it keeps the sum, so it may be repeated while clients count.
+ * take it keeps the sum, so it may be repeated while clients count. A field that is gone, or is no amount, gets the total.
  *
- * Cost: 2 reads and an exact read of the counter; 2 writes if the field does not show the total.
+ * Cost: 3 reads and an exact read of the counter; 2 writes if the field does not show the total.
  *
- * @returns what was added to the field; 0 if there is no such document
+ * @returns what was added to the field; 0 if there is no such document, which is not created
  */
 export async function giveBack(
   firestore: Firestore,
@@ -25,18 +26,20 @@ export async function giveBack(
     for (let tries = 0; ; tries++) {
       const counter = await ref.get();
       const { total } = await sumShards(ref.collection(SHARDS));
-      const amount = driftOf(total, mirroredOf(counter), Math.abs(total));
+      const shown = await firestore.doc(document).get();
+      if (!shown.exists) return 0;
+      const isShown = isAmount(shown.get(new FieldPath(...field)));
+      const amount = isShown ? driftOf(total, mirroredOf(counter), Math.abs(total)) : total;
       // A counter that has changed since may only happen to agree.
-      if (amount === 0) {
+      if (amount === 0 && isShown) {
         if (isSameVersion(counter, await ref.get())) return 0;
         continue;
       }
-      const shown = await firestore.doc(document).get();
-      if (!shown.exists) return 0;
       const batch = firestore.batch();
       if (counter.updateTime) batch.update(ref, { mirrored: total }, { lastUpdateTime: counter.updateTime });
       else batch.create(ref, { mirrored: total });
-      batch.update(shown.ref, new FieldPath(...field), FieldValue.increment(amount));
+      const value = isShown ? FieldValue.increment(amount) : total;
+      batch.update(shown.ref, new FieldPath(...field), value, unchanged(shown));
       try {
         await batch.commit();
         return amount;

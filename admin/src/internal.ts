@@ -3,6 +3,6 @@ export { counterDoc } from "./counter.ts";
 export { extentOf } from "./delete.ts";
 export { driftOf } from "./drift.ts";
 export { giveBack } from "./giveBack.ts";
-export { LEGACY_SHARDS, unmappedNumbers } from "./legacyShards.ts";
+export { isAmount, LEGACY_SHARDS, unmappedNumbers } from "./legacyShards.ts";
 export { indexedSums, type ListedShard, type ShardSum, sumOfListed, sumShards } from "./sum.ts";
-export { mirroredOf, type Taken, takeLegacyIncrements } from "./takeLegacyIncrements.ts";
+export { mirroredOf, type Taken, takeLegacyIncrements, unchanged } from "./takeLegacyIncrements.ts";

@@ -8,8 +8,17 @@ import { type MirroredField, sumOfCounts } from "../../core/src/index.ts";
 /** The subcollection that its clients write to: one document per client, which maps fields of the parent to sums. */
 export const LEGACY_SHARDS = "_counter_shards_";
 
-export function isFiniteNumber(value: unknown): value is number {
-  return typeof value === "number" && Number.isFinite(value);
+/** How many paths of unmapped numbers one shard reports, since clients choose the names of fields. */
+const MAX_UNMAPPED = 10;
+
+/** Whether a value is an amount that can be moved: a number in whose range sums are exact. Clients may write any number. */
+export function isAmount(value: unknown): value is number {
+  return typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+}
+
+/** Whether a value is a map, and not a timestamp, a reference or a list. */
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 /** A partial shard holds a list of sums; the functions of Google's extension append to it. */
@@ -30,14 +39,17 @@ function sumsIn(shard: QueryDocumentSnapshot): readonly unknown[] {
 }
 
 function valueAt(data: unknown, field: readonly string[]): unknown {
-  return field.reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], data);
+  return field.reduce<unknown>(
+    (value, name) => (isMap(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+    data,
+  );
 }
 
 /** What a shard adds to a field; `undefined` if nothing. */
 export function amountIn(shard: QueryDocumentSnapshot, field: readonly string[]): number | undefined {
   const amounts = sumsIn(shard)
     .map((data) => valueAt(data, field))
-    .filter(isFiniteNumber);
+    .filter(isAmount);
   return amounts.length === 0 ? undefined : sumOfCounts(amounts);
 }
 
@@ -62,19 +74,25 @@ export function removeFields(batch: WriteBatch, shard: QueryDocumentSnapshot, fi
 
 /** A copy without the numbers at the fields; `undefined` if nothing is left. */
 function without(data: unknown, fields: readonly MirroredField[], path: readonly string[] = []): unknown {
-  if (isFiniteNumber(data) && fields.some(({ field }) => field.join("/") === path.join("/"))) return undefined;
-  if (data === null || typeof data !== "object" || Object.getPrototypeOf(data) !== Object.prototype) return data;
+  const isHere = ({ field }: MirroredField) =>
+    field.length === path.length && field.every((name, i) => name === path[i]);
+  if (isAmount(data) && fields.some(isHere)) return undefined;
+  if (!isMap(data)) return data;
   const entries = Object.entries(data).map(([name, value]) => [name, without(value, fields, [...path, name])]);
   const left = entries.filter(([, value]) => value !== undefined);
   return left.length === 0 ? undefined : Object.fromEntries(left);
 }
 
-/** Paths of the numbers in a shard that none of the fields names. */
+/** Paths of the first numbers in a shard that none of the fields names. */
 export function unmappedNumbers(shard: QueryDocumentSnapshot, fields: readonly MirroredField[]): string[] {
   const paths = (data: unknown, path: string): string[] => {
-    if (isFiniteNumber(data)) return [path];
-    if (data === null || typeof data !== "object") return [];
-    return Object.entries(data).flatMap(([name, value]) => paths(value, path ? `${path}.${name}` : name));
+    if (typeof data === "number") return [path];
+    if (!isMap(data)) return [];
+    const some = Object.entries(data).slice(0, MAX_UNMAPPED);
+    return some.flatMap(([name, value]) => paths(value, path ? `${path}.${name}` : name)).slice(0, MAX_UNMAPPED);
   };
-  return sumsIn(shard).flatMap((data) => paths(without(data, fields), ""));
+  return sumsIn(shard)
+    .slice(0, MAX_UNMAPPED)
+    .flatMap((data) => paths(without(data, fields), ""))
+    .slice(0, MAX_UNMAPPED);
 }

@@ -4,11 +4,12 @@
  * Its clients add to fields of `{document}/_counter_shards_/{random id}`; its functions move these sums into the same fields of
  * the document, sometimes by way of a partial shard, whose id starts with a tab. So at each instant a field is worth
  *
- *     counter  +  (field − mirrored)  +  shards and partial shards
+ *     sum of the counter's shards  +  (field − mirrored)  +  shards and partial shards of Google's extension
  *
- * where `mirrored`, in the counter document, is the part of the counter's total that the field shows. A take moves the two
- * terms on the right into the counter, and keeps the sum. So does everything that the extension does: both may run side by side,
- * a take may be repeated at any time, and a first take of a document imports its total.
+ * where `mirrored`, in the counter document, is the part of the first term that the field shows. No step changes this sum: a take
+ * moves the other terms into the first, Google's functions move the third into the second, and a publish adds the same
+ * amount to the field and to `mirrored`. So all of them may run side by side, a take may be repeated at any time, and the
+ * first take of a document imports its total.
  */
 import {
   type DocumentSnapshot,
@@ -29,7 +30,7 @@ import {
 } from "../../core/src/index.ts";
 import { driftOf } from "./drift.ts";
 import { latestSnapshot } from "./latestSnapshot.ts";
-import { amountIn, isFiniteNumber, LEGACY_SHARDS, removeFields, unmappedNumbers } from "./legacyShards.ts";
+import { amountIn, isAmount, LEGACY_SHARDS, removeFields, unmappedNumbers } from "./legacyShards.ts";
 import { backoff, retry } from "./retry.ts";
 
 /** Shards of one document that one commit takes. They are held in memory, and each may be a megabyte. */
@@ -47,7 +48,7 @@ export interface Taken {
   readonly asOf: Timestamp;
 }
 
-/** The part of a counter's total that its mirror shows. */
+/** The part of the sum of a counter's shards that its mirror shows. */
 export function mirroredOf(counter: DocumentSnapshot): number {
   const mirrored = counter.get("mirrored");
   return Number.isFinite(mirrored) ? mirrored : 0;
@@ -57,11 +58,11 @@ export function mirroredOf(counter: DocumentSnapshot): number {
  * Moves into the counters what Google's extension and its clients have added to fields of one document. The fields show it
  * at once.
  *
- * A batch with preconditions, so no old client waits for a lock. If one of the shards or a counter has changed meanwhile, the
- * batch fails as a whole and is made again.
+ * Batches with preconditions on all documents that they change, so no old client waits for a lock. If one of them has changed
+ * meanwhile, the batch fails as a whole and is made again.
  *
- * Cost: 1 read of the document, 1 per counter and 1 per shard, at least 1; if there is something to move, 1 write of the
- * document, 2 per counter and 1 delete per shard.
+ * Cost: 1 read per shard, at least 1; for up to 20 shards 1 read of the document and 1 per counter. If there is something to
+ * move, 1 write of the counter document and 1 of `base`, 1 of the document if shards were pending, and 1 delete per shard.
  *
  * @param collection  the collection of the counters
  * @param document    the path of the document
@@ -102,25 +103,33 @@ async function takePage(
   for (let tries = 0; ; tries++) {
     // The shards first: one that the extension moves into the field after this makes the commit fail.
     const { docs, readTime } = await (after ? pages.startAfter(after) : pages).get();
+    const unmapped = docs.flatMap((shard) => unmappedNumbers(shard, fields));
+    const last = docs.length === PAGE ? docs.at(-1) : undefined;
+    const shards = docs.filter((shard) => fields.some(({ field }) => amountIn(shard, field) !== undefined));
+    const nothing = { amounts: fields.map(() => 0), taken: 0, unmapped, last, readTime };
+    // The first page has compared the field with its counter.
+    if (after && shards.length === 0) return nothing;
     // At one instant, since the difference of the two is what others have added to the field.
     const [shown, ...counters] = await firestore.runTransaction(
       (transaction) => transaction.getAll(document, ...counterRefs),
       await latestSnapshot(),
     );
     const batch = firestore.batch();
-    const shards = docs.filter((shard) => fields.some(({ field }) => amountIn(shard, field) !== undefined));
-    const amounts = fields.map(({ field }, index) =>
-      takeField(batch, counters[index] as DocumentSnapshot, shown as DocumentSnapshot, field, shards),
+    const moves = fields.map(({ field }, index) => {
+      const stored: unknown = shown?.get(new FieldPath(...field));
+      return moveIntoCounter(batch, counters[index] as DocumentSnapshot, stored, shards, field);
+    });
+    const values = fields.map(({ field }, index) => [new FieldPath(...field), moves[index]?.value] as const);
+    writeFields(
+      batch,
+      shown as DocumentSnapshot,
+      values.filter(([, value]) => value !== undefined),
     );
     for (const shard of shards) removeFields(batch, shard, fields);
-    const unmapped = docs.flatMap((shard) => unmappedNumbers(shard, fields));
-    const last = docs.length === PAGE ? docs.at(-1) : undefined;
-    if (shards.length === 0 && amounts.every((amount) => amount === undefined)) {
-      return { amounts: amounts.map(() => 0), taken: 0, unmapped, last, readTime };
-    }
+    if (shards.length === 0 && moves.every((move) => move === undefined)) return nothing;
     try {
       await batch.commit();
-      return { amounts: amounts.map((amount) => amount ?? 0), taken: shards.length, unmapped, last, readTime };
+      return { ...nothing, amounts: moves.map((move) => move?.amount ?? 0), taken: shards.length };
     } catch (error) {
       if (!isPreconditionFailure(error)) throw error;
       await backoff(tries, error);
@@ -128,38 +137,59 @@ async function takePage(
   }
 }
 
+/** What is moved into one counter. */
+interface Move {
+  readonly amount: number;
+  /** The new value of the field, if shards were pending. */
+  readonly value?: unknown;
+}
+
 /**
- * Adds to one counter what its field and the shards hold beyond `mirrored`, and to the field what the shards hold. A field
- * that is gone, or is no number, is written anew by the next publish.
+ * Adds to one counter what its field and the shards hold beyond `mirrored`. A field that is gone, or is no amount, begins
+ * again with what the shards hold; the next publish adds the rest of the total.
  *
  * @returns `undefined` if there is nothing to move
  */
-function takeField(
+function moveIntoCounter(
   batch: WriteBatch,
   counter: DocumentSnapshot,
-  shown: DocumentSnapshot,
-  field: readonly string[],
+  stored: unknown,
   shards: readonly QueryDocumentSnapshot[],
-): number | undefined {
-  const stored: unknown = shown.get(new FieldPath(...field));
-  const inField = isFiniteNumber(stored) ? stored : 0;
-  const mirrored = isFiniteNumber(stored) ? mirroredOf(counter) : 0;
+  field: readonly string[],
+): Move | undefined {
+  const inField = isAmount(stored) ? stored : 0;
+  const mirrored = isAmount(stored) ? mirroredOf(counter) : 0;
   const added = driftOf(inField, mirrored, Math.abs(inField) + Math.abs(mirrored));
   const pending = sumOfCounts(shards.map((shard) => amountIn(shard, field) ?? 0));
   const isPending = shards.some((shard) => amountIn(shard, field) !== undefined);
   if (added === 0 && !isPending && mirrored === mirroredOf(counter)) return undefined;
   const amount = added + pending;
   const state = { mirrored: mirrored + amount };
-  if (counter.updateTime) batch.update(counter.ref, state, { lastUpdateTime: counter.updateTime });
+  if (counter.updateTime) batch.update(counter.ref, state, unchanged(counter));
   else batch.create(counter.ref, state);
   if (amount !== 0) {
     const writes = FieldValue.increment(Math.max(shards.length, 1));
     const base = { shard: BASE_SHARD, count: FieldValue.increment(amount), writes, at: FieldValue.serverTimestamp() };
     batch.set(counter.ref.collection(SHARDS).doc(BASE_SHARD), base, { merge: true });
   }
-  if (pending !== 0) {
-    const update = field.reduceRight<unknown>((value, name) => ({ [name]: value }), FieldValue.increment(pending));
-    batch.set(shown.ref, update as Record<string, unknown>, { merge: true });
-  }
-  return amount;
+  if (pending === 0) return { amount };
+  // NaN and infinities would stay what they are.
+  return { amount, value: typeof stored === "number" && !isAmount(stored) ? pending : FieldValue.increment(pending) };
+}
+
+/** Writes the new values of fields in one write, on the precondition that the document is as it was read. */
+function writeFields(
+  batch: WriteBatch,
+  shown: DocumentSnapshot,
+  values: readonly (readonly [FieldPath, unknown])[],
+): void {
+  const [first, ...more] = values;
+  if (!first) return;
+  if (!shown.exists) batch.create(shown.ref, {});
+  batch.update(shown.ref, first[0], first[1], ...more.flat(), unchanged(shown));
+}
+
+/** The precondition that a document that exists is as it was read. */
+export function unchanged({ updateTime }: DocumentSnapshot): { readonly lastUpdateTime?: Timestamp } {
+  return updateTime ? { lastUpdateTime: updateTime } : {};
 }

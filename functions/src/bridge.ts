@@ -1,9 +1,9 @@
 /**
  * The bridge: takes what old apps still write for Google's counter extension into counters, by the fields of `BRIDGE`.
  *
- * A take moves everything that is pending for a document, so it answers all events of earlier writes. An instance remembers
- * when it has last taken from a document: most events of a busy document need no read, and its field is written at most once
- * per shortest interval.
+ * A take moves everything that is pending for a document, so it covers every write committed before its `asOf`. An instance
+ * remembers the last take from each document: most events of a busy document need no read, and an instance writes its field
+ * at most once a second.
  */
 import { logger } from "firebase-functions";
 import { takeLegacyIncrements } from "../../admin/src/internal.ts";
@@ -18,14 +18,20 @@ export interface LegacyWrite {
   readonly committedAt: Millis;
 }
 
+/** An instance takes from the same document at most once in this time. */
+const SPACING: Millis = 1_000;
+
 /** How many documents an instance remembers, at about 200 bytes each. */
 const MEMORY_SIZE = 10_000;
+
+/** How many warnings an instance logs at most, since clients choose the names of fields. */
+const MAX_REPORTS = 100;
 
 /** The event handler of one instance. It resolves when the write is in a counter; else it rejects, for a retry. */
 export function createBridgeHandler(backend: Backend): (write: LegacyWrite) => Promise<void> {
   const { firestore, config, snapshotLag, now, sleep } = backend;
   const mirrors = config.mirrors.filter(({ isBridged }) => isBridged);
-  /** The last take from each document: what it has seen by the database's clock, and when it began by this one. */
+  /** The last take from each document: its read time, by the database's clock, and its start, by this instance's. */
   const takes = new Map<string, { readonly asOf: Millis; readonly begun: Millis }>();
   const inProgress = new Map<string, Promise<void>>();
   const reported = new Set<string>();
@@ -47,7 +53,8 @@ export function createBridgeHandler(backend: Backend): (write: LegacyWrite) => P
     const fields = countersOf(document, mirrors);
     if (fields.length === 0) return report(document, "any");
     const waited = now() - (takes.get(document)?.begun ?? 0);
-    await sleep(Math.max(snapshotLag, config.minInterval - waited));
+    // Production's snapshots have no lag.
+    await sleep(Math.max(snapshotLag, SPACING - waited));
     const begun = now();
     const { asOf, unmapped } = await takeLegacyIncrements(firestore, config.collection, document, fields);
     takes.delete(document);
@@ -60,7 +67,7 @@ export function createBridgeHandler(backend: Backend): (write: LegacyWrite) => P
   function report(document: string, field: string): void {
     const collection = document.slice(0, document.lastIndexOf("/"));
     const key = `${collection}\n${field}`;
-    if (reported.has(key) || reported.size === MEMORY_SIZE) return;
+    if (reported.has(key) || reported.size === MAX_REPORTS) return;
     reported.add(key);
     logger.warn("left increments of Google's extension alone: BRIDGE does not name their field", { document, field });
   }

@@ -46,7 +46,7 @@ export interface CounterState {
   readonly published: Published | undefined;
   /** The fewest shards that a server has asked for, and until when. */
   readonly reservation: Reserved | undefined;
-  /** The part of the total that the mirror shows. */
+  /** The part of the sum of the shards that the mirror shows. */
   readonly mirrored: number;
 }
 

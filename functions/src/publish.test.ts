@@ -16,7 +16,7 @@ const config = { ...defaults, mirrors: parseMirrors("likes=posts/{key}.stats.lik
 
 /** Publishes over a counter document as it was read. @returns the commits, and whether the last one passed */
 async function publishing(
-  over: Partial<{ published: Published; isStored: boolean; mirrored: number }>,
+  over: Partial<{ published: Published; isStored: boolean; mirrored: number; stored: unknown }>,
   ...more: (number | typeof config)[]
 ) {
   const outcomes = more.filter((one) => typeof one === "number");
@@ -26,6 +26,7 @@ async function publishing(
     id: path.slice(path.lastIndexOf("/") + 1),
     path,
     firestore: { batch, doc: at },
+    get: async () => ({ ref: at(path), exists: true, updateTime, get: () => stored }),
     collection: (name: string) => ({ doc: (id: string) => at(`${path}/${name}/${id}`) }),
   });
   function batch() {
@@ -46,7 +47,7 @@ async function publishing(
     };
     return { create: put("create"), update: put("update"), set: put("set"), commit };
   }
-  const { published, isStored = published !== undefined, mirrored = 0 } = over;
+  const { published, isStored = published !== undefined, mirrored = 0, stored = mirrored } = over;
   const state = {
     ref: at("counters/likes:42") as DocumentReference,
     updateTime: isStored ? updateTime : undefined,
@@ -113,7 +114,15 @@ describe("the mirror of a counter", () => {
   test("gets what it does not show yet, if old apps add to the field, too", async () => {
     const bridged = { ...defaults, mirrors: parseMirrors("likes=posts/{key}.stats.likes", "BRIDGE") };
     const { commits } = await publishing({ published: idle, mirrored: 40 }, bridged);
-    expect(commits[0]?.[1]).toEqual(["update", "posts/42", expect.anything(), FieldValue.increment(3)]);
+    expect(commits[0]?.[1]).toEqual([
+      "update",
+      "posts/42",
+      expect.anything(),
+      FieldValue.increment(3),
+      { lastUpdateTime: updateTime },
+    ]);
+    const gone = await publishing({ published: idle, mirrored: 40, stored: "none" }, bridged);
+    expect(gone.commits[0]?.[1]?.[3 as never]).toBe(43);
     const behind = await publishing({ published: { ...idle, total: 43 }, mirrored: 40 }, bridged);
     expect(mirrored(behind.commits)).toEqual([true]);
     const shown = await publishing({ published: idle, mirrored: 43 }, bridged);

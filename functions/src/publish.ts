@@ -2,7 +2,14 @@
  * Publishes: one commit writes the counter document, the mirror and the history, on the precondition that the counter
  * document is as it was read. The values are absolute, so of two publishers one wins, and the other reads again (I3).
  */
-import { FieldPath, FieldValue, type Timestamp } from "firebase-admin/firestore";
+import {
+  type DocumentSnapshot,
+  FieldPath,
+  FieldValue,
+  type Timestamp,
+  type WriteBatch,
+} from "firebase-admin/firestore";
+import { isAmount, unchanged } from "../../admin/src/internal.ts";
 import {
   codeOf,
   HISTORY,
@@ -22,11 +29,12 @@ import { logError } from "./log.ts";
 type Before = Pick<CounterState, "ref" | "updateTime" | "published" | "mirrored">;
 
 /**
- * Cost: 1 write of the counter document, 1 of the mirror if the total has changed, and 1 per document of the history.
- * The mirror is skipped if its document is missing or full; the next change of the total tries again.
+ * Cost: 1 write of the counter document, 1 of the mirror if the total has changed, and 1 per document of the history;
+ * 1 read of a bridged mirror if it does not show the total. The mirror is skipped if its document is missing or full; the next change of the total tries again.
  *
  * @param asOf  the instant that `next` is exact for, to the last digit
- * @returns whether the commit succeeded; if not, another instance has published or a server has written the document
+ * @returns whether the commit succeeded; if not, another instance has published, or a server has written the document or
+ *          the bridged mirror
  */
 export async function publish(state: Before, next: Published, asOf: Timestamp, config: Config): Promise<boolean> {
   const { ref, published } = state;
@@ -58,13 +66,16 @@ async function commit(
   writes: readonly HistoryWrite[],
   mirror?: MirrorTarget,
 ): Promise<void> {
-  const document = { ...serializeCounter(ref.id, next, asOf), ...(mirror && { mirrored: next.total }) };
+  const shown = mirror?.isBridged ? await ref.firestore.doc(mirror.document).get() : undefined;
+  const isMirrored = mirror && shown?.exists !== false;
+  const document = { ...serializeCounter(ref.id, next, asOf), ...(isMirrored && { mirrored: next.total }) };
   const batch = ref.firestore.batch();
   if (updateTime) batch.update(ref, document, { lastUpdateTime: updateTime });
   else batch.create(ref, document);
-  if (mirror) {
-    const total = mirror.isBridged ? FieldValue.increment(next.total - mirrored) : next.total;
-    batch.update(ref.firestore.doc(mirror.document), new FieldPath(...mirror.field), total);
+  if (isMirrored) {
+    const field = new FieldPath(...mirror.field);
+    if (shown) addToField(batch, shown, field, next.total, mirrored);
+    else batch.update(ref.firestore.doc(mirror.document), field, next.total);
   }
   for (const { state, id, key, expireAt } of writes) {
     const points = { [key]: historyStateOf(state) };
@@ -72,4 +83,16 @@ async function commit(
     batch.set(ref.collection(HISTORY).doc(id), history, { merge: true });
   }
   await batch.commit();
+}
+
+/** Adds what a field does not show yet. One that is gone, or is no amount, gets the total. */
+function addToField(
+  batch: WriteBatch,
+  shown: DocumentSnapshot,
+  field: FieldPath,
+  total: number,
+  mirrored: number,
+): void {
+  const value = isAmount(shown.get(field)) ? FieldValue.increment(total - mirrored) : total;
+  batch.update(shown.ref, field, value, unchanged(shown));
 }

@@ -191,6 +191,16 @@ export class Callers {
         call.catch(() => undefined);
         break;
       }
+      case "oldWipe": {
+        // The app replaces its document, and the field is gone.
+        const { process, firestore } = this.#startServer("app");
+        this.#oracle.setIntent(process, { kind: "anything" });
+        firestore
+          .doc(BRIDGED.document)
+          .set({ title: "any" })
+          .catch(() => undefined);
+        break;
+      }
       case "oldFold":
       case "oldAggregate":
       case "oldPartial": {

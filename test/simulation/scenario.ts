@@ -26,7 +26,7 @@ export type Action = { readonly at: number } & (
   | { readonly does: "page" | "unpage"; readonly page: string }
   | { readonly does: "oldIncrement"; readonly client: number; readonly by: number }
   | { readonly does: "oldField"; readonly total: number }
-  | { readonly does: "oldFold" | "oldAggregate" | "oldPartial" | "import" | "giveBack" }
+  | { readonly does: "oldWipe" | "oldFold" | "oldAggregate" | "oldPartial" | "import" | "giveBack" }
   | { readonly does: "sweep" }
   | { readonly does: "kill" | "freeze"; readonly instance: number; readonly seconds: number }
 );
@@ -173,8 +173,10 @@ function move({ actions, margin }: Scenario, random: Random): Partial<Scenario> 
     if (random.chance(0.7)) return { at: at(), does: "oldIncrement", client, by };
     return { at: at(), does: "increment", client, counter: BRIDGED.counter, by: Math.max(by, 1) };
   });
-  const folding = Array.from({ length: random.integer(0, 8) }, (): Action => {
-    return { at: at(), does: random.pick(["oldFold", "oldFold", "oldAggregate", "oldPartial"]) };
+  // Google's functions begin again with 0 where the field is gone, as they always have.
+  const isWiped = random.chance(0.3);
+  const folding = Array.from({ length: random.integer(0, isWiped ? 2 : 8) }, (): Action => {
+    return { at: at(), does: isWiped ? "oldWipe" : random.pick(["oldFold", "oldFold", "oldAggregate", "oldPartial"]) };
   });
   const moving = Array.from({ length: random.integer(0, 4) }, (): Action => {
     return { at: at(), does: random.pick(["import", "giveBack"]) };
@@ -182,7 +184,7 @@ function move({ actions, margin }: Scenario, random: Random): Partial<Scenario> 
   const first: Action = { at: 0, does: "oldField", total: random.integer(0, 100) };
   // The last increment of all is moved by Google's functions while the bridge looks for it.
   const late = duration + random.integer(1, 100) * SECOND;
-  const last = Array.from({ length: random.integer(0, 5) }, (_, n): Action => {
+  const last = Array.from({ length: random.integer(0, isWiped ? 1 : 5) }, (_, n): Action => {
     const at = late + random.integer(0, 200) * MS;
     return n === 0 ? { at: late, does: "oldIncrement", client: 0, by: 1 } : { at, does: "oldFold" };
   });

@@ -106,13 +106,13 @@ class Writes {
     return this.#add({ path: ref.path, kind: merge ? "merge" : "set", data });
   }
   update(ref: DocumentReference, data: Data, precondition?: Precondition): this;
-  update(ref: DocumentReference, field: FieldPath, value: Value): this;
-  update(ref: DocumentReference, what: Data | FieldPath, more?: Precondition | Value): this {
+  update(ref: DocumentReference, field: FieldPath, value: Value, precondition?: Precondition): this;
+  update(ref: DocumentReference, what: Data | FieldPath, more?: Precondition | Value, guarded?: Precondition): this {
     const { path } = ref;
     if (!(what instanceof FieldPath)) {
       return this.#add({ path, kind: "update", data: what, ...guard(more as Precondition | undefined) });
     }
-    return this.#add({ path, kind: "update", data: { [what.names.join(".")]: more as Value } });
+    return this.#add({ path, kind: "update", data: { [what.names.join(".")]: more as Value }, ...guard(guarded) });
   }
   delete(ref: DocumentReference, precondition?: Precondition): this {
     return this.#add({ path: ref.path, kind: "delete", ...guard(precondition) });

@@ -242,7 +242,7 @@ export const backendMutations: Record<string, Mutation> = {
     breaks: ["I1", "I2"],
     seed: 535,
   },
-  "fold without the precondition": { ...folding(withoutPreconditions), breaks: ["I5"] },
+  "fold without the precondition": { ...folding(withoutPreconditions), breaks: ["I5", "I9"] },
   "fold deletes first and adds to the base later": {
     ...folding(inTwoCommits(({ kind }) => kind === "delete")),
     breaks: ["I5", "I1", "I9"],

@@ -1,7 +1,8 @@
 /** Mistakes in the move from Google's counter extension. */
+import type { DocumentSnapshot, FieldPath, WriteBatch } from "firebase-admin/firestore";
 import type { takeLegacyIncrements } from "../../../admin/src/takeLegacyIncrements.ts";
 import { type Edit, eachWrite, editingCommits, inTwoCommits, withoutPreconditions } from "../batchEdits.ts";
-import { Timestamp } from "../model/values.ts";
+import { FieldValue, Timestamp } from "../model/values.ts";
 import { BRIDGED } from "../scenario.ts";
 import { type Mutation, publishing } from "./seams.ts";
 
@@ -41,6 +42,13 @@ export const bridgeMutations: Record<string, Mutation> = {
         commit,
       );
     }),
+    breaks: ["I9"],
+  },
+  "a publish adds to a field that is gone": {
+    module: "functions/src/publish.ts",
+    declaration: "addToField",
+    mistake: () => (batch: WriteBatch, shown: DocumentSnapshot, field: FieldPath, total: number, mirrored: number) =>
+      batch.update(shown.ref, field, FieldValue.increment(total - mirrored) as never),
     breaks: ["I9"],
   },
   "an instance believes that its take has seen later writes": {

@@ -8,10 +8,8 @@ import { BRIDGED } from "../scenario.ts";
 import type { Process } from "../scheduler.ts";
 import type { Fail } from "./violation.ts";
 
-/** What a document adds to the worth of the field. */
+/** What a document adds to the worth of the field. The field and its counter are compared with each other instead. */
 function worthOf({ path, fields }: Version): number {
-  if (path === BRIDGED.document) return numberIn(fields, BRIDGED.field);
-  if (path === `counters/${BRIDGED.counter}`) return -numberIn(fields, "mirrored");
   if (path.startsWith(`counters/${BRIDGED.counter}/shards/`)) return numberIn(fields, "count");
   if (!path.startsWith(`${BRIDGED.document}/`)) return 0;
   const updates = (fields?._updates_ ?? []) as readonly Fields[];
@@ -24,16 +22,31 @@ function numberIn(fields: Value | undefined, field: string): number {
 
 export class BridgeCheck {
   readonly #fail: Fail;
-  #worth = 0;
+  #shards = 0;
+  #mirrored = 0;
+  #field: number | undefined;
 
   constructor(fail: Fail) {
     this.#fail = fail;
   }
 
+  /** A field that is gone has nothing beyond what its counter knows. */
+  get #worth(): number {
+    return this.#shards + (this.#field === undefined ? 0 : this.#field - this.#mirrored);
+  }
+
   /** @param isMove  whether the process may only move amounts from one place to another */
   onCommit(process: Process, changes: readonly Change[], isMove: boolean): void {
-    const by = changes.reduce((sum, { before, after }) => sum + worthOf(after) - worthOf(before), 0);
-    this.#worth += by;
+    const before = this.#worth;
+    for (const change of changes) {
+      const { path, fields } = change.after;
+      this.#shards += worthOf(change.after) - worthOf(change.before);
+      if (path === `counters/${BRIDGED.counter}`) this.#mirrored = numberIn(fields, "mirrored");
+      if (path === BRIDGED.document) this.#field = fields?.[BRIDGED.field] as number | undefined;
+    }
+    const by = this.#worth - before;
+    // An import may have seen a field that was removed before the commit.
+    if (this.#field === undefined) return;
     if (isMove && by !== 0) this.#fail("I9", `${process.name} changes what ${BRIDGED.document} is worth by ${by}`);
   }
 
