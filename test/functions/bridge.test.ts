@@ -145,12 +145,22 @@ test.concurrent("what is no finite number is left out, and a field that is gone 
   await admin.doc(page).set({ visits: 5 });
   await shards(page).doc("one").set({ visits: Number.NaN });
   await shards(page).doc("two").set({ visits: "6" });
+  await shards(page).doc("huge").set({ visits: 1e300 });
+  await shards(page)
+    .doc("reference")
+    .set({ visits: admin.doc(page), when: new Date(0), bytes: Buffer.alloc(1_000) });
   await shards(page).doc("three").set({ visits: 7 });
   await settles(page, "visits", "visits:odd", 12);
-  expect(await pending(page)).toEqual([{ visits: Number.NaN }, { visits: "6" }]);
+  expect((await pending(page)).map(({ visits }) => typeof visits)).toEqual(["number", "number", "object", "string"]);
   await admin.doc(page).update({ visits: FieldValue.delete() });
   await incrementOld(page, "visits", 1);
   await settles(page, "visits", "visits:odd", 13);
+  // The app replaces its document, and a new app counts first.
+  await admin.doc(page).set({ title: "replaced" });
+  await incrementCounter(counter(writer.db, "visits:odd"));
+  await settles(page, "visits", "visits:odd", 14);
+  await incrementOld(page, "visits", 1);
+  await settles(page, "visits", "visits:odd", 15);
 });
 
 test.concurrent("increments that the old functions move meanwhile count once", async () => {

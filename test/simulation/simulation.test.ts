@@ -73,7 +73,7 @@ test("a failing run is minimized to a few actions", { timeout: 120_000 }, async 
   const name = "fold without the precondition";
   const mutant = await buildMutant(name);
   try {
-    const { failed } = await runSeeds(mutant, { from: 1, count: SEEDS });
+    const { failed } = await runSeeds(mutant, { from: 2_001, count: SEEDS });
     const { minimize, scenarioOf, simulate } = (await import(mutant.path)) as typeof Entry;
     const smallest = await minimize(scenarioOf(failed?.seed ?? 0));
     expect(smallest.actions.length).toBeLessThanOrEqual(8);
