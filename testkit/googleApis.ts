@@ -6,6 +6,7 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { DEFAULT_PARAMETERS } from "../functions/src/decisions.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: resources of many APIs, which tests change field by field
 export type Resource = any;
@@ -120,24 +121,7 @@ export function healthyProject(project: string): Resources {
 }
 
 /** The parameters as the Firebase CLI deploys them: as environment variables. */
-const PARAMETERS = {
-  COLLECTION: "counters",
-  DATABASE_ID: "(default)",
-  LOCATION: REGION,
-  MIN_SHARDS: "1",
-  MAX_SHARDS: "10000",
-  WRITES_PER_SHARD: "1",
-  SHRINK_COOLDOWN_SECONDS: "600",
-  MIN_INTERVAL_SECONDS: "1",
-  MAX_INTERVAL_SECONDS: "10",
-  PRECISION: "0.001",
-  COUNTED_COLLECTION: "_none",
-  MIRRORS: "",
-  BRIDGE: "",
-  HISTORY_DAYS: "30",
-  SERVICE_ACCOUNT: "",
-  MAX_INSTANCES: "0",
-};
+const PARAMETERS = { ...DEFAULT_PARAMETERS, LOCATION: REGION, SERVICE_ACCOUNT: "", MAX_INSTANCES: "0" };
 
 /** The event and the document that trigger each function; the task queue and the schedule trigger the other two. */
 const TRIGGERS = {

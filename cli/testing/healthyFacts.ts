@@ -1,9 +1,10 @@
 /** The facts of a project in which everything is right, for the tests of the checks: each test spoils one. */
+
 import { readFileSync } from "node:fs";
+import { DEFAULT_PARAMETERS } from "../../functions/src/decisions.ts";
 import type { CounterSample, SampledCounter } from "../src/doctor/counterFacts.ts";
 import { FUNCTIONS } from "../src/doctor/deployments.ts";
 import type { DeployedFunction, ProjectFacts } from "../src/doctor/facts.ts";
-import { DEFAULTS } from "../src/doctor/parameterChecks.ts";
 
 export const NOW = 1_700_000_000_000;
 
@@ -26,7 +27,7 @@ export function deployed(changes: Partial<DeployedFunction> = {}, only?: string)
     region: "europe-west1",
     state: "ACTIVE",
     runtime: "nodejs24",
-    variables: { ...DEFAULTS, LOCATION: "europe-west1" },
+    variables: { ...DEFAULT_PARAMETERS, LOCATION: "europe-west1" },
     serviceAccount: "tally@demo.iam.gserviceaccount.com",
     trigger: DOCUMENTS[name]
       ? { database: "(default)", document: DOCUMENTS[name], region: "eur3", retries: true }
@@ -37,7 +38,9 @@ export function deployed(changes: Partial<DeployedFunction> = {}, only?: string)
 
 /** The same with other parameters. */
 export function withParameters(values: Readonly<Record<string, string>>): Pick<ProjectFacts, "functions"> {
-  return { functions: { value: deployed({ variables: { ...DEFAULTS, LOCATION: "europe-west1", ...values } }) } };
+  return {
+    functions: { value: deployed({ variables: { ...DEFAULT_PARAMETERS, LOCATION: "europe-west1", ...values } }) },
+  };
 }
 
 /** A published counter with one shard, with some fields replaced. */

@@ -11,7 +11,7 @@ export { decide, type ScheduledTask } from "./decide.ts";
 export { historyWrites } from "./history.ts";
 export { isPollLost, publishInterval } from "./interval.ts";
 export { type Measurement, shardsBeyond } from "./measurement.ts";
-export { type ParameterValues, parseConfig } from "./parseConfig.ts";
+export { DEFAULT_PARAMETERS, type ParameterValues, parseConfig } from "./parseConfig.ts";
 export { nextPhase, POLLED_PHASES, pollDelay } from "./phase.ts";
 export { foldableShards, MAX_LISTED_SHARDS, shardIndex, TRIGGER_SHARDS } from "./shards.ts";
 export type { Millis } from "./time.ts";

@@ -4,8 +4,8 @@
  */
 import { defineInt, defineString } from "firebase-functions/params";
 import { MARK_LIFETIME_SECONDS, MAX_SHARDS, NO_COUNTED_COLLECTION } from "../../core/src/index.ts";
-import { type Config, DAY, DEFAULT_CONFIG as DEFAULTS } from "./config.ts";
-import { parseConfig } from "./parseConfig.ts";
+import type { Config } from "./config.ts";
+import { DEFAULT_PARAMETERS as DEFAULTS, parseConfig } from "./parseConfig.ts";
 
 /** Parameters are strings or whole numbers. A decimal is a string that the Firebase CLI checks when it is entered. */
 const decimal = {
@@ -14,70 +14,70 @@ const decimal = {
 
 export const params = {
   collection: defineString("COLLECTION", {
-    default: DEFAULTS.collection,
+    default: DEFAULTS.COLLECTION,
     description: "The top-level collection that holds the counters. Clients and rules must name the same.",
   }),
   database: defineString("DATABASE_ID", {
-    default: "(default)",
+    default: DEFAULTS.DATABASE_ID,
     description: "The id of the Firestore database that holds the counters.",
   }),
   location: defineString("LOCATION", {
-    default: "us-central1",
+    default: DEFAULTS.LOCATION,
     description: "The region the functions run in: choose the one nearest to the database.",
   }),
   minShards: defineInt("MIN_SHARDS", {
-    default: DEFAULTS.minShards,
+    default: Number(DEFAULTS.MIN_SHARDS),
     description: "How many shards a counter starts with and shrinks back to.",
   }),
   maxShards: defineInt("MAX_SHARDS", {
-    default: DEFAULTS.maxShards,
+    default: Number(DEFAULTS.MAX_SHARDS),
     description: `How many shards a counter may grow to, ${MAX_SHARDS} at most.`,
   }),
   writesPerShard: defineString("WRITES_PER_SHARD", {
-    default: String(DEFAULTS.writesPerShard),
+    default: DEFAULTS.WRITES_PER_SHARD,
     input: decimal,
     description: "How many writes per second one shard may take before the counter grows.",
   }),
   shrinkCooldownSeconds: defineInt("SHRINK_COOLDOWN_SECONDS", {
-    default: DEFAULTS.shrinkCooldown / 1_000,
+    default: Number(DEFAULTS.SHRINK_COOLDOWN_SECONDS),
     description:
       "How long the rate must have been low before the shard count shrinks (a counter without writes shrinks after a " +
       "minute), and how long a surplus shard must have been quiet before it is folded: at least " +
       `${MARK_LIFETIME_SECONDS}, the time in which a write may be sent again.`,
   }),
   minIntervalSeconds: defineInt("MIN_INTERVAL_SECONDS", {
-    default: DEFAULTS.minInterval / 1_000,
+    default: Number(DEFAULTS.MIN_INTERVAL_SECONDS),
     description: "A total is never published more often than this.",
   }),
   maxIntervalSeconds: defineInt("MAX_INTERVAL_SECONDS", {
-    default: DEFAULTS.maxInterval / 1_000,
+    default: Number(DEFAULTS.MAX_INTERVAL_SECONDS),
     description: "A counter that is being written is published at least this often.",
   }),
   precision: defineString("PRECISION", {
-    default: String(DEFAULTS.precision),
+    default: DEFAULTS.PRECISION,
     input: decimal,
     description: "The relative change of a total that is worth publishing: 0.001 is a tenth of a percent.",
   }),
   countedCollection: defineString("COUNTED_COLLECTION", {
-    default: NO_COUNTED_COLLECTION,
+    default: DEFAULTS.COUNTED_COLLECTION,
     description:
       "The path of a collection whose documents are counted, such as posts or posts/{post}/comments. " +
       `${NO_COUNTED_COLLECTION} counts nothing.`,
   }),
   mirrors: defineString("MIRRORS", {
-    default: "",
+    default: DEFAULTS.MIRRORS,
     description:
       "Fields of your own documents to which totals are also written, by group: likes=posts/{key}.likes writes the total " +
       "of likes:42 to the field likes of posts/42. Separate several with commas.",
   }),
   bridge: defineString("BRIDGE", {
-    default: "",
+    default: DEFAULTS.BRIDGE,
     description:
       "Only while you move from Google's counter extension: the fields that it counts, by group: views=pages/{key}.visits " +
       "counts what old apps add to the field visits of pages/home in views:home, and shows the total in the field.",
   }),
   historyDays: defineInt("HISTORY_DAYS", {
-    default: DEFAULTS.historyRetention / DAY,
+    default: Number(DEFAULTS.HISTORY_DAYS),
     description: "How many days the past totals of each minute and hour are kept, for charts. 0 keeps none.",
   }),
   serviceAccount: defineString("SERVICE_ACCOUNT", {

@@ -1,9 +1,27 @@
 /** The parameters of a deployment, as they are entered, to the configuration: by the functions, and by the CLI's `doctor`. */
-import { parseCountedCollection, parseMirrors } from "../../core/src/index.ts";
-import { type Config, DAY, validConfig } from "./config.ts";
+import { NO_COUNTED_COLLECTION, parseCountedCollection, parseMirrors } from "../../core/src/index.ts";
+import { type Config, DAY, DEFAULT_CONFIG, validConfig } from "./config.ts";
 
 /** The values of the parameters of parameters.ts, by name. */
 export type ParameterValues = Readonly<Record<string, string | number>>;
+
+/** The defaults of the parameters that decide what is counted, and how, as they are entered. */
+export const DEFAULT_PARAMETERS = {
+  COLLECTION: DEFAULT_CONFIG.collection,
+  DATABASE_ID: "(default)",
+  LOCATION: "us-central1",
+  MIN_SHARDS: String(DEFAULT_CONFIG.minShards),
+  MAX_SHARDS: String(DEFAULT_CONFIG.maxShards),
+  WRITES_PER_SHARD: String(DEFAULT_CONFIG.writesPerShard),
+  SHRINK_COOLDOWN_SECONDS: String(DEFAULT_CONFIG.shrinkCooldown / 1_000),
+  MIN_INTERVAL_SECONDS: String(DEFAULT_CONFIG.minInterval / 1_000),
+  MAX_INTERVAL_SECONDS: String(DEFAULT_CONFIG.maxInterval / 1_000),
+  PRECISION: String(DEFAULT_CONFIG.precision),
+  COUNTED_COLLECTION: NO_COUNTED_COLLECTION,
+  MIRRORS: "",
+  BRIDGE: "",
+  HISTORY_DAYS: String(DEFAULT_CONFIG.historyRetention / DAY),
+} as const satisfies ParameterValues;
 
 /**
  * @param isEmulated  whether a cool-down may be shorter

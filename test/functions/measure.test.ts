@@ -2,10 +2,11 @@
 import { type CollectionReference, type Firestore, Timestamp } from "firebase-admin/firestore";
 import { logger } from "firebase-functions";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { FAILED_PRECONDITION, MAX_SHARDS } from "../../core/src/index.ts";
+import { MAX_SHARDS } from "../../core/src/index.ts";
 import { measureShards } from "../../functions/src/measure.ts";
 import { admin, adminAt } from "../../testkit/clients.ts";
-import { type Inspection, Refused, startProxy } from "../../testkit/grpcProxy.ts";
+import { withoutIndex } from "../../testkit/explained.ts";
+import { type Inspection, startProxy } from "../../testkit/grpcProxy.ts";
 import { type MeterReading, meter } from "../../testkit/meter.ts";
 
 const BATCH = 500;
@@ -34,21 +35,6 @@ async function metered(...inspections: Inspection[]): Promise<{ firestore: Fires
   closing.push(() => close().finally(proxy.close));
   return { firestore: firestore as unknown as Firestore, measured };
 }
-
-/** Firestore's answer to a query whose index is not deployed. */
-const withoutIndex: Inspection = (method) =>
-  method === "RunAggregationQuery"
-    ? {
-        request(message) {
-          const { structuredAggregationQuery: query } = message.as<{
-            structuredAggregationQuery: { aggregations: readonly { sum?: unknown }[] };
-          }>();
-          if (query.aggregations.some(({ sum }) => sum)) {
-            throw new Refused(FAILED_PRECONDITION, "The query requires an index.");
-          }
-        },
-      }
-    : undefined;
 
 const indexed = (shard: string) => ({ shard });
 /** The shards of a counter with the maximum shard count. */

@@ -1,12 +1,13 @@
 /** The checks of functions, parameters, queue, roles and schedule. */
+
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { DEFAULT_PARAMETERS } from "../../../functions/src/decisions.ts";
 import { params } from "../../../functions/src/parameters.ts";
 import { deployed, healthyFacts, withParameters } from "../../testing/healthyFacts.ts";
 import { findingsOf } from "./checks.ts";
 import { FUNCTIONS } from "./deployments.ts";
 import type { ProjectFacts } from "./facts.ts";
-import { DEFAULTS } from "./parameterChecks.ts";
 import { DECLARED } from "./queueChecks.ts";
 
 const triggers = readFileSync("functions/src/triggers.ts", "utf8");
@@ -19,7 +20,7 @@ test("the functions are those that the code exports", () => {
 test("the parameters and their defaults are those that the code defines", () => {
   const defined = Object.values(params).map(({ name, options }) => [name, String(options.default)]);
   const { SERVICE_ACCOUNT: _, MAX_INSTANCES: __, ...others } = Object.fromEntries(defined);
-  expect(DEFAULTS).toEqual(others);
+  expect(DEFAULT_PARAMETERS).toEqual(others);
 });
 
 test("the limits of the queue are those that the code declares", () => {
@@ -77,7 +78,7 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
   [
     "parameters of some functions",
     ["parameters-differ"],
-    functions({ variables: { ...DEFAULTS, LOCATION: "europe-west1", PRECISION: "0.1" } }, "sweep"),
+    functions({ variables: { ...DEFAULT_PARAMETERS, LOCATION: "europe-west1", PRECISION: "0.1" } }, "sweep"),
   ],
   ["a fixed number of shards", ["shards-fixed"], withParameters({ MAX_SHARDS: "1" })],
   ["many shards from the start", ["shards-minimum"], withParameters({ MIN_SHARDS: "3" })],
@@ -96,7 +97,7 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
 });
 
 const counting = (path: string, values: object) => {
-  const variables = { ...DEFAULTS, LOCATION: "europe-west1", COUNTED_COLLECTION: path, ...values };
+  const variables = { ...DEFAULT_PARAMETERS, LOCATION: "europe-west1", COUNTED_COLLECTION: path, ...values };
   return deployed({ variables }).map((one) =>
     /-(created|deleted)$/.test(one.name) && one.trigger
       ? { ...one, trigger: { ...one.trigger, document: `${path}/{document}` } }

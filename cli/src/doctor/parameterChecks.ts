@@ -1,28 +1,10 @@
 /** Whether the parameters of the functions are valid, the same in all of them, and do not contradict each other. */
 import { groupOf } from "../../../core/src/index.ts";
-import { type Config, parseConfig } from "../../../functions/src/decisions.ts";
+import { type Config, DEFAULT_PARAMETERS, parseConfig } from "../../../functions/src/decisions.ts";
 import { toCommandError } from "../commandError.ts";
 import { type Deployment, deploymentsFor, variablesOf } from "./deployments.ts";
 import { type ProjectFacts, seen } from "./facts.ts";
 import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
-
-/** The parameters that decide what is counted, and how. A test compares them with `functions/src/parameters.ts`. */
-export const DEFAULTS: Readonly<Record<string, string>> = {
-  COLLECTION: "counters",
-  DATABASE_ID: "(default)",
-  LOCATION: "us-central1",
-  MIN_SHARDS: "1",
-  MAX_SHARDS: "10000",
-  WRITES_PER_SHARD: "1",
-  SHRINK_COOLDOWN_SECONDS: "600",
-  MIN_INTERVAL_SECONDS: "1",
-  MAX_INTERVAL_SECONDS: "10",
-  PRECISION: "0.001",
-  COUNTED_COLLECTION: "_none",
-  MIRRORS: "",
-  BRIDGE: "",
-  HISTORY_DAYS: "30",
-};
 
 const DEPLOY = "in the .env file of the functions, and run `firebase deploy --only functions`";
 
@@ -32,7 +14,7 @@ export function checkParameters({ functions, target }: ProjectFacts): Finding[] 
     if (!variables) return [];
     const differing = areDifferent(deployment);
     try {
-      const config = parseConfig({ ...DEFAULTS, ...variables }, target.emulator !== null);
+      const config = parseConfig({ ...DEFAULT_PARAMETERS, ...variables }, target.emulator !== null);
       return [...differing, ...contradictions(config, target.emulator !== null)];
     } catch (error) {
       const { message } = toCommandError(error);
@@ -50,7 +32,7 @@ export function checkParameters({ functions, target }: ProjectFacts): Finding[] 
 
 function areDifferent({ functions }: Deployment): Finding[] {
   const all = [...functions.values()].map(({ variables }) => variables).filter((one) => one !== null);
-  const differing = Object.keys(DEFAULTS).filter((name) => new Set(all.map((one) => one[name])).size > 1);
+  const differing = Object.keys(DEFAULT_PARAMETERS).filter((name) => new Set(all.map((one) => one[name])).size > 1);
   if (differing.length === 0) return [];
   return [
     errorFinding(

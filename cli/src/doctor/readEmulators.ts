@@ -6,13 +6,14 @@
  * emulators at `/emulators`, and the functions emulator its functions at `/backends`, as the Emulator UI asks for them
  * (`lib/emulator/hub.js` and `functionsEmulator.js` of firebase-tools).
  */
+
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
+import { DEFAULT_PARAMETERS } from "../../../functions/src/decisions.ts";
 import { type DatabaseTarget, readText } from "../databaseTarget.ts";
 import { type DeployedFunction, type DeployedRules, factOf } from "./facts.ts";
 import { reasonOf } from "./googleApis.ts";
-import { DEFAULTS } from "./parameterChecks.ts";
 import type { DeployedFacts } from "./readApis.ts";
 
 export async function readEmulators(target: DatabaseTarget): Promise<DeployedFacts> {
@@ -101,7 +102,7 @@ function hubAddress(project: string): string {
 function functionsOf({ directory, env, functionTriggers = [] }: Backend, project: string) {
   const variables = { ...variablesIn(directory, project), ...env };
   // A kit's and a codebase's parameters may lie in another folder, which the emulator does not tell.
-  const showsParameters = Object.keys(variables).some((name) => name in DEFAULTS);
+  const showsParameters = Object.keys(variables).some((name) => name in DEFAULT_PARAMETERS);
   return functionTriggers.map(({ name, region, labels, eventTrigger }) => ({
     name,
     region,
