@@ -40,7 +40,7 @@ const PAGE = 20;
 export interface Taken {
   /** What was added to each counter, in the order of the fields. */
   readonly amounts: readonly number[];
-  /** Documents of `_counter_shards_` that it has deleted, or relieved of the fields. */
+  /** Documents of `_counter_shards_` that it has deleted, or from which it has removed the fields. */
   readonly shards: number;
   /** Paths of numbers in those documents that no field names. They stay. */
   readonly unmapped: ReadonlySet<string>;
