@@ -1,15 +1,15 @@
 /** The way back to Google's counter extension. */
 import { type DocumentSnapshot, FieldPath, FieldValue, type Firestore } from "firebase-admin/firestore";
-import { counterPath, isPreconditionFailure, type MirroredField, SHARDS } from "../../core/src/index.ts";
+import { counterPath, isPreconditionFailure, type MirrorSource, SHARDS } from "../../core/src/index.ts";
 import { driftOf } from "./drift.ts";
 import { isAmount } from "./legacyShards.ts";
+import { mirroredOf, unchanged } from "./moveLegacyIncrements.ts";
 import { backoff, retry } from "./retry.ts";
 import { sumShards } from "./sum.ts";
-import { mirroredOf, unchanged } from "./takeLegacyIncrements.ts";
 
 /**
  * Gives a field the exact total of its counter, with what was not published yet, for Google's extension to go on from. Like a
- * take it keeps the sum, so it may be repeated while clients count. A field that is gone, or is no amount, gets the total.
+ * move (moveLegacyIncrements.ts) it keeps the sum, so it may be repeated while clients count. A field that is gone, or is no amount, gets the total.
  *
  * Cost: 3 reads and an exact read of the counter; 2 writes if the field does not show the total.
  *
@@ -19,7 +19,7 @@ export async function giveBack(
   firestore: Firestore,
   collection: string,
   document: string,
-  { counterId, field }: MirroredField,
+  { counterId, field }: MirrorSource,
 ): Promise<number> {
   const ref = firestore.doc(counterPath(collection, counterId));
   return await retry(async () => {

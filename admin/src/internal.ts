@@ -4,5 +4,5 @@ export { extentOf } from "./delete.ts";
 export { driftOf } from "./drift.ts";
 export { giveBack } from "./giveBack.ts";
 export { isAmount, LEGACY_SHARDS, unmappedNumbers } from "./legacyShards.ts";
+export { type Moved, mirroredOf, moveLegacyIncrements, unchanged } from "./moveLegacyIncrements.ts";
 export { indexedSums, type ListedShard, type ShardSum, sumOfListed, sumShards } from "./sum.ts";
-export { mirroredOf, type Taken, takeLegacyIncrements, unchanged } from "./takeLegacyIncrements.ts";

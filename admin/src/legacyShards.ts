@@ -1,9 +1,9 @@
 /**
- * The shards of Google's counter extension, as its clients and functions write them: which numbers they hold, and how those
+ * Legacy shards: the shards of Google's counter extension, as its clients and functions write them: which numbers they hold, and how those
  * of some fields are removed. Format: `functions/src/aggregator.ts` of `firestore-counter` in `firebase/extensions`.
  */
 import { FieldPath, FieldValue, type QueryDocumentSnapshot, type WriteBatch } from "firebase-admin/firestore";
-import { type MirroredField, sumOfCounts } from "../../core/src/index.ts";
+import { type MirrorSource, sumOfCounts } from "../../core/src/index.ts";
 
 /** The subcollection that its clients write to: one document per client, which maps fields of the parent to sums. */
 export const LEGACY_SHARDS = "_counter_shards_";
@@ -54,7 +54,7 @@ export function amountIn(shard: QueryDocumentSnapshot, field: readonly string[])
 }
 
 /** Removes the fields from a shard, and the shard if nothing else is in it. */
-export function removeFields(batch: WriteBatch, shard: QueryDocumentSnapshot, fields: readonly MirroredField[]): void {
+export function removeFields(batch: WriteBatch, shard: QueryDocumentSnapshot, fields: readonly MirrorSource[]): void {
   const unchanged = { lastUpdateTime: shard.updateTime };
   const rest = sumsIn(shard).map((data) => without(data, fields));
   if (rest.every((data) => data === undefined)) batch.delete(shard.ref, unchanged);
@@ -73,8 +73,8 @@ export function removeFields(batch: WriteBatch, shard: QueryDocumentSnapshot, fi
 }
 
 /** A copy without the numbers at the fields; `undefined` if nothing is left. */
-function without(data: unknown, fields: readonly MirroredField[], path: readonly string[] = []): unknown {
-  const isHere = ({ field }: MirroredField) =>
+function without(data: unknown, fields: readonly MirrorSource[], path: readonly string[] = []): unknown {
+  const isHere = ({ field }: MirrorSource) =>
     field.length === path.length && field.every((name, i) => name === path[i]);
   if (isAmount(data) && fields.some(isHere)) return undefined;
   if (!isMap(data)) return data;
@@ -84,7 +84,7 @@ function without(data: unknown, fields: readonly MirroredField[], path: readonly
 }
 
 /** Paths of the first numbers in a shard that none of the fields names. */
-export function unmappedNumbers(shard: QueryDocumentSnapshot, fields: readonly MirroredField[]): string[] {
+export function unmappedNumbers(shard: QueryDocumentSnapshot, fields: readonly MirrorSource[]): string[] {
   const paths = (data: unknown, path: string): string[] => {
     if (typeof data === "number") return [path];
     if (!isMap(data)) return [];

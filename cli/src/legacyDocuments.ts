@@ -11,7 +11,7 @@ import {
   type QueryDocumentSnapshot,
 } from "firebase-admin/firestore";
 import { LEGACY_SHARDS, unmappedNumbers } from "../../admin/src/internal.ts";
-import { codeOf, countersOf, FAILED_PRECONDITION, type Mirror } from "../../core/src/index.ts";
+import { codeOf, FAILED_PRECONDITION, type Mirror, mirrorSources } from "../../core/src/index.ts";
 
 /** Documents listed at a time. */
 const PAGE_SIZE = 300;
@@ -70,8 +70,8 @@ export async function survey(firestore: Firestore, mirrors: readonly Mirror[]) {
       };
     }),
   );
-  const pending = legacyShards(firestore).count().get();
-  return { maps: await Promise.all(maps), pendingShards: (await pending).data().count };
+  const legacy = legacyShards(firestore).count().get();
+  return { maps: await Promise.all(maps), legacyShards: (await legacy).data().count };
 }
 
 function withoutIndex(error: unknown): undefined {
@@ -101,7 +101,7 @@ export async function* mappedDocuments(
   after: string | undefined,
 ): AsyncGenerator<QueryDocumentSnapshot> {
   const sources = sourcesOf(firestore, mirrors);
-  const resumed = sources.findIndex((source) => after !== undefined && countersOf(after, source.mirrors).length > 0);
+  const resumed = sources.findIndex((source) => after !== undefined && mirrorSources(after, source.mirrors).length > 0);
   for (const [index, source] of sources.entries()) {
     if (index < resumed) continue;
     const query = source.query.select(...source.mirrors.map(({ field }) => new FieldPath(...field)));
@@ -110,7 +110,7 @@ export async function* mappedDocuments(
 }
 
 /**
- * Paths of the documents to take from: first those with a number in a mapped field, then those with pending shards. Cost: 1
+ * Paths of the documents to move from: first those with a number in a mapped field, then those with legacy shards. Cost: 1
  * read per document and per shard.
  *
  * @param leftAlone  gets what is passed over
@@ -127,7 +127,7 @@ export async function* documentsToMove(
   let last: string | undefined;
   for await (const shard of all(legacyShards(firestore))) {
     const document = shard.ref.parent.parent?.path ?? "";
-    const fields = countersOf(document, mirrors);
+    const fields = mirrorSources(document, mirrors);
     const collection = document.slice(0, document.lastIndexOf("/"));
     for (const field of unmappedNumbers(shard, fields)) {
       const name = `${collection}.${field}`;
@@ -140,7 +140,7 @@ export async function* documentsToMove(
 
 function hasNumber(document: QueryDocumentSnapshot, mirrors: readonly Mirror[], { documents }: LeftAlone): boolean {
   const { path } = document.ref;
-  const fields = countersOf(path, mirrors);
+  const fields = mirrorSources(path, mirrors);
   const values = fields.map(({ field }) => document.get(new FieldPath(...field)) as unknown);
   const others = values.filter((value) => value !== undefined && !Number.isFinite(value));
   for (const value of others) documents.push({ document: path, reason: `the field is ${JSON.stringify(value)}` });

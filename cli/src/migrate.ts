@@ -1,12 +1,12 @@
 /**
- * `migrate`: imports what Google's counter extension has counted, and what its clients have written that is not counted yet.
+ * `migrate`: moves what Google's counter extension has counted into counters, and what is still in its legacy shards.
  *
- * Each document is one take (admin/src/takeLegacyIncrements.ts), which moves what is beyond the part of the field that its
- * counter knows. So the command may be interrupted and repeated, while apps count and while Google's extension runs.
+ * Documents are moved one by one (admin/src/moveLegacyIncrements.ts): what a field has beyond the part that comes from its
+ * counter. So the command may be interrupted and repeated, while apps count and while Google's extension runs.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Taken, takeLegacyIncrements } from "../../admin/src/internal.ts";
-import { countersOf, type Mirror, parseMirrors } from "../../core/src/index.ts";
+import { type Moved, moveLegacyIncrements } from "../../admin/src/internal.ts";
+import { type Mirror, mirrorSources, parseMirrors } from "../../core/src/index.ts";
 import { PRICES, priceOf } from "../../costs/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, WRONG_USAGE } from "./commandError.ts";
@@ -40,7 +40,7 @@ export async function migrate(context: CommandContext, options: MigrateOptions):
   const { dryRun = false, rollback = false, after } = options;
   const mirrors = parseMaps(options.map ?? []);
   if (rollback) {
-    if (dryRun) throw new CommandError(WRONG_USAGE, "--dry-run shows what would be imported; leave out one of them");
+    if (dryRun) throw new CommandError(WRONG_USAGE, "--dry-run shows what would be moved; leave out one of them");
     return await rollBack(context, mirrors, after);
   }
   const found = await survey(context.firestore, mirrors);
@@ -50,16 +50,16 @@ export async function migrate(context: CommandContext, options: MigrateOptions):
     return;
   }
   await confirm(context, {
-    action: `Import the totals of ${found.maps.map(({ field }) => field).join(" and ")}`,
+    action: `Move the totals of ${found.maps.map(({ field }) => field).join(" and ")}`,
     size: async () => describeCost(found),
   });
   const leftAlone: LeftAlone = { documents: [], fields: new Map() };
-  const run = await importAll(context, mirrors, found, after, leftAlone);
+  const run = await moveAll(context, mirrors, found, after, leftAlone);
   const isPublished = await waitForPublish(context, mirrors, run);
   if (context.json) {
     const left = { documents: leftAlone.documents, fields: Object.fromEntries(leftAlone.fields) };
     printJson({ ...context.target, dryRun, after: run.after ?? null, isPublished, leftAlone: left, ...summaryOf(run) });
-  } else printImported(run, leftAlone, mirrors, isPublished);
+  } else printMoved(run, leftAlone, mirrors, isPublished);
   throwIfIncomplete(run);
 }
 
@@ -73,42 +73,42 @@ function parseMaps(maps: readonly string[]): readonly Mirror[] {
   return parseMirrors(entries.join(","), "--map");
 }
 
-type Imported = Pick<Taken, "shards"> & { readonly counters: Readonly<Record<string, number>> };
+type MovedDocument = Pick<Moved, "shards"> & { readonly counters: Readonly<Record<string, number>> };
 
-async function importAll(
+async function moveAll(
   { firestore, target }: CommandContext,
   mirrors: readonly Mirror[],
-  { maps, pendingShards }: Survey,
+  { maps, legacyShards }: Survey,
   after: string | undefined,
   leftAlone: LeftAlone,
-): Promise<Run<Imported>> {
+): Promise<Run<MovedDocument>> {
   let amount = 0;
-  const count = maps.reduce((sum, { documents, numbers }) => sum + (numbers ?? documents), 0) + pendingShards;
+  const count = maps.reduce((sum, { documents, numbers }) => sum + (numbers ?? documents), 0) + legacyShards;
   const ids = documentsToMove(firestore, mirrors, after, leftAlone);
   return await forEachItem(
     { noun: "document", ids, count, after },
     {
-      label: "Importing",
+      label: "Moving",
       work: async (document) => {
-        const fields = countersOf(document, mirrors);
-        const { amounts, shards } = await takeLegacyIncrements(firestore, target.collection, document, fields);
+        const fields = mirrorSources(document, mirrors);
+        const { amounts, shards } = await moveLegacyIncrements(firestore, target.collection, document, fields);
         amount += amounts.reduce((sum, one) => sum + one, 0);
         return { shards, counters: Object.fromEntries(fields.map(({ counterId }, n) => [counterId, amounts[n] ?? 0])) };
       },
-      detail: () => `${formatWhole(amount)} imported`,
+      detail: () => `${formatWhole(amount)} moved`,
     },
   );
 }
 
-/** Whether the functions have published the counter that was imported last; `null` if nothing was. */
+/** Whether the functions have published the counter that was moved to last; `null` if nothing was. */
 async function waitForPublish(
   { ref, firestore }: CommandContext,
   mirrors: readonly Mirror[],
-  run: Run<Imported>,
+  run: Run<MovedDocument>,
 ): Promise<boolean | null> {
   const moved = run.outcomes.filter(succeeded).findLast(({ counters }) => Object.values(counters).some(Boolean));
   const counterId =
-    moved && countersOf(moved.id, mirrors).find(({ counterId }) => moved.counters[counterId])?.counterId;
+    moved && mirrorSources(moved.id, mirrors).find(({ counterId }) => moved.counters[counterId])?.counterId;
   if (counterId === undefined) return null;
   for (const end = Date.now() + PUBLISH_TIMEOUT_MS; Date.now() < end; await sleep(1_000)) {
     const counter = await firestore.doc(ref(counterId).path).get();
@@ -117,18 +117,18 @@ async function waitForPublish(
   return false;
 }
 
-function summaryOf({ outcomes }: Run<Imported>) {
-  const imported = outcomes.filter(succeeded);
-  const amounts = imported.flatMap(({ counters }) => Object.values(counters)).filter((amount) => amount !== 0);
+function summaryOf({ outcomes }: Run<MovedDocument>) {
+  const moved = outcomes.filter(succeeded);
+  const amounts = moved.flatMap(({ counters }) => Object.values(counters)).filter((amount) => amount !== 0);
   return {
-    documents: imported.length,
+    documents: moved.length,
     counters: amounts.length,
     total: amounts.reduce((sum, amount) => sum + amount, 0),
-    shards: imported.reduce((sum, { shards }) => sum + shards, 0),
+    shards: moved.reduce((sum, { shards }) => sum + shards, 0),
   };
 }
 
-/** What the import costs, and the publishes that follow, without what is pending. */
+/** What the move costs, and the publishes that follow, without the legacy shards. */
 function costOf({ maps }: Survey) {
   const documents = maps.reduce((sum, one) => sum + one.documents, 0);
   const counters = maps.reduce((sum, one) => sum + (one.numbers ?? one.documents), 0);
@@ -154,26 +154,27 @@ function printSurvey({ target }: CommandContext, found: Survey): void {
   ]);
   const head = ["field", "counters", "documents", "with a number", "sum"];
   print(table(rows, ["left", "left", "right", "right", "right"], head));
-  print(`${pluralize(found.pendingShards, "shard")} of clients not added up yet.`);
+  print(`${pluralize(found.legacyShards, "document")} in _counter_shards_, not added to the fields yet.`);
   print(paint("dim", `Cost: ${describeCost(found)}.`));
 }
 
-function printImported(
-  run: Run<Imported>,
+function printMoved(
+  run: Run<MovedDocument>,
   leftAlone: LeftAlone,
   mirrors: readonly Mirror[],
   isPublished: boolean | null,
 ): void {
   const { documents, counters, total, shards } = summaryOf(run);
-  const from = `${pluralize(documents, "document")} and ${pluralize(shards, "shard")} of clients`;
-  print(`${formatNumber(total)} imported into ${pluralize(counters, "counter")}, from ${from}.`);
+  const from = `${pluralize(documents, "document")}, with ${pluralize(shards, "document")} of _counter_shards_`;
+  print(`${formatNumber(total)} moved to ${pluralize(counters, "counter")}, from ${from}.`);
   const left = [
     ...leftAlone.documents
       .slice(0, LISTED)
       .map(({ document, reason }) => `${escapeControls(document)}: ${escapeControls(reason)}`),
     ...(leftAlone.documents.length > LISTED ? [`${leftAlone.documents.length - LISTED} more documents`] : []),
     ...[...leftAlone.fields].map(
-      ([field, count]) => `${escapeControls(field)}: no map names it, in ${pluralize(count, "shard")} of clients`,
+      ([field, count]) =>
+        `${escapeControls(field)}: no map names it, in ${pluralize(count, "document")} of _counter_shards_`,
     ),
   ];
   if (left.length > 0) print(`\n${bulletList("left alone", left)}`);

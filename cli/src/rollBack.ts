@@ -1,6 +1,6 @@
 /** `migrate --rollback`: gives the fields what their counters have, for Google's counter extension to go on from. */
 import { giveBack } from "../../admin/src/internal.ts";
-import { countersOf, type Mirror } from "../../core/src/index.ts";
+import { type Mirror, mirrorSources } from "../../core/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { confirm } from "./confirm.ts";
 import { forEachItem, succeeded, throwIfIncomplete } from "./forEachItem.ts";
@@ -33,7 +33,7 @@ export async function rollBack(
       label: "Giving back",
       work: async (document) => {
         const counters: Record<string, number> = {};
-        for (const field of countersOf(document, mirrors)) {
+        for (const field of mirrorSources(document, mirrors)) {
           counters[field.counterId] = await giveBack(firestore, target.collection, document, field);
         }
         return { counters };

@@ -46,11 +46,11 @@ export {
 } from "./layout.ts";
 export {
   assertSeparate,
-  countersOf,
   type Mirror,
-  type MirroredField,
+  type MirrorSource,
   type MirrorTarget,
-  mirrorOf,
+  mirrorSources,
+  mirrorTarget,
   parseMirrors,
 } from "./mirror.ts";
 export { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";

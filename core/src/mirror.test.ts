@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CounterError } from "./errors.ts";
-import { countersOf, mirrorOf, parseMirrors } from "./mirror.ts";
+import { mirrorSources, mirrorTarget, parseMirrors } from "./mirror.ts";
 import { isDocumentId } from "./validation.ts";
 
 describe("the parameter", () => {
@@ -69,8 +69,8 @@ describe("the mirror of a counter", () => {
     ["x:1", "a/b-1/c/1", ["n", "m"]],
     ["y:ann:1:2", "users/ann/posts/1:2", ["y"]],
   ])("%s is in %s, and is found from there", (id, document, field) => {
-    expect(mirrorOf(id, mirrors)).toEqual({ document, field, isBridged: false });
-    expect(countersOf(document, mirrors)).toEqual([{ counterId: id, field }]);
+    expect(mirrorTarget(id, mirrors)).toEqual({ document, field, isBridged: false });
+    expect(mirrorSources(document, mirrors)).toEqual([{ counterId: id, field }]);
   });
 
   test.each([
@@ -81,11 +81,11 @@ describe("the mirror of a counter", () => {
     "users/a:b/posts/c",
     "x/posts/1",
     "posts/a\nb/c",
-  ])("the document %j shows none", (document) => expect(countersOf(document, mirrors)).toEqual([]));
+  ])("the document %j shows none", (document) => expect(mirrorSources(document, mirrors)).toEqual([]));
 
   test("a document shows several, each in a field of its own", () => {
     const both = parseMirrors("views=pages/{key}.visits, likes=pages/{page}.stats.likes", "BRIDGE");
-    expect(countersOf("pages/home", both)).toEqual([
+    expect(mirrorSources("pages/home", both)).toEqual([
       { counterId: "views:home", field: ["visits"] },
       { counterId: "likes:home", field: ["stats", "likes"] },
     ]);
@@ -94,7 +94,7 @@ describe("the mirror of a counter", () => {
   test.each(["views:42", "like:42", ":42", "42", "likes:", "likes:.", "likes:..", "likes:__x__", "x"])(
     "%s has none",
     (id) => {
-      expect(mirrorOf(id, mirrors)).toBeUndefined();
+      expect(mirrorTarget(id, mirrors)).toBeUndefined();
     },
   );
 
@@ -102,7 +102,7 @@ describe("the mirror of a counter", () => {
     const ids = fc.string({ minLength: 1 }).filter((key) => isDocumentId(`likes:${key}`));
     fc.assert(
       fc.property(ids, ids, (one, other) => {
-        const [first, second] = [one, other].map((key) => mirrorOf(`likes:${key}`, mirrors)?.document);
+        const [first, second] = [one, other].map((key) => mirrorTarget(`likes:${key}`, mirrors)?.document);
         if (first !== undefined) expect(first.split("/")).toEqual(["posts", one]);
         expect(first !== undefined && first === second).toBe(first !== undefined && one === other);
       }),

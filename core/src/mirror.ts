@@ -21,15 +21,15 @@ export interface Mirror {
   readonly isBridged: boolean;
 }
 
-/** The field that one counter is paired with. */
+/** The field that shows one counter. */
 export interface MirrorTarget {
   readonly document: string;
   readonly field: readonly string[];
   readonly isBridged: boolean;
 }
 
-/** A counter that a document is paired with, and the field for it. */
-export interface MirroredField {
+/** A counter that a document shows, and the field it is in. */
+export interface MirrorSource {
   readonly counterId: string;
   readonly field: readonly string[];
 }
@@ -57,7 +57,7 @@ export function parseMirrors(value: string, parameter: MirrorParameter): readonl
 export function assertSeparate(mirrors: readonly Mirror[], parameter: string): void {
   mirrors.forEach((mirror, index) => {
     const earlier = mirrors.slice(0, index);
-    const same = earlier.find(({ counters }) => kindOf(counters) === kindOf(mirror.counters));
+    const same = earlier.find(({ counters }) => groupPattern(counters) === groupPattern(mirror.counters));
     if (same) throw invalid(parameter, mirror.counters, "has two entries; a counter has one mirror");
     const other = earlier.find((one) => overlap(one, mirror));
     if (!other) return;
@@ -67,7 +67,7 @@ export function assertSeparate(mirrors: readonly Mirror[], parameter: string): v
 }
 
 /** Equal for two templates that may match the same id: `likes:` for all counters of a group, `likes` for the one counter. */
-function kindOf(counters: string): string {
+function groupPattern(counters: string): string {
   return counters.replace(/:.*/s, ":");
 }
 
@@ -122,7 +122,7 @@ function invalid(parameter: string, entry: string, advice: string): CounterError
 }
 
 /** @returns `undefined` for a counter that has no mirror, or whose key can name no document: `""`, `"."`, `".."` */
-export function mirrorOf(counterId: string, mirrors: readonly Mirror[]): MirrorTarget | undefined {
+export function mirrorTarget(counterId: string, mirrors: readonly Mirror[]): MirrorTarget | undefined {
   for (const { counters, document, field, isBridged } of mirrors) {
     const values = match(counterId, counters, "[^:]+", ".+");
     if (!values) continue;
@@ -136,11 +136,11 @@ export function mirrorOf(counterId: string, mirrors: readonly Mirror[]): MirrorT
  * The counters that a document shows, in the order of the entries. A counter whose own mirror is another document is left
  * out: with several variables, only the value of the last may contain a colon.
  */
-export function countersOf(document: string, mirrors: readonly Mirror[]): readonly MirroredField[] {
+export function mirrorSources(document: string, mirrors: readonly Mirror[]): readonly MirrorSource[] {
   return mirrors.flatMap((mirror) => {
     const values = match(document, mirror.document, "[^/]+", "[^/]+");
     const counterId = values ? fill(mirror.counters, values) : "";
-    const isPair = isDocumentId(counterId) && mirrorOf(counterId, [mirror])?.document === document;
+    const isPair = isDocumentId(counterId) && mirrorTarget(counterId, [mirror])?.document === document;
     return isPair ? [{ counterId, field: mirror.field }] : [];
   });
 }

@@ -1,24 +1,24 @@
 /**
- * The bridge: takes what old apps still write for Google's counter extension into counters, by the fields of `BRIDGE`.
+ * The bridge: moves what old apps still write for Google's counter extension into counters, by the fields of `BRIDGE`.
  *
- * A take moves everything that is pending for a document, so it covers every write committed before its `asOf`. An instance
- * remembers the last take from each document: most events of a busy document need no read, and an instance writes its field
+ * A move empties all legacy shards of a document, so it covers every write committed before its `asOf`. An instance
+ * remembers the last move from each document: most events of a busy document need no read, and an instance writes its field
  * at most once a second.
  */
 import { logger } from "firebase-functions";
-import { takeLegacyIncrements } from "../../admin/src/internal.ts";
-import { countersOf } from "../../core/src/index.ts";
+import { moveLegacyIncrements } from "../../admin/src/internal.ts";
+import { mirrorSources } from "../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
 import { type Millis, toMillis } from "./time.ts";
 
-/** The event of one write to a shard of Google's extension. */
+/** The event of one write to a legacy shard. */
 export interface LegacyWrite {
   /** The path of the document that the shard belongs to. */
   readonly document: string;
   readonly committedAt: Millis;
 }
 
-/** An instance takes from the same document at most once in this time. */
+/** An instance moves from the same document at most once in this time. */
 const SPACING: Millis = 1_000;
 
 /** How many documents an instance remembers, at about 200 bytes each. */
@@ -31,35 +31,35 @@ const MAX_REPORTS = 100;
 export function createBridgeHandler(backend: Backend): (write: LegacyWrite) => Promise<void> {
   const { firestore, config, snapshotLag, now, sleep } = backend;
   const mirrors = config.mirrors.filter(({ isBridged }) => isBridged);
-  /** The last take from each document: its read time, by the database's clock, and its start, by this instance's. */
-  const takes = new Map<string, { readonly asOf: Millis; readonly begun: Millis }>();
+  /** The last move from each document: its read time, by the database's clock, and its start, by this instance's. */
+  const moves = new Map<string, { readonly asOf: Millis; readonly begun: Millis }>();
   const inProgress = new Map<string, Promise<void>>();
   const reported = new Set<string>();
 
   return async function bridge({ document, committedAt }) {
     for (;;) {
-      if (committedAt <= (takes.get(document)?.asOf ?? 0) - snapshotLag) return;
+      if (committedAt <= (moves.get(document)?.asOf ?? 0) - snapshotLag) return;
       const other = inProgress.get(document);
       if (!other) break;
       // The other event reports its own failure. This one checks again.
       await other.catch(() => undefined);
     }
-    const taking = take(document).finally(() => inProgress.delete(document));
-    inProgress.set(document, taking);
-    await taking;
+    const moving = move(document).finally(() => inProgress.delete(document));
+    inProgress.set(document, moving);
+    await moving;
   };
 
-  async function take(document: string): Promise<void> {
-    const fields = countersOf(document, mirrors);
+  async function move(document: string): Promise<void> {
+    const fields = mirrorSources(document, mirrors);
     if (fields.length === 0) return report(document, "any");
-    const waited = now() - (takes.get(document)?.begun ?? 0);
+    const waited = now() - (moves.get(document)?.begun ?? 0);
     // Production's snapshots have no lag.
     await sleep(Math.max(snapshotLag, SPACING - waited));
     const begun = now();
-    const { asOf, unmapped } = await takeLegacyIncrements(firestore, config.collection, document, fields);
-    takes.delete(document);
-    takes.set(document, { asOf: toMillis(asOf), begun });
-    if (takes.size > MEMORY_SIZE) takes.delete(takes.keys().next().value as string);
+    const { asOf, unmapped } = await moveLegacyIncrements(firestore, config.collection, document, fields);
+    moves.delete(document);
+    moves.set(document, { asOf: toMillis(asOf), begun });
+    if (moves.size > MEMORY_SIZE) moves.delete(moves.keys().next().value as string);
     for (const field of unmapped) report(document, field);
   }
 

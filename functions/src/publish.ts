@@ -17,7 +17,7 @@ import {
   INVALID_ARGUMENT,
   isPreconditionFailure,
   type MirrorTarget,
-  mirrorOf,
+  mirrorTarget,
   NOT_FOUND,
 } from "../../core/src/index.ts";
 import type { Config } from "./config.ts";
@@ -38,7 +38,7 @@ type Before = Pick<CounterState, "ref" | "updateTime" | "published" | "mirrored"
  */
 export async function publish(state: Before, next: Published, asOf: Timestamp, config: Config): Promise<boolean> {
   const { ref, published } = state;
-  const paired = mirrorOf(ref.id, config.mirrors);
+  const paired = mirrorTarget(ref.id, config.mirrors);
   const shown = paired?.isBridged ? state.mirrored : published?.total;
   const mirror = next.total === shown ? undefined : paired;
   const history = historyWrites(published, next, config);

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { FieldPath, FieldValue } from "firebase-admin/firestore";
 import { counter, incrementCounter } from "firestore-tally";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { giveBack, takeLegacyIncrements } from "../../admin/src/internal.ts";
+import { giveBack, moveLegacyIncrements } from "../../admin/src/internal.ts";
 import { parseMirrors } from "../../core/src/index.ts";
 import { createBridgeHandler } from "../../functions/src/bridge.ts";
 import { toMillis } from "../../functions/src/time.ts";
@@ -90,7 +90,7 @@ test.concurrent("the total that a field had before is imported once, even if a n
   await settles(page, "visits", "visits:imported", 1_006);
   const fields = [{ counterId: "visits:imported", field: ["visits"] }];
   for (let n = 0; n < 3; n++) {
-    expect(await takeLegacyIncrements(admin, "counters", page, fields)).toMatchObject({ amounts: [0], shards: 0 });
+    expect(await moveLegacyIncrements(admin, "counters", page, fields)).toMatchObject({ amounts: [0], shards: 0 });
   }
   await settles(page, "visits", "visits:imported", 1_006);
 });
@@ -222,7 +222,7 @@ test.concurrent("a field is given back with what was not published yet, as often
   const page = "pages/back";
   await admin.doc(page).set({ visits: 3 });
   const field = { counterId: "visits:back", field: ["visits"] };
-  await takeLegacyIncrements(admin, "counters", page, [field]);
+  await moveLegacyIncrements(admin, "counters", page, [field]);
   const views = counter(writer.db, "visits:back");
   await Promise.all(Array.from({ length: 20 }, () => incrementCounter(views)));
   await giveBack(admin, "counters", page, field);

@@ -60,7 +60,7 @@ test("a dry run says how much there is and what it costs, and writes nothing", a
   await admin.doc("unrelated/x/_counter_shards_/one").delete();
 });
 
-test("each total is imported once, is published, and what cannot be moved is reported", async () => {
+test("each total is moved once, is published, and what cannot be moved is reported", async () => {
   const total = await addArticles(20);
   await articles.doc("text").set({ reads: "many" });
   await admin.doc("books/one/_counter_shards_/client").set({ sold: 3 });
@@ -79,8 +79,8 @@ test("each total is imported once, is published, and what cannot be moved is rep
   expect(await sumOfFields()).toBe(total);
   expect((await admin.doc("books/one/_counter_shards_/client").get()).data()).toEqual({ sold: 3 });
   const { stdout } = await run("migrate", ...MAP, "--yes");
-  expect(stdout).toContain("0 imported into 0 counters");
-  expect(stdout).toContain("books.sold: no map names it, in 1 shard of clients");
+  expect(stdout).toContain("0 moved to 0 counters");
+  expect(stdout).toContain("books.sold: no map names it, in 1 document of _counter_shards_");
 });
 
 test("an import costs what the dry run says", async () => {

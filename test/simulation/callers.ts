@@ -7,10 +7,10 @@ import { deleteCounter } from "../../admin/src/delete.ts";
 import { type EnsureOptions, ensureCounter } from "../../admin/src/ensure.ts";
 import { giveBack } from "../../admin/src/giveBack.ts";
 import * as admin from "../../admin/src/increment.ts";
+import { moveLegacyIncrements } from "../../admin/src/moveLegacyIncrements.ts";
 import { reconcileCounter } from "../../admin/src/reconcile.ts";
 import { resetCounter } from "../../admin/src/reset.ts";
 import { setSource } from "../../admin/src/source.ts";
-import { takeLegacyIncrements } from "../../admin/src/takeLegacyIncrements.ts";
 import { counter as webCounter } from "../../client/src/web/counter.ts";
 import * as web from "../../client/src/web/increment.ts";
 import { foldLegacyShards, movePartialShard } from "./googleExtension.ts";
@@ -222,7 +222,7 @@ export class Callers {
         this.#operate<unknown>(
           process,
           action.does === "import"
-            ? takeLegacyIncrements(firestore, "counters", document, [one])
+            ? moveLegacyIncrements(firestore, "counters", document, [one])
             : giveBack(firestore, "counters", document, one),
           () => {},
         );

@@ -1,36 +1,36 @@
 /** Mistakes in the move from Google's counter extension. */
 import type { DocumentSnapshot, FieldPath, WriteBatch } from "firebase-admin/firestore";
-import type { takeLegacyIncrements } from "../../../admin/src/takeLegacyIncrements.ts";
+import type { moveLegacyIncrements } from "../../../admin/src/moveLegacyIncrements.ts";
 import { type Edit, eachWrite, editingCommits, inTwoCommits, withoutPreconditions } from "../batchEdits.ts";
 import { FieldValue, Timestamp } from "../model/values.ts";
 import { BRIDGED } from "../scenario.ts";
 import { type Mutation, publishing } from "./seams.ts";
 
-type Take = typeof takeLegacyIncrements;
-const taking = (mistake: (real: Take) => Take): Omit<Mutation, "breaks"> => ({
-  module: "admin/src/takeLegacyIncrements.ts",
-  declaration: "takeLegacyIncrements",
+type Move = typeof moveLegacyIncrements;
+const moving = (mistake: (real: Move) => Move): Omit<Mutation, "breaks"> => ({
+  module: "admin/src/moveLegacyIncrements.ts",
+  declaration: "moveLegacyIncrements",
   mistake,
 });
-const takingWith = (edit: Edit) =>
-  taking(
+const movingWith = (edit: Edit) =>
+  moving(
     (real) =>
       (firestore, ...rest) =>
         real(editingCommits({ firestore }, edit).firestore, ...rest),
   );
 
 export const bridgeMutations: Record<string, Mutation> = {
-  "a take without preconditions": { ...takingWith(withoutPreconditions), breaks: ["I9"] },
-  "a take deletes the shards in a commit of its own": {
-    ...takingWith(inTwoCommits(({ kind }) => kind !== "delete")),
+  "a move without preconditions": { ...movingWith(withoutPreconditions), breaks: ["I9"] },
+  "a move deletes the shards in a commit of its own": {
+    ...movingWith(inTwoCommits(({ kind }) => kind !== "delete")),
     breaks: ["I9"],
   },
-  "a take does not record what the field shows": {
-    ...takingWith((writes, commit) => commit(writes.filter(({ path }) => path !== `counters/${BRIDGED.counter}`))),
+  "a move does not record what the field shows": {
+    ...movingWith((writes, commit) => commit(writes.filter(({ path }) => path !== `counters/${BRIDGED.counter}`))),
     breaks: ["I9"],
   },
-  "a take does not raise the field": {
-    ...takingWith((writes, commit) => commit(writes.filter(({ path }) => path !== BRIDGED.document))),
+  "a move does not raise the field": {
+    ...movingWith((writes, commit) => commit(writes.filter(({ path }) => path !== BRIDGED.document))),
     breaks: ["I9"],
   },
   "a publish sets a field that others add to": {
@@ -51,10 +51,10 @@ export const bridgeMutations: Record<string, Mutation> = {
       batch.update(shown.ref, field, FieldValue.increment(total - mirrored) as never),
     breaks: ["I9"],
   },
-  "an instance believes that its take has seen later writes": {
-    ...taking((real) => async (...args) => {
-      const taken = await real(...args);
-      return { ...taken, asOf: Timestamp.fromMillis(taken.asOf.toMillis() + 2_000) as never };
+  "an instance believes that its move has seen later writes": {
+    ...moving((real) => async (...args) => {
+      const moved = await real(...args);
+      return { ...moved, asOf: Timestamp.fromMillis(moved.asOf.toMillis() + 2_000) as never };
     }),
     breaks: ["I9"],
   },

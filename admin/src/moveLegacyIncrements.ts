@@ -1,15 +1,16 @@
 /**
- * Moves what Google's counter extension (`firebase/extensions`, folder `firestore-counter`) has counted into counters.
+ * Moves what Google's counter extension (`firebase/extensions`, folder `firestore-counter`) has counted into counters. Its
+ * `_counter_shards_` are called legacy shards here.
  *
  * Its clients add to fields of `{document}/_counter_shards_/{random id}`; its functions move these sums into the same fields of
  * the document, sometimes by way of a partial shard, whose id starts with a tab. So at each instant a field is worth
  *
- *     sum of the counter's shards  +  (field − mirrored)  +  shards and partial shards of Google's extension
+ *     sum of the counter's shards  +  (field − mirrored)  +  legacy shards, partial ones included
  *
- * where `mirrored`, in the counter document, is the part of the first term that the field shows. No step changes this sum: a take
- * moves the other terms into the first, Google's functions move the third into the second, and a publish adds the same
- * amount to the field and to `mirrored`. So all of them may run side by side, a take may be repeated at any time, and the
- * first take of a document imports its total.
+ * where `mirrored`, in the counter document, is the part of the first term that the field shows. No step changes this sum: a move
+ * brings the other terms into the first, Google's functions move the third into the second, and a publish adds the same
+ * amount to the field and to `mirrored`. So all of them may run side by side, and a move may be repeated at any time. The
+ * first one moves the total that Google's extension left in the field.
  */
 import {
   type DocumentSnapshot,
@@ -24,7 +25,7 @@ import {
   BASE_SHARD,
   counterPath,
   isPreconditionFailure,
-  type MirroredField,
+  type MirrorSource,
   SHARDS,
   sumOfCounts,
 } from "../../core/src/index.ts";
@@ -33,18 +34,18 @@ import { latestSnapshot } from "./latestSnapshot.ts";
 import { amountIn, isAmount, LEGACY_SHARDS, removeFields, unmappedNumbers } from "./legacyShards.ts";
 import { backoff, retry } from "./retry.ts";
 
-/** Shards of one document that one commit takes. They are held in memory, and each may be a megabyte. */
+/** Legacy shards that one commit moves. They are held in memory, and each may be a megabyte. */
 const PAGE = 20;
 
-/** What a take has moved. */
-export interface Taken {
+/** What was moved from one document. */
+export interface Moved {
   /** What was added to each counter, in the order of the fields. */
   readonly amounts: readonly number[];
-  /** Documents of `_counter_shards_` that it has deleted, or from which it has removed the fields. */
+  /** Legacy shards that were deleted, or that lost the fields. */
   readonly shards: number;
-  /** Paths of numbers in those documents that no field names. They stay. */
+  /** Paths of numbers in legacy shards that no field names. They stay. */
   readonly unmapped: ReadonlySet<string>;
-  /** All writes of clients up to this instant were moved, by this take or another. */
+  /** All writes of clients up to this instant were moved, by this call or another. */
   readonly asOf: Timestamp;
 }
 
@@ -67,34 +68,34 @@ export function mirroredOf(counter: DocumentSnapshot): number {
  * @param collection  the collection of the counters
  * @param document    the path of the document
  */
-export async function takeLegacyIncrements(
+export async function moveLegacyIncrements(
   firestore: Firestore,
   collection: string,
   document: string,
-  fields: readonly MirroredField[],
-): Promise<Taken> {
+  fields: readonly MirrorSource[],
+): Promise<Moved> {
   const amounts = fields.map(() => 0);
   const unmapped = new Set<string>();
   let shards = 0;
   let asOf: Timestamp | undefined;
   for (let after: QueryDocumentSnapshot | undefined; ; ) {
-    const page = await retry(() => takePage(firestore, collection, document, fields, after));
+    const page = await retry(() => movePage(firestore, collection, document, fields, after));
     asOf ??= page.readTime;
     page.amounts.forEach((amount, index) => {
       amounts[index] = (amounts[index] ?? 0) + amount;
     });
-    shards += page.taken;
+    shards += page.emptied;
     for (const path of page.unmapped) unmapped.add(path);
     after = page.last;
     if (!after) return { amounts, shards, unmapped, asOf };
   }
 }
 
-async function takePage(
+async function movePage(
   firestore: Firestore,
   collection: string,
   path: string,
-  fields: readonly MirroredField[],
+  fields: readonly MirrorSource[],
   after: QueryDocumentSnapshot | undefined,
 ) {
   const document = firestore.doc(path);
@@ -106,7 +107,7 @@ async function takePage(
     const unmapped = docs.flatMap((shard) => unmappedNumbers(shard, fields));
     const last = docs.length === PAGE ? docs.at(-1) : undefined;
     const shards = docs.filter((shard) => fields.some(({ field }) => amountIn(shard, field) !== undefined));
-    const nothing = { amounts: fields.map(() => 0), taken: 0, unmapped, last, readTime };
+    const nothing = { amounts: fields.map(() => 0), emptied: 0, unmapped, last, readTime };
     // The first page has compared the field with its counter.
     if (after && shards.length === 0) return nothing;
     // At one instant, since the difference of the two is what others have added to the field.
@@ -129,7 +130,7 @@ async function takePage(
     if (shards.length === 0 && moves.every((move) => move === undefined)) return nothing;
     try {
       await batch.commit();
-      return { ...nothing, amounts: moves.map((move) => move?.amount ?? 0), taken: shards.length };
+      return { ...nothing, amounts: moves.map((move) => move?.amount ?? 0), emptied: shards.length };
     } catch (error) {
       if (!isPreconditionFailure(error)) throw error;
       await backoff(tries, error);
