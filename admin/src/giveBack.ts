@@ -36,8 +36,10 @@ export async function giveBack(
         continue;
       }
       const batch = firestore.batch();
-      if (counter.updateTime) batch.update(ref, { mirrored: total }, { lastUpdateTime: counter.updateTime });
-      else batch.create(ref, { mirrored: total });
+      // Always a change: a write that changes nothing keeps the update time, on which a move at the same time relies.
+      const state = { mirrored: total, givenBackAt: FieldValue.serverTimestamp() };
+      if (counter.updateTime) batch.update(ref, state, { lastUpdateTime: counter.updateTime });
+      else batch.create(ref, state);
       const value = isShown ? FieldValue.increment(amount) : total;
       batch.update(shown.ref, new FieldPath(...field), value, unchanged(shown));
       try {

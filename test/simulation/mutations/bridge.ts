@@ -1,5 +1,6 @@
 /** Mistakes in the move from Google's counter extension. */
 import type { DocumentSnapshot, FieldPath, WriteBatch } from "firebase-admin/firestore";
+import type { giveBack } from "../../../admin/src/giveBack.ts";
 import type { moveLegacyIncrements } from "../../../admin/src/moveLegacyIncrements.ts";
 import { type Edit, eachWrite, editingCommits, inTwoCommits, withoutPreconditions } from "../batchEdits.ts";
 import { FieldValue, Timestamp } from "../model/values.ts";
@@ -31,6 +32,21 @@ export const bridgeMutations: Record<string, Mutation> = {
   },
   "a move does not raise the field": {
     ...movingWith((writes, commit) => commit(writes.filter(({ path }) => path !== BRIDGED.document))),
+    breaks: ["I9"],
+  },
+  "a rollback may leave the counter document as it is": {
+    module: "admin/src/giveBack.ts",
+    declaration: "giveBack",
+    mistake:
+      (real: typeof giveBack): typeof giveBack =>
+      (firestore, ...rest) => {
+        const withoutTime = eachWrite((write) => {
+          const { givenBackAt, ...data } = write.data ?? {};
+          return givenBackAt ? { ...write, data } : write;
+        });
+        return real(editingCommits({ firestore }, withoutTime).firestore, ...rest);
+      },
+    isRare: true,
     breaks: ["I9"],
   },
   "a publish sets a field that others add to": {
