@@ -9,7 +9,8 @@ import { sumShards } from "./sum.ts";
 
 /**
  * Gives a field the exact total of its counter, with what was not published yet, for Google's extension to go on from. Like a
- * move (moveLegacyIncrements.ts) it keeps the sum, so it may be repeated while clients count. A field that is gone, or is no amount, gets the total.
+ * move (moveLegacyIncrements.ts) it keeps the sum, so it may be repeated while clients count. A field that is gone, or is no amount, gets the total; but
+ * nothing is written for a counter that has neither a total nor a part in the field.
  *
  * Cost: 3 reads and an exact read of the counter; 2 writes if the field does not show the total.
  *
@@ -28,6 +29,7 @@ export async function giveBack(
       const { total } = await sumShards(ref.collection(SHARDS));
       const shown = await firestore.doc(document).get();
       if (!shown.exists) return 0;
+      if (total === 0 && counter.get("mirrored") === undefined) return 0;
       const isShown = isAmount(shown.get(new FieldPath(...field)));
       const amount = isShown ? driftOf(total, mirroredOf(counter), Math.abs(total)) : total;
       // A counter that has changed since may only happen to agree.

@@ -68,9 +68,7 @@ function parseMaps(maps: readonly string[]): readonly Mirror[] {
   if (maps.length === 0) {
     throw new CommandError(WRONG_USAGE, 'name a field and its counters: --map "pages/{page}.visits=views:{page}"');
   }
-  // The parameter BRIDGE has the counters first.
-  const entries = maps.map((map) => `${map.slice(map.lastIndexOf("=") + 1)}=${map.slice(0, map.lastIndexOf("="))}`);
-  return parseMirrors(entries.join(","), "--map");
+  return parseMirrors(maps.join(","), "--map");
 }
 
 type MovedDocument = Pick<Moved, "shards"> & { readonly counters: Readonly<Record<string, number>> };
@@ -121,7 +119,7 @@ function summaryOf({ outcomes }: Run<MovedDocument>) {
   const moved = outcomes.filter(succeeded);
   const amounts = moved.flatMap(({ counters }) => Object.values(counters)).filter((amount) => amount !== 0);
   return {
-    documents: moved.length,
+    documents: new Set(moved.map(({ id }) => id)).size,
     counters: amounts.length,
     total: amounts.reduce((sum, amount) => sum + amount, 0),
     shards: moved.reduce((sum, { shards }) => sum + shards, 0),
@@ -140,7 +138,7 @@ function costOf({ maps }: Survey) {
 function describeCost(found: Survey): string {
   const { read, write, dollars } = costOf(found);
   const operations = `${pluralize(read, "read")} and ${pluralize(write, "write")}`;
-  return `about ${operations}; with the publishes that follow, ${formatDollars(Math.max(dollars, 0.01))} in nam5`;
+  return `about ${operations}; with the publishes that follow, ${formatDollars(dollars && Math.max(dollars, 0.01))} in nam5`;
 }
 
 function printSurvey({ target }: CommandContext, found: Survey): void {
@@ -154,7 +152,11 @@ function printSurvey({ target }: CommandContext, found: Survey): void {
   ]);
   const head = ["field", "counters", "documents", "with a number", "sum"];
   print(table(rows, ["left", "left", "right", "right", "right"], head));
+  print("What the counters have already is not moved again.");
   print(`${pluralize(found.legacyShards, "document")} in _counter_shards_, not added to the fields yet.`);
+  for (const { field } of found.maps.filter(({ documents }) => documents === 0)) {
+    print(`${paint("yellow", "!")} There is no document of ${escapeControls(field)}: check the path.`);
+  }
   print(paint("dim", `Cost: ${describeCost(found)}.`));
 }
 

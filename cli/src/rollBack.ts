@@ -4,7 +4,7 @@ import { type Mirror, mirrorSources } from "../../core/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { confirm } from "./confirm.ts";
 import { forEachItem, succeeded, throwIfIncomplete } from "./forEachItem.ts";
-import { formatNumber, pluralize } from "./format.ts";
+import { formatNumber, formatWhole, pluralize } from "./format.ts";
 import { mappedDocuments, survey } from "./legacyDocuments.ts";
 import { print, printJson } from "./output.ts";
 
@@ -44,7 +44,8 @@ export async function rollBack(
   const total = done.flatMap(({ counters }) => Object.values(counters)).reduce((sum, amount) => sum + amount, 0);
   if (context.json) printJson({ ...target, after: run.after ?? null, total, documents: run.outcomes });
   else {
-    print(`${formatNumber(total)} given back to ${pluralize(done.length, "document")}.`);
+    const changed = done.filter(({ counters }) => Object.values(counters).some(Boolean)).length;
+    print(`${formatNumber(total)} given back to ${formatWhole(changed)} of ${pluralize(done.length, "document")}.`);
     print("Clients of Tally may go on counting: repeat the command for what they add.");
   }
   throwIfIncomplete(run);

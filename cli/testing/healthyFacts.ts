@@ -49,6 +49,7 @@ export function sampled(changes: Partial<SampledCounter> = {}): SampledCounter {
     id: "likes:post42",
     published: { total: 3, asOf: NOW - 90_000, nextPollAt: null, countedCollection: null, malformedShards: [] },
     hasSource: false,
+    mirrored: null,
     sum: 3,
     documents: 1,
     indexed: 1,
@@ -60,7 +61,7 @@ export function sampled(changes: Partial<SampledCounter> = {}): SampledCounter {
 
 /** A sample of some counters. */
 export function sampleOf(counters: readonly SampledCounter[], changes: Partial<CounterSample> = {}) {
-  return { counters: { value: { counters, isComplete: true, overdue: [], now: NOW, ...changes } } };
+  return { counters: { value: { counters, isComplete: true, overdue: [], legacyShards: [], now: NOW, ...changes } } };
 }
 
 export function healthyFacts(changes: Partial<ProjectFacts> = {}): ProjectFacts {

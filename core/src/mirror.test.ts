@@ -55,6 +55,14 @@ describe("the parameter", () => {
   });
 });
 
+test("a map of the command line names the field first", () => {
+  const parse = (map: string) => parseMirrors(map, "--map");
+  expect(parse("pages/{page}.visits=views:{page}")).toEqual(parseMirrors("views=pages/{page}.visits", "BRIDGE"));
+  for (const wrong of ["views=pages/{page}.visits", "pages/{page}.visits"]) {
+    expect(() => parse(wrong)).toThrow(`--map: "${wrong}": write path/{key}.field=group:{key}`);
+  }
+});
+
 describe("the mirror of a counter", () => {
   const list = "likes=posts/{key}.likes,likes=site/all.likes,x=a/b-{key}/c/{key}.n.m,y:{u}:{p}=users/{u}/posts/{p}.y";
   const mirrors = parseMirrors(list, "MIRRORS");

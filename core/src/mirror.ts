@@ -41,7 +41,7 @@ const VARIABLE = /\{([A-Za-z]\w*)\}/g;
 
 /**
  * Parses a list of entries with commas between them: `group=path/{key}.field`, or
- * `group:{a}:{b}=path/{a}/path/{b}.field` for documents with several variable ids.
+ * `group:{a}:{b}=path/{a}/path/{b}.field` for documents with several variable ids. `--map` has the two sides the other way round.
  *
  * @param parameter  the name of the parameter, for errors: entries of `BRIDGE` are bridged
  * @throws CounterError `counter/invalid-config`, naming the entry and the mistake
@@ -87,15 +87,24 @@ function variablesOf(template: string): string[] {
 
 function parseMirror(entry: string, parameter: MirrorParameter): Mirror {
   const refuse = (advice: string) => invalid(parameter, entry, advice);
+  // The map of the command line names the field first. The ids in a path may contain "=".
+  const isReversed = parameter === "--map";
+  const sides = entry.split("=");
+  const left = (isReversed ? sides.pop() : sides.shift()) ?? "";
   // The field starts at the first dot of the path's last segment.
-  const [, left = "", document = "", fields = ""] = /^([^=]*)=((?:[^/]*\/)*[^/.]*)\.([^/]*)$/.exec(entry) ?? [];
+  const path = /^((?:[^/]*\/)*[^/.]*)\.([^/]*)$/.exec(sides.join("="));
+  const [, document = "", fields = ""] = path ?? [];
   const variables = variablesOf(document);
   const isShort = !left.includes(":") && variables.length === 1;
   const counters = isShort ? `${left}:{${variables[0]}}` : left;
   const segments = document.split("/");
   const field = fields.split(".");
-  if (!isCounterTemplate(counters) || /\s/.test(document + fields)) {
-    throw refuse("write group=path/{key}.field, such as likes=posts/{key}.likes");
+  if (!path || !isCounterTemplate(counters) || /\s/.test(document + fields)) {
+    throw refuse(
+      isReversed
+        ? "write path/{key}.field=group:{key}, such as pages/{page}.visits=views:{page}"
+        : "write group=path/{key}.field, such as likes=posts/{key}.likes",
+    );
   }
   if (segments.length % 2 !== 0 || !segments.every((segment) => isDocumentId(segment.replace(VARIABLE, "key")))) {
     throw refuse("name the path of a document, such as posts/{key}");
@@ -107,7 +116,7 @@ function parseMirror(entry: string, parameter: MirrorParameter): Mirror {
   if (variablesOf(counters).sort().join() !== variables.sort().join()) {
     throw refuse("use the same variables on both sides, such as likes:{user}:{post}=users/{user}/posts/{post}.likes");
   }
-  return { counters, document, field, isBridged: parameter === "BRIDGE" || parameter === "--map" };
+  return { counters, document, field, isBridged: parameter !== "MIRRORS" };
 }
 
 /** A group, or a group and variables, each once, with colons between them. */

@@ -244,6 +244,15 @@ test("finds a mirror that no counter of the counted collection has", async () =>
   expect(await examine()).toMatchObject([{ id: "mirror-unused", severity: "warning" }]);
 });
 
+test("finds a field that stands still since no parameter names it", async () => {
+  await db.doc("counters/likes:post42").update({ mirrored: 9 });
+  expect(await examine()).toMatchObject([
+    { id: "mirror-missing", severity: "warning", remedy: expect.stringContaining(".env.<project>") },
+  ]);
+  setParameters({ MIRRORS: "likes=posts/{key}.likes" })(apis.resources);
+  expect(await examine()).toEqual([]);
+});
+
 type Spoil = (firestore: Firestore) => Promise<unknown>;
 const minutesAgo = (minutes: number) => Timestamp.fromMillis(Date.now() - minutes * 60_000);
 
@@ -324,6 +333,15 @@ test("finds counters whose writes wait for a publish that does not come, after a
     },
     { id: "counter-stuck", problem: expect.stringMatching(/^likes:stuck has/), remedy: expect.stringContaining("log") },
   ]);
+});
+
+test("finds increments of old apps that nothing adds up, after a minute", async () => {
+  await db.doc("pages/home/_counter_shards_/client").set({ visits: 3 });
+  const facts = await readFacts();
+  expect(findingsOf(facts)).toEqual([]);
+  const { value: sample } = facts.counters as { value: CounterSample };
+  const later = findingsOf({ ...facts, counters: { value: { ...sample, now: sample.now + 61_000 } } });
+  expect(later).toMatchObject([{ id: "legacy-shards-waiting", problem: expect.stringContaining("pages/home has") }]);
 });
 
 test("finds by Query Explain that the planner takes another index, and by its error that there is none", async () => {

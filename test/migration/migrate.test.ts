@@ -53,7 +53,7 @@ test("a dry run says how much there is and what it costs, and writes nothing", a
     cost: { read: 13 + 36, write: 24 },
   });
   const { stdout } = await run("migrate", ...MAP, "--dry-run");
-  for (const said of ["articles/{article}.reads", "12", String(total), "not added up yet", "49 reads"]) {
+  for (const said of ["articles/{article}.reads", "12", String(total), "not added to the fields yet", "49 reads"]) {
     expect(stdout).toContain(said);
   }
   expect(await sumOfCounters()).toBe(0);
@@ -133,6 +133,18 @@ test("killed and resumed, while old and new apps count, it neither loses nor dou
 });
 
 describe("--rollback", () => {
+  test("leaves documents alone whose counter has nothing", async () => {
+    await addArticles(2);
+    await migrate();
+    await articles.doc("text").set({ reads: "many" });
+    await articles.doc("none").set({ title: "none" });
+    const { stdout } = await run("migrate", ...MAP, "--rollback", "--yes");
+    expect(stdout).toContain("0 given back to 0 of 4 documents");
+    expect((await articles.doc("text").get()).data()).toEqual({ reads: "many" });
+    expect((await articles.doc("none").get()).data()).toEqual({ title: "none" });
+    expect((await admin.doc("counters/reads:none").get()).exists).toBe(false);
+  });
+
   test("gives the fields the exact totals, under load, and may be repeated", async () => {
     const total = await addArticles(10);
     await migrate();
@@ -145,16 +157,22 @@ describe("--rollback", () => {
     expect(await sumOfCounters()).toBe(total + 40);
     await until(async () => (await readPublished("reads:a03"))?.total === 13 + 40, "the publish of the last increment");
     expect(await sumOfFields()).toBe(total + 40);
-    // Google's extension goes on from there, and a later import takes what it has added.
+    // Google's extension goes on from there, and a later move has what it has added.
     await articles.doc("a03").update({ reads: FieldValue.increment(7) });
     expect(await migrate()).toMatchObject({ counters: 1, total: 7 });
   });
 });
 
+test("a path without documents is pointed out", async () => {
+  const { stdout } = await run("migrate", "--map", "artikles/{article}.reads=reads:{article}", "--dry-run");
+  expect(stdout).toContain("no document of artikles/{article}.reads");
+});
+
 describe("is refused", () => {
   test.each([
     [[], "--map"],
-    [["--map", "articles/{article}.reads"], "write group="],
+    [["--map", "articles/{article}.reads"], '"articles/{article}.reads": write path/{key}.field=group:{key}'],
+    [["--map", "reads=articles/{article}.reads"], '"reads=articles/{article}.reads": write path/{key}.field'],
     [["--map", "articles/{a}.reads=reads:{b}"], "the same variables"],
     [["--map", "articles.reads=reads"], "path of a document"],
     [[...MAP, "--dry-run", "--rollback"], "leave out one"],

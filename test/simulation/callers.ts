@@ -176,19 +176,25 @@ export class Callers {
         this.#operate(process, call, () => {});
         break;
       }
-      case "oldField":
+      case "oldField": {
+        // What Google's extension had counted before anything moved, so no call that may arrive after the move.
+        const { database, onCommit } = this.#network;
+        const process = this.#start("old field");
+        this.#oracle.setIntent(process, { kind: "anything" });
+        const { document: path, field } = BRIDGED;
+        const write = { path, kind: "create" as const, data: { [field]: action.total } };
+        onCommit({ process, ...database.commit([write], scheduler.now) });
+        break;
+      }
       case "oldIncrement": {
-        // Google's client, and the app before the move. Neither knows whether a repeated call has counted already.
+        // Google's client does not know whether a repeated call has counted already.
         const { process, firestore } = this.#startServer(`old ${action.does}`);
         this.#oracle.setIntent(process, { kind: "anything" });
         const { document, field } = BRIDGED;
-        const call =
-          action.does === "oldField"
-            ? firestore.doc(document).create({ [field]: action.total })
-            : firestore
-                .doc(`${document}/_counter_shards_/client${action.client}`)
-                .set({ [field]: FieldValue.increment(action.by) } as never, { merge: true });
-        call.catch(() => undefined);
+        firestore
+          .doc(`${document}/_counter_shards_/client${action.client}`)
+          .set({ [field]: FieldValue.increment(action.by) } as never, { merge: true })
+          .catch(() => undefined);
         break;
       }
       case "oldWipe": {

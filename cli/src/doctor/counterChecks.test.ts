@@ -92,6 +92,16 @@ test("a finding names some of its counters, and how many more there are", () => 
   expect(found(...lost)[0]?.problem).toMatch(/^a, b, c and 2 more should have been measured 8 minutes ago/);
 });
 
+test("increments of old apps that have waited for a minute are told", () => {
+  const legacyShards = [
+    { document: "pages/late", updatedAt: NOW - 61_000 },
+    { document: "pages/new", updatedAt: NOW - 5_000 },
+  ];
+  expect(checkCounters(healthyFacts(sampleOf([], { legacyShards })))).toMatchObject([
+    { id: "legacy-shards-waiting", problem: expect.stringMatching(/of pages\/late has waited/) },
+  ]);
+});
+
 test("a reconcile that is long past is told with its age", () => {
   const overdue = [{ id: "posts:all", dueAt: NOW - 3 * 3_600_000 }];
   const [finding] = checkCounters(healthyFacts(sampleOf([], { overdue })));

@@ -4,9 +4,9 @@ import { BASE_SHARD, isCount } from "../../../core/src/index.ts";
 import { formatDuration, formatSigned, pluralize } from "../format.ts";
 import type { SampledCounter, SampledShard } from "./counterFacts.ts";
 import { type ProjectFacts, seen } from "./facts.ts";
-import { errorFinding, type Finding, listed } from "./finding.ts";
+import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
 
-/** A write that is not published after this long is a fault, as for `inspect`. */
+/** A write that is not published after this long is a fault, as for `inspect`; so is an increment of an old app. */
 const LATE_MS = 60_000;
 
 /** The sweep runs every five minutes and repeats polls that are a minute late. What is later was not swept. */
@@ -18,11 +18,21 @@ const CLOCK_SKEW_MS = 5 * 60_000;
 export function checkCounters({ counters }: ProjectFacts): Finding[] {
   const sample = seen(counters);
   if (!sample) return [];
-  const { now, overdue } = sample;
+  const { now, overdue, legacyShards } = sample;
   const findings = CHECKS.flatMap(({ finds, report }) => {
     const found = sample.counters.filter((counter) => finds(counter, now));
     return found.length > 0 ? [report(found, now)] : [];
   });
+  const waiting = legacyShards.filter(({ updatedAt }) => now - updatedAt > LATE_MS).map(({ document }) => document);
+  if (waiting.length > 0) {
+    findings.push(
+      warningFinding(
+        "legacy-shards-waiting",
+        `\`_counter_shards_\` of ${listed([...new Set(waiting)])} ${have(waiting)} waited for over a minute: nothing adds the increments of these old apps up`,
+        "name their fields in BRIDGE and deploy; then `npx firestore-tally migrate` moves what has waited",
+      ),
+    );
+  }
   if (overdue.length === 0) return findings;
   const oldest = Math.min(...overdue.map(({ dueAt }) => dueAt));
   return [

@@ -7,6 +7,8 @@ export interface CounterSample {
   readonly isComplete: boolean;
   /** Counters whose scheduled reconcile is long past, with the time it was due. A few at most. */
   readonly overdue: readonly { readonly id: string; readonly dueAt: Millis }[];
+  /** Legacy shards, of Google's counter extension, by the path of their document. A few at most. */
+  readonly legacyShards: readonly { readonly document: string; readonly updatedAt: Millis }[];
   /** The database's time when the sample was complete. */
   readonly now: Millis;
 }
@@ -22,6 +24,8 @@ export interface SampledCounter {
     readonly malformedShards: readonly string[];
   } | null;
   readonly hasSource: boolean;
+  /** The part of the total that the mirror shows; `null` without a mirror. */
+  readonly mirrored: number | null;
   /** The sum of the shards at one instant; `null` for a counter of a collection. */
   readonly sum: number | null;
   readonly documents: number;

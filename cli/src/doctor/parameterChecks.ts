@@ -1,21 +1,26 @@
 /** Whether the parameters of the functions are valid, the same in all of them, and do not contradict each other. */
-import { groupOf } from "../../../core/src/index.ts";
+import { groupOf, mirrorTarget } from "../../../core/src/index.ts";
 import { type Config, DEFAULT_PARAMETERS, parseConfig } from "../../../functions/src/decisions.ts";
 import { toCommandError } from "../commandError.ts";
+import type { SampledCounter } from "./counterFacts.ts";
 import { type Deployment, deploymentsFor, variablesOf } from "./deployments.ts";
 import { type ProjectFacts, seen } from "./facts.ts";
 import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
 
 const DEPLOY = "in the .env file of the functions, and run `firebase deploy --only functions`";
 
-export function checkParameters({ functions, target }: ProjectFacts): Finding[] {
+export function checkParameters({ functions, target, counters }: ProjectFacts): Finding[] {
   return deploymentsFor(seen(functions) ?? [], target).flatMap((deployment) => {
     const variables = variablesOf(deployment);
     if (!variables) return [];
     const differing = areDifferent(deployment);
     try {
       const config = parseConfig({ ...DEFAULT_PARAMETERS, ...variables }, target.emulator !== null);
-      return [...differing, ...contradictions(config, target.emulator !== null)];
+      return [
+        ...differing,
+        ...contradictions(config, target.emulator !== null),
+        ...staleFields(config, seen(counters)?.counters ?? []),
+      ];
     } catch (error) {
       const { message } = toCommandError(error);
       return [
@@ -39,6 +44,22 @@ function areDifferent({ functions }: Deployment): Finding[] {
       "parameters-differ",
       `${listed(differing)} ${differing.length === 1 ? "is" : "are"} not the same in all functions, as after a deployment of some of them`,
       "deploy them together: `firebase deploy --only functions`",
+    ),
+  ];
+}
+
+/** Fields that have shown totals, and that no parameter names any more. */
+function staleFields({ mirrors }: Config, counters: readonly SampledCounter[]): Finding[] {
+  const stale = counters.filter(
+    ({ id, published, mirrored }) =>
+      mirrored !== null && published && published.total !== mirrored && !mirrorTarget(id, mirrors),
+  );
+  if (stale.length === 0) return [];
+  return [
+    warningFinding(
+      "mirror-missing",
+      `the field that has shown ${listed(stale.map(({ id }) => id))} stands still: neither MIRRORS nor BRIDGE names it`,
+      `name it in MIRRORS, ${DEPLOY}; a value that the CLI has stored in .env.<project> or .env.local comes before .env. If no app reads the field, ignore this`,
     ),
   ];
 }

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CollectionReference, DocumentSnapshot } from "firebase-admin/firestore";
 import { reconcileCounter } from "../../../admin/src/index.ts";
-import { indexedSums, sumOfListed } from "../../../admin/src/internal.ts";
+import { indexedSums, LEGACY_SHARDS, sumOfListed } from "../../../admin/src/internal.ts";
 import { codeOf, FAILED_PRECONDITION, parseSource, SHARDS } from "../../../core/src/index.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { toCommandError } from "../commandError.ts";
@@ -42,8 +42,22 @@ export async function readCounters(context: CommandContext, size: number, meter:
     counters: counters.map((counter) => ({ ...counter, drift: drifts.get(counter.id) ?? null })),
     isComplete,
     overdue,
+    legacyShards: await someLegacyShards(context, meter),
     now,
   };
+}
+
+/** Legacy shards looked at. */
+const LEGACY_SAMPLE = 10;
+
+/** Cost: 1 read per legacy shard, 1 to 10. */
+async function someLegacyShards({ firestore }: CommandContext, meter: ReadMeter) {
+  const { docs } = await firestore.collectionGroup(LEGACY_SHARDS).limit(LEGACY_SAMPLE).get();
+  meter.reads += Math.max(docs.length, 1);
+  return docs.map(({ ref, updateTime }) => ({
+    document: ref.parent.parent?.path ?? "",
+    updatedAt: updateTime.toMillis(),
+  }));
 }
 
 type ReadCounter = Omit<SampledCounter, "drift">;
@@ -58,6 +72,7 @@ async function readOne({ firestore, target }: CommandContext, id: string, meter:
     id,
     published,
     hasSource: snapshot.get("source") !== undefined,
+    mirrored: snapshot.get("mirrored") ?? null,
     ...(await readShards(document.collection(SHARDS), meter)),
     ...(published?.countedCollection ? { sum: null } : {}),
   };
