@@ -51,6 +51,7 @@ export default defineConfig({
           exclude: [
             "test/simulation/*.test.ts",
             "test/{faults,browser,migration}/**",
+            "test/visitors/**",
             "test/rules/fuzz.test.ts",
             "test/packaging/{compatibility,kit,upgrade}.test.ts",
             "test/mobile/kotlin.test.ts",
@@ -76,7 +77,13 @@ export default defineConfig({
       { test: { ...onSuite, name: "tools", include: TOOLS, sequence: { groupOrder: 5 } } },
       // Fetches a compiler, where none is installed, and runs it several times.
       { test: { name: "mobile", include: ["test/mobile/kotlin.test.ts"], testTimeout: 600_000 } },
-      { test: { name: "simulation", isolate: false, include: ["test/simulation/*.test.ts"] } },
+      {
+        test: {
+          name: "simulation",
+          isolate: false,
+          include: ["test/simulation/*.test.ts", "test/visitors/*.test.ts"],
+        },
+      },
       // Each of the others starts a suite of its own: it installs the kit itself, or breaks the suite.
       {
         test: {

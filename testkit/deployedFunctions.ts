@@ -22,7 +22,7 @@ export function countInvocations(): { all: number; aggregate: number } {
 
 /** How often one function was invoked since the emulators started. */
 export function invocations(
-  name: "wake" | "wakezero" | "wakebase" | "created" | "deleted" | "bridge" | "aggregate" | "sweep",
+  name: "wake" | "wakezero" | "wakebase" | "created" | "deleted" | "bridge" | "visitors" | "aggregate" | "sweep",
 ): number {
   return emulatorsLog().split(`Beginning execution of "us-central1-${prefix}${name}"`).length - 1;
 }

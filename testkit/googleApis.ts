@@ -131,6 +131,7 @@ const TRIGGERS = {
   created: ["created", "_none/{document}"],
   deleted: ["deleted", "_none/{document}"],
   bridge: ["written", "{document=**}/_counter_shards_/{shardId}"],
+  visitors: ["written", "counters/{counterId}/uniques/{bucket}"],
   aggregate: undefined,
   sweep: undefined,
 } as const;

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { DocumentReference, Firestore } from "firebase-admin/firestore";
 import {
   BASE_SHARD,
+  type Buckets,
   CounterError,
   type CounterOptions,
   counterPath,
@@ -24,6 +25,8 @@ export interface Counter extends CounterRef {
   readonly _shardCountCache: ShardCountCache;
   /** Adds without a key, in commits that increments of this process share. Created by the first one. */
   _add?: (by: number) => Promise<void>;
+  /** What the counter document has said of its visitors. */
+  _uniques?: { readonly floor: number; readonly buckets: Buckets };
   /** The pending read of the shard count, if any. */
   _reading?: Promise<void> | undefined;
 }
@@ -101,6 +104,10 @@ export async function refreshShardCount(counter: Counter): Promise<void> {
       .get()
       .catch(() => undefined);
     _shardCountCache._requestAnswered();
+    if (snapshot) {
+      const buckets = snapshot.get("uniqueBuckets") === 256 ? 256 : 16;
+      counter._uniques = { floor: snapshot.get("uniqueFloor") ?? 0, buckets };
+    }
     _shardCountCache._update(snapshot?.get("shardCount"), snapshot?.get("growing"));
     counter._reading = undefined;
   }

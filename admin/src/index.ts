@@ -32,5 +32,6 @@ export {
   onIncremented,
 } from "./read.ts";
 export { type ReconcileOptions, type Reconciliation, reconcileCounter } from "./reconcile.ts";
-export { resetCounter } from "./reset.ts";
+export { type ResetOptions, resetCounter } from "./reset.ts";
 export { type SourceOptions, setSource } from "./source.ts";
+export { countVisitor, getUniques } from "./visitors.ts";

@@ -1,13 +1,21 @@
 /** Sets the total of a counter. */
-import { CounterError, shardsPath } from "../../core/src/index.ts";
+import { FieldValue, type WriteBatch } from "firebase-admin/firestore";
+import { CounterError, Sketch, shardsPath, sketchPath, uniquesPath } from "../../core/src/index.ts";
 import { adjustBase, commitAdjustment, retryAdjustment, sumOf } from "./base.ts";
-import { type CounterRef, firestoreOf } from "./counter.ts";
+import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
+
+/** Options of {@link resetCounter}. */
+export interface ResetOptions {
+  /** Whether the visitors are forgotten, too. Browsers count their users again. Default `false`. */
+  visitors?: boolean | undefined;
+}
 
 /**
  * Sets the total of a counter, at one instant between the call and its return: increments committed before it are discarded,
  * those after it count in full. No increment is blocked. Entries stay, so keys that count still do.
  *
- * Cost: 1 read per shard and 1 write; again, after a pause, if a fold or another reset came in between.
+ * Cost: 1 read per shard and 1 write; again, after a pause, if a fold or another reset came in between. With `visitors`, 2 writes
+ * more, and 1 read and 1 delete per bucket of visitors, up to 272.
  *
  * @param to - the new total
  * @throws CounterError `counter/invalid-amount`; `counter/contention` if a server writes `shards/base` all the time
@@ -17,14 +25,35 @@ import { type CounterRef, firestoreOf } from "./counter.ts";
  * await resetCounter(counter(db, "visits:today"), 0);
  * ```
  */
-export async function resetCounter(ref: CounterRef, to: number): Promise<void> {
+export async function resetCounter(ref: CounterRef, to: number, options: ResetOptions = {}): Promise<void> {
   validTotal(to);
   await retryAdjustment(ref, async () => {
     const shards = await firestoreOf(ref).collection(shardsPath(ref.path)).select("count").get();
     const batch = ref.firestore.batch();
     adjustBase(batch, ref, shards, to - sumOf(shards));
+    if (options.visitors) await forgetVisitors(batch, ref);
     await commitAdjustment(batch);
   });
+}
+
+/**
+ * The sketch becomes empty instead of being deleted, so that a merge that has found none fails. Browsers compare
+ * `uniqueResets` with what they remember.
+ */
+async function forgetVisitors(batch: WriteBatch, ref: CounterRef): Promise<void> {
+  const buckets = await ref.firestore.collection(uniquesPath(ref.path)).get();
+  for (const bucket of buckets.docs) batch.delete(bucket.ref);
+  const asOf = FieldValue.serverTimestamp();
+  const { format, bytes } = new Sketch().serialize();
+  batch.set(ref.firestore.doc(sketchPath(ref.path)), {
+    format,
+    bytes: Buffer.from(bytes),
+    uniques: 0,
+    buckets: 16,
+    asOf,
+  });
+  const published = { uniques: 0, uniquesAsOf: asOf, uniqueFloor: 0, uniqueBuckets: 16 };
+  batch.set(counterDoc(ref), { ...published, uniqueResets: FieldValue.increment(1) }, { merge: true });
 }
 
 /** @throws CounterError `counter/invalid-amount` */

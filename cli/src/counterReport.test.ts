@@ -38,6 +38,7 @@ function report(shards: ListedShard[], reading: Partial<CounterReading> = {}, ma
       malformed,
     },
     entries: 0,
+    visitors: null,
     source: null,
     nextReconcileAt: null,
     latestCorrection: null,

@@ -18,6 +18,12 @@ export interface PublishedReport {
   readonly calmSince: string | null;
 }
 
+/** The visitors that were counted until an instant. */
+export interface VisitorsReport {
+  readonly uniques: number;
+  readonly asOf: string;
+}
+
 export interface ShardReport {
   readonly id: string;
   readonly count: number;
@@ -44,6 +50,8 @@ export interface CounterReport {
     readonly malformed: readonly string[];
   };
   readonly entries: number;
+  /** `null` if no visitor was counted. */
+  readonly visitors: VisitorsReport | null;
   /** The stored source of truth. */
   readonly source: unknown;
   readonly nextReconcileAt: string | null;
@@ -66,6 +74,7 @@ export interface CounterReading {
   /** All shards, listed. */
   readonly measurement: ReturnType<typeof sumOfListed>;
   readonly entries: number;
+  readonly visitors: VisitorsReport | null;
   readonly source: unknown;
   readonly nextReconcileAt: string | null;
   readonly latestCorrection: Correction | null;
@@ -78,7 +87,7 @@ const LISTED_SHARDS = 5;
 const LATE_MS = 60_000;
 
 export function reportOf(reading: CounterReading): CounterReport {
-  const { id, published, measurement, entries, source, nextReconcileAt, latestCorrection } = reading;
+  const { id, published, measurement, entries, visitors, source, nextReconcileAt, latestCorrection } = reading;
   const { shards, malformed = [], documents } = measurement;
   const now = measurement.asOf.toMillis();
   const difference = measurement.total - (published?.total ?? 0);
@@ -99,6 +108,7 @@ export function reportOf(reading: CounterReading): CounterReport {
       malformed,
     },
     entries,
+    visitors,
     source,
     nextReconcileAt,
     latestCorrection,

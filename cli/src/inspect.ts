@@ -5,7 +5,14 @@ import { counterDoc, sumOfListed } from "../../admin/src/internal.ts";
 import { CORRECTIONS, SHARDS } from "../../core/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, FAILED } from "./commandError.ts";
-import { type CounterReading, type CounterReport, isoOf, type PublishedReport, reportOf } from "./counterReport.ts";
+import {
+  type CounterReading,
+  type CounterReport,
+  isoOf,
+  type PublishedReport,
+  reportOf,
+  type VisitorsReport,
+} from "./counterReport.ts";
 import { type DatabaseTarget, describeTarget } from "./databaseTarget.ts";
 import { escapeControls } from "./escape.ts";
 import { formatDuration, formatNumber, formatSigned, pluralize } from "./format.ts";
@@ -14,8 +21,8 @@ import { type Cell, table } from "./table.ts";
 
 export async function inspect(context: CommandContext, _: unknown, id: string): Promise<void> {
   const reading = await readAll(context.ref(id));
-  const { measurement, published, source } = reading;
-  if (!published && !source && measurement.documents === 0) {
+  const { measurement, published, source, visitors } = reading;
+  if (!published && !source && !visitors && measurement.documents === 0) {
     throw new CommandError(
       FAILED,
       `"${escapeControls(id)}" has no total and no shards in the ${describeTarget(context.target)}; check the id, and --database and --collection`,
@@ -43,12 +50,18 @@ async function readAll(ref: CounterRef): Promise<CounterReading> {
     published: publishedOf(counter),
     measurement,
     entries: entries.data().count,
+    visitors: visitorsOf(counter),
     source: counter.get("source") ?? null,
     nextReconcileAt: due ? isoOf(due) : null,
     latestCorrection: latest
       ? { by: latest.by, expected: latest.expected, found: latest.found, at: isoOf(latest.at) }
       : null,
   };
+}
+
+function visitorsOf(counter: FirebaseFirestore.DocumentSnapshot): VisitorsReport | null {
+  const { uniques, uniquesAsOf } = counter.data() ?? {};
+  return uniquesAsOf ? { uniques, asOf: isoOf(uniquesAsOf) } : null;
 }
 
 function publishedOf(counter: FirebaseFirestore.DocumentSnapshot): PublishedReport | null {
@@ -84,7 +97,7 @@ function printReport(report: CounterReport, target: DatabaseTarget): void {
 }
 
 function rowsOf(report: CounterReport): Cell[][] {
-  const { published, exact, difference, ageMillis, shards, entries, latestCorrection } = report;
+  const { published, exact, difference, ageMillis, shards, entries, visitors, latestCorrection } = report;
   const now = Date.parse(exact.asOf);
   const rows: Cell[][] = [];
   const add = (name: string, value: Cell, remark: string) => rows.push([paint("dim", name), value, remark]);
@@ -96,6 +109,9 @@ function rowsOf(report: CounterReport): Cell[][] {
   if (published) add("writes", formatNumber(published.writes), `${formatNumber(published.rate)} per second recently`);
   add("shards", published?.shardCount ?? "–", shardRemark(report));
   if (entries > 0) add("entries", formatNumber(entries), "keyed increments");
+  if (visitors) {
+    add("visitors", formatNumber(visitors.uniques), `${formatDuration(now - Date.parse(visitors.asOf))} ago`);
+  }
   if (shards.malformed.length > 0) {
     const ids = escapeControls(shards.malformed.slice(0, 5).join(", "));
     add("malformed", shards.malformed.length, paint("yellow", `shard ${ids}`));

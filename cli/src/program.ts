@@ -130,6 +130,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .argument("<id>", "the counter")
     // Without --, -5 would be parsed as an option.
     .addArgument(new Argument("<total>", "the new total; put a negative one after --").argParser(parseNumber))
+    .option("--visitors", "forget the visitors, too; browsers then count their users again")
     .action(onDatabase(async () => (await import("./reset.ts")).reset))
     .addHelpText("after", examples("reset visits:today 0", "reset --yes balance:alice -- -5"));
 

@@ -1,5 +1,8 @@
-/** `reset`: sets a counter's total. Cost: 2 reads per shard and 1 write, and 1 read per shard to show the result. */
-import { getExactCounter, resetCounter } from "../../admin/src/index.ts";
+/**
+ * `reset`: sets a counter's total, and forgets its visitors if asked. Cost: 2 reads per shard and 1 write, and 1 read per shard
+ * to show the result; that of the visitors besides.
+ */
+import { getExactCounter, type ResetOptions, resetCounter } from "../../admin/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError } from "./commandError.ts";
 import { confirm } from "./confirm.ts";
@@ -9,11 +12,18 @@ import { formatNumber } from "./format.ts";
 import { interruptible, OutcomeUnknown } from "./interruptible.ts";
 import { paint, print, printJson } from "./output.ts";
 
-export async function reset(context: CommandContext, _: unknown, id: string, total: number): Promise<void> {
+export async function reset(
+  context: CommandContext,
+  { visitors }: ResetOptions,
+  id: string,
+  total: number,
+): Promise<void> {
   const ref = context.ref(id);
   const before = await getExactCounter(ref);
-  await confirm(context, { action: `Reset ${id} from ${formatNumber(before)} to ${formatNumber(total)}` });
-  await interruptible(() => resetCounter(ref, total)).catch((error) => {
+  await confirm(context, {
+    action: `Reset ${id} from ${formatNumber(before)} to ${formatNumber(total)}${visitors ? ", and forget its visitors" : ""}`,
+  });
+  await interruptible(() => resetCounter(ref, total, { visitors })).catch((error) => {
     if (!(error instanceof OutcomeUnknown)) throw error;
     const again = resumeCommand(process.argv.slice(2), undefined);
     throw new CommandError(

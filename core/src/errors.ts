@@ -13,6 +13,8 @@ export type CounterErrorCode =
   | "counter/invalid-collection"
   /** The key of a keyed increment cannot name a Firestore document. */
   | "counter/invalid-key"
+  /** The id of a visitor is not a text. */
+  | "counter/invalid-visitor"
   /** The database, or the reference to a counter, belongs to another SDK: the web's or the server's. */
   | "counter/invalid-reference"
   /** An option has an invalid value. */
@@ -29,6 +31,8 @@ export type CounterErrorCode =
   | "counter/source-too-large"
   /** A reset or reconcile gave up, because other writes of the counter's `shards/base` came first each time. */
   | "counter/contention"
+  /** The browser lacks Web Crypto, which visitors need: the page is not served by https. */
+  | "counter/unsupported"
   /** The buffered counter was closed. */
   | "counter/closed"
   /** A test cannot use the emulator: it is not running, its rules do not compile, or its functions are not loaded. */

@@ -57,6 +57,7 @@ export { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
 export type { CounterOptions, Reference } from "./reference.ts";
 export { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";
 export { type Random, randomShard } from "./shardSelection.ts";
+export { rankOf, Sketch, type StoredSketch } from "./sketch.ts";
 export { type RankOptions, type Snapshot, type TopOptions, toSnapshot } from "./snapshot.ts";
 export {
   CORRECTIONS,
@@ -92,4 +93,13 @@ export {
   SLOW_ACK_MS,
 } from "./timeouts.ts";
 export { isDocumentId, validAmount, validIncrement, validName } from "./validation.ts";
+export {
+  type Buckets,
+  bucketOf,
+  sketchPath,
+  UNIQUES,
+  type UniquesDocument,
+  uniquesPath,
+  visitorHash,
+} from "./visitor.ts";
 export { type IncrementPlan, planIncrement } from "./writePlan.ts";

@@ -14,6 +14,8 @@ export interface Snapshot<Timestamp> {
   readonly rate: number;
   /** How many shards writers choose from. */
   readonly shardCount: number;
+  /** How many different visitors were counted: exact up to 1,536, an estimate beyond, some 10 seconds old. */
+  readonly uniques: number;
 }
 
 /** The part that the document snapshots of all SDKs share. */
@@ -30,6 +32,7 @@ export function toSnapshot<Timestamp>(document: Document, fromCache: boolean): S
     fromCache,
     rate: (document.get("rate") as number | undefined) ?? 0,
     shardCount: (document.get("shardCount") as number | undefined) ?? 1,
+    uniques: (document.get("uniques") as number | undefined) ?? 0,
   };
 }
 

@@ -9,6 +9,7 @@ import { logger } from "firebase-functions";
 import { moveLegacyIncrements } from "../../admin/src/internal.ts";
 import { mirrorSources } from "../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
+import { coalesce } from "./coalesce.ts";
 import { type Millis, toMillis } from "./time.ts";
 
 /** The event of one write to a legacy shard. */
@@ -21,46 +22,39 @@ export interface LegacyWrite {
 /** An instance moves from the same document at most once in this time. */
 const SPACING: Millis = 1_000;
 
-/** How many documents an instance remembers, at about 200 bytes each. */
-const MEMORY_SIZE = 10_000;
-
 /** How many warnings an instance logs at most, since clients choose the names of fields. */
 const MAX_REPORTS = 100;
+
+/** The last move from a document: its read time, by the database's clock, and its start, by this instance's. */
+interface LastMove {
+  readonly asOf: Millis;
+  readonly begun: Millis;
+}
 
 /** The event handler of one instance. It resolves when the write is in a counter; else it rejects, for a retry. */
 export function createBridgeHandler(backend: Backend): (write: LegacyWrite) => Promise<void> {
   const { firestore, config, snapshotLag, now, sleep } = backend;
   const mirrors = config.mirrors.filter(({ isBridged }) => isBridged);
-  /** The last move from each document: its read time, by the database's clock, and its start, by this instance's. */
-  const moves = new Map<string, { readonly asOf: Millis; readonly begun: Millis }>();
-  const inProgress = new Map<string, Promise<void>>();
   const reported = new Set<string>();
+  return coalesce<LegacyWrite, LastMove>({
+    keyOf: ({ document }) => document,
+    isAnswered: ({ asOf }, { committedAt }) => committedAt <= asOf - snapshotLag,
+    handle: move,
+  });
 
-  return async function bridge({ document, committedAt }) {
-    for (;;) {
-      if (committedAt <= (moves.get(document)?.asOf ?? 0) - snapshotLag) return;
-      const other = inProgress.get(document);
-      if (!other) break;
-      // The other event reports its own failure. This one checks again.
-      await other.catch(() => undefined);
-    }
-    const moving = move(document).finally(() => inProgress.delete(document));
-    inProgress.set(document, moving);
-    await moving;
-  };
-
-  async function move(document: string): Promise<void> {
+  async function move({ document }: LegacyWrite, last: LastMove | undefined): Promise<LastMove> {
     const fields = mirrorSources(document, mirrors);
-    if (fields.length === 0) return report(document, "any");
-    const waited = now() - (moves.get(document)?.begun ?? 0);
+    if (fields.length === 0) {
+      report(document, "any");
+      return { asOf: 0, begun: 0 };
+    }
+    const waited = now() - (last?.begun ?? 0);
     // Production's snapshots have no lag.
     await sleep(Math.max(snapshotLag, SPACING - waited));
     const begun = now();
     const { asOf, unmapped } = await moveLegacyIncrements(firestore, config.collection, document, fields);
-    moves.delete(document);
-    moves.set(document, { asOf: toMillis(asOf), begun });
-    if (moves.size > MEMORY_SIZE) moves.delete(moves.keys().next().value as string);
     for (const field of unmapped) report(document, field);
+    return { asOf: toMillis(asOf), begun };
   }
 
   /** Logs a warning once per instance, collection and field. */

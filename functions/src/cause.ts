@@ -18,6 +18,8 @@ export interface AggregationTask {
   readonly due: Millis;
   /** Whether it is the poll that a publish has scheduled. The other tasks count a write. */
   readonly isPoll: boolean;
+  /** Whether it merges visitors instead. */
+  readonly ofVisitors?: true;
 }
 
 /** Resolves once the aggregation is certain to happen. */

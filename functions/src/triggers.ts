@@ -15,7 +15,7 @@ import { onSchedule } from "firebase-functions/v2/scheduler";
 import { onTaskDispatched } from "firebase-functions/v2/tasks";
 import { LEGACY_SHARDS } from "../../admin/src/internal.ts";
 import { counterIdOf } from "../../core/src/index.ts";
-import { runTask } from "./aggregate.ts";
+import { runTask as runAggregationTask } from "./aggregate.ts";
 import { type Backend, createBackend } from "./backend.ts";
 import { createBridgeHandler } from "./bridge.ts";
 import type { AggregationTask } from "./cause.ts";
@@ -25,12 +25,14 @@ import { packaging } from "./packaging.ts";
 import { params } from "./parameters.ts";
 import { runSweep } from "./sweep.ts";
 import { type Millis, toMillis } from "./time.ts";
+import { createVisitorHandler, runMergeTask } from "./visitors.ts";
 import { createWakeHandler, latestDeletionTime } from "./wake.ts";
 
 interface Instance {
   readonly backend: Backend;
   readonly handleWrite: ReturnType<typeof createWakeHandler>;
   readonly handleLegacyWrite: ReturnType<typeof createBridgeHandler>;
+  readonly handleVisitor: ReturnType<typeof createVisitorHandler>;
 }
 let instance: Instance | undefined;
 
@@ -38,8 +40,12 @@ let instance: Instance | undefined;
 function getInstance(): Instance {
   if (!instance) {
     const backend = createBackend(runTask);
-    const handleLegacyWrite = createBridgeHandler(backend);
-    instance = { backend, handleWrite: createWakeHandler(backend), handleLegacyWrite };
+    instance = {
+      backend,
+      handleWrite: createWakeHandler(backend),
+      handleLegacyWrite: createBridgeHandler(backend),
+      handleVisitor: createVisitorHandler(backend),
+    };
   }
   return instance;
 }
@@ -104,6 +110,20 @@ export const bridge = onDocumentWritten(
     await getInstance().handleLegacyWrite({ document: document.path, committedAt });
   },
 );
+
+/** Visitors who wait to be merged. The functions delete buckets themselves. */
+export const visitors = onDocumentWritten(
+  { document: expr`${params.collection}/{counterId}/uniques/{bucket}`, ...retried },
+  async ({ data }) => {
+    if (!data?.after.updateTime) return;
+    const { id: counterId } = data.after.ref.parent.parent as DocumentReference;
+    await getInstance().handleVisitor({ counterId, committedAt: toMillis(data.after.updateTime) });
+  },
+);
+
+function runTask(backend: Backend, task: AggregationTask): Promise<void> {
+  return task.ofVisitors ? runMergeTask(backend, task) : runAggregationTask(backend, task);
+}
 
 function runDispatched(task: AggregationTask): Promise<void> {
   const { backend } = getInstance();

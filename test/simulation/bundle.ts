@@ -45,6 +45,8 @@ export async function bundle(
       "Math.random": "simulatedRandom",
       setTimeout: "simulatedTimeout",
       "console.warn": "simulatedWarn",
+      "globalThis.crypto": "simulatedCrypto",
+      localStorage: "simulatedStorage",
     },
     plugins: mutation ? [mutate(mutation.name, mutation.seam)] : [],
   });

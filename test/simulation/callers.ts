@@ -11,15 +11,17 @@ import { moveLegacyIncrements } from "../../admin/src/moveLegacyIncrements.ts";
 import { reconcileCounter } from "../../admin/src/reconcile.ts";
 import { resetCounter } from "../../admin/src/reset.ts";
 import { setSource } from "../../admin/src/source.ts";
+import { countVisitor as countVisitorOnServer } from "../../admin/src/visitors.ts";
 import { counter as webCounter } from "../../client/src/web/counter.ts";
 import * as web from "../../client/src/web/increment.ts";
+import { countVisitor } from "../../client/src/web/visitors.ts";
 import { foldLegacyShards, movePartialShard } from "./googleExtension.ts";
 import { Firestore as AdminFirestore, FieldValue } from "./model/adminSdk.ts";
 import { Code, type Refused } from "./model/database.ts";
 import { Connection, type Network } from "./model/network.ts";
 import { Firestore as WebFirestore } from "./model/webSdk.ts";
 import type { Oracle } from "./oracle/oracle.ts";
-import { type Action, BRIDGED, ORDERS, POSTS } from "./scenario.ts";
+import { type Action, BRIDGED, ORDERS, POSTS, VISITED } from "./scenario.ts";
 import { Process } from "./scheduler.ts";
 
 /** Whether the connection failed and not the call. */
@@ -71,6 +73,32 @@ export class Callers {
           action.does === "like"
             ? web.incrementCounter(ref, 1, { key: action.key })
             : web.undoIncrement(ref, action.key),
+        );
+        break;
+      }
+      case "visit": {
+        const { process, firestore } = this.#client(action.client);
+        const { visitor, by } = action;
+        const isView = by !== undefined;
+        const acknowledge = isView ? this.#oracle.increments.begin(process, VISITED, by) : () => {};
+        countVisitor(webCounter(firestore, VISITED), visitor, { increment: by }).then(acknowledge, () => {
+          if (isView) this.#oracle.increments.rejected(process, VISITED, by);
+          acknowledge();
+        });
+        break;
+      }
+      case "visitServer": {
+        const { process, firestore } = this.#server(action.server);
+        countVisitorOnServer(adminCounter(firestore, VISITED), action.visitor).catch((error) =>
+          this.#oracle.fail("completion", `${process.name} gives up: ${error}`),
+        );
+        break;
+      }
+      case "resetVisitors": {
+        const { process, firestore } = this.#startServer("reset");
+        this.#oracle.setIntent(process, { kind: "reset", to: 0, since: scheduler.now });
+        this.#operate(process, resetCounter(adminCounter(firestore, VISITED), 0, { visitors: true }), () =>
+          this.#oracle.checkResetDone(process),
         );
         break;
       }

@@ -1,7 +1,8 @@
 /**
  * The clock and the random numbers of the code under test. In its bundle, this module replaces `Date.now`, `Math.random`,
- * `setTimeout`, `console.warn` and `node:timers/promises`. One simulation runs at a time.
+ * `setTimeout`, `console.warn`, Web Crypto, `localStorage` and `node:timers/promises`. One simulation runs at a time.
  */
+import { createHash } from "node:crypto";
 import { Random } from "../../testkit/random.ts";
 import type { Scheduler } from "./scheduler.ts";
 
@@ -29,6 +30,19 @@ export function simulatedTimeout<T extends unknown[]>(run: (...args: T) => void,
 export function setTimeout(millis: number): Promise<void> {
   return scheduler.sleep(millis * 1_000);
 }
+
+/** Web Crypto's digests come from other threads, at any time. */
+export const simulatedCrypto = {
+  subtle: {
+    async digest(_algorithm: string, data: Uint8Array): Promise<ArrayBuffer> {
+      const digest = createHash("sha256").update(data).digest();
+      return digest.buffer.slice(digest.byteOffset, digest.byteOffset + digest.length) as ArrayBuffer;
+    },
+  },
+};
+
+/** A browser that forgets, so that the same visitor is written again. */
+export const simulatedStorage = { getItem: () => "", setItem: () => {} };
 
 /** Clients warn of bad connections, which are injected here. */
 export function simulatedWarn(): void {}

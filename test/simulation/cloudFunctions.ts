@@ -10,8 +10,8 @@
 
 import type { Firestore as RealFirestore } from "firebase-admin/firestore";
 import type { Functions } from "firebase-admin/functions";
-import { counterIdOf } from "../../core/src/index.ts";
-import { runTask } from "../../functions/src/aggregate.ts";
+import { counterIdOf, UNIQUES } from "../../core/src/index.ts";
+import { runTask as runAggregationTask } from "../../functions/src/aggregate.ts";
 import type { Backend } from "../../functions/src/backend.ts";
 import { createBridgeHandler, type LegacyWrite } from "../../functions/src/bridge.ts";
 import type { AggregationTask, WriteEvent } from "../../functions/src/cause.ts";
@@ -19,6 +19,7 @@ import type { Config } from "../../functions/src/config.ts";
 import { cloudTasks } from "../../functions/src/queue.ts";
 import { TRIGGER_SHARDS } from "../../functions/src/shards.ts";
 import { runSweep } from "../../functions/src/sweep.ts";
+import { createVisitorHandler, runMergeTask, type VisitorEvent } from "../../functions/src/visitors.ts";
 import { createWakeHandler, latestDeletionTime } from "../../functions/src/wake.ts";
 import { Firestore } from "./model/adminSdk.ts";
 import { type Commit, Connection, type Network } from "./model/network.ts";
@@ -38,6 +39,7 @@ interface Instance {
   readonly backend: Backend;
   readonly wake: (event: WriteEvent) => Promise<void>;
   readonly bridge: (write: LegacyWrite) => Promise<void>;
+  readonly visitors: (event: VisitorEvent) => Promise<void>;
   /** Fails the invocations that are in progress, when the instance crashes. */
   readonly failInvocations: Set<() => void>;
 }
@@ -78,6 +80,8 @@ export class CloudFunctions {
         if (isNew || (TRIGGER_SHARDS.includes(shardId) && hasCounted))
           this.#deliver(`event ${shardId}`, ({ wake }) => wake({ counterId, shardId, isNew, committedAt }));
       }
+      if (collection === this.#config.collection && shards === UNIQUES && after.fields)
+        this.#deliver(`event ${after.path}`, ({ visitors }) => visitors({ counterId, committedAt }));
       if (shards === "_counter_shards_" && after.fields)
         this.#deliver(`event ${after.path}`, ({ bridge }) =>
           bridge({ document: `${collection}/${counterId}`, committedAt }),
@@ -179,6 +183,7 @@ export class CloudFunctions {
       backend,
       wake: createWakeHandler(backend),
       bridge: createBridgeHandler(backend),
+      visitors: createVisitorHandler(backend),
       failInvocations: new Set(),
     };
   }
@@ -208,7 +213,7 @@ export class CloudFunctions {
     const late = this.#process.random.between(0, 600) * SECOND;
     const delay = faults.injectByChance("late tasks", this.#process) ? late : this.#process.random.between(0, 50) * MS;
     const run = async ({ backend }: Instance) => {
-      await runTask(backend, task);
+      await (task.ofVisitors ? runMergeTask(backend, task) : runAggregationTask(backend, task));
       this.#taskNames.set(id, scheduler.now + HOUR);
     };
     const copies = faults.injectByChance("duplicate events", this.#process) ? 2 : 1;
@@ -221,6 +226,6 @@ export class CloudFunctions {
 }
 
 /** The task in the printed history. */
-function nameOf({ counterId, due, isPoll }: AggregationTask): string {
-  return `${isPoll ? "poll" : "task"} ${counterId} ${due}`;
+function nameOf({ counterId, due, isPoll, ofVisitors }: AggregationTask): string {
+  return `${ofVisitors ? "merge" : isPoll ? "poll" : "task"} ${counterId} ${due}`;
 }

@@ -6,6 +6,7 @@
 import { backendMutations } from "./mutations/backend.ts";
 import { bridgeMutations } from "./mutations/bridge.ts";
 import type { Mutation } from "./mutations/seams.ts";
+import { visitorMutations } from "./mutations/visitors.ts";
 import { writerMutations } from "./mutations/writers.ts";
 
 export type { Mutation };
@@ -13,5 +14,6 @@ export type { Mutation };
 export const mutations: Record<string, Mutation> = {
   ...backendMutations,
   ...bridgeMutations,
+  ...visitorMutations,
   ...writerMutations,
 };

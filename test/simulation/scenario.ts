@@ -10,6 +10,9 @@ import type { Micros } from "./model/values.ts";
 export type Action = { readonly at: number } & (
   | { readonly does: "increment"; readonly client: number; readonly counter: string; readonly by: number }
   | { readonly does: "like" | "unlike"; readonly client: number; readonly counter: string; readonly key: string }
+  | { readonly does: "visit"; readonly client: number; readonly visitor: string; readonly by: number | undefined }
+  | { readonly does: "visitServer"; readonly server: number; readonly visitor: string }
+  | { readonly does: "resetVisitors" }
   | { readonly does: "closeClient"; readonly client: number }
   | { readonly does: "add"; readonly server: number; readonly counter: string; readonly by: number }
   | { readonly does: "addOnce" | "undoOnce"; readonly server: number; readonly counter: string; readonly key: string }
@@ -62,13 +65,15 @@ const LIKES = "likes:c";
 const VOTES = "votes:d";
 /** A counter of documents, each of which is created and deleted in one commit with its increment. */
 export const ORDERS = { counter: "orders:e", collection: "orders" };
+/** The counter whose visitors are counted. */
+export const VISITED = "views:a";
 /** A field that Google's counter extension counts, and the counter that takes it over. */
 export const BRIDGED = { counter: "visits:f", document: "walls/f", field: "visits" };
 
 export function scenarioOf(seed: number): Scenario {
   let scenario = trafficOf(seed);
   // Each part has its own random numbers, seeded with its name, so that a change of one part leaves the others as they are.
-  for (const [name, add] of Object.entries({ deletions, maintenance, stragglers, lull, crowd, move })) {
+  for (const [name, add] of Object.entries({ deletions, maintenance, stragglers, lull, crowd, move, visits })) {
     scenario = { ...scenario, ...add(scenario, randomFor(seed, name)) };
   }
   return { ...scenario, actions: scenario.actions.toSorted((a, b) => a.at - b.at) };
@@ -191,6 +196,21 @@ function move({ actions, margin }: Scenario, random: Random): Partial<Scenario> 
   return {
     actions: [...actions, first, ...counting, ...folding, ...moving, { at: duration, does: "import" }, ...last],
   };
+}
+
+/** Visitors come, some of them again, with views or without. */
+function visits({ actions }: Scenario, random: Random): Partial<Scenario> {
+  if (!random.chance(0.3)) return {};
+  const duration = random.pick([1, 5, 30, 120]) * SECOND;
+  const visitors = random.pick([1, 5, 40]);
+  const more = Array.from({ length: random.integer(1, 30) }, (): Action => {
+    const at = Math.round(random.next() * duration);
+    const visitor = `visitor${random.integer(1, visitors)}`;
+    if (random.chance(0.05)) return { at, does: "resetVisitors" };
+    if (random.chance(0.3)) return { at, does: "visitServer", server: random.integer(0, 1), visitor };
+    return { at, does: "visit", client: random.integer(0, 3), visitor, by: random.pick([undefined, 1]) };
+  });
+  return { actions: [...actions, ...more] };
 }
 
 /** The number of the first client of a crowd. Each has its own connection. */

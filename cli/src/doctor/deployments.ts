@@ -15,6 +15,7 @@ export const FUNCTIONS = [
   "created",
   "deleted",
   "bridge",
+  "visitors",
   "aggregate",
   "sweep",
 ] as const;

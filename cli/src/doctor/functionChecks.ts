@@ -74,6 +74,7 @@ const EFFECTS: Readonly<Record<FunctionName, string>> = {
   created: "created documents of the counted collection are not counted",
   deleted: "deleted documents of the counted collection are still counted",
   bridge: "increments of old apps are not counted",
+  visitors: "visitors are not counted",
   aggregate: "totals of busy counters stop",
   sweep: "a measurement that was lost is never repeated, and nothing is reconciled",
 };
@@ -108,6 +109,7 @@ const PATTERNS: Partial<Record<FunctionName, RegExp>> = {
   wake: /^\/\{\w+\}\/shards\/\{\w+\}$/,
   wakezero: /^\/\{\w+\}\/shards\/0$/,
   wakebase: /^\/\{\w+\}\/shards\/base$/,
+  visitors: /^\/\{\w+\}\/uniques\/\{\w+\}$/,
 };
 
 const triggersMatch: DeploymentCheck = (deployment) => {

@@ -40,20 +40,42 @@ import { removeOldMarks } from "./removeOldMarks.ts";
  * Commits an increment, and shows it at once in watches of the counter.
  *
  * @param undoneShard - for an undo, the shard that the entry names; the commit deletes the entry
+ * @param planWrite - plans another write for the commit, anew for each attempt
  */
-export function commitIncrement(counter: Counter, by: number, key?: string, undoneShard?: string): Promise<unknown> {
-  const outcome = commitWithRetries(counter, by, key, undoneShard);
+export function commitIncrement(
+  counter: Counter,
+  by: number,
+  key?: string,
+  undoneShard?: string,
+  planWrite?: PlanWrite,
+): Promise<unknown> {
+  const outcome = commitWithRetries(counter, by, key, undoneShard, planWrite);
   counter._watcher?._track(by, outcome, key);
   return outcome;
 }
 
-async function commitWithRetries(counter: Counter, by: number, key?: string, undoneShard?: string): Promise<Committed> {
-  const { _shardCountCache } = counter;
+/** Plans another write for the commit of an increment; none if there is nothing to write. */
+export type PlanWrite = () => Promise<((writer: WriteBatch) => unknown) | undefined>;
+
+async function commitWithRetries(
+  counter: Counter,
+  by: number,
+  key?: string,
+  undoneShard?: string,
+  planWrite?: PlanWrite,
+): Promise<Committed> {
+  const { _shardCountCache, _watcher } = counter;
   await refreshShardCount(counter);
+  const write = await planWrite?.();
   const plan = planFor(counter, by, key, undoneShard);
   _shardCountCache._requestSent();
   try {
-    const _at = await send(counter, plan, undoneShard).catch((error) =>
+    const add = (writer: WriteBatch) => {
+      addWrites(writer, counter, plan, undoneShard);
+      write?.(writer);
+    };
+    const mustShowInCache = plan.entry || (_watcher && !_shardCountCache._isContended());
+    const _at = await send(counter, add, plan.path, mustShowInCache).catch((error) =>
       confirmCommitted(counter, plan, error, undoneShard),
     );
     _shardCountCache._requestAnswered();
@@ -63,32 +85,35 @@ async function commitWithRetries(counter: Counter, by: number, key?: string, und
     _shardCountCache._requestAnswered(isRefused);
     if (!isRefused) throw error;
     // The refused write can no longer be committed, so another increment on another shard is safe.
-    return commitWithRetries(counter, by, key, undoneShard);
+    return commitWithRetries(counter, by, key, undoneShard, planWrite);
   }
 }
 
 /**
- * Sends an increment, first in a transaction: if contention aborts it, the caller tries another shard, whereas the SDK's
+ * Sends writes, first in a transaction: if contention aborts it, the caller tries another shard, whereas the SDK's
  * queue would retry the same shard without end. If the transaction has no answer, the same write goes to the queue, which
  * works offline and survives a reload; both together count once. Writes that the cache must show go to the queue at once:
  * entries, and increments of a watched counter that is not contended, whose timestamp the watch takes from the cache.
+ *
+ * @param path - the shard of the increment, if there is one
  */
-async function send(counter: Counter, plan: IncrementPlan, undoneShard?: string): Promise<unknown> {
-  const { firestore, _shardCountCache, _watcher } = counter;
-  const mustShowInCache = plan.entry || (_watcher && !_shardCountCache._isContended());
+export async function send(
+  { firestore, _watcher }: Counter,
+  add: (writer: WriteBatch) => unknown,
+  path?: string,
+  mustShowInCache?: unknown,
+): Promise<unknown> {
   if (!mustShowInCache && !isHiddenOrOffline()) {
     try {
-      await runTransaction(firestore, async (own) => addWrites(own as unknown as WriteBatch, counter, plan), {
-        maxAttempts: 1,
-      });
+      await runTransaction(firestore, async (own) => add(own as unknown as WriteBatch), { maxAttempts: 1 });
       // The cache does not have the server's timestamp.
-      return _watcher && (await readFromServer(doc(firestore, plan.path), LOOKUP_ATTEMPTS))?.get("at");
+      return _watcher && path && (await readFromServer(doc(firestore, path), LOOKUP_ATTEMPTS))?.get("at");
     } catch (error) {
       if (hasCode(error, "aborted") || hasCode(error, "permission-denied")) throw error;
     }
   }
   const batch = writeBatch(firestore);
-  addWrites(batch, counter, plan, undoneShard);
+  add(batch);
   return await batch.commit();
 }
 

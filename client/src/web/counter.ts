@@ -30,6 +30,8 @@ export interface Counter extends CounterRef {
   _watcher?: Watcher;
   /** The sum that buffers have not written. */
   _buffered?: number;
+  /** The counter document, as this client has last read or watched it. */
+  _latest?: DocumentSnapshot | undefined;
   /** While the shard count is read: resolves when it is known, or after a second. */
   _reading?: Promise<void> | undefined;
 }
@@ -94,6 +96,7 @@ export function refreshShardCount(counter: Counter): Promise<void> | undefined {
       .catch(() => undefined)
       .then((snapshot) => {
         _shardCountCache._requestAnswered();
+        counter._latest = snapshot;
         _shardCountCache._update(snapshot?.get("shardCount"), snapshot?.get("growing"));
         counter._reading = undefined;
         resolve();

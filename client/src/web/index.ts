@@ -26,4 +26,5 @@ export {
 export { type CounterSnapshot, counterHistory, getCounter, getExactCounter } from "./read.ts";
 export { type CounterState, type CounterStore, counterStore } from "./store.ts";
 export { counterRank, type ListedCounter, topCounters } from "./top.ts";
+export { countVisitor, getUniques, type VisitorOptions } from "./visitors.ts";
 export { onCounter, type WatchOptions } from "./watch.ts";

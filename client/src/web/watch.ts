@@ -77,6 +77,7 @@ export function watchCounter(
       const { fromCache } = snapshot.metadata;
       // A cache without the document does not tell the shard count.
       if (snapshot.exists() || !fromCache) counter._shardCountCache._update(snapshot.get("shardCount"));
+      counter._latest = snapshot;
       published = toSnapshot(snapshot, fromCache);
       own?._totalRead(published.total, micros(published.asOf), fromCache);
       show();

@@ -27,10 +27,20 @@ export function authorize(changes: readonly Change[]): void {
         step !== undefined &&
         ((isOneWrite(step, time, id) && (!isKeyed(counter) || isOneEntry(changes, id))) || isTidy(step, time)),
       entries: () => isKeyed(counter) && changes.length === 2,
+      uniques: () => step !== undefined && addsOneHash(step, id),
     };
     const isAllowed = isAllowedOf[collection as keyof typeof isAllowedOf]?.() ?? false;
     if (!isAllowed) throw new Refused(Code.PERMISSION_DENIED, after.path);
   }
+}
+
+/** Adds one hash to the bucket that it begins with, or changes nothing. */
+function addsOneHash({ before, after }: Step, bucket: string): boolean {
+  const [known, hashes] = [before.visitors ?? [], after.visitors];
+  if (!Array.isArray(known) || !Array.isArray(hashes) || Object.keys(after).length !== 1) return false;
+  const added: unknown = hashes.at(-1);
+  if (isEqual(hashes, known)) return true;
+  return isAppended(hashes, known) && typeof added === "string" && added.startsWith(bucket) && /^..?$/.test(bucket);
 }
 
 /** The keyed groups of the default policy. */

@@ -20,6 +20,7 @@ import { IncrementCheck } from "./increments.ts";
 import { KeyedIncrementCheck } from "./keyedIncrements.ts";
 import { MirrorCheck } from "./mirrors.ts";
 import { type Fail, Violation } from "./violation.ts";
+import { VisitorCheck } from "./visitors.ts";
 
 /** What a commit of a process may do to the sum of a counter's shards. */
 export type Intent =
@@ -70,6 +71,7 @@ export class Oracle {
   readonly keyedIncrements: KeyedIncrementCheck;
   readonly drift: DriftCheck;
   readonly bridge: BridgeCheck;
+  readonly visitors: VisitorCheck;
   readonly #mirrors: MirrorCheck;
   readonly #history: HistoryCheck;
   readonly #freshness: FreshnessCheck;
@@ -85,6 +87,7 @@ export class Oracle {
     this.keyedIncrements = new KeyedIncrementCheck(this.fail, (counter) => this.deletedAt(counter));
     this.drift = new DriftCheck(this.fail, margin);
     this.bridge = new BridgeCheck(this.fail);
+    this.visitors = new VisitorCheck(this.fail);
     this.#mirrors = new MirrorCheck(this.fail);
     this.#history = new HistoryCheck(config, this.fail);
     this.#freshness = new FreshnessCheck(config, this.fail);
@@ -109,6 +112,7 @@ export class Oracle {
     const added = new Map<string, number>();
     const kind = this.#intents.get(process)?.kind;
     this.bridge.onCommit(process, changes, kind === "none" || kind === "move");
+    this.visitors.onCommit(process, changes, kind);
     let orders = 0;
     for (const { before, after } of changes) {
       const created = Number(!!after.fields) - Number(!!before.fields);

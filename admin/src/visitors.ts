@@ -1,0 +1,76 @@
+/** Unique visitors, counted by a server: any text may be a visitor. Security rules do not apply. */
+import { FieldValue } from "firebase-admin/firestore";
+import {
+  ABORTED,
+  bucketOf,
+  CounterError,
+  codeOf,
+  rankOf,
+  Sketch,
+  type StoredSketch,
+  sketchPath,
+  uniquesPath,
+  visitorHash,
+} from "../../core/src/index.ts";
+import { type Counter, type CounterRef, firestoreOf, refreshShardCount } from "./counter.ts";
+import { retry } from "./retry.ts";
+
+/**
+ * Counts a visitor of a counter, once however often it is called, from wherever. The estimate is `uniques` of each snapshot,
+ * some 10 seconds later: exact up to 1,536 visitors, with a standard error of 0.81 % beyond.
+ *
+ * Cost: 1 write; none if the visitor can change no estimate, as 63 of 64 among 10 million. And 1 read per process and counter,
+ * repeated after two minutes or 20 increments.
+ *
+ * @param visitor - a user's uid, as on the web, or any other text, such as a session or an address
+ * @throws CounterError `counter/invalid-visitor`
+ *
+ * @example
+ * ```ts
+ * await countVisitor(counter(db, "views:home"), session.id);
+ * ```
+ */
+export async function countVisitor(ref: CounterRef, visitor: string): Promise<void> {
+  // On the web the rules refuse it.
+  if (typeof visitor !== "string" || visitor === "") {
+    throw new CounterError("counter/invalid-visitor", `visitor is "${String(visitor)}"; pass a text`);
+  }
+  const hash = await visitorHash(visitor);
+  const counter = ref as Counter;
+  const firestore = firestoreOf(ref);
+  const { _shardCountCache } = counter;
+  await refreshShardCount(counter);
+  const { floor = 0, buckets = 16 } = counter._uniques ?? {};
+  if (rankOf(hash) <= floor) return;
+  await retry(async () => {
+    const bucketId = bucketOf(hash, _shardCountCache._isContended() ? 256 : buckets);
+    const bucket = firestore.doc(`${uniquesPath(ref.path)}/${bucketId}`);
+    _shardCountCache._requestSent();
+    try {
+      await bucket.set({ visitors: FieldValue.arrayUnion(hash) }, { merge: true });
+      _shardCountCache._requestAnswered();
+    } catch (error) {
+      _shardCountCache._requestAnswered(codeOf(error) === ABORTED);
+      throw error;
+    }
+  });
+}
+
+/**
+ * Reads how many different visitors several counters have had together: pages of a site, or days of a page. Visitors of the last
+ * 10 seconds may be missing. Cost: 1 read per counter.
+ *
+ * @example
+ * ```ts
+ * const week = days.map((day) => counter(db, `visitors:${day}`));
+ * const readers = await getUniques(week);
+ * ```
+ */
+export async function getUniques(refs: readonly CounterRef[]): Promise<number> {
+  const stored = await Promise.all(refs.map((ref) => firestoreOf(ref).doc(sketchPath(ref.path)).get()));
+  const union = new Sketch();
+  for (const sketch of stored) {
+    if (sketch.exists) union.merge(Sketch.parse(sketch.data() as StoredSketch));
+  }
+  return Math.round(union.estimate());
+}

@@ -1,0 +1,14 @@
+/** Unique visitors: views and different people beside each other. */
+import { counter, countVisitor, onCounter } from "firestore-tally";
+import { db, userId } from "../setup/firebase.ts";
+
+/** Call it when a page opens: every call counts as a view, every user as one visitor. */
+export async function countVisit(page: string) {
+  await countVisitor(counter(db, `views:${page}`), await userId(), { increment: 1 });
+}
+
+export function showVisits(page: string, label: { textContent: string | null }) {
+  return onCounter(counter(db, `views:${page}`), ({ total, uniques }) => {
+    label.textContent = `${total} views by ${uniques} people`;
+  });
+}

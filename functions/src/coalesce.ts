@@ -1,0 +1,46 @@
+/**
+ * Handles events that concern the same thing one at a time, and remembers the last outcome for it. The outcome answers most
+ * events of a busy counter without any I/O.
+ */
+
+/** How many things an instance remembers, at about 300 bytes each. */
+const MEMORY_SIZE = 10_000;
+
+export interface Coalescing<Event, Outcome> {
+  /** What the event concerns. */
+  readonly keyOf: (event: Event) => string;
+  /** Whether the last outcome shows that nothing is left to do for the event. */
+  readonly isAnswered: (outcome: Outcome, event: Event) => boolean;
+  /** @param last  the last outcome, which does not answer the event; `undefined` if this instance remembers none */
+  readonly handle: (event: Event, last: Outcome | undefined) => Promise<Outcome>;
+}
+
+/** @returns the event handler of one instance. It resolves when nothing is left to do; else it rejects, for a retry */
+export function coalesce<Event, Outcome>(coalescing: Coalescing<Event, Outcome>): (event: Event) => Promise<void> {
+  const { keyOf, isAnswered, handle } = coalescing;
+  const outcomes = new Map<string, Outcome>();
+  const inProgress = new Map<string, Promise<void>>();
+
+  return async (event) => {
+    const key = keyOf(event);
+    for (;;) {
+      const last = outcomes.get(key);
+      if (last !== undefined && isAnswered(last, event)) return;
+      const other = inProgress.get(key);
+      if (!other) break;
+      // The other event reports its own failure. This one checks again.
+      await other.catch(() => undefined);
+    }
+    const handling = handle(event, outcomes.get(key))
+      .then((outcome) => remember(key, outcome))
+      .finally(() => inProgress.delete(key));
+    inProgress.set(key, handling);
+    await handling;
+  };
+
+  function remember(key: string, outcome: Outcome): void {
+    outcomes.delete(key);
+    outcomes.set(key, outcome);
+    if (outcomes.size > MEMORY_SIZE) outcomes.delete(outcomes.keys().next().value as string);
+  }
+}

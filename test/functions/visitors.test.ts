@@ -1,0 +1,307 @@
+/** Unique visitors, from the clients of both SDKs through the rules and the deployed functions to the estimate. */
+
+import { arrayUnion, doc, getDoc, writeBatch } from "firebase/firestore";
+import { FieldValue } from "firebase-admin/firestore";
+import { counter, countVisitor, getCounter, getUniques, incrementCounter, onCounter } from "firestore-tally";
+import {
+  countVisitor as countOnServer,
+  getUniques as getOnServer,
+  counter as serverCounter,
+} from "firestore-tally/admin";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { deleteCounter, resetCounter } from "../../admin/src/index.ts";
+import { rankOf, Sketch, type StoredSketch, visitorHash } from "../../core/src/index.ts";
+import { toMillis } from "../../functions/src/time.ts";
+import { createVisitorHandler, runMergeTask } from "../../functions/src/visitors.ts";
+import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
+import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
+import { startMeter } from "../../testkit/meter.ts";
+import { readPublished } from "../../testkit/storedCounter.ts";
+import { until } from "../../testkit/until.ts";
+
+let visitor: Client;
+let uid: string;
+beforeAll(async () => {
+  visitor = client();
+  uid = await signIn(visitor);
+});
+afterAll(() => visitor.close());
+
+const waiting = async (id: string) =>
+  (await admin.collection(`counters/${id}/uniques`).get()).docs.flatMap((bucket) => bucket.get("visitors") as string[]);
+const uniques = async (id: string) => (await admin.doc(`counters/${id}`).get()).get("uniques");
+const sketchOf = async (id: string) =>
+  Sketch.parse((await admin.doc(`counters/${id}/sketches/uniques`).get()).data() as StoredSketch);
+const range = (size: number) => Array.from({ length: size }, (_, i) => `visitor ${i}`);
+
+/** Waits until so many visitors are published, and none waits. */
+async function settles(id: string, count: number): Promise<void> {
+  await until(async () => (await uniques(id)) === count, `${count} visitors of ${id}`, 15_000);
+  await until(async () => (await waiting(id)).length === 0, `the buckets of ${id} to be empty`);
+}
+
+describe("a visitor", () => {
+  test.concurrent("is published at once if it is the first, and counts once however often it comes", async () => {
+    const views = counter(visitor.db, "visitors:first");
+    const start = Date.now();
+    await countVisitor(views, uid);
+    await until(async () => (await getCounter(views)).uniques === 1, "the first visitor");
+    expect(Date.now() - start).toBeLessThan(3_000);
+    await Promise.all([countVisitor(views, uid), countVisitor(views, uid)]);
+    await settles("visitors:first", 1);
+    expect(await getCounter(views)).toMatchObject({ total: 0, uniques: 1 });
+  });
+
+  test.concurrent("is counted with a view in one commit, which shows at once", async () => {
+    const views = counter(visitor.db, "views:both");
+    for (let n = 0; n < 3; n++) await countVisitor(views, uid, { increment: 1 });
+    await settles("views:both", 1);
+    await until(async () => (await readPublished("views:both"))?.total === 3, "three views");
+    expect(await getCounter(views)).toMatchObject({ total: 3, uniques: 1 });
+  });
+
+  test.concurrent("costs one write the first time, and none later", async () => {
+    const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
+    const metered = client(meter.address);
+    const me = await signIn(metered);
+    const views = counter(metered.db, "views:cost");
+    await incrementCounter(views);
+    const alone = { ...meter.usage };
+    await countVisitor(views, me, { increment: 1 });
+    expect(meter.usage.writes - alone.writes).toBe(2);
+    for (let n = 0; n < 5; n++) await countVisitor(views, me, { increment: 1 });
+    expect(meter.usage.writes - alone.writes).toBe(7);
+    const before = { ...meter.usage };
+    for (let n = 0; n < 5; n++) await countVisitor(views, me);
+    expect(meter.usage).toEqual(before);
+    await metered.close();
+    meter.close();
+  });
+
+  test.concurrent("below the floor costs no write", async () => {
+    const id = "visitors:floor";
+    await admin.doc(`counters/${id}`).set({ uniqueFloor: rankOf(await visitorHash(uid)) });
+    await countVisitor(counter(visitor.db, id), uid);
+    await countOnServer(serverCounter(admin, id), uid);
+    expect(await waiting(id)).toEqual([]);
+    expect(await uniques(id)).toBeUndefined();
+  });
+
+  test.concurrent("is refused with advice where it is another user, or is not counted", async () => {
+    const denied = { name: "CounterError", code: "counter/permission-denied" };
+    const message = expect.stringContaining("the visitor must be the user's uid, countsVisitors must name the group");
+    await expect(countVisitor(counter(visitor.db, "visitors:other"), "another")).rejects.toMatchObject({
+      ...denied,
+      message,
+    });
+    await expect(countVisitor(counter(visitor.db, "stars:x"), uid)).rejects.toMatchObject({ ...denied, message });
+    const both = countVisitor(counter(visitor.db, "views:other"), "another", { increment: 1 });
+    await expect(both).rejects.toMatchObject({
+      ...denied,
+      message: expect.stringContaining("countsVisitors must name the group"),
+    });
+    expect(await waiting("views:other")).toEqual([]);
+    for (const wrong of ["", undefined, 7, {}]) {
+      await expect(countVisitor(counter(visitor.db, "visitors:x"), wrong as string)).rejects.toMatchObject(denied);
+      const call = countOnServer(serverCounter(admin, "visitors:x"), wrong as string);
+      await expect(call).rejects.toMatchObject({ code: "counter/invalid-visitor" });
+    }
+    const amount = countVisitor(counter(visitor.db, "views:x"), uid, { increment: Number.NaN });
+    await expect(amount).rejects.toMatchObject({ code: "counter/invalid-amount" });
+  });
+});
+
+describe("many visitors", () => {
+  test.concurrent("are counted exactly, by 256 buckets while they come fast, by 16 later", async () => {
+    const id = "visitors:many";
+    const ref = serverCounter(admin, id);
+    await Promise.all(range(600).map((one) => countOnServer(ref, one)));
+    await settles(id, 600);
+    expect((await admin.doc(`counters/${id}`).get()).data()).toMatchObject({ uniqueBuckets: 256, uniqueFloor: 0 });
+    await countOnServer(ref, "one more");
+    await settles(id, 601);
+    expect((await admin.doc(`counters/${id}`).get()).get("uniqueBuckets")).toBe(16);
+  });
+
+  test.concurrent("are estimated within 2 % beyond 1,536, and the estimate never falls", async () => {
+    const id = "visitors:estimate";
+    const ref = serverCounter(admin, id);
+    const seen: number[] = [];
+    const stop = admin.doc(`counters/${id}`).onSnapshot((snapshot) => seen.push(snapshot.get("uniques") ?? 0));
+    for (let from = 0; from < 3_000; from += 500) {
+      await Promise.all(
+        range(3_000)
+          .slice(from, from + 500)
+          .map((one) => countOnServer(ref, one)),
+      );
+    }
+    await until(async () => (await waiting(id)).length === 0, "the buckets to be empty", 20_000);
+    stop();
+    expect(Math.abs((await uniques(id)) - 3_000)).toBeLessThan(60);
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    expect((await sketchOf(id)).serialize().format).toBe("dense");
+  });
+
+  test.concurrent("of several counters are united", async () => {
+    const [mon, tue, none] = ["visitors:mon", "visitors:tue", "visitors:none"] as const;
+    await Promise.all(range(60).map((one) => countOnServer(serverCounter(admin, mon), one)));
+    await Promise.all(
+      range(100)
+        .slice(40)
+        .map((one) => countOnServer(serverCounter(admin, tue), one)),
+    );
+    await settles(mon, 60);
+    await settles(tue, 60);
+    expect(await getOnServer([mon, tue, none].map((id) => serverCounter(admin, id)))).toBe(100);
+    const refs = [mon, tue].map((id) => counter(visitor.db, id));
+    // The default rules let operators alone read sketches.
+    await expect(getUniques(refs)).rejects.toMatchObject({ code: "permission-denied" });
+  });
+});
+
+describe("a counter with visitors", () => {
+  test.concurrent("is reset with its visitors or without; then browsers count them again", async () => {
+    const id = "views:reset";
+    const views = counter(visitor.db, id);
+    await countVisitor(views, uid, { increment: 1 });
+    await settles(id, 1);
+    await resetCounter(serverCounter(admin, id), 5);
+    expect(await uniques(id)).toBe(1);
+    await resetCounter(serverCounter(admin, id), 7, { visitors: true });
+    expect((await admin.doc(`counters/${id}`).get()).data()).toMatchObject({ uniques: 0, uniqueResets: 1 });
+    // The browser learns of it with the counter document.
+    const stop = onCounter(views, () => {});
+    await until(async () => {
+      await countVisitor(views, uid);
+      return (await uniques(id)) === 1;
+    }, "the visitor to be counted again");
+    stop();
+  });
+
+  test.concurrent("is deleted with its visitors", async () => {
+    const id = "visitors:deleted";
+    const ref = serverCounter(admin, id);
+    await Promise.all(range(40).map((one) => countOnServer(ref, one)));
+    await settles(id, 40);
+    await deleteCounter(ref);
+    expect((await admin.doc(`counters/${id}`).get()).exists).toBe(false);
+    expect(await admin.doc(`counters/${id}`).listCollections()).toEqual([]);
+    await countOnServer(ref, "new");
+    await settles(id, 1);
+  });
+});
+
+describe("the merge", () => {
+  const inProcess = () => {
+    const { backend, tasks } = inProcessBackend();
+    const counterId = "views:page";
+    const path = `${backend.config.collection}/${counterId}`;
+    const ref = serverCounter(admin, counterId, { collection: backend.config.collection });
+    return { backend, tasks, counterId, path, ref };
+  };
+  const now = async (path: string) => toMillis((await admin.doc(`${path}/uniques/none`).get()).readTime);
+
+  test("loses no visitor, whatever instances do at the same time", { timeout: 60_000 }, async () => {
+    const { backend, tasks, counterId, path, ref } = inProcess();
+    const handlers = Array.from({ length: 4 }, () => createVisitorHandler({ ...backend }));
+    // Without the pause between two merges.
+    const eager = { ...backend, now: () => Date.now() + 60_000 };
+    let isDone = false;
+    const merging = handlers.map(async (_, n) => {
+      const handle = createVisitorHandler(eager);
+      while (!isDone) await handle({ counterId, committedAt: await now(path) }).catch(() => undefined);
+      return n;
+    });
+    for (let from = 0; from < 400; from += 20) {
+      await Promise.all(
+        range(400)
+          .slice(from, from + 20)
+          .map((one) => countOnServer(ref, one)),
+      );
+    }
+    isDone = true;
+    await Promise.all(merging);
+    await createVisitorHandler(eager)({ counterId, committedAt: await now(path) });
+    expect(tasks).toEqual([]);
+    const sketch = Sketch.parse((await admin.doc(`${path}/sketches/uniques`).get()).data() as StoredSketch);
+    expect(sketch.estimate()).toBe(400);
+    expect((await admin.collection(`${path}/uniques`).get()).size).toBe(0);
+    expect((await admin.doc(path).get()).get("uniques")).toBe(400);
+  });
+
+  test("is made at most once in ten seconds, by a task", async () => {
+    const { backend, tasks, counterId, path, ref } = inProcess();
+    const handle = createVisitorHandler(backend);
+    await countOnServer(ref, "first");
+    await handle({ counterId, committedAt: await now(path) });
+    expect((await admin.doc(path).get()).get("uniques")).toBe(1);
+    for (const one of ["second", "third"]) {
+      await countOnServer(ref, one);
+      await handle({ counterId, committedAt: await now(path) });
+    }
+    const [task, ...others] = tasks;
+    expect(others).toEqual([]);
+    expect(task).toMatchObject({ counterId, ofVisitors: true });
+    const asOf = toMillis((await admin.doc(`${path}/sketches/uniques`).get()).get("asOf"));
+    expect(task?.due).toBeCloseTo(asOf + 10_000, 0);
+    expect((await admin.doc(path).get()).get("uniques")).toBe(1);
+    await runMergeTask(
+      { ...backend, now: () => Date.now() + 60_000 },
+      { ...task, counterId, due: Date.now() - 1_000, isPoll: false },
+    );
+    expect((await admin.doc(path).get()).get("uniques")).toBe(3);
+  });
+
+  test("of a counter that was deleted writes nothing", async () => {
+    const { backend, counterId, path } = inProcess();
+    await createVisitorHandler(backend)({ counterId, committedAt: await now(path) });
+    expect((await admin.doc(path).get()).exists).toBe(false);
+  });
+
+  test("removes what a server has written there by mistake", async () => {
+    const { backend, counterId, path, ref } = inProcess();
+    await admin.doc(`${path}/uniques/a`).set({ visitors: "none" });
+    await admin.doc(`${path}/uniques/b`).set({ visitors: ["x", 7, null] });
+    await admin.doc(`${path}/uniques/c`).set({ other: FieldValue.serverTimestamp() });
+    await countOnServer(ref, "right");
+    await createVisitorHandler(backend)({ counterId, committedAt: await now(path) });
+    expect((await admin.doc(path).get()).get("uniques")).toBe(1);
+    expect((await admin.collection(`${path}/uniques`).get()).size).toBe(0);
+  });
+});
+
+test("200 accounts that write whatever they can move the estimate by 200 at most", { timeout: 120_000 }, async () => {
+  const id = "views:attacked";
+  let signedIn = 0;
+  await Promise.all(
+    range(20).map(async () => {
+      for (let n = 0; n < 10; n++) {
+        const account = client();
+        const me = await signIn(account);
+        signedIn++;
+        const hash = await visitorHash(me);
+        const write = async (bucket: string, visitors: unknown) => {
+          const batch = writeBatch(account.db);
+          batch.set(doc(account.db, `counters/${id}/uniques/${bucket}`), { visitors } as never, { merge: true });
+          await batch.commit().catch(() => undefined);
+        };
+        const others = range(5).map((one) => `${hash[0]}${one.length}${"0".repeat(14)}`);
+        await Promise.all([
+          write(hash[0] as string, arrayUnion(hash)),
+          write(hash.slice(0, 2), arrayUnion(hash)),
+          write(hash[0] as string, arrayUnion(...others)),
+          write(hash[0] as string, [hash, ...others]),
+          write(hash[0] as string, []),
+          write("0", arrayUnion("0000000000000000")),
+          write(hash[0] as string, arrayUnion(hash, hash.toUpperCase())),
+          countVisitor(counter(account.db, id), me).catch(() => undefined),
+          countVisitor(counter(account.db, id), "somebody else").catch(() => undefined),
+          getDoc(doc(account.db, `counters/${id}/uniques/0`)).catch(() => undefined),
+        ]);
+        await account.close();
+      }
+    }),
+  );
+  await settles(id, signedIn);
+  expect(signedIn).toBe(200);
+});
