@@ -8,6 +8,7 @@ import type { LoadResult } from "../../bench/contest.ts";
 import type { SimulatedRun } from "../../bench/simulation/summary.ts";
 import { TITLES } from "../../bench/tables.ts";
 import { formatWhole } from "../../cli/src/format.ts";
+import type { WrittenShare } from "./visitors.ts";
 
 export const THEMES = {
   light: {
@@ -42,12 +43,14 @@ export function charts(
   contest: readonly LoadResult[],
   slow: readonly LoadResult[],
   runs: readonly SimulatedRun[],
+  shares: readonly WrittenShare[] = [],
 ): Chart[] {
   return [
     ...viral("viral", contest, "1 to 100/s"),
     ...viral("slow", slow, "1 to 1000/s"),
     ...runs.filter(({ scenario }) => scenario === "flash crowd 1,000/s").map(crowd),
     ...runs.filter(({ scenario }) => scenario === "day").map(day),
+    ...(shares.length > 0 ? [visitors(shares)] : []),
   ];
 }
 
@@ -248,6 +251,29 @@ function day(run: SimulatedRun): Chart {
           ...label(`${formatWhole(most)} shards`, theme.tally, [middle, 0.86 * most]),
         },
       ],
+    }),
+  };
+}
+
+function visitors(shares: readonly WrittenShare[]): Chart {
+  const last = shares.at(-1) as WrittenShare;
+  const points = shares.map((share): Point => [share.visitors, share.recent]);
+  return {
+    name: "visitors",
+    title: "The more visitors a counter has had, the fewer are written",
+    subtitle: "Writes per visitor who has not been there before, of the last ones",
+    description:
+      `Up to 100,000 visitors each costs one write. Of those before the ${formatWhole(last.visitors)}th, ` +
+      `${(100 * last.recent).toFixed(1)} % do.`,
+    height: 360,
+    option: (theme) => ({
+      grid: { ...GRID, right: 60 },
+      xAxis: {
+        ...{ ...axis(theme, "visitors"), type: "log", min: 1_000, max: 10_000_000, splitLine: { show: false } },
+        axisLabel: { color: theme.muted, fontSize: SMALL, formatter: (visitors: number) => formatWhole(visitors) },
+      },
+      yAxis: { ...axis(theme, "writes per visitor", 52), max: 1 },
+      series: [{ ...line("", theme.tally, points), step: "middle" }],
     }),
   };
 }

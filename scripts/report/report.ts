@@ -11,10 +11,12 @@ import { TABLES } from "../../bench/tables.ts";
 import { charts, picture, svg, THEMES } from "./charts.ts";
 import { costParts } from "./costTables.ts";
 import { fill, type Parts } from "./fill.ts";
+import { visitorTable, writtenShares } from "./visitors.ts";
 
 /** Every file with computed parts, as it should be, by its path from the repository's root. */
 export function documents(): Record<string, string> {
   const [contest, slow, simulation] = [readResults("contest"), readResults("slow"), readResults("simulation").results];
+  const shares = writtenShares();
   const [speed] = Object.values(TABLES.contest(contest.results));
   const [slowSpeed] = Object.values(TABLES.contest(slow.results));
   const single = (name: "overhead" | "freshness" | "crowd") =>
@@ -25,8 +27,9 @@ export function documents(): Record<string, string> {
     "bench:overhead": single("overhead"),
     ...{ "bench:rates": single("freshness"), "bench:crowds": single("crowd"), simulation: figures(simulation) },
     ...costParts(),
+    "costs:visitors": visitorTable(shares),
   } as Parts;
-  const drawn = charts(contest.results, slow.results, simulation);
+  const drawn = charts(contest.results, slow.results, simulation, shares);
   const filled = (file: string, folder: string) => {
     const pictures = drawn.map((chart) => [`chart:${chart.name}`, picture(chart, folder)]);
     return { [file]: fill(readFileSync(file, "utf8"), { ...tables, ...Object.fromEntries(pictures) }) };

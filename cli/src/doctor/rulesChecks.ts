@@ -8,7 +8,15 @@ import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts
 import { type Allow, type Match, parseRules, type RulesParts } from "./rulesSource.ts";
 
 /** The functions at the top of `firestore.rules`, which users edit. */
-export const POLICY = ["mayRead", "isKeyed", "isAllowedAmount", "isAllowedKeyedAmount", "isOperator"];
+export const POLICY = [
+  "mayRead",
+  "isKeyed",
+  "isAllowedAmount",
+  "isAllowedKeyedAmount",
+  "countsVisitors",
+  "mayReadSketch",
+  "isOperator",
+];
 
 const COPY =
   "copy everything below the policy of Tally's `firestore.rules` into your rules again (node_modules/firestore-tally has it), " +

@@ -11,6 +11,8 @@ test("functions and matches of Tally's rules are found, each match with its whol
     "/counters/{counter}",
     "/counters/{counter}/shards/{shard}",
     "/counters/{counter}/history/{document}",
+    "/counters/{counter}/uniques/{bucket}",
+    "/counters/{counter}/sketches/{sketch}",
     "/counters/{counter}/corrections/{correction}",
     "/counters/{counter}/entries/{key}",
   ]);
