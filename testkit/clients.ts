@@ -5,7 +5,7 @@
 
 import { Firestore as AdminFirestore } from "@google-cloud/firestore";
 import { deleteApp, type FirebaseApp, initializeApp } from "firebase/app";
-import { connectAuthEmulator, getAuth, signInAnonymously } from "firebase/auth";
+import { connectAuthEmulator, getAuth, signInAnonymously, signOut } from "firebase/auth";
 import { connectFirestoreEmulator, type Firestore, getFirestore, setLogLevel } from "firebase/firestore";
 import { initializeApp as initializeAdmin } from "firebase-admin/app";
 import { getFirestore as getAdminFirestore } from "firebase-admin/firestore";
@@ -56,9 +56,10 @@ export function client(host = firestoreHost, project = projectId): Client {
   return { app, db, close: () => deleteApp(app) };
 }
 
-/** Signs a client in as a new anonymous user. @returns its uid */
+/** Signs a client in as a new anonymous user, again if it is signed in already. @returns its uid */
 export async function signIn({ app }: Client): Promise<string> {
   const auth = getAuth(app);
-  connectAuthEmulator(auth, `http://${process.env.FIREBASE_AUTH_EMULATOR_HOST}`, { disableWarnings: true });
+  if (auth.currentUser) await signOut(auth);
+  else connectAuthEmulator(auth, `http://${process.env.FIREBASE_AUTH_EMULATOR_HOST}`, { disableWarnings: true });
   return (await signInAnonymously(auth)).user.uid;
 }

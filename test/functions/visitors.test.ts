@@ -275,8 +275,8 @@ test("200 accounts that write whatever they can move the estimate by 200 at most
   let signedIn = 0;
   await Promise.all(
     range(20).map(async () => {
+      const account = client();
       for (let n = 0; n < 10; n++) {
-        const account = client();
         const me = await signIn(account);
         signedIn++;
         const hash = await visitorHash(me);
@@ -298,8 +298,8 @@ test("200 accounts that write whatever they can move the estimate by 200 at most
           countVisitor(counter(account.db, id), "somebody else").catch(() => undefined),
           getDoc(doc(account.db, `counters/${id}/uniques/0`)).catch(() => undefined),
         ]);
-        await account.close();
       }
+      await account.close();
     }),
   );
   await settles(id, signedIn);

@@ -5,10 +5,10 @@
 import { setTimeout } from "node:timers/promises";
 import { arrayUnion, Bytes, doc, increment, serverTimestamp, setDoc } from "firebase/firestore";
 import { Timestamp } from "firebase-admin/firestore";
-import { CounterError, counter, getCounter, getExactCounter, incrementCounter } from "firestore-tally";
+import { CounterError, counter, countVisitor, getCounter, getExactCounter, incrementCounter } from "firestore-tally";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { counterPath, planIncrement } from "../../core/src/index.ts";
-import { admin, type Client, client } from "../../testkit/clients.ts";
+import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
 import { emulatorsLog, logged, triggerSweep } from "../../testkit/deployedFunctions.ts";
 import { percentile } from "../../testkit/statistics.ts";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
@@ -50,6 +50,32 @@ test("100 increments per second for 15 s from 20 clients: exact, forward, calm, 
   expect(convergedIn).toBeLessThanOrEqual(convergence);
   expect(await getExactCounter(counter(watcher.db, id))).toBe(1_500);
   expect((await getCounter(counter(watcher.db, id))).total).toBe(1_500);
+});
+
+test("3,000 visitors from 50 clients at once: exact views, visitors within 2 %, soon", {
+  timeout: 180_000,
+}, async () => {
+  const id = `views:${crypto.randomUUID()}`;
+  const crowd = Array.from({ length: 50 }, () => client());
+  await Promise.all(
+    crowd.map(async (one) => {
+      for (let n = 0; n < 60; n++) await countVisitor(counter(one.db, id), await signIn(one), { increment: 1 });
+    }),
+  );
+  const end = Date.now();
+  const readCounter = async () => (await admin.doc(`counters/${id}`).get()).data();
+  await until(async () => (await readCounter())?.total === 3_000, "3,000 views", convergence + 3_000);
+  const viewsIn = Date.now() - end;
+  const waiting = async () => (await admin.collection(`counters/${id}/uniques`).count().get()).data().count;
+  await until(async () => (await waiting()) === 0, "all visitors to be merged", 15_000);
+  const visitorsIn = Date.now() - end;
+  const { uniques, uniqueBuckets } = (await readCounter()) ?? {};
+  console.log(
+    `3,000 views after ${viewsIn} ms, ${uniques} visitors after ${visitorsIn} ms, over ${uniqueBuckets} buckets`,
+  );
+  expect(Math.abs(uniques - 3_000)).toBeLessThanOrEqual(60);
+  expect(visitorsIn).toBeLessThan(12_000);
+  await Promise.all(crowd.map((one) => one.close()));
 });
 
 test.runIf(latency === 0)("an idle counter is fresh at once: p50 ≤ 40 ms, p95 ≤ 100 ms", { retry: 2 }, async () => {

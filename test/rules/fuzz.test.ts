@@ -83,7 +83,10 @@ async function runWorld(db: Database, history: readonly Step[], statistics: Stat
     const after = await db.read(where.paths);
     const fault = findViolation(where, before, after, user, writes, span);
     if (fault) throw new Violation(fault, user, writes, before);
-    if ((await db.commit(user, writes)) === 200) throw new Violation("so is its replay", user, writes, before);
+    const isReplayed = (await db.commit(user, writes)) === 200;
+    // A visitor may be written again, since it changes nothing.
+    const isHarmless = isReplayed && JSON.stringify(await db.read(where.paths)) === JSON.stringify(after);
+    if (isReplayed && !isHarmless) throw new Violation("so is its replay", user, writes, before);
     context.world = after;
   }
 }
@@ -234,6 +237,12 @@ const WEAKENED: Record<string, [from: string | RegExp, to: string]> = {
   "increments that need no entry": [/&& existsAfter\(entryPath.*\n.*data\.shard == shard\n.*data\.by == by/, ""],
   "increments on another shard than the entry's": ["&& getAfter(entryPath(counter)).data.shard == shard", ""],
   "increments by another amount than the entry's": ["&& getAfter(entryPath(counter)).data.by == by", ""],
+  "visitors of any counter": ["if countsVisitors(counter) && isVisitor", "if isVisitor"],
+  "visitors in any bucket": ["(bucket == hash[0:1] || bucket == hash[0:2])", "true"],
+  "visitors with foreign fields": ["after.keys().hasOnly(['visitors'])", "true"],
+  "any visitor": [/&& after\.visitors == \(hash in before.*/, "&& after.visitors.size() == before.size() + 1"],
+  "visitors in place of others": [/&& after\.visitors == \(hash in before.*/, "&& hash in after.visitors"],
+  "visitors twice": ["(hash in before ? before : before.concat([hash]))", "before.concat([hash])"],
   "undos that need no entry": [
     /&& exists\(entryPath(.*\n.*)\n.*data\.shard == shard\n.*data\.by == -by/,
     "&& by == -1 && !exists(entryPath$1",

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import type { User, Value, Write } from "../rest.ts";
 import { AMOUNTS, CORRUPTIONS, type Corrupt, type Corruption, TIMES } from "./corruptions.ts";
-import { FOREIGN_SHARD_IDS, integer, KEYS, marksOf, SHARD_IDS, textOf } from "./oracle.ts";
+import { BUCKETS, FOREIGN_SHARD_IDS, hashOf, integer, KEYS, marksOf, SHARD_IDS, textOf } from "./oracle.ts";
 import {
   type BatchContext,
   choose,
@@ -16,7 +16,9 @@ import {
   maskOf,
   newNonce,
   setField,
+  text,
   unlike,
+  visitWrite,
 } from "./writes.ts";
 
 const ACTIONS = [
@@ -37,6 +39,10 @@ const ACTIONS = [
   "decrementKeyed",
   "tidy",
   "tidyAnd",
+  "visit",
+  "visitAs",
+  "visitAndIncrement",
+  "visitWith",
   "overwrite",
 ] as const;
 
@@ -128,6 +134,18 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
       ];
       return [choose(changes, pick)];
     }
+    case "visit":
+      return [visitWrite(open, hashOf(key), pick)];
+    case "visitAs":
+      return [visitWrite(pick % 3 ? open : keyed, hashOf(other), pick)];
+    case "visitAndIncrement":
+      return [visitWrite(open, hashOf(key), pick), incrementWrite(context, open, shard)];
+    case "visitWith": {
+      // Another list instead of one hash more, in some bucket.
+      const path = `${open}/uniques/${choose(BUCKETS, pick)}`;
+      const hashes = [hashOf(key), hashOf(other), hashOf(key).slice(1), ""].filter((_, n) => pick & (1 << n)).map(text);
+      return [{ path, set: { visitors: list(...hashes) } }];
+    }
     case "overwrite": {
       const path = choose(context.paths, pick);
       return pick % 3 === 0 ? [{ path, delete: true }] : [{ path, set: { count: integer(100), total: integer(100) } }];
@@ -136,7 +154,7 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
 }
 
 const pick = fc.nat(9_999);
-const validAction = fc.constantFrom<(typeof ACTIONS)[number]>("increment", "toggle", "toggle");
+const validAction = fc.constantFrom<(typeof ACTIONS)[number]>("increment", "toggle", "toggle", "visit");
 const anyAction = fc.constantFrom(...ACTIONS);
 const shard = fc.oneof(
   { weight: 9, arbitrary: fc.constantFrom(...SHARD_IDS) },

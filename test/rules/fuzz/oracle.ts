@@ -2,6 +2,7 @@
  * Checks the effect of an accepted batch by the documents before and after it alone, independent of the rules and of how the
  * batch was made.
  */
+import { createHash } from "node:crypto";
 import type { Fields, User, Value, World, Write } from "../rest.ts";
 
 /** An open counter and a keyed one, with all paths that a batch may write. */
@@ -18,6 +19,16 @@ export const FOREIGN_SHARD_IDS = ["base", "10000", "00", "add-x"];
 /** Alice and Bob send batches. Carol has an entry and sends none. */
 export const KEYS = ["alice", "bob", "carol"];
 
+/** The hash of a visitor. */
+export function hashOf(user: string): string {
+  return createHash("sha256").update(user).digest("hex").slice(0, 16);
+}
+
+/** The buckets of all visitors, in the two lengths, and ids that no client may write. */
+export const BUCKETS = [
+  ...new Set([...KEYS.map(hashOf).flatMap((hash) => [hash.slice(0, 1), hash.slice(0, 2)]), "", "abc", "zz"]),
+].filter(Boolean);
+
 /** @param id  unique for each world */
 export function countersOf(id: string): Counters {
   const open = `counters/views:${id}`;
@@ -27,6 +38,8 @@ export function countersOf(id: string): Counters {
     `${counter}/other/x`,
     ...[...SHARD_IDS, ...FOREIGN_SHARD_IDS].map((shard) => `${counter}/shards/${shard}`),
     ...KEYS.map((key) => `${counter}/entries/${key}`),
+    ...BUCKETS.map((bucket) => `${counter}/uniques/${bucket}`),
+    `${counter}/sketches/uniques`,
   ];
   return { open, keyed, paths: [...around(open), ...around(keyed)] };
 }
@@ -51,6 +64,9 @@ export function initialDocuments({ open, keyed }: Counters): Write[] {
         4: ["2020-01-01T00:00:00Z", nonceOf(-7)],
         3: [new Date().toISOString(), nonceOf(-5)],
       }),
+    }),
+    document(`${open}/uniques/${hashOf("alice")[0]}`, {
+      visitors: { arrayValue: { values: [{ stringValue: hashOf("carol") }] } },
     }),
     document(`${keyed}/shards/base`, { count: integer(5), writes: integer(2) }),
     document(`${keyed}/shards/1`, {
@@ -87,7 +103,10 @@ export function findViolation(
   const shards = [open, keyed].flatMap((counter) => SHARD_IDS.map((id) => `${counter}/shards/${id}`));
   for (const path of paths) {
     if (own.has(path) || shards.includes(path)) continue;
-    if (!isEqual(before[path], after[path])) return `${path} was changed`;
+    if (user !== null && path.startsWith(`${open}/uniques/`)) {
+      const fault = faultOfBucket(path.slice(path.lastIndexOf("/") + 1), before[path], after[path], hashOf(user));
+      if (fault) return `${path}: ${fault}`;
+    } else if (!isEqual(before[path], after[path])) return `${path} was changed`;
   }
   for (const path of own) {
     const [old, entry] = [before[path], after[path]];
@@ -114,6 +133,21 @@ export function findViolation(
     if (sum !== entries) return `${keyed}: shard ${id} counts ${sum}, but ${entries} entries are on it`;
   }
   return undefined;
+}
+
+/** A bucket may get the user's own hash, once, at its end. */
+function faultOfBucket(id: string, before: Fields | undefined, after: Fields | undefined, own: string) {
+  if (isEqual(before, after)) return undefined;
+  if (!own.startsWith(id) || id.length > 2) return "is not the user's bucket";
+  if (Object.keys(after ?? {}).join() !== "visitors") return `has the fields ${Object.keys(after ?? {})}`;
+  const [known, hashes] = [visitorsOf(before), visitorsOf(after)];
+  if (known.includes(own)) return "was changed by a visitor whom it had";
+  return isEqual(hashes, [...known, own]) ? undefined : `has the visitors ${hashes} instead of ${known}`;
+}
+
+function visitorsOf(bucket: Fields | undefined): unknown[] {
+  const values = (bucket?.visitors?.arrayValue as { values?: Value[] } | undefined)?.values ?? [];
+  return values.map((value) => textOf(value) ?? value);
 }
 
 function faultOfEntry(entry: Fields, span: Span): string | undefined {

@@ -1,7 +1,7 @@
 /** Valid writes of a batch, and edits of single writes. */
 
 import type { Fields, Value, World, Write } from "../rest.ts";
-import { type Counters, integer, nonceOf, textOf } from "./oracle.ts";
+import { BUCKETS, type Counters, integer, nonceOf, textOf } from "./oracle.ts";
 
 /** The counters and the documents that a batch is made for. */
 export interface BatchContext extends Counters {
@@ -32,6 +32,17 @@ export function incrementWrite(context: BatchContext, counter: string, shard: st
     choose(WINDOWS, context.nextNonce >> 2),
     [newNonce(context)],
   );
+}
+
+/** @param pick  chooses the bucket of one digit, mostly, that of two, or another */
+export function visitWrite(counter: string, hash: string, pick: number): Write {
+  const bucket = choose([hash.slice(0, 1), hash.slice(0, 1), hash.slice(0, 2), choose(BUCKETS, pick)], pick);
+  return {
+    path: `${counter}/uniques/${bucket}`,
+    set: {},
+    mask: [],
+    transforms: [{ fieldPath: "visitors", appendMissingElements: { values: [text(hash)] } }],
+  };
 }
 
 export function entry(counter: string, key: string, shard: string, by = integer(1)): Write {

@@ -55,7 +55,7 @@ export function Like({ connection, visible }: { connection: Connection; visible:
         {error ||
           (shown
             ? "Yours counts once. Click again to take it back."
-            : "Once per user, enforced by the security rules. You get an anonymous account.")}
+            : "Once per user, enforced by the security rules.")}
       </p>
     </div>
   );
