@@ -1,5 +1,6 @@
 /** Deletes a counter with its subcollections. */
 import type { CollectionReference } from "firebase-admin/firestore";
+import { UNIQUES } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { setSource } from "./source.ts";
 
@@ -10,9 +11,10 @@ export interface DeleteOptions {
 }
 
 /**
- * Deletes a counter: its shards, entries, receipts, corrections and history, and the counter document last. It can be repeated,
+ * Deletes a counter: its shards, entries, receipts, corrections, history and visitors, and the counter document last. It can be repeated,
  * and continues where it was interrupted. Stop its writers first: a later increment starts the counter anew, as does a
- * creation or deletion in a collection that the functions count.
+ * creation or deletion in a collection that the functions count. Browsers remember whom they have counted, also for a counter of the
+ * same id: to begin again with visitors, use `resetCounter`.
  *
  * Cost: 1 write, 1 read and 1 delete per document, and 1 read per 1,000 to count them.
  *
@@ -28,7 +30,9 @@ export async function deleteCounter(ref: CounterRef, options: DeleteOptions = {}
   let deleted = 0;
   const writer = ref.firestore.bulkWriter();
   writer.onWriteResult(() => options.onProgress?.(++deleted, documents));
-  for (const part of parts) await ref.firestore.recursiveDelete(part, writer);
+  // The visitors who wait before the sketch, or a merge in between would make another.
+  const inOrder = parts.toSorted((a, b) => Number(b.id === UNIQUES) - Number(a.id === UNIQUES));
+  for (const part of inOrder) await ref.firestore.recursiveDelete(part, writer);
   await Promise.all([writer.delete(counterDoc(ref)), writer.close()]);
 }
 

@@ -20,7 +20,7 @@ import { retry } from "./retry.ts";
  * some 10 seconds later: exact up to 1,536 visitors, with a standard error of 0.81 % beyond.
  *
  * Cost: 1 write; none if the visitor can change no estimate, as 63 of 64 among 10 million. And 1 read per process and counter,
- * repeated after two minutes or 20 increments.
+ * repeated after two minutes or 20 increments; for a counter that is never incremented, once a second.
  *
  * @param visitor - a user's uid, as on the web, or any other text, such as a session or an address
  * @throws CounterError `counter/invalid-visitor`
@@ -38,19 +38,17 @@ export async function countVisitor(ref: CounterRef, visitor: string): Promise<vo
   const hash = await visitorHash(visitor);
   const counter = ref as Counter;
   const firestore = firestoreOf(ref);
-  const { _shardCountCache } = counter;
   await refreshShardCount(counter);
   const { floor = 0, buckets = 16 } = counter._uniques ?? {};
   if (rankOf(hash) <= floor) return;
+  let isContended = false;
   await retry(async () => {
-    const bucketId = bucketOf(hash, _shardCountCache._isContended() ? 256 : buckets);
+    const bucketId = bucketOf(hash, isContended ? 256 : buckets);
     const bucket = firestore.doc(`${uniquesPath(ref.path)}/${bucketId}`);
-    _shardCountCache._requestSent();
     try {
       await bucket.set({ visitors: FieldValue.arrayUnion(hash) }, { merge: true });
-      _shardCountCache._requestAnswered();
     } catch (error) {
-      _shardCountCache._requestAnswered(codeOf(error) === ABORTED);
+      isContended ||= codeOf(error) === ABORTED;
       throw error;
     }
   });

@@ -31,8 +31,6 @@ export type CounterErrorCode =
   | "counter/source-too-large"
   /** A reset or reconcile gave up, because other writes of the counter's `shards/base` came first each time. */
   | "counter/contention"
-  /** The browser lacks Web Crypto, which visitors need: the page is not served by https. */
-  | "counter/unsupported"
   /** The buffered counter was closed. */
   | "counter/closed"
   /** A test cannot use the emulator: it is not running, its rules do not compile, or its functions are not loaded. */

@@ -57,7 +57,7 @@ export { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
 export type { CounterOptions, Reference } from "./reference.ts";
 export { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";
 export { type Random, randomShard } from "./shardSelection.ts";
-export { rankOf, Sketch, type StoredSketch } from "./sketch.ts";
+export { rankOf, Sketch, type StoredSketch, VISITOR_HASH_DIGITS } from "./sketch.ts";
 export { type RankOptions, type Snapshot, type TopOptions, toSnapshot } from "./snapshot.ts";
 export {
   CORRECTIONS,

@@ -42,11 +42,11 @@ export function createBridgeHandler(backend: Backend): (write: LegacyWrite) => P
     handle: move,
   });
 
-  async function move({ document }: LegacyWrite, last: LastMove | undefined): Promise<LastMove> {
+  async function move({ document }: LegacyWrite, last: LastMove | undefined): Promise<LastMove | undefined> {
     const fields = mirrorSources(document, mirrors);
     if (fields.length === 0) {
       report(document, "any");
-      return { asOf: 0, begun: 0 };
+      return undefined;
     }
     const waited = now() - (last?.begun ?? 0);
     // Production's snapshots have no lag.

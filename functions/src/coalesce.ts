@@ -11,8 +11,11 @@ export interface Coalescing<Event, Outcome> {
   readonly keyOf: (event: Event) => string;
   /** Whether the last outcome shows that nothing is left to do for the event. */
   readonly isAnswered: (outcome: Outcome, event: Event) => boolean;
-  /** @param last  the last outcome, which does not answer the event; `undefined` if this instance remembers none */
-  readonly handle: (event: Event, last: Outcome | undefined) => Promise<Outcome>;
+  /**
+   * @param last  the last outcome, which does not answer the event; `undefined` if this instance remembers none
+   * @returns     `undefined` if there is nothing to remember
+   */
+  readonly handle: (event: Event, last: Outcome | undefined) => Promise<Outcome | undefined>;
 }
 
 /** @returns the event handler of one instance. It resolves when nothing is left to do; else it rejects, for a retry */
@@ -38,8 +41,9 @@ export function coalesce<Event, Outcome>(coalescing: Coalescing<Event, Outcome>)
     await handling;
   };
 
-  function remember(key: string, outcome: Outcome): void {
+  function remember(key: string, outcome: Outcome | undefined): void {
     outcomes.delete(key);
+    if (outcome === undefined) return;
     outcomes.set(key, outcome);
     if (outcomes.size > MEMORY_SIZE) outcomes.delete(outcomes.keys().next().value as string);
   }

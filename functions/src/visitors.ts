@@ -14,7 +14,9 @@ import {
 } from "firebase-admin/firestore";
 import { unchanged } from "../../admin/src/internal.ts";
 import {
+  ABORTED,
   type Buckets,
+  codeOf,
   isPreconditionFailure,
   Sketch,
   type StoredSketch,
@@ -24,6 +26,7 @@ import {
 import type { Backend } from "./backend.ts";
 import type { AggregationTask } from "./cause.ts";
 import { coalesce } from "./coalesce.ts";
+import { logError } from "./log.ts";
 import { type Millis, toMillis } from "./time.ts";
 
 /** The event of a visitor in a bucket. */
@@ -70,10 +73,10 @@ async function mergeOrSchedule(backend: Backend, counterId: string, at: Millis):
     const asOf = millisOf(before);
     if (at <= asOf - snapshotLag) return { asOf, scheduled: 0 };
     const due = asOf + MERGE_INTERVAL;
-    if (now() < due) {
-      const scheduled = Math.max(due, at);
-      await schedule({ counterId, due: scheduled, isPoll: false, ofVisitors: true });
-      return { asOf, scheduled };
+    // A clock that is behind must not put off a task to the time of its own name.
+    if (Math.max(now(), at) < due) {
+      await schedule({ counterId, due, isPoll: false, ofVisitors: true });
+      return { asOf, scheduled: due };
     }
     const buckets = await counter.firestore.collection(uniquesPath(counter.path)).get();
     const readAt = toMillis(buckets.readTime);
@@ -91,7 +94,7 @@ async function mergeOrSchedule(backend: Backend, counterId: string, at: Millis):
 async function merge(before: DocumentSnapshot, { docs, readTime }: QuerySnapshot): Promise<boolean> {
   if (docs.length === 0) return true;
   const counter = before.ref.parent.parent as DocumentReference;
-  const sketch = before.exists ? Sketch.parse(before.data() as StoredSketch) : new Sketch();
+  const sketch = parseSketch(before);
   const hashes = docs.flatMap(hashesIn);
   for (const hash of hashes) sketch.add(hash);
   // Never falls, though the estimate may, where the sketch stops to be exact.
@@ -115,10 +118,20 @@ async function merge(before: DocumentSnapshot, { docs, readTime }: QuerySnapshot
   return true;
 }
 
-/** Deletes a merged bucket, unless a visitor has come since. */
+/** A sketch that a server has damaged begins again, because its events would be tried again for a day. */
+function parseSketch(stored: DocumentSnapshot): Sketch {
+  try {
+    return stored.exists ? Sketch.parse(stored.data() as StoredSketch) : new Sketch();
+  } catch (error) {
+    logError("a sketch of visitors is damaged, and begins again", { counter: stored.ref.parent.parent?.id, error });
+    return new Sketch();
+  }
+}
+
+/** Deletes a merged bucket, unless a visitor has come since. The next merge deletes what is left. */
 async function remove({ ref, updateTime }: QueryDocumentSnapshot): Promise<void> {
   await ref.delete({ lastUpdateTime: updateTime }).catch((error) => {
-    if (!isPreconditionFailure(error)) throw error;
+    if (!isPreconditionFailure(error) && codeOf(error) !== ABORTED) throw error;
   });
 }
 

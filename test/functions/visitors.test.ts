@@ -46,7 +46,8 @@ describe("a visitor", () => {
     const start = Date.now();
     await countVisitor(views, uid);
     await until(async () => (await getCounter(views)).uniques === 1, "the first visitor");
-    expect(Date.now() - start).toBeLessThan(3_000);
+    // Without the ten seconds between merges.
+    expect(Date.now() - start).toBeLessThan(8_000);
     await Promise.all([countVisitor(views, uid), countVisitor(views, uid)]);
     await settles("visitors:first", 1);
     expect(await getCounter(views)).toMatchObject({ total: 0, uniques: 1 });
@@ -73,7 +74,7 @@ describe("a visitor", () => {
     expect(meter.usage.writes - alone.writes).toBe(7);
     const before = { ...meter.usage };
     for (let n = 0; n < 5; n++) await countVisitor(views, me);
-    expect(meter.usage).toEqual(before);
+    expect(meter.usage.writes).toBe(before.writes);
     await metered.close();
     meter.close();
   });
@@ -89,7 +90,7 @@ describe("a visitor", () => {
 
   test.concurrent("is refused with advice where it is another user, or is not counted", async () => {
     const denied = { name: "CounterError", code: "counter/permission-denied" };
-    const message = expect.stringContaining("the visitor must be the user's uid, countsVisitors must name the group");
+    const message = expect.stringContaining("visitor must be the user's uid, countsVisitors must name the group");
     await expect(countVisitor(counter(visitor.db, "visitors:other"), "another")).rejects.toMatchObject({
       ...denied,
       message,
@@ -98,7 +99,7 @@ describe("a visitor", () => {
     const both = countVisitor(counter(visitor.db, "views:other"), "another", { increment: 1 });
     await expect(both).rejects.toMatchObject({
       ...denied,
-      message: expect.stringContaining("countsVisitors must name the group"),
+      message,
     });
     expect(await waiting("views:other")).toEqual([]);
     for (const wrong of ["", undefined, 7, {}]) {
@@ -115,6 +116,9 @@ describe("many visitors", () => {
   test.concurrent("are counted exactly, by 256 buckets while they come fast, by 16 later", async () => {
     const id = "visitors:many";
     const ref = serverCounter(admin, id);
+    // The first merge does not know yet how fast they come.
+    await countOnServer(ref, "visitor 0");
+    await settles(id, 1);
     await Promise.all(range(600).map((one) => countOnServer(ref, one)));
     await settles(id, 600);
     expect((await admin.doc(`counters/${id}`).get()).data()).toMatchObject({ uniqueBuckets: 256, uniqueFloor: 0 });
@@ -168,7 +172,10 @@ describe("a counter with visitors", () => {
     await resetCounter(serverCounter(admin, id), 5);
     expect(await uniques(id)).toBe(1);
     await resetCounter(serverCounter(admin, id), 7, { visitors: true });
-    expect((await admin.doc(`counters/${id}`).get()).data()).toMatchObject({ uniques: 0, uniqueResets: 1 });
+    expect((await admin.doc(`counters/${id}`).get()).data()).toMatchObject({
+      uniques: 0,
+      uniqueEpoch: expect.anything(),
+    });
     // The browser learns of it with the counter document.
     const stop = onCounter(views, () => {});
     await until(async () => {
@@ -203,14 +210,12 @@ describe("the merge", () => {
 
   test("loses no visitor, whatever instances do at the same time", { timeout: 60_000 }, async () => {
     const { backend, tasks, counterId, path, ref } = inProcess();
-    const handlers = Array.from({ length: 4 }, () => createVisitorHandler({ ...backend }));
     // Without the pause between two merges.
     const eager = { ...backend, now: () => Date.now() + 60_000 };
     let isDone = false;
-    const merging = handlers.map(async (_, n) => {
+    const merging = range(4).map(async () => {
       const handle = createVisitorHandler(eager);
       while (!isDone) await handle({ counterId, committedAt: await now(path) }).catch(() => undefined);
-      return n;
     });
     for (let from = 0; from < 400; from += 20) {
       await Promise.all(
@@ -247,7 +252,7 @@ describe("the merge", () => {
     expect((await admin.doc(path).get()).get("uniques")).toBe(1);
     await runMergeTask(
       { ...backend, now: () => Date.now() + 60_000 },
-      { ...task, counterId, due: Date.now() - 1_000, isPoll: false },
+      { ...task, counterId, due: Date.now(), isPoll: false },
     );
     expect((await admin.doc(path).get()).get("uniques")).toBe(3);
   });

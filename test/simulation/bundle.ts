@@ -45,7 +45,7 @@ export async function bundle(
       "Math.random": "simulatedRandom",
       setTimeout: "simulatedTimeout",
       "console.warn": "simulatedWarn",
-      "globalThis.crypto": "simulatedCrypto",
+      "crypto.subtle": "simulatedDigests",
       localStorage: "simulatedStorage",
     },
     plugins: mutation ? [mutate(mutation.name, mutation.seam)] : [],

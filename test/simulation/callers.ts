@@ -81,7 +81,10 @@ export class Callers {
         const { visitor, by } = action;
         const isView = by !== undefined;
         const acknowledge = isView ? this.#oracle.increments.begin(process, VISITED, by) : () => {};
-        countVisitor(webCounter(firestore, VISITED), visitor, { increment: by }).then(acknowledge, () => {
+        const isCounted = this.#oracle.visitors.begin(visitor);
+        const call = countVisitor(webCounter(firestore, VISITED), visitor, { increment: by });
+        call.then(isCounted, () => {});
+        call.then(acknowledge, () => {
           if (isView) this.#oracle.increments.rejected(process, VISITED, by);
           acknowledge();
         });
@@ -89,7 +92,8 @@ export class Callers {
       }
       case "visitServer": {
         const { process, firestore } = this.#server(action.server);
-        countVisitorOnServer(adminCounter(firestore, VISITED), action.visitor).catch((error) =>
+        const isCounted = this.#oracle.visitors.begin(action.visitor);
+        countVisitorOnServer(adminCounter(firestore, VISITED), action.visitor).then(isCounted, (error) =>
           this.#oracle.fail("completion", `${process.name} gives up: ${error}`),
         );
         break;

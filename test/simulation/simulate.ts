@@ -14,7 +14,7 @@ import type { Network } from "./model/network.ts";
 import type { Micros } from "./model/values.ts";
 import { isCounter, Oracle } from "./oracle/oracle.ts";
 import type { Violation } from "./oracle/violation.ts";
-import { type Action, BRIDGED, ORDERS, type Scenario, VISITED } from "./scenario.ts";
+import { type Action, BRIDGED, ORDERS, type Scenario } from "./scenario.ts";
 import { type Process, Scheduler } from "./scheduler.ts";
 
 const SECOND = 1_000_000;
@@ -106,7 +106,7 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
   oracle.increments.atEnd();
   const pending = network.database.below(`${BRIDGED.document}/_counter_shards_`);
   oracle.bridge.atEnd((path) => network.database.get(path).fields, pending.length);
-  oracle.visitors.atEnd(oracle.deletedAt(VISITED) > 0);
+  oracle.visitors.atEnd();
   if (network.database.get(`${config.collection}/${ORDERS.counter}`).fields?.nextReconcileAt) {
     if (scenario.margin === 0) oracle.drift.atEnd();
   } else {

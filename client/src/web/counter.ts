@@ -32,6 +32,8 @@ export interface Counter extends CounterRef {
   _buffered?: number;
   /** The counter document, as this client has last read or watched it. */
   _latest?: DocumentSnapshot | undefined;
+  /** The last visitor whom this client has counted, and the counter's epoch, as a hash. */
+  _visit?: string;
   /** While the shard count is read: resolves when it is known, or after a second. */
   _reading?: Promise<void> | undefined;
 }

@@ -11,8 +11,8 @@ import {
   validAmount,
   visitorHash,
 } from "../../../core/src/index.ts";
-import { commitIncrement, type PlanWrite, send } from "./commit.ts";
-import { type Counter, type CounterRef, hasCode, refreshShardCount } from "./counter.ts";
+import { commitIncrement, send } from "./commit.ts";
+import { type Counter, type CounterRef, hasCode, refreshShardCount, rethrowUnlessDenied } from "./counter.ts";
 
 /** Options of {@link countVisitor}. */
 export interface VisitorOptions {
@@ -30,8 +30,9 @@ export interface VisitorOptions {
  * also the increment's cost.
  *
  * @param visitor - the user's uid
- * @throws CounterError `counter/invalid-amount` before any I/O; `counter/unsupported` on a page that is not served by https;
- *         `counter/permission-denied` if the rules refuse it, with `increment` both
+ * @throws CounterError `counter/invalid-amount` before any I/O; `counter/permission-denied` if the rules refuse the visitor or the
+ *         increment: then neither counts
+ * @throws TypeError on a page that is not served by https, which has no Web Crypto
  *
  * @example
  * ```ts
@@ -40,25 +41,30 @@ export interface VisitorOptions {
  */
 export async function countVisitor(ref: CounterRef, visitor: string, options: VisitorOptions = {}): Promise<void> {
   const { increment } = options;
-  const counter = ref as Counter;
-  let token: string | undefined;
-  const plan: PlanVisit = async (isContended) => {
-    const visit = await planVisit(counter, visitor, isContended);
-    token = visit?._token;
-    return visit?._add;
-  };
-  try {
-    if (increment === undefined) await commitVisit(counter, plan);
-    else await commitIncrement(counter, validAmount(increment), undefined, undefined, plan);
-  } catch (error) {
-    if (!hasCode(error, "permission-denied")) throw error;
+  const by = increment === undefined ? 0 : validAmount(increment);
+  await commit(ref as Counter, visitor, by).catch((error) => {
+    rethrowUnlessDenied(error);
     throw new CounterError(
       "counter/permission-denied",
-      `firestore.rules refuse the visitor of "${ref.id}"; the visitor must be the user's uid, countsVisitors must name the group`,
+      `firestore.rules refuse a visit of "${ref.id}"; visitor must be the user's uid, countsVisitors must name the group`,
       error,
     );
+  });
+}
+
+/** @param by  0 for the visitor alone */
+async function commit(counter: Counter, visitor: string, by: number): Promise<void> {
+  let attempts = 0;
+  let visit: Awaited<ReturnType<typeof planVisit>>;
+  if (by) {
+    // A contended bucket must not hold up the views: only the first attempt has both.
+    await commitIncrement(counter, by, undefined, undefined, async () => {
+      visit = attempts++ ? undefined : await planVisit(counter, visitor);
+      return visit?._add;
+    });
+    if (attempts < 2) return visit?._remember();
   }
-  if (token) remember(token);
+  await commitVisit(counter, visitor);
 }
 
 /**
@@ -85,54 +91,51 @@ export async function getUniques(refs: readonly CounterRef[]): Promise<number> {
   return Math.round(union.estimate());
 }
 
-/** Refused as contended, it is sent to the smaller bucket. */
-async function commitVisit(counter: Counter, plan: PlanVisit, isContended?: boolean): Promise<unknown> {
+/** If it is refused as contended, it is sent to the smaller bucket, after a pause. */
+async function commitVisit(counter: Counter, visitor: string, isContended?: boolean): Promise<void> {
   await refreshShardCount(counter);
-  const add = await plan(isContended);
-  return (
-    add &&
-    send(counter, add).catch((error) => {
-      if (!hasCode(error, "aborted")) throw error;
-      return commitVisit(counter, plan, true);
-    })
-  );
+  const visit = await planVisit(counter, visitor, isContended);
+  if (!visit) return;
+  try {
+    await send(counter, visit._add);
+    visit._remember();
+  } catch (error) {
+    if (!hasCode(error, "aborted")) throw error;
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await commitVisit(counter, visitor, true);
+  }
 }
 
-type PlanVisit = (isContended?: boolean) => ReturnType<PlanWrite>;
-
-/** The write of a visitor, and the token by which this browser remembers it; `undefined` if it would change nothing. */
+/** The write of a visitor; `undefined` if this browser has counted the user, or if it would change nothing. */
 async function planVisit(counter: Counter, visitor: string, isContended?: boolean) {
-  const { firestore, path, _latest, _shardCountCache } = counter;
-  const hash = await visitorHash(visitor);
-  const _token = await visitorHash(`${path}\n${visitor}\n${_latest?.get("uniqueResets")}`);
-  if (remembered().includes(_token) || rankOf(hash) <= _latest?.get("uniqueFloor")) return undefined;
-  const isWide = isContended || _shardCountCache._isContended() || _latest?.get("uniqueBuckets") === 256;
-  const bucket = doc(firestore, `${uniquesPath(path)}/${bucketOf(hash, isWide ? 256 : 16)}`);
-  const _add = (writer: WriteBatch) => writer.set(bucket, { visitors: arrayUnion(hash) }, { merge: true });
-  return { _token, _add };
+  const { firestore, path, _latest } = counter;
+  const epoch = _latest?.get("uniqueEpoch")?.seconds;
+  const [hash = "", token = ""] = await Promise.all([visitor, `${path}\n${visitor}\n${epoch}`].map(visitorHash));
+  const isCounted = counter._visit === token || stored().includes(token);
+  if ((_latest && isCounted) || rankOf(hash) <= _latest?.get("uniqueFloor")) return undefined;
+  const buckets = isContended ? 256 : _latest?.get("uniqueBuckets");
+  const bucket = doc(firestore, `${uniquesPath(path)}/${bucketOf(hash, buckets)}`);
+  return {
+    _add: (writer: WriteBatch) => writer.set(bucket, { visitors: arrayUnion(hash) }, { merge: true }),
+    _remember: () => {
+      counter._visit = token;
+      try {
+        localStorage.setItem(STORED, `${stored()},${token}`.slice(-MAX_STORED));
+      } catch {
+        // As in stored(), or there is no room.
+      }
+    },
+  };
 }
 
 const STORED = "firestore-tally";
 /** A thousand tokens, with a comma before each. */
 const MAX_STORED = 17_000;
-/** Where there is no storage. */
-let memory = "";
-
-/** Tokens of what this browser has counted. */
-function remembered(): string {
+/** Tokens of what this browser has counted. Outside browsers there are none, and a browser may forbid them. */
+function stored(): string {
   try {
-    return localStorage.getItem(STORED) ?? memory;
+    return `${localStorage.getItem(STORED)}`;
   } catch {
-    // Outside browsers there is none, and a browser may forbid it.
-    return memory;
-  }
-}
-
-function remember(token: string): void {
-  memory = `${remembered()},${token}`.slice(-MAX_STORED);
-  try {
-    localStorage.setItem(STORED, memory);
-  } catch {
-    // As above, or it is full.
+    return "";
   }
 }

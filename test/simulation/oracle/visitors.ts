@@ -2,7 +2,8 @@
  * Visitors (I10): each that was committed is in a bucket or in the sketch, until the visitors are reset. The backend moves them
  * from the one to the other, and neither loses one nor makes one up. The published number falls with a reset alone.
  */
-import { Sketch, sketchPath, uniquesPath } from "../../../core/src/index.ts";
+import { createHash } from "node:crypto";
+import { Sketch, sketchPath, uniquesPath, VISITOR_HASH_DIGITS } from "../../../core/src/index.ts";
 import type { Change } from "../model/database.ts";
 import type { Fields } from "../model/values.ts";
 import { VISITED } from "../scenario.ts";
@@ -16,6 +17,8 @@ export class VisitorCheck {
   readonly #buckets = new Map<string, readonly string[]>();
   #sketch: readonly string[] = [];
   #uniques = 0;
+  #isDeleted = false;
+  #isReset = false;
 
   constructor(fail: Fail) {
     this.#fail = fail;
@@ -25,35 +28,44 @@ export class VisitorCheck {
     return new Set([...this.#sketch, ...[...this.#buckets.values()].flat()]);
   }
 
+  /**
+   * A visitor comes. The returned function is called once the call has returned: then the visitor is counted. After a reset a
+   * client may not know yet that it has to count a visitor again.
+   */
+  begin(visitor: string): () => void {
+    const hash = createHash("sha256").update(visitor).digest("hex").slice(0, VISITOR_HASH_DIGITS);
+    return () => {
+      if (!this.#isReset && !this.#isDeleted && !this.#visitors.has(hash))
+        this.#fail("I10", `${visitor} was acknowledged, but is not counted`);
+    };
+  }
+
   /** @param kind  what the process may do */
   onCommit(process: Process, changes: readonly Change[], kind: string | undefined): void {
     const own = changes.filter(({ after }) => after.path === COUNTER || after.path.startsWith(`${COUNTER}/`));
     if (own.length === 0) return;
-    const before = this.#visitors;
+    const [before, uniques] = [this.#visitors, this.#uniques];
     for (const { after } of own) {
       if (after.path.startsWith(`${uniquesPath(COUNTER)}/`)) this.#buckets.set(after.path, hashesIn(after.fields));
       if (after.path === sketchPath(COUNTER)) this.#sketch = after.fields ? hashesOf(after.fields) : [];
-      if (after.path === COUNTER) this.#followUniques(process, after.fields, kind);
+      if (after.path === COUNTER) this.#uniques = Number(after.fields?.uniques ?? 0);
     }
+    this.#isReset ||= kind === "reset";
+    this.#isDeleted ||= kind === "delete";
+    // A merge may still be under way, and bring back the visitors of a deleted counter.
+    if (this.#isDeleted || kind === "reset") return;
     const now = this.#visitors;
-    const isRemover = kind === "reset" || kind === "delete";
     const lost = [...before].filter((hash) => !now.has(hash));
-    if (lost.length > 0 && !isRemover) this.#fail("I10", `${process.name} loses the visitors ${lost}`);
+    if (lost.length > 0) this.#fail("I10", `${process.name} loses the visitors ${lost}`);
     const added = [...now].filter((hash) => !before.has(hash));
     if (added.length > 0 && kind === "none") this.#fail("I10", `${process.name} makes up the visitors ${added}`);
-  }
-
-  #followUniques(process: Process, counter: Fields | undefined, kind: string | undefined): void {
-    const uniques = Number(counter?.uniques ?? 0);
-    if (uniques < this.#uniques && kind === "none") this.#fail("I10", `${process.name} publishes fewer visitors`);
-    this.#uniques = uniques;
+    if (this.#uniques < uniques) this.#fail("I10", `${process.name} publishes fewer visitors`);
   }
 
   /** Everything was delivered. */
-  atEnd(isDeleted: boolean): void {
+  atEnd(): void {
+    if (this.#isDeleted) return;
     const waiting = [...this.#buckets.values()].flat();
-    // Who deletes a counter stops its writers first.
-    if (isDeleted) return;
     if (waiting.some((hash) => !this.#sketch.includes(hash)))
       this.#fail("I10", `the visitors ${waiting} wait for ever`);
     const { size } = this.#visitors;

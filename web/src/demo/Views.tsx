@@ -1,5 +1,5 @@
 /** The number of times the page was opened, one increment each, and how many different users have opened it. */
-import { countVisitor, counter, incrementCounter } from "firestore-tally";
+import { counter, countVisitor, incrementCounter } from "firestore-tally";
 import { useEffect, useMemo } from "preact/hooks";
 import { useTotal } from "../counter/counterHooks.ts";
 import type { Connection } from "../firebase/connection.ts";
