@@ -1,7 +1,7 @@
 /**
  * The estimate of unique visitors beside Redis's `PFCOUNT`, on the same ids. It needs `redis-server` and `redis-cli`.
  *
- *     node bench/visitorsBesideRedis.ts
+ *     npm run bench:visitors
  */
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";

@@ -34,7 +34,7 @@ describe("the rank of a hash", () => {
 });
 
 describe("a sketch", () => {
-  test("of nobody is empty", () => {
+  test("without visitors is empty", () => {
     expect(new Sketch().estimate()).toBe(0);
     expect(new Sketch().floor()).toBe(0);
     expect(new Sketch().serialize()).toEqual({ format: "sparse", bytes: new Uint8Array() });

@@ -176,7 +176,7 @@ describe("a counter with visitors", () => {
       uniques: 0,
       uniqueEpoch: expect.anything(),
     });
-    // The browser learns of it with the counter document.
+    // The browser reads the new epoch in the counter document.
     const stop = onCounter(views, () => {});
     await until(async () => {
       await countVisitor(views, uid);
@@ -300,7 +300,7 @@ test("200 accounts that write whatever they can move the estimate by 200 at most
           write("0", arrayUnion("0000000000000000")),
           write(hash[0] as string, arrayUnion(hash, hash.toUpperCase())),
           countVisitor(counter(account.db, id), me).catch(() => undefined),
-          countVisitor(counter(account.db, id), "somebody else").catch(() => undefined),
+          countVisitor(counter(account.db, id), "another user").catch(() => undefined),
           getDoc(doc(account.db, `counters/${id}/uniques/0`)).catch(() => undefined),
         ]);
       }

@@ -85,7 +85,7 @@ describe("a visitor", () => {
     await assertFails(setDoc(own, { visitors: [ALICE], at: 1 }));
   });
 
-  test("removes, replaces and reorders nobody", async () => {
+  test("neither removes nor replaces nor reorders others", async () => {
     const others = [`${ALICE[0]}000000000000000`, `${ALICE[0]}111111111111111`];
     await writeAsAdmin(`counters/views:home/uniques/${ALICE[0]}`, { visitors: others });
     const own = bucket(alice, ALICE[0] as string);
@@ -102,7 +102,7 @@ describe("a visitor", () => {
     await assertFails(visit(alice, ALICE));
   });
 
-  test("is refused beyond 20,000 that nobody has merged", async () => {
+  test("is refused beyond 20,000 that were not merged", async () => {
     const many = Array.from({ length: 20_000 }, (_, i) => `${ALICE[0]}${String(i).padStart(15, "0")}`);
     await writeAsAdmin(`counters/views:home/uniques/${ALICE[0]}`, { visitors: many });
     await assertFails(visit(alice, ALICE));
@@ -112,7 +112,7 @@ describe("a visitor", () => {
 });
 
 describe("who has been there", () => {
-  test("is read by nobody, not even the visitor", async () => {
+  test("is read by no client, not even the visitor's", async () => {
     await writeAsAdmin(`counters/views:home/uniques/${ALICE[0]}`, { visitors: [ALICE] });
     await assertFails(getDoc(bucket(alice, ALICE[0] as string)));
     await assertFails(getDocs(collection(alice, "counters/views:home/uniques")));

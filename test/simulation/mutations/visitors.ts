@@ -28,7 +28,7 @@ export const visitorMutations: Record<string, Mutation> = {
   "a merge without preconditions": mergingWith((writes, commit) =>
     withoutPreconditions(writes, (rest) => setsForCreates(rest, commit)),
   ),
-  "a merge is scheduled for nobody": merging(
+  "a merge is never scheduled": merging(
     (real) =>
       (backend, ...rest) =>
         real({ ...backend, schedule: async () => {} }, ...rest),
