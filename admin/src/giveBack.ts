@@ -8,9 +8,9 @@ import { backoff, retry } from "./retry.ts";
 import { sumShards } from "./sum.ts";
 
 /**
- * Gives a field the exact total of its counter, with what was not published yet, for Google's extension to go on from. Like a
- * move (moveLegacyIncrements.ts) it keeps the sum, so it may be repeated while clients count. A field that is gone, or is no amount, gets the total; but
- * nothing is written for a counter that has neither a total nor a part in the field.
+ * Gives a field the exact total of its counter, with what was not published yet, for Google's extension to go on from.
+ * Like a move (moveLegacyIncrements.ts) it keeps the sum, so it may be repeated while clients count. A field that is gone, or
+ * is no amount, gets the total. Nothing is written for a counter that has neither a total nor a part in the field.
  *
  * Cost: 3 reads and an exact read of the counter; 2 writes if the field does not show the total.
  *

@@ -41,7 +41,8 @@ const VARIABLE = /\{([A-Za-z]\w*)\}/g;
 
 /**
  * Parses a list of entries with commas between them: `group=path/{key}.field`, or
- * `group:{a}:{b}=path/{a}/path/{b}.field` for documents with several variable ids. `--map` has the two sides the other way round.
+ * `group:{a}:{b}=path/{a}/path/{b}.field` for documents with several variable ids. `--map` has the two sides the other way
+ * round.
  *
  * @param parameter  the name of the parameter, for errors: entries of `BRIDGE` are bridged
  * @throws CounterError `counter/invalid-config`, naming the entry and the mistake

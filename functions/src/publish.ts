@@ -30,7 +30,8 @@ type Before = Pick<CounterState, "ref" | "updateTime" | "published" | "mirrored"
 
 /**
  * Cost: 1 write of the counter document, 1 of the mirror if the total has changed, and 1 per document of the history;
- * 1 read of a bridged mirror if it does not show the total. The mirror is skipped if its document is missing or full; the next change of the total tries again.
+ * 1 read of a bridged mirror if it does not show the total. The mirror is skipped if its document is missing or full. The
+ * next change of the total tries again.
  *
  * @param asOf  the instant that `next` is exact for, to the last digit
  * @returns whether the commit succeeded; if not, another instance has published, or a server has written the document or

@@ -23,12 +23,13 @@ export function checkCounters({ counters }: ProjectFacts): Finding[] {
     const found = sample.counters.filter((counter) => finds(counter, now));
     return found.length > 0 ? [report(found, now)] : [];
   });
-  const waiting = legacyShards.filter(({ updatedAt }) => now - updatedAt > LATE_MS).map(({ document }) => document);
+  const late = legacyShards.filter(({ updatedAt }) => now - updatedAt > LATE_MS);
+  const waiting = [...new Set(late.map(({ document }) => document))];
   if (waiting.length > 0) {
     findings.push(
       warningFinding(
         "legacy-shards-waiting",
-        `\`_counter_shards_\` of ${listed([...new Set(waiting)])} ${have(waiting)} waited for over a minute: nothing adds the increments of these old apps up`,
+        `\`_counter_shards_\` of ${listed(waiting)} ${have(waiting)} waited for over a minute: nothing adds the increments of these old apps up`,
         "name their fields in BRIDGE and deploy; then `npx firestore-tally migrate` moves what has waited",
       ),
     );
