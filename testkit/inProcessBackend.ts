@@ -47,6 +47,7 @@ export function inProcessBackend(
       counted: undefined,
       mirrors: [],
       historyRetention: 0,
+      timeZone: "UTC",
       ...changes,
     },
     snapshotLag: SNAPSHOT_LAG,

@@ -7,7 +7,7 @@
  */
 import { FieldValue, type QuerySnapshot, type WriteBatch } from "firebase-admin/firestore";
 import { BASE_SHARD, CounterError, isCount, isPreconditionFailure, sumOfCounts } from "../../core/src/index.ts";
-import { type CounterRef, shardDoc } from "./counter.ts";
+import { type CounterRef, counterDoc, shardDoc } from "./counter.ts";
 import { backoff, retry } from "./retry.ts";
 
 /** The sum of listed shards. */
@@ -20,7 +20,10 @@ export function magnitudeOf(shards: QuerySnapshot): number {
   return sumOfCounts(shards.docs.map((shard) => Math.abs(shard.get("count"))));
 }
 
-/** Adds `by` to `base`, on the precondition that it is as listed among `shards`. Cost: 1 write of the batch. */
+/**
+ * Adds `by` to `base`, on the precondition that it is as listed among `shards`. The next publish leaves it out of the windows,
+ * by the field `adjusted` of the counter document. Cost: 2 writes of the batch.
+ */
 export function adjustBase(batch: WriteBatch, ref: CounterRef, shards: QuerySnapshot, by: number): void {
   const base = shardDoc(ref, BASE_SHARD);
   const before = shards.docs.find(({ id }) => id === BASE_SHARD);
@@ -29,6 +32,7 @@ export function adjustBase(batch: WriteBatch, ref: CounterRef, shards: QuerySnap
   const correction = { shard: BASE_SHARD, count, at: FieldValue.serverTimestamp() };
   if (before) batch.update(base, correction, { lastUpdateTime: before.updateTime });
   else batch.create(base, { writes: 0, ...correction });
+  if (by !== 0) batch.set(counterDoc(ref), { adjusted: FieldValue.increment(by) }, { merge: true });
 }
 
 /** `base` was written between the listing of the shards and the commit. The cause is Firestore's error. */

@@ -45,7 +45,11 @@ export async function ensureCounter(ref: CounterRef, options: EnsureOptions = {}
     // A counter document without `asOf` was never published: `setSource` may have created it.
     const [counter, known] = await ref.firestore.getAll(counterDoc(ref), base, { fieldMask: ["asOf"] });
     if (counter?.get("asOf") !== undefined || known?.exists) return;
-    await base.create({ shard: BASE_SHARD, count: initial, writes: 0, at: FieldValue.serverTimestamp() });
+    const batch = base.firestore.batch();
+    batch.create(base, { shard: BASE_SHARD, count: initial, writes: 0, at: FieldValue.serverTimestamp() });
+    // The next publish leaves it out of the windows.
+    if (initial !== 0) batch.set(counterDoc(ref), { adjusted: FieldValue.increment(initial) }, { merge: true });
+    await batch.commit();
   }).catch((error) => {
     if (codeOf(error) !== ALREADY_EXISTS) throw error;
   });

@@ -15,6 +15,8 @@ export {
   type Source,
   type SourceSelection,
   type TopOptions,
+  type Window,
+  type WindowTotals,
 } from "../../core/src/index.ts";
 export { bufferedCounter } from "./buffered.ts";
 export { type CounterRef, counter } from "./counter.ts";

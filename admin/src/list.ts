@@ -1,10 +1,12 @@
 /** Queries over a group: its counters, the top of them, and the rank of one. */
-import type { Firestore, Query } from "firebase-admin/firestore";
+import type { DocumentSnapshot, Firestore, Query } from "firebase-admin/firestore";
 import {
   CounterError,
   DEFAULT_COLLECTION,
   groupOf,
+  onBoard,
   type RankOptions,
+  rankingFields,
   type TopOptions,
   toSnapshot,
 } from "../../core/src/index.ts";
@@ -47,11 +49,14 @@ export async function listCounters(
 ): Promise<ListedCounter[]> {
   const { limit = 100, after, collection = DEFAULT_COLLECTION } = options;
   const all = groupIn(firestore, collection, group).orderBy("__name__").limit(limit);
-  return await read(after === undefined ? all : all.startAfter(after));
+  const { docs } = await (after === undefined ? all : all.startAfter(after)).get();
+  return docs.map(listed);
 }
 
 /**
- * The counters of a group with the largest totals or rates, the largest first. Cost: 1 read per counter returned.
+ * The counters of a group with the largest totals or rates, or that have counted most today, this week or this month, the
+ * largest first. Cost: 1 read per counter found: those that have not counted in the window are found, if there is room for
+ * them, and left out.
  *
  * @param group - the part of their ids before the first colon: `"likes"` for `likes:post42`
  * @throws CounterError `counter/invalid-option`, `counter/invalid-reference`, as for {@link listCounters}
@@ -59,6 +64,7 @@ export async function listCounters(
  * @example
  * ```ts
  * const trending = await topCounters(db, "views", { by: "rate", limit: 5 });
+ * const today = await topCounters(db, "views", { window: "day" });
  * ```
  */
 export async function topCounters(
@@ -66,26 +72,34 @@ export async function topCounters(
   group: string,
   options: TopOptions = {},
 ): Promise<ListedCounter[]> {
-  const { by = "total", limit = 10, collection = DEFAULT_COLLECTION } = options;
-  return await read(groupIn(firestore, collection, group).orderBy(by, "desc").limit(limit));
+  const { limit = 10, collection = DEFAULT_COLLECTION } = options;
+  const all = groupIn(firestore, collection, group);
+  const ordered = rankingFields(options).reduce((query, field) => query.orderBy(field, "desc"), all);
+  const { docs } = await ordered.limit(limit).get();
+  return onBoard(docs, options, Date.now()).map(listed);
 }
 
 /**
  * The rank of a counter in its group: 1 for the largest, the same for equals; `undefined` for one without a published
- * total. Cost: 2 reads, and 1 more per 1,000 counters before it.
+ * total, or that has not counted in the window. Cost: 2 reads, and 1 more per 1,000 counters before it.
  *
  * @example
  * ```ts
  * const place = await counterRank(counter(db, "score:ada"));
+ * const placeToday = await counterRank(counter(db, "score:ada"), { window: "day" });
  * ```
  */
 export async function counterRank(ref: CounterRef, options: RankOptions = {}): Promise<number | undefined> {
-  const { by = "total" } = options;
-  const counter = counterDoc(ref);
-  const value = (await counter.get()).get(by);
-  if (value === undefined) return undefined;
-  const above = counter.parent.where("group", "==", groupOf(ref.id)).where(by, ">", value).orderBy(by, "desc");
-  return (await above.count().get()).data().count + 1;
+  const document = await counterDoc(ref).get();
+  const fields = rankingFields(options);
+  const ranked = fields.at(-1) as string;
+  if (onBoard([document], options, Date.now()).length === 0 || document.get(ranked) === undefined) return undefined;
+  const group = document.ref.parent.where("group", "==", groupOf(ref.id));
+  const above = fields.reduce<Query>(
+    (query, field) => query.where(field, field === ranked ? ">" : "==", document.get(field)),
+    group,
+  );
+  return (await above.orderBy(ranked, "desc").count().get()).data().count + 1;
 }
 
 function groupIn(firestore: Firestore, collection: string, group: unknown): Query {
@@ -96,6 +110,6 @@ function groupIn(firestore: Firestore, collection: string, group: unknown): Quer
   );
 }
 
-async function read(query: Query): Promise<ListedCounter[]> {
-  return (await query.get()).docs.map((counter) => ({ id: counter.id, ...toSnapshot(counter, false) }));
+function listed(counter: DocumentSnapshot): ListedCounter {
+  return { id: counter.id, ...toSnapshot(counter, false) };
 }

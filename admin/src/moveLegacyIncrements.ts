@@ -165,7 +165,8 @@ function moveIntoCounter(
   const isPending = shards.some((shard) => amountIn(shard, field) !== undefined);
   if (added === 0 && !isPending && mirrored === mirroredOf(counter)) return undefined;
   const amount = added + pending;
-  const state = { mirrored: mirrored + amount };
+  // What Google's functions have added to the field may be years old, so it is in no window.
+  const state = { mirrored: mirrored + amount, ...(added !== 0 && { adjusted: FieldValue.increment(added) }) };
   if (counter.updateTime) batch.update(counter.ref, state, unchanged(counter));
   else batch.create(counter.ref, state);
   if (amount !== 0) {

@@ -28,6 +28,7 @@ describe("a reset of a counter whose base is written all the time", () => {
       doc: (path: string) => ({ path }),
       batch: () => ({
         create: () => {},
+        set: () => {},
         commit: async () => {
           if (++calls.commits > 100) throw new Error("still trying");
           if (calls.commits <= failures) throw FAILED_PRECONDITION;

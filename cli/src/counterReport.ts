@@ -3,6 +3,7 @@
  * of the shards, and warnings. Pure.
  */
 
+import type { WindowTotals } from "../../admin/src/index.ts";
 import type { ListedShard, sumOfListed } from "../../admin/src/internal.ts";
 import { shardsBeyond } from "../../functions/src/decisions.ts";
 
@@ -16,6 +17,8 @@ export interface PublishedReport {
   readonly phase: string;
   readonly nextPollAt: string | null;
   readonly calmSince: string | null;
+  /** What was counted today, this week and this month. */
+  readonly windows: WindowTotals;
 }
 
 /** The visitors that were counted until an instant. */

@@ -2,7 +2,7 @@
 
 import type { CounterRef } from "../../admin/src/index.ts";
 import { counterDoc, sumOfListed } from "../../admin/src/internal.ts";
-import { CORRECTIONS, SHARDS } from "../../core/src/index.ts";
+import { CORRECTIONS, SHARDS, windowTotals } from "../../core/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, FAILED } from "./commandError.ts";
 import {
@@ -76,6 +76,7 @@ function publishedOf(counter: FirebaseFirestore.DocumentSnapshot): PublishedRepo
     phase: phase ?? "idle",
     nextPollAt: nextPollAt ? isoOf(nextPollAt) : null,
     calmSince: calmSince ? isoOf(calmSince) : null,
+    windows: windowTotals(counter.get("windows"), Date.now()),
   };
 }
 
@@ -106,6 +107,10 @@ function rowsOf(report: CounterReport): Cell[][] {
   else add("published", "–", "no total was published yet");
   const compared = difference === 0 ? "now, the same" : `now, ${formatSigned(difference)}`;
   add("exact", paint("bold", formatNumber(exact.total)), compared);
+  if (published) {
+    const { day, week, month } = published.windows;
+    add("today", formatNumber(day), `${formatNumber(week)} this week, ${formatNumber(month)} this month`);
+  }
   if (published) add("writes", formatNumber(published.writes), `${formatNumber(published.rate)} per second recently`);
   add("shards", published?.shardCount ?? "–", shardRemark(report));
   if (entries > 0) add("entries", formatNumber(entries), "keyed increments");

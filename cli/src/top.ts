@@ -1,5 +1,5 @@
-/** `top`: the counters of a group with the largest totals or rates. Cost: 1 read per counter shown. */
-import { topCounters } from "../../admin/src/index.ts";
+/** `top`: the counters of a group with the largest totals or rates, or that have counted most in a window. Cost: 1 read each. */
+import { topCounters, type Window } from "../../admin/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { describeTarget } from "./databaseTarget.ts";
 import { escapeControls } from "./escape.ts";
@@ -9,6 +9,7 @@ import { table } from "./table.ts";
 
 export interface TopCommandOptions {
   readonly by: "total" | "rate";
+  readonly window?: Window;
   readonly limit: number;
 }
 
@@ -17,16 +18,17 @@ export async function top(
   options: TopCommandOptions,
   group: string,
 ): Promise<void> {
-  const { by, limit } = options;
-  const counters = await topCounters(firestore, group, { by, limit, collection: target.collection });
+  const { by, window, limit } = options;
+  const counters = await topCounters(firestore, group, { by, window, limit, collection: target.collection });
   if (json) {
     return printJson({
       ...target,
       group,
-      by,
-      counters: counters.map(({ id, total, rate, shardCount, asOf }) => ({
+      ...(window ? { window } : { by }),
+      counters: counters.map(({ id, total, rate, shardCount, asOf, windows }) => ({
         id,
         total,
+        windows,
         rate,
         shardCount,
         asOf: asOf?.toDate().toISOString(),
@@ -34,14 +36,26 @@ export async function top(
     });
   }
   print(paint("dim", describeTarget(target)));
-  if (counters.length === 0) return print(`No counter of the group "${escapeControls(group)}" has a published total.`);
+  if (counters.length === 0) {
+    const has = window ? `has counted ${nameOf(window)}` : "has a published total";
+    return print(`No counter of the group "${escapeControls(group)}" ${has}.`);
+  }
   const now = Date.now();
-  const rows = counters.map(({ id, total, rate, asOf }, i) => [
+  const ranked = window ?? by;
+  const cell = (name: string, value: number) =>
+    name === ranked ? paint("bold", formatNumber(value)) : formatNumber(value);
+  const rows = counters.map(({ id, total, rate, asOf, windows }, i) => [
     i + 1,
     escapeControls(id),
-    by === "total" ? paint("bold", formatNumber(total)) : formatNumber(total),
-    by === "rate" ? paint("bold", formatNumber(rate)) : formatNumber(rate),
+    ...(window ? [cell(window, windows[window])] : []),
+    cell("total", total),
+    cell("rate", rate),
     asOf ? `${formatDuration(now - asOf.toMillis())} ago` : "",
   ]);
-  print(table(rows, ["right", "left", "right", "right", "right"], ["", "counter", "total", "writes/s", "as of"]));
+  const columns = [...(window ? [nameOf(window)] : []), "total", "writes/s", "as of"];
+  print(table(rows, ["right", "left", ...columns.map(() => "right" as const)], ["", "counter", ...columns]));
+}
+
+function nameOf(window: Window): string {
+  return window === "day" ? "today" : `this ${window}`;
 }

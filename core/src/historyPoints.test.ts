@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CounterError } from "./errors.ts";
-import { historyPlace, STEP_MILLIS, type StoredStep } from "./historyDocument.ts";
+import { DAY_END, historyPlace, STEP_MILLIS, type StoredStep } from "./historyDocument.ts";
 import { type HistoryOptions, historyPoints, historyRange } from "./historyPoints.ts";
 
 const date = (time: string) => new Date(`2026-11-${time}Z`);
@@ -73,6 +73,7 @@ describe("the points of a range", () => {
       rate: 0.1,
       shardCount: 1,
       publishes: 1,
+      windows: { day: 0, week: 0, month: 0 },
     });
   });
 
@@ -104,6 +105,45 @@ describe("the points of a range", () => {
     const options = { from: date("21T00:00:00"), to: date("22T04:59:59"), step: "day" } as const;
     expect(at(historyPoints(undefined, kept, options))).toEqual(["21T22:00:00"]);
     expect(at(historyPoints(state(5, date("22T04:00:00")), kept, options))).toEqual(["21T22:00:00", "22T04:00:00"]);
+  });
+
+  describe("in India, where a day ends at 18:30 UTC", () => {
+    const until = (time: string) => ({ seconds: +date(time) / 1_000, nanoseconds: 0 });
+    const inIndia = (n: number, at: string, dayEnds: string) => {
+      const count = (end: string) => ({ until: until(end), total: n });
+      const windows = {
+        timeZone: "Asia/Kolkata",
+        day: count(dayEnds),
+        week: count("22T18:30"),
+        month: count("30T18:30"),
+      };
+      return { ...state(n, date(at)), windows };
+    };
+
+    test("by the day are the last state of each day there, with what was counted on that day", () => {
+      const [first, second, third] = [
+        inIndia(1, "20T18:29:59", "20T18:30:00"),
+        inIndia(2, "20T18:30:00", "21T18:30:00"),
+        inIndia(3, "21T18:00:00", "21T18:30:00"),
+      ] as const;
+      const hours = [{ points: { "18": second, [`18${DAY_END}`]: first } }, { points: { "18": third } }];
+      const points = historyPoints(inIndia(4, "21T19:00:00", "22T18:30:00"), hours, {
+        from: date("20T00:00:00"),
+        to: date("22T00:00:00"),
+        step: "day",
+      });
+      expect(points.map(({ at, windows }) => [at.toISOString().slice(8, 16), windows.day])).toEqual([
+        ["20T18:29", 1],
+        ["21T18:00", 3],
+        ["21T19:00", 4],
+      ]);
+    });
+
+    test("a state without increments of its day has counted 0 on it", () => {
+      const idle = inIndia(5, "21T19:00:00", "21T18:30:00");
+      const [point] = historyPoints(idle, [], { ...day, step: "day" });
+      expect(point?.windows).toEqual({ day: 0, week: 5, month: 5 });
+    });
   });
 
   test("do not exist for a counter without a published total", () => {

@@ -7,8 +7,9 @@
  */
 import { CounterError } from "./errors.ts";
 import { type HistoryState, historyPlace, STEP_MILLIS } from "./historyDocument.ts";
+import { type WindowTotals, windowTotals } from "./windows.ts";
 
-/** The distance between two points of a series: the minutes, hours or days of UTC. */
+/** The distance between two points of a series: a minute, an hour, or a day of the deployment's time zone. */
 export type HistoryStep = "minute" | "hour" | "day";
 
 /** The range and the step of a time series. */
@@ -35,6 +36,8 @@ export interface HistoryPoint {
   readonly shardCount: number;
   /** How often the counter had been published. Never falls. */
   readonly publishes: number;
+  /** What was counted in the day, the week and the month of `at`, until then. */
+  readonly windows: WindowTotals;
 }
 
 /** The fields of both SDKs' timestamps. Their own conversions to Date differ: one rounds down, the other up, into the next minute. */
@@ -69,7 +72,7 @@ export function historyRange({ from, to, step }: HistoryOptions): [first: string
  */
 export function historyPoints(
   counter: Partial<HistoryState<TimestampFields>> | undefined,
-  history: readonly { readonly points?: Record<string, HistoryState<TimestampFields>> }[],
+  history: readonly { readonly points?: Record<string, Partial<HistoryState<TimestampFields>>> }[],
   { from, to, step }: HistoryOptions,
 ): HistoryPoint[] {
   const states = [counter, ...history.flatMap(({ points }) => Object.values(points ?? {}))];
@@ -77,13 +80,20 @@ export function historyPoints(
     .flatMap((state) => (state?.asOf ? pointOf(state, state.asOf) : []))
     .filter(({ at }) => at >= from && at <= to)
     .sort((a, b) => +a.at - +b.at);
-  return [...new Map(points.map((point) => [Math.floor(+point.at / STEP_MILLIS[step]), point])).values()];
+  const stepOf = step === "day" ? dayIn(counter?.windows?.timeZone) : (at: Date) => Math.floor(+at / STEP_MILLIS[step]);
+  return [...new Map(points.map((point) => [stepOf(point.at), point])).values()];
+}
+
+/** The calendar day of an instant. Counters that have counted nothing since windows exist have no time zone. */
+function dayIn(timeZone = "UTC"): (at: Date) => string {
+  const day = new Intl.DateTimeFormat("en", { timeZone, dateStyle: "short" });
+  return (at) => day.format(at);
 }
 
 function pointOf(state: Partial<HistoryState<TimestampFields>>, asOf: TimestampFields): HistoryPoint {
   const { total = 0, writes = 0, rate = 0, shardCount = 1, publishes = 0 } = state;
   const at = new Date(asOf.seconds * 1_000 + Math.floor(asOf.nanoseconds / 1e6));
-  return { at, total, writes, rate, shardCount, publishes };
+  return { at, total, writes, rate, shardCount, publishes, windows: windowTotals(state.windows, +at) };
 }
 
 function invalid(name: string, value: unknown, accepted: string): CounterError {

@@ -8,6 +8,7 @@ export {
 } from "./countedCollection.ts";
 export { CounterError, type CounterErrorCode, isCounterError } from "./errors.ts";
 export {
+  DAY_END,
   HISTORY,
   type HistoryDocument,
   type HistoryState,
@@ -44,6 +45,7 @@ export {
   type ShardDocument,
   shardsPath,
 } from "./layout.ts";
+export { onBoard, type RankOptions, rankingFields, type TopOptions } from "./leaderboard.ts";
 export {
   assertSeparate,
   type Mirror,
@@ -58,7 +60,7 @@ export type { CounterOptions, Reference } from "./reference.ts";
 export { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";
 export { type Random, randomShard } from "./shardSelection.ts";
 export { rankOf, Sketch, type StoredSketch, VISITOR_HASH_DIGITS } from "./sketch.ts";
-export { type RankOptions, type Snapshot, type TopOptions, toSnapshot } from "./snapshot.ts";
+export { type Snapshot, toSnapshot } from "./snapshot.ts";
 export {
   CORRECTIONS,
   type CorrectionDocument,
@@ -102,4 +104,11 @@ export {
   uniquesPath,
   visitorHash,
 } from "./visitor.ts";
+export {
+  type Window,
+  type WindowCount,
+  type Windows,
+  type WindowTotals,
+  windowTotals,
+} from "./windows.ts";
 export { type IncrementPlan, planIncrement } from "./writePlan.ts";

@@ -4,6 +4,7 @@
  *
  * `Timestamp` is the timestamp type of the SDK, so this module needs no Firebase import.
  */
+import type { Windows } from "./windows.ts";
 
 /** `counters/{id}`: what readers read. The functions write it; servers write a few other fields. */
 export interface CounterDocument<Timestamp> {
@@ -25,6 +26,8 @@ export interface CounterDocument<Timestamp> {
   growing: boolean;
   /** The path of the collection whose documents the counter counts; `null` if it sums its shards. */
   countedCollection: string | null;
+  /** What was counted today, this week and this month; `null` if nothing was. For leaderboards. */
+  windows: Windows<Timestamp> | null;
 }
 
 /** The field `reservation` of a counter document: a server expects many writers. */

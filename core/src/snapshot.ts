@@ -1,4 +1,5 @@
-/** A read counter, for any SDK, and the options of leaderboards. */
+/** A read counter, for any SDK. */
+import { type Seconds, type Windows, type WindowTotals, windowTotals } from "./windows.ts";
 
 /** A total and the instant for which it is exact. `Timestamp` is the timestamp type of the SDK. */
 export interface Snapshot<Timestamp> {
@@ -16,6 +17,8 @@ export interface Snapshot<Timestamp> {
   readonly shardCount: number;
   /** How many different visitors were counted: exact up to 1,536, an estimate beyond, some 10 seconds old. */
   readonly uniques: number;
+  /** What was counted today, this week and this month when this was read, by the clock of the deployment's time zone. */
+  readonly windows: WindowTotals;
 }
 
 /** The part that the document snapshots of all SDKs share. */
@@ -33,19 +36,6 @@ export function toSnapshot<Timestamp>(document: Document, fromCache: boolean): S
     rate: (document.get("rate") as number | undefined) ?? 0,
     shardCount: (document.get("shardCount") as number | undefined) ?? 1,
     uniques: (document.get("uniques") as number | undefined) ?? 0,
+    windows: windowTotals(document.get("windows") as Windows<Seconds> | null | undefined, Date.now()),
   };
-}
-
-/** The order of a leaderboard. */
-export interface RankOptions {
-  /** Orders by the total or by the writes per second. Default `"total"`. */
-  by?: "total" | "rate" | undefined;
-}
-
-/** The order, the length and the collection of a leaderboard. */
-export interface TopOptions extends RankOptions {
-  /** The largest number of counters. Default 10. */
-  limit?: number | undefined;
-  /** The collection of the counters. Default `"counters"`. */
-  collection?: string | undefined;
 }

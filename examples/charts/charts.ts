@@ -23,3 +23,11 @@ export async function viewsPerHour(page: string) {
     .filter(({ at }) => at >= firstHour)
     .map(({ at, views }) => ({ x: new Date(Math.floor(at / HOUR) * HOUR), y: views }));
 }
+
+/** For bars: how many views each of the last 30 days had, by the clock of the deployment's time zone. */
+export async function viewsPerDay(page: string) {
+  const to = new Date();
+  const from = new Date(to.getTime() - 30 * 24 * HOUR);
+  const points = await counterHistory(counter(db, `views:${page}`), { from, to, step: "day" });
+  return points.map(({ at, windows }) => ({ x: at, y: windows.day }));
+}

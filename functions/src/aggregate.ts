@@ -40,8 +40,8 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
   let measurement: Measurement | undefined;
   let hasFolded = false;
   for (;;) {
-    const { published: previous, reservation } = current;
-    const step = decide(cause, { previous, reservation, measurement, hasFolded }, now(), snapshotLag, config);
+    const { published: previous, reservation, adjusted } = current;
+    const step = decide(cause, { previous, reservation, adjusted, measurement, hasFolded }, now(), snapshotLag, config);
     switch (step.do) {
       case "nothing":
         return { published: previous, missingAt: previous || !measurement ? undefined : toMillis(measurement.asOf) };

@@ -31,6 +31,8 @@ export interface Config {
   readonly mirrors: readonly Mirror[];
   /** How long history is kept; 0 keeps none. */
   readonly historyRetention: Millis;
+  /** The IANA name of the time zone in which the days of windows begin. */
+  readonly timeZone: string;
 }
 
 export const DAY: Millis = 86_400_000;
@@ -48,6 +50,7 @@ export const DEFAULT_CONFIG: Config = {
   counted: undefined,
   mirrors: [],
   historyRetention: 30 * DAY,
+  timeZone: "UTC",
 };
 
 /**
@@ -74,6 +77,10 @@ export function validConfig(config: Config, isEmulated = false): Config {
   inRange("MAX_INTERVAL_SECONDS", config.maxInterval / 1_000, config.minInterval / 1_000, LONGEST_DELAY / 1_000);
   inRange("PRECISION", config.precision, 0, 1);
   inRange("HISTORY_DAYS", config.historyRetention / DAY, 0, 3_650, true);
+  if (!isTimeZone(config.timeZone)) {
+    const value = JSON.stringify(config.timeZone);
+    throw new CounterError("counter/invalid-config", `TIME_ZONE is ${value}; set it to a name such as Europe/Berlin`);
+  }
   // A path below COLLECTION would trigger the functions endlessly.
   const outside = (name: string, path: readonly string[]) => {
     if (path[0] !== config.collection) return;
@@ -84,4 +91,12 @@ export function validConfig(config: Config, isEmulated = false): Config {
   for (const { document, isBridged } of config.mirrors) outside(isBridged ? "BRIDGE" : "MIRRORS", document.split("/"));
   assertSeparate(config.mirrors, "MIRRORS and BRIDGE");
   return config;
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
 }

@@ -38,9 +38,34 @@ describe("a counter document", () => {
   });
 
   test("is kept in the history without what only the functions use", () => {
-    const { total, shardCount, writes, rate, publishes } = polled;
-    const asOf = toTimestamp(polled.asOf);
-    expect(historyStateOf(polled)).toEqual({ total, shardCount, writes, rate, publishes, asOf });
+    fc.assert(
+      fc.property(anyCounter, (counter) => {
+        const { total, shardCount, writes, rate, publishes, asOf, windows } = store(counter);
+        expect(historyStateOf(counter)).toEqual({ total, shardCount, writes, rate, publishes, asOf, windows });
+      }),
+    );
+  });
+
+  test.each<[what: string, windows: unknown, parsed: unknown]>([
+    ["is missing", undefined, null],
+    ["is a text", "today", null],
+    ["has no time zone", { day: { until: new Timestamp(1, 0), total: 5 } }, null],
+    [
+      "has no week, and no number for the month",
+      { timeZone: "UTC", day: { until: new Timestamp(1, 0), total: 5 }, month: { until: 5, total: Number.NaN } },
+      { timeZone: "UTC", day: { until: 1_000, total: 5 }, week: { until: 0, total: 0 }, month: { until: 0, total: 0 } },
+    ],
+  ])("begins windows again where a server has damaged them: the map %s", (_what, windows, parsed) => {
+    expect(parse({ ...store(idle), windows })?.windows).toEqual(parsed);
+  });
+
+  test.each([
+    [5, 5],
+    [Number.NaN, 0],
+    ["5", 0],
+    [undefined, 0],
+  ])("is adjusted by numbers alone: %s", (adjusted, parsed) => {
+    expect(parseCounter(snapshot({ ...store(idle), adjusted })).adjusted).toBe(parsed);
   });
 
   test.each<[why: string, asOf: unknown]>([

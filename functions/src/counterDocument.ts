@@ -4,7 +4,15 @@
  */
 import { type DocumentReference, type DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
 import { mirroredOf } from "../../admin/src/internal.ts";
-import { type CounterDocument, groupOf, type HistoryState, type Reservation } from "../../core/src/index.ts";
+import {
+  type CounterDocument,
+  groupOf,
+  type HistoryState,
+  type Reservation,
+  type Window,
+  type WindowCount,
+  type Windows,
+} from "../../core/src/index.ts";
 import { LONGEST_DELAY } from "./cause.ts";
 import { PHASES, type Phase } from "./phase.ts";
 import { type Millis, toMillis } from "./time.ts";
@@ -35,6 +43,8 @@ export interface Published {
   readonly countReads: number;
   /** The path of the collection whose documents are counted; `null` for a counter that sums its shards. */
   readonly countedCollection: string | null;
+  /** What was counted today, this week and this month; `null` if nothing was. */
+  readonly windows: Windows<Millis> | null;
 }
 
 /** A counter document as it was read. Its `updateTime` becomes the precondition of the next publish. */
@@ -48,6 +58,8 @@ export interface CounterState {
   readonly reservation: Reserved | undefined;
   /** The part of the sum of the shards that the mirror shows. */
   readonly mirrored: number;
+  /** What servers have added since the last publish that is no increment: resets, imports and corrections. */
+  readonly adjusted: number;
 }
 
 /** A {@link Reservation} in milliseconds. */
@@ -60,7 +72,7 @@ export async function readCounter(ref: DocumentReference): Promise<CounterState>
 
 /** The state of a counter without a document. */
 export function missingCounter(ref: DocumentReference): CounterState {
-  return { ref, updateTime: undefined, published: undefined, reservation: undefined, mirrored: 0 };
+  return { ref, updateTime: undefined, published: undefined, reservation: undefined, mirrored: 0, adjusted: 0 };
 }
 
 /** Parses a counter document. Without `asOf` it was never published, so its other fields are not trusted. */
@@ -68,8 +80,9 @@ export function parseCounter(snapshot: DocumentSnapshot): CounterState {
   const { ref, updateTime } = snapshot;
   const reservation = parseReservation(snapshot.get("reservation"));
   const mirrored = mirroredOf(snapshot);
+  const adjusted = finite(snapshot.get("adjusted"));
   const asOf = millis(snapshot.get("asOf"));
-  if (asOf === null) return { ref, updateTime, published: undefined, reservation, mirrored };
+  if (asOf === null) return { ref, updateTime, published: undefined, reservation, mirrored, adjusted };
   const number = (field: keyof Published, minimum: number) => {
     const value = snapshot.get(field);
     return Number.isFinite(value) && value >= minimum ? value : Math.max(minimum, 0);
@@ -95,8 +108,9 @@ export function parseCounter(snapshot: DocumentSnapshot): CounterState {
     malformedShards: Array.isArray(malformed) ? malformed : [],
     countReads: number("countReads", 0),
     countedCollection: typeof countedCollection === "string" ? countedCollection : null,
+    windows: parseWindows(snapshot.get("windows")),
   };
-  return { ref, updateTime, published, reservation, mirrored };
+  return { ref, updateTime, published, reservation, mirrored, adjusted };
 }
 
 /** Drops an instant that no publish can have scheduled. Otherwise writes would wait for it. */
@@ -111,22 +125,44 @@ function parseReservation(value: unknown): Reserved | undefined {
     : undefined;
 }
 
+function parseWindows(value: unknown): Windows<Millis> | null {
+  const { timeZone, ...counts } = (value ?? {}) as Partial<Windows<Timestamp>>;
+  const countIn = (window: Window) => {
+    const { until, total } = counts[window] ?? {};
+    return { until: millis(until) ?? 0, total: finite(total) };
+  };
+  return typeof timeZone === "string"
+    ? { timeZone, day: countIn("day"), week: countIn("week"), month: countIn("month") }
+    : null;
+}
+
 /** The fields that a publish writes. `asOf` is stored as it was measured, to the last digit. */
 export function serializeCounter(counterId: string, published: Published, asOf: Timestamp) {
-  const { nextPollAt, calmSince } = published;
+  const { nextPollAt, calmSince, windows } = published;
   return {
     ...published,
     asOf,
     group: groupOf(counterId),
     nextPollAt: nextPollAt === null ? null : toTimestamp(nextPollAt),
     calmSince: calmSince === null ? null : toTimestamp(calmSince),
+    windows: windows && serializeWindows(windows),
   } satisfies CounterDocument<Timestamp> & { [field in keyof Published]: unknown };
 }
 
 /** The fields of a publish that the history keeps. */
 export function historyStateOf(published: Published): HistoryState<Timestamp> {
-  const { total, shardCount, writes, rate, publishes, asOf } = published;
-  return { total, shardCount, writes, rate, publishes, asOf: toTimestamp(asOf) };
+  const { total, shardCount, writes, rate, publishes, asOf, windows } = published;
+  const state = { total, shardCount, writes, rate, publishes, asOf: toTimestamp(asOf) };
+  return { ...state, windows: windows && serializeWindows(windows) };
+}
+
+function serializeWindows({ timeZone, day, week, month }: Windows<Millis>): Windows<Timestamp> {
+  const count = ({ until, total }: WindowCount<Millis>) => ({ until: toTimestamp(until), total });
+  return { timeZone, day: count(day), week: count(week), month: count(month) };
+}
+
+function finite(value: unknown): number {
+  return Number.isFinite(value) ? (value as number) : 0;
 }
 
 function millis(value: unknown): Millis | null {

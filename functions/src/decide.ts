@@ -44,7 +44,7 @@ const FUTURE: Millis = 5 * 60_000;
 
 /** @param snapshotLag  how far the database's snapshots may lag behind its commits */
 export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag: Millis, config: Config): Step {
-  const { measurement, reservation, hasFolded } = known;
+  const { measurement, reservation, adjusted, hasFolded } = known;
   const previous = known.previous && known.previous.asOf > now + FUTURE ? undefined : known.previous;
   if (previous && isCovered(cause, previous, snapshotLag)) return { do: "nothing" };
   const due = previous ? nextPublishDue(previous, config, cause) : 0;
@@ -58,7 +58,7 @@ export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag
   const asOf = toMillis(measurement.asOf);
   if (asOf < due) return { do: "wait", duration: due - asOf };
 
-  const next = nextPublished(cause, { previous, reservation }, measurement, config);
+  const next = nextPublished(cause, { previous, reservation, adjusted }, measurement, config);
   const fromIndex = previous && cause.isPoll && !hasFolded ? foldFrom(previous, next, measurement, config) : undefined;
   if (fromIndex !== undefined) return { do: "fold", fromIndex, quietSince: asOf - config.shrinkCooldown };
 

@@ -1,6 +1,6 @@
 /**
  * The decisions of the backend, for the modules that reckon with them: costs, the CLI and the simulator of load. All of
- * them are pure, and none imports Firebase.
+ * them are pure, and none imports Firebase or Node.
  */
 export type { Outcome } from "./aggregate.ts";
 export { decideScaling } from "./autoscale.ts";

@@ -1,15 +1,16 @@
 /**
- * Which states of a counter the history keeps for charts: the last of each hour, and of each minute in which the counter was
- * not sparse.
+ * Which states of a counter the history keeps for charts: the last of each hour, the last of each day of the time zone, and
+ * the last of each minute in which the counter was not sparse.
  *
  * A publish in a later minute or hour replaces the last state of the one before. The same commit writes that state to the
  * history, so the same precondition protects both.
  */
-import { historyPlace, STEP_MILLIS, type StoredStep } from "../../core/src/index.ts";
+import { DAY_END, historyPlace, STEP_MILLIS, type StoredStep } from "../../core/src/index.ts";
 import type { Config } from "./config.ts";
 import type { Published } from "./counterDocument.ts";
 import { isSparse } from "./interval.ts";
 import type { Millis } from "./time.ts";
+import { windowEnds } from "./windows.ts";
 
 /** A state to be written to the history. */
 export interface HistoryWrite {
@@ -29,10 +30,17 @@ export function historyWrites(previous: Published | undefined, next: Published, 
   const steps = (["minute", "hour"] as const).filter(
     (step) => isOver(step) && (step === "hour" || previous.minuteInHistory),
   );
-  return steps.map((step) => {
+  const write = (step: StoredStep, suffix = "") => {
     const { id, key, end } = historyPlace(step, previous.asOf);
-    return { state: previous, id, key, expireAt: end + historyRetention };
-  });
+    return { state: previous, id, key: key + suffix, expireAt: end + historyRetention };
+  };
+  const writes = steps.map((step) => write(step));
+  return endsDayWithinHour(previous, next, config) ? [...writes, write("hour", DAY_END)] : writes;
+}
+
+/** Whether a day has ended and the hour has not, as in India at 18:30 UTC. */
+function endsDayWithinHour(previous: Published, next: Published, { timeZone }: Config): boolean {
+  return !isLater("hour", previous.asOf, next.asOf) && windowEnds(previous.asOf, timeZone).day <= next.asOf;
 }
 
 /**

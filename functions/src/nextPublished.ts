@@ -9,11 +9,14 @@ import { publishInterval } from "./interval.ts";
 import { hasSilentShards, type Measurement } from "./measurement.ts";
 import { type Activity, isQuiet, nextPhase, pollDelay } from "./phase.ts";
 import { type Millis, toMillis } from "./time.ts";
+import { nextWindows } from "./windows.ts";
 
 /** The counter document before the publish. `previous` is `undefined` if there was no publish yet. */
 export interface PreviousState {
   readonly previous: Published | undefined;
   readonly reservation?: Reserved | undefined;
+  /** What servers have added since the last publish that is no increment. Default 0. */
+  readonly adjusted?: number | undefined;
 }
 
 export function nextPublished(cause: Cause, state: PreviousState, measurement: Measurement, config: Config): Published {
@@ -55,7 +58,15 @@ export function nextPublished(cause: Cause, state: PreviousState, measurement: M
     malformedShards: measurement.malformed ?? previous?.malformedShards ?? [],
     countReads,
     countedCollection: counted?.path ?? null,
+    windows: nextWindows(previous?.windows ?? null, countedSince(state, measurement), asOf, config.timeZone),
   };
+}
+
+/** The sum of the increments since the last publish. */
+function countedSince({ previous, adjusted = 0 }: PreviousState, { total, counted }: Measurement): number {
+  // A total of another kind does not continue the one before.
+  if (previous && previous.countedCollection !== (counted?.path ?? null)) return 0;
+  return total - (previous?.total ?? 0) - adjusted;
 }
 
 /** The scaling that the demand calls for, and the fewest shards the counter may have now. */

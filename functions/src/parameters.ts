@@ -80,6 +80,12 @@ export const params = {
     default: Number(DEFAULTS.HISTORY_DAYS),
     description: "How many days the past totals of each minute and hour are kept, for charts. 0 keeps none.",
   }),
+  timeZone: defineString("TIME_ZONE", {
+    default: DEFAULTS.TIME_ZONE,
+    description:
+      "The time zone in which a day begins, for the counts of today, this week and this month: a name such as " +
+      "Europe/Berlin.",
+  }),
   serviceAccount: defineString("SERVICE_ACCOUNT", {
     default: "",
     description:

@@ -21,6 +21,7 @@ export const DEFAULT_PARAMETERS = {
   MIRRORS: "",
   BRIDGE: "",
   HISTORY_DAYS: String(DEFAULT_CONFIG.historyRetention / DAY),
+  TIME_ZONE: DEFAULT_CONFIG.timeZone,
 } as const satisfies ParameterValues;
 
 /**
@@ -43,6 +44,7 @@ export function parseConfig(values: ParameterValues, isEmulated = false): Config
       counted: parseCountedCollection(text("COUNTED_COLLECTION")),
       mirrors: [...parseMirrors(text("MIRRORS"), "MIRRORS"), ...parseMirrors(text("BRIDGE"), "BRIDGE")],
       historyRetention: number("HISTORY_DAYS") * DAY,
+      timeZone: text("TIME_ZONE"),
     },
     isEmulated,
   );

@@ -53,6 +53,7 @@ async function publishing(
     updateTime: isStored ? updateTime : undefined,
     published,
     mirrored,
+    adjusted: 0,
   };
   const isPublished = await publish(state, next, asOf, configured);
   return { commits, isPublished };

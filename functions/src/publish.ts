@@ -26,7 +26,7 @@ import { type HistoryWrite, historyWrites } from "./history.ts";
 import { logError } from "./log.ts";
 
 /** What a publish needs of the counter document as it was read. */
-type Before = Pick<CounterState, "ref" | "updateTime" | "published" | "mirrored">;
+type Before = Pick<CounterState, "ref" | "updateTime" | "published" | "mirrored" | "adjusted">;
 
 /**
  * Cost: 1 write of the counter document, 1 of the mirror if the total has changed, and 1 per document of the history;
@@ -61,7 +61,7 @@ export async function publish(state: Before, next: Published, asOf: Timestamp, c
 }
 
 async function commit(
-  { ref, updateTime, mirrored }: Before,
+  { ref, updateTime, mirrored, adjusted }: Before,
   next: Published,
   asOf: Timestamp,
   writes: readonly HistoryWrite[],
@@ -69,7 +69,11 @@ async function commit(
 ): Promise<void> {
   const shown = mirror?.isBridged ? await ref.firestore.doc(mirror.document).get() : undefined;
   const isMirrored = mirror && shown?.exists !== false;
-  const document = { ...serializeCounter(ref.id, next, asOf), ...(isMirrored && { mirrored: next.total }) };
+  const document = {
+    ...serializeCounter(ref.id, next, asOf),
+    ...(isMirrored && { mirrored: next.total }),
+    ...(adjusted !== 0 && { adjusted: FieldValue.delete() }),
+  };
   const batch = ref.firestore.batch();
   if (updateTime) batch.update(ref, document, { lastUpdateTime: updateTime });
   else batch.create(ref, document);

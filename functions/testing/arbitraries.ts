@@ -47,7 +47,10 @@ export const idle: Published = {
   malformedShards: [],
   countReads: 0,
   countedCollection: null,
+  windows: null,
 };
+
+const anyCount = fc.record({ until: fc.integer({ min: 1e12, max: 4e12 }), total: fc.integer() });
 
 /** Any counter that a publish may leave. */
 export const anyCounter: fc.Arbitrary<Published> = fc
@@ -67,6 +70,7 @@ export const anyCounter: fc.Arbitrary<Published> = fc
     malformedShards: fc.array(fc.string(), { maxLength: 2 }),
     countReads: fc.constant(0),
     countedCollection: fc.constant(null),
+    windows: fc.option(fc.record({ timeZone: fc.string(), day: anyCount, week: anyCount, month: anyCount })),
   })
   .map(({ polledAfter, calmFor, ...counter }) => ({
     ...counter,

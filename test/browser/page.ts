@@ -6,9 +6,15 @@ export const address = `http://${process.env.TALLY_HOSTING_HOST}/`;
 
 /** Resolves when the view has its numbers. */
 export async function visit(browser: Browser, hash: string): Promise<Tab> {
-  const tab = await browser.visit(address + hash);
-  await tab.page.waitForSelector(hash === "#/" ? "#total[data-total]" : "main[aria-busy=false]");
+  const tab = await browser.visit("about:blank");
+  await open(tab, hash);
   return tab;
+}
+
+/** Opens a view of the page in a tab. */
+export async function open({ page }: Tab, hash: string): Promise<void> {
+  await page.goto(address + hash);
+  await page.waitForSelector(hash === "#/" ? "#total[data-total]" : "main[aria-busy=false]");
 }
 
 /** WebChannel asks an image of Google's whether there is a network, which the page's policy does not allow it. */

@@ -26,6 +26,7 @@ test("the extension's aggregate function works in an instance that hosts nothing
     MAX_INTERVAL_SECONDS: "10",
     PRECISION: "0.001",
     HISTORY_DAYS: "30",
+    TIME_ZONE: "UTC",
   };
   const collections = {
     COUNTED_COLLECTION: "unwatchedPosts",

@@ -243,7 +243,7 @@ export class Callers {
       case "oldAggregate":
       case "oldPartial": {
         const { process, firestore } = this.#startServer("Google's functions");
-        this.#oracle.setIntent(process, { kind: "move" });
+        this.#oracle.setIntent(process, { kind: "legacyMove" });
         const call =
           action.does === "oldPartial"
             ? movePartialShard(firestore)

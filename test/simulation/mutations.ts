@@ -7,6 +7,7 @@ import { backendMutations } from "./mutations/backend.ts";
 import { bridgeMutations } from "./mutations/bridge.ts";
 import type { Mutation } from "./mutations/seams.ts";
 import { visitorMutations } from "./mutations/visitors.ts";
+import { windowMutations } from "./mutations/windows.ts";
 import { writerMutations } from "./mutations/writers.ts";
 
 export type { Mutation };
@@ -15,5 +16,6 @@ export const mutations: Record<string, Mutation> = {
   ...backendMutations,
   ...bridgeMutations,
   ...visitorMutations,
+  ...windowMutations,
   ...writerMutations,
 };

@@ -70,6 +70,9 @@ export const VISITED = "views:a";
 /** A field that Google's counter extension counts, and the counter that takes it over. */
 export const BRIDGED = { counter: "visits:f", document: "walls/f", field: "visits" };
 
+/** Time zones, and how many minutes their clocks are ahead of UTC, all year. A day of the last one ends during most runs. */
+export const OFFSETS: Readonly<Record<string, number>> = { UTC: 0, "Asia/Kolkata": 330, "-00:05": -5 };
+
 export function scenarioOf(seed: number): Scenario {
   let scenario = trafficOf(seed);
   // Each part has its own random numbers, seeded with its name, so that a change of one part leaves the others as they are.
@@ -242,6 +245,7 @@ function trafficOf(seed: number): Scenario {
     precision: random.pick([0, 0.001, 0.1]),
     counted: parseCountedCollection(POSTS),
     historyRetention: 30 * 86_400_000,
+    timeZone: randomFor(seed, "time zone").pick(Object.keys(OFFSETS)),
     mirrors: [
       ...parseMirrors("views=pages/{key}.stats.views, posts=pages/home.posts", "MIRRORS"),
       ...parseMirrors("visits=walls/{key}.visits", "BRIDGE"),

@@ -11,6 +11,8 @@ export {
   type Reference,
   type Snapshot,
   type TopOptions,
+  type Window,
+  type WindowTotals,
 } from "../../../core/src/index.ts";
 export { bufferedCounter } from "./buffered.ts";
 export { type CounterRef, counter } from "./counter.ts";

@@ -10,7 +10,15 @@ import {
   query,
   where,
 } from "firebase/firestore";
-import { DEFAULT_COLLECTION, groupOf, type RankOptions, type TopOptions, toSnapshot } from "../../../core/src/index.ts";
+import {
+  DEFAULT_COLLECTION,
+  groupOf,
+  onBoard,
+  type RankOptions,
+  rankingFields,
+  type TopOptions,
+  toSnapshot,
+} from "../../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
 
@@ -21,13 +29,16 @@ export interface ListedCounter extends CounterSnapshot {
 }
 
 /**
- * Reads the counters of a group with the largest totals or rates, the largest first. Cost: 1 read per counter returned.
+ * Reads the counters of a group with the largest totals or rates, or that have counted most today, this week or this month,
+ * the largest first. Cost: 1 read per counter found: those that have not counted in the window are found, if there is room for
+ * them, and left out.
  *
  * @param group - the part of their ids before the first colon: `"likes"` for `likes:post42`
  *
  * @example
  * ```ts
  * const trending = await topCounters(db, "views", { by: "rate", limit: 5 });
+ * const today = await topCounters(db, "views", { window: "day" });
  * ```
  */
 export async function topCounters(
@@ -35,33 +46,36 @@ export async function topCounters(
   group: string,
   options: TopOptions = {},
 ): Promise<ListedCounter[]> {
-  const { by = "total", limit: most = 10, collection: path = DEFAULT_COLLECTION } = options;
-  const top = query(collection(firestore, path), where("group", "==", group), orderBy(by, "desc"), limit(most));
+  const { limit: most = 10, collection: path = DEFAULT_COLLECTION } = options;
+  const largestFirst = rankingFields(options).map((field) => orderBy(field, "desc"));
+  const top = query(collection(firestore, path), where("group", "==", group), ...largestFirst, limit(most));
   const { docs, metadata } = await getDocs(top);
-  return docs.map((counter) => ({ id: counter.id, ...toSnapshot(counter, metadata.fromCache) }));
+  const listed = onBoard(docs, options, Date.now());
+  return listed.map((counter) => ({ id: counter.id, ...toSnapshot(counter, metadata.fromCache) }));
 }
 
 /**
  * Reads the rank of a counter in its group: 1 for the largest, the same for equal counters, `undefined` without a published
- * total. Cost: 2 reads, and 1 more per 1,000 counters with a better rank.
+ * total, or if it has not counted in the window. Cost: 2 reads, and 1 more per 1,000 counters with a better rank.
  *
  * @throws FirestoreError `unavailable` when offline
  *
  * @example
  * ```ts
  * const place = await counterRank(counter(db, "score:ada"));
+ * const placeToday = await counterRank(counter(db, "score:ada"), { window: "day" });
  * ```
  */
 export async function counterRank(ref: CounterRef, options: RankOptions = {}): Promise<number | undefined> {
-  const { by = "total" } = options;
-  const counter = counterDoc(ref);
-  const value = (await getDoc(counter)).get(by);
-  if (value === undefined) return undefined;
+  const document = await getDoc(counterDoc(ref));
+  const fields = rankingFields(options);
+  const ranked = fields.at(-1) as string;
+  if (onBoard([document], options, Date.now()).length === 0 || document.get(ranked) === undefined) return undefined;
   const above = query(
-    counter.parent,
+    document.ref.parent,
     where("group", "==", groupOf(ref.id)),
-    where(by, ">", value),
-    orderBy(by, "desc"),
+    ...fields.map((field) => where(field, field === ranked ? ">" : "==", document.get(field))),
+    orderBy(ranked, "desc"),
   );
   return (await getCountFromServer(above)).data().count + 1;
 }

@@ -141,10 +141,11 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
     case "visitAndIncrement":
       return [visitWrite(open, hashOf(key), pick), incrementWrite(context, open, shard)];
     case "visitWith": {
-      // Another list instead of one hash more, in some bucket.
-      const path = `${open}/uniques/${choose(BUCKETS, pick)}`;
-      const hashes = [hashOf(key), hashOf(other), hashOf(key).slice(1), ""].filter((_, n) => pick & (1 << n)).map(text);
-      return [{ path, set: { visitors: list(...hashes) } }];
+      // Another list instead of one hash more, mostly in the own bucket.
+      const own = hashOf(key);
+      const bucket = choose([own.slice(0, 1), own.slice(0, 2), choose(BUCKETS, pick)], pick);
+      const lists = [[own, own], [own, own], [own, hashOf(other)], [hashOf(other), own], [own.slice(1)], [own, ""], []];
+      return [{ path: `${open}/uniques/${bucket}`, set: { visitors: list(...choose(lists, pick).map(text)) } }];
     }
     case "overwrite": {
       const path = choose(context.paths, pick);

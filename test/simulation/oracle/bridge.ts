@@ -11,6 +11,11 @@ import type { Fail } from "./violation.ts";
 /** What a document adds to the worth of the field. The field and its counter are compared with each other instead. */
 function worthOf({ path, fields }: Version): number {
   if (path.startsWith(`counters/${BRIDGED.counter}/shards/`)) return numberIn(fields, "count");
+  return pendingIn({ path, fields });
+}
+
+/** What a shard of Google's extension holds; 0 for other documents. */
+export function pendingIn({ path, fields }: Pick<Version, "path" | "fields">): number {
   if (!path.startsWith(`${BRIDGED.document}/`)) return 0;
   const updates = (fields?._updates_ ?? []) as readonly Fields[];
   return updates.reduce((sum, { _data_ }) => sum + numberIn(_data_, BRIDGED.field), numberIn(fields, BRIDGED.field));

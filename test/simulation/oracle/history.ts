@@ -1,15 +1,17 @@
 /**
  * The history of counters. The first publish of a later hour stores the state that it replaces, in the same commit. So does
- * the first publish of a later minute, if the counter was busy in the stored minute. Nothing else changes the history.
+ * the first publish of a later minute, if the counter was busy in the stored minute, and the first of a later day of the time
+ * zone. Nothing else changes the history.
  */
 import type { Config } from "../../../functions/src/config.ts";
 import { isSparse } from "../../../functions/src/interval.ts";
 import type { Change, Version } from "../model/database.ts";
 import { type Fields, isEqual, microsOf, type Value } from "../model/values.ts";
+import { OFFSETS } from "../scenario.ts";
 import type { Fail } from "./violation.ts";
 
-const STEP_MICROS = { minute: 60_000_000, hour: 3_600_000_000 };
-const POINT_FIELDS = ["total", "writes", "rate", "shardCount", "publishes", "asOf"];
+const STEP_MICROS = { minute: 60_000_000, hour: 3_600_000_000, day: 86_400_000_000 };
+const POINT_FIELDS = ["total", "writes", "rate", "shardCount", "publishes", "asOf", "windows"];
 
 export class HistoryCheck {
   readonly #config: Config;
@@ -62,6 +64,10 @@ export class HistoryCheck {
         const [last, next] = [then, now].map((at) => Math.floor(at / STEP_MICROS[step]));
         if (last !== next && (step === "hour" || isBusy)) due.set(`${step} ${last} of ${counter}`, stateOf(before));
       }
+      const ahead = (OFFSETS[this.#config.timeZone] ?? 0) * STEP_MICROS.minute;
+      const [lastDay, nextDay] = [then, now].map((at) => Math.floor((at + ahead) / STEP_MICROS.day));
+      const [lastHour, nextHour] = [then, now].map((at) => Math.floor(at / STEP_MICROS.hour));
+      if (lastDay !== nextDay && lastHour === nextHour) due.set(`hour ${lastHour}-day of ${counter}`, stateOf(before));
     }
     if (!isSparse(Number(after.fields.rate), this.#config))
       this.#lastBusyMinute.set(counter, Math.floor(now / STEP_MICROS.minute));
@@ -76,9 +82,10 @@ function pointsOf(fields: Fields | undefined): Fields {
   return (fields?.points ?? {}) as Fields;
 }
 
-/** The document `minutes-2026-01-01T00` and the key `05` name minute 29454245. */
+/** The document `minutes-2026-01-01T00` and the key `05` name minute 29454245; `hours-2026-01-01` and `00-day`, hour 490904-day. */
 function nameOf(counter: string, id: string, key: string): string {
   const [, step = "", time = ""] = /^(minute|hour)s-(.*)$/.exec(id) ?? [];
-  const at = Date.parse(step === "minute" ? `${time}:${key}Z` : `${time}T${key}:00Z`) * 1_000;
-  return `${step} ${at / STEP_MICROS[step as keyof typeof STEP_MICROS]} of ${counter}`;
+  const [first, rest = ""] = [key.slice(0, 2), key.slice(2)];
+  const at = Date.parse(step === "minute" ? `${time}:${first}Z` : `${time}T${first}:00Z`) * 1_000;
+  return `${step} ${at / STEP_MICROS[step as keyof typeof STEP_MICROS]}${rest} of ${counter}`;
 }

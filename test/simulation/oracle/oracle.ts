@@ -12,7 +12,7 @@ import { isKeyed } from "../model/rules.ts";
 import { type Fields, type Micros, microsOf } from "../model/values.ts";
 import { BRIDGED, ORDERS, POSTS, type Scenario } from "../scenario.ts";
 import type { Process } from "../scheduler.ts";
-import { BridgeCheck } from "./bridge.ts";
+import { BridgeCheck, pendingIn } from "./bridge.ts";
 import { DriftCheck } from "./drift.ts";
 import { FreshnessCheck } from "./freshness.ts";
 import { HistoryCheck } from "./history.ts";
@@ -21,6 +21,7 @@ import { KeyedIncrementCheck } from "./keyedIncrements.ts";
 import { MirrorCheck } from "./mirrors.ts";
 import { type Fail, Violation } from "./violation.ts";
 import { VisitorCheck } from "./visitors.ts";
+import { WindowCheck } from "./windows.ts";
 
 /** What a commit of a process may do to the sum of a counter's shards. */
 export type Intent =
@@ -36,6 +37,8 @@ export type Intent =
   | { readonly kind: "ensure"; readonly initial: number }
   /** Moves amounts between the bridged counter, its field and old shards. */
   | { readonly kind: "move" }
+  /** Google's functions move amounts from old shards to the field. */
+  | { readonly kind: "legacyMove" }
   /** Deletes the counter with all its documents, in one commit or several. */
   | { readonly kind: "delete" };
 
@@ -72,6 +75,7 @@ export class Oracle {
   readonly drift: DriftCheck;
   readonly bridge: BridgeCheck;
   readonly visitors: VisitorCheck;
+  readonly #windows: WindowCheck;
   readonly #mirrors: MirrorCheck;
   readonly #history: HistoryCheck;
   readonly #freshness: FreshnessCheck;
@@ -88,6 +92,7 @@ export class Oracle {
     this.drift = new DriftCheck(this.fail, margin);
     this.bridge = new BridgeCheck(this.fail);
     this.visitors = new VisitorCheck(this.fail);
+    this.#windows = new WindowCheck(config.timeZone, this.fail);
     this.#mirrors = new MirrorCheck(this.fail);
     this.#history = new HistoryCheck(config, this.fail);
     this.#freshness = new FreshnessCheck(config, this.fail);
@@ -111,7 +116,7 @@ export class Oracle {
   onCommit({ process, time, changes }: Commit): void {
     const added = new Map<string, number>();
     const kind = this.#intents.get(process)?.kind;
-    this.bridge.onCommit(process, changes, kind === "none" || kind === "move");
+    this.bridge.onCommit(process, changes, kind === "none" || kind === "move" || kind === "legacyMove");
     this.visitors.onCommit(process, changes, kind);
     let orders = 0;
     for (const { before, after } of changes) {
@@ -142,7 +147,9 @@ export class Oracle {
       const { sums } = this.#state(counter);
       sums.push({ time, sum: (sums.at(-1)?.sum ?? 0) + by });
       this.#checkSum(process, counter, by, time);
+      this.#windows.incremented(counter, time, incrementsIn(counter, by, kind, changes));
     }
+    if (kind === "move" || kind === "none") this.#windows.incremented(BRIDGED.counter, time, movedIncrements(changes));
     if (kind === "delete") {
       this.#followDeletion(changes, time);
       return;
@@ -197,6 +204,7 @@ export class Oracle {
     if (created === 0) return;
     const { sums } = this.#state(POSTS);
     sums.push({ time, sum: (sums.at(-1)?.sum ?? 0) + created });
+    this.#windows.incremented(POSTS, time, created);
     this.#followWrite(POSTS, time, true);
   }
 
@@ -267,6 +275,7 @@ export class Oracle {
     const { minShards, maxShards } = this.#config;
     if (!(shards >= minShards && shards <= maxShards)) this.fail("I5", `${counter} publishes ${shards} shards`);
     const previous = before.fields;
+    if (this.#margin === 0 && this.deletedAt(counter) === 0) this.#windows.checkPublish(counter, before, after);
     if (total !== previous?.total) this.#mirrors.checkPublish(counter, total, time);
     if (previous?.asOf) this.#checkOrder(counter, previous, after.fields as Fields);
     const nextPollAt = microsOf(after.fields?.nextPollAt) || 0;
@@ -335,4 +344,21 @@ function countOf(fields: Fields | undefined): number {
 
 function amountOf(fields: Fields | undefined): number {
   return Number(fields?.by ?? 0);
+}
+
+/** The part of what a commit adds to a counter that is increments. What is moved comes from elsewhere. */
+function incrementsIn(
+  counter: string,
+  by: number,
+  kind: Intent["kind"] | undefined,
+  changes: readonly Change[],
+): number {
+  const isCorrection = changes.some(({ after }) => after.path.includes("/corrections/"));
+  const isMove = counter === BRIDGED.counter && (kind === "move" || kind === "none");
+  return kind === "reset" || kind === "ensure" || isCorrection || isMove ? 0 : by;
+}
+
+/** The increments of old apps that a commit moves into the bridged counter. What it moves from the field may be older. */
+function movedIncrements(changes: readonly Change[]): number {
+  return changes.reduce((sum, { before, after }) => sum + pendingIn(before) - pendingIn(after), 0);
 }

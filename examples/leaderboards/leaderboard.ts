@@ -1,0 +1,24 @@
+/** The best of a group, and the rank of one: of all time, of today, of this week, of this month. */
+import { counter, counterRank, topCounters, type Window } from "firestore-tally";
+import { db } from "../setup/firebase.ts";
+
+export async function leaders(limit: number) {
+  const top = await topCounters(db, "score", { limit });
+  return top.map(({ id, total }) => ({ user: id.slice("score:".length), total }));
+}
+
+/** 1 for the best, the same for equals; `undefined` without a published score. */
+export async function rankOf(user: string) {
+  return await counterRank(counter(db, `score:${user}`));
+}
+
+/** Who has scored most today, this week or this month. Who has not scored in it is not on the board. */
+export async function leadersOf(window: Window, limit: number) {
+  const top = await topCounters(db, "score", { window, limit });
+  return top.map(({ id, windows }) => ({ user: id.slice("score:".length), points: windows[window] }));
+}
+
+/** `undefined` for a user who has not scored in it. */
+export async function rankIn(window: Window, user: string) {
+  return await counterRank(counter(db, `score:${user}`), { window });
+}
