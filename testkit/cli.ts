@@ -58,7 +58,11 @@ export function cliProject(projectId: string) {
       return JSON.parse(stdout);
     },
     /** Creates a counter as the functions would leave it: shards with these counts, and their sum published. */
-    async counter(id: string, counts: readonly number[], { shardCount = counts.length, rate = 0, entries = 0 } = {}) {
+    async counter(
+      id: string,
+      counts: readonly number[],
+      { shardCount = counts.length, rate = 0, entries = 0, today = 0 } = {},
+    ) {
       const counter = db.doc(`counters/${id}`);
       const writer = db.bulkWriter();
       const at = Timestamp.now();
@@ -83,6 +87,7 @@ export function cliProject(projectId: string) {
         shardDocuments: counts.length,
         countedCollection: null,
         malformedShards: [],
+        windows: windowsWith(today),
       });
     },
     /** The shards of a counter, by id. */
@@ -95,4 +100,11 @@ export function cliProject(projectId: string) {
       return (await db.collection("counters").listDocuments()).map(({ id }) => id);
     },
   };
+}
+
+/** The windows of a counter that has counted in a day, seven times as much in its week, and thirty times in its month. */
+function windowsWith(day: number) {
+  const until = Timestamp.fromMillis(Date.now() + 3_600_000);
+  const count = (total: number) => ({ until, total });
+  return { timeZone: "UTC", day: count(day), week: count(7 * day), month: count(30 * day) };
 }

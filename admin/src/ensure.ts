@@ -26,7 +26,7 @@ const HOUR_MS = 3_600_000;
  * With `shards`, writers spread over at least so many from now on, for an hour or `holdFor`. Then a crowd that comes all at
  * once does not wait for the counter to grow. The parameter `MAX_SHARDS` of the functions still holds.
  *
- * Cost: 2 reads, and 1 write if it does not exist; 1 read and 2 writes more with `shards`.
+ * Cost: 2 reads, and 1 write if it does not exist, 2 with `initial`; 1 read and 2 writes more with `shards`.
  *
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-option`
  *

@@ -68,7 +68,7 @@ export interface Reconciliation {
  *
  * On a counter without increments, this counts the documents that exist already.
  *
- * Cost: 1 read per shard, 1 per 1,000 documents of the source, and 1 for a stored source; 2 writes if there is drift. Again
+ * Cost: 1 read per shard, 1 per 1,000 documents of the source, and 1 for a stored source; 3 writes if there is drift. Again
  * if a fold, a reset or another reconcile came in between. The source may need an index of its own, which Firestore's error
  * names.
  *

@@ -16,10 +16,11 @@ export interface ResetOptions {
 
 /**
  * Sets the total of a counter, at one instant between the call and its return: increments committed before it are discarded,
- * those after it count in full. No increment is blocked. Entries stay, so keys that count still do.
+ * those after it count in full. No increment is blocked. Entries stay, so keys that count still do, and what was counted today
+ * still was.
  *
- * Cost: 1 read per shard and 1 write; again, after a pause, if a fold, another reset or a merge of visitors came in between. With `visitors`, 1 read
- * and 2 writes more, and 1 read and 1 delete per bucket of visitors, up to 272.
+ * Cost: 1 read per shard and 2 writes; again, after a pause, if a fold, another reset or a merge of visitors came in between.
+ * With `visitors`, 1 read and 2 writes more, and 1 read and 1 delete per bucket of visitors, up to 272.
  *
  * @param to - the new total
  * @throws CounterError `counter/invalid-amount`; `counter/contention` if a server writes `shards/base` all the time

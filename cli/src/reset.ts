@@ -1,5 +1,5 @@
 /**
- * `reset`: sets a counter's total, and forgets its visitors if asked. Cost: 2 reads per shard and 1 write, and 1 read per shard
+ * `reset`: sets a counter's total, and forgets its visitors if asked. Cost: 2 reads per shard and 2 writes, and 1 read per shard
  * to show the result; that of the visitors besides.
  */
 import { getExactCounter, type ResetOptions, resetCounter } from "../../admin/src/index.ts";

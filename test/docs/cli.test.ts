@@ -13,8 +13,8 @@ const { db, run, counter } = cliProject(project);
 
 beforeAll(async () => {
   await fetch(`http://${host}/emulator/v1/projects/${project}/databases/(default)/documents`, { method: "DELETE" });
-  await counter("likes:post42", [310, 287, 302, 295, 14, 9], { shardCount: 4, rate: 3.4, entries: 1_225 });
-  await counter("likes:post7", [41], { rate: 0.2, entries: 41 });
+  await counter("likes:post42", [310, 287, 302, 295, 14, 9], { shardCount: 4, rate: 3.4, entries: 1_225, today: 38 });
+  await counter("likes:post7", [41], { rate: 0.2, entries: 41, today: 1 });
   await counter("likes:post9", [7], { entries: 7 });
   await counter("visits:today", [1_024, 998], { rate: 1.1 });
   for (const [page, visits] of [

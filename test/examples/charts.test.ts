@@ -38,3 +38,20 @@ test("the first bar of an older counter leaves out what was counted days before"
   const { viewsPerHour } = await import("../../examples/charts/charts.ts");
   expect(await viewsPerHour("old")).toEqual([{ x: hourOf(times[1] as Date), y: 1 }]);
 });
+
+test("the bars of days have what was counted on each", async () => {
+  const { db, server, total } = await projectWithFunctions();
+  const { viewsPerDay } = await import("../../examples/charts/charts.ts");
+  const ref = server.doc("counters/views:daily");
+  const countViews = async (n: number, sum: number) => {
+    for (let view = 0; view < n; view++) await incrementCounter(counter(db, "views:daily"));
+    expect(await total("views:daily")).toBe(sum);
+  };
+  await countViews(2, 2);
+  // As if that had been two days ago.
+  const { asOf, windows } = (await ref.get()).data() ?? {};
+  const ago = (time: { seconds: number }) => new Date((time.seconds - 48 * 3_600) * 1_000);
+  await ref.update({ asOf: ago(asOf), "windows.day.until": ago(windows.day.until) });
+  await countViews(3, 5);
+  expect(await viewsPerDay("daily")).toMatchObject([{ x: ago(asOf), y: 2 }, { y: 3 }]);
+});

@@ -58,10 +58,11 @@ test("the deployed functions store the state that they replace once its hour is 
   // As if that publish had been three hours ago, when the counter was busy.
   const asOf = Timestamp.fromMillis(Date.now() - 3 * HOUR);
   await admin.doc(`counters/${id}`).update({ asOf, minuteInHistory: true });
+  const windows = (await admin.doc(`counters/${id}`).get()).get("windows");
   await incrementCounter(views);
   await until(async () => (await readPublished(id))?.total === 2, "the second total");
   const time = asOf.toDate().toISOString();
-  const point = { total: 1, writes: 1, rate: 0, shardCount: 1, publishes: 1, asOf };
+  const point = { total: 1, writes: 1, rate: 0, shardCount: 1, publishes: 1, asOf, windows };
   const midnight = Date.parse(time.slice(0, 10)) + DAY;
   const nextHour = Math.floor(asOf.toMillis() / HOUR + 1) * HOUR;
   expect(await storedHistory(id)).toEqual({

@@ -119,29 +119,29 @@ describe("many visitors", () => {
     // The first merge does not know yet how fast they come.
     await countOnServer(ref, "visitor 0");
     await settles(id, 1);
-    await Promise.all(range(600).map((one) => countOnServer(ref, one)));
-    await settles(id, 600);
+    await Promise.all(range(200).map((one) => countOnServer(ref, one)));
+    await settles(id, 200);
     expect((await admin.doc(`counters/${id}`).get()).data()).toMatchObject({ uniqueBuckets: 256, uniqueFloor: 0 });
     await countOnServer(ref, "one more");
-    await settles(id, 601);
+    await settles(id, 201);
     expect((await admin.doc(`counters/${id}`).get()).get("uniqueBuckets")).toBe(16);
   });
 
-  test.concurrent("are estimated within 2 % beyond 1,536, and the estimate never falls", async () => {
+  test.concurrent("are estimated within 3 % beyond 1,536, and the estimate never falls", async () => {
     const id = "visitors:estimate";
     const ref = serverCounter(admin, id);
     const seen: number[] = [];
     const stop = admin.doc(`counters/${id}`).onSnapshot((snapshot) => seen.push(snapshot.get("uniques") ?? 0));
-    for (let from = 0; from < 3_000; from += 500) {
+    for (let from = 0; from < 2_000; from += 500) {
       await Promise.all(
-        range(3_000)
+        range(2_000)
           .slice(from, from + 500)
           .map((one) => countOnServer(ref, one)),
       );
     }
     await until(async () => (await waiting(id)).length === 0, "the buckets to be empty", 20_000);
     stop();
-    expect(Math.abs((await uniques(id)) - 3_000)).toBeLessThan(60);
+    expect(Math.abs((await uniques(id)) - 2_000)).toBeLessThan(60);
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
     expect((await sketchOf(id)).serialize().format).toBe("dense");
   });

@@ -22,9 +22,12 @@ export async function minimize(scenario: Scenario): Promise<Scenario> {
     }
     return false;
   };
+  const withFewerFaults = async () => {
+    for (const fault of smallest.faults)
+      await accept({ ...smallest, faults: smallest.faults.filter((one) => one !== fault) });
+  };
   await accept({ ...smallest, instances: 1 });
-  for (const fault of scenario.faults)
-    await accept({ ...smallest, faults: smallest.faults.filter((one) => one !== fault) });
+  await withFewerFaults();
   for (let size = Math.ceil(scenario.actions.length / 2); ; size = Math.ceil(size / 2)) {
     let isSmaller = false;
     for (let start = 0; start < smallest.actions.length; ) {
@@ -32,6 +35,9 @@ export async function minimize(scenario: Scenario): Promise<Scenario> {
       if (await accept({ ...smallest, actions })) isSmaller = true;
       else start += size;
     }
-    if (size === 1 && !isSmaller) return smallest;
+    if (size === 1 && !isSmaller) break;
   }
+  // Fewer actions need fewer faults.
+  await withFewerFaults();
+  return smallest;
 }

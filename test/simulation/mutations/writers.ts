@@ -135,7 +135,7 @@ export const writerMutations: Record<string, Mutation> = {
       (real: typeof adjustBase): typeof adjustBase =>
       (batch, ...rest) => {
         const update: typeof batch.update = (ref: never, data: never) => batch.update(ref, data);
-        real({ update, create: batch.create.bind(batch) } as typeof batch, ...rest);
+        real({ update, create: batch.create.bind(batch), set: batch.set.bind(batch) } as typeof batch, ...rest);
       },
     breaks: ["I5"],
   },

@@ -13,6 +13,7 @@ const published = (asOf: number, changes: Partial<Published> = {}): Published =>
   publishes: 0,
   shardDocuments: 1,
   malformedShards: [],
+  windows: { day: 0, week: 0, month: 0 },
   ...changes,
   asOf,
 });

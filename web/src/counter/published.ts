@@ -1,5 +1,6 @@
 /** The published state of a counter, from its document. */
 import { type DocumentSnapshot, doc, onSnapshot, type Timestamp } from "firebase/firestore";
+import { type WindowTotals, windowTotals } from "../../../core/src/index.ts";
 import type { Connection } from "../firebase/connection.ts";
 
 /** One publish. `asOf` is milliseconds since the epoch, by the server's clock. */
@@ -16,6 +17,8 @@ export interface Published {
   readonly shardDocuments: number;
   /** Shards that are left out of the total. */
   readonly malformedShards: readonly string[];
+  /** What was counted today, this week and this month, when it was read. */
+  readonly windows: WindowTotals;
 }
 
 /** @returns `undefined` for a counter that was never published */
@@ -32,6 +35,7 @@ export function parsePublished(document: DocumentSnapshot): Published | undefine
     asOf: asOf.toMillis(),
     shardDocuments: document.get("shardDocuments") ?? 1,
     malformedShards: document.get("malformedShards") ?? [],
+    windows: windowTotals(document.get("windows"), Date.now()),
   };
 }
 

@@ -7,7 +7,7 @@ import { ShardStrip } from "../counter/ShardStrip.tsx";
 import { Ticker } from "../counter/Ticker.tsx";
 import type { Connection } from "../firebase/connection.ts";
 import { useVisible } from "../page/browserState.ts";
-import { formatAge, formatRate, formatWhole } from "../page/format.ts";
+import { formatAge, formatRate, formatTotal, formatWhole } from "../page/format.ts";
 import { useNow } from "../page/useNow.ts";
 import { Account } from "./Account.tsx";
 import { Corrections } from "./Corrections.tsx";
@@ -58,13 +58,18 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
           <dd id="shards">{last ? formatWhole(last.shardCount) : "–"}</dd>
         </div>
         <div>
-          <dt>Writes in all</dt>
-          <dd>{last ? formatWhole(last.writes) : "–"}</dd>
+          <dt>Today</dt>
+          <dd id="today">{last ? formatTotal(last.windows.day) : "–"}</dd>
+          <dd class="fine">
+            {last ? `${formatTotal(last.windows.week)} this week, ${formatTotal(last.windows.month)} this month` : ""}
+          </dd>
         </div>
         <div>
           <dt>Last publish</dt>
           <dd>{last ? `${formatAge(now - last.asOf)} ago` : "–"}</dd>
-          <dd class="fine">the last of {last ? formatWhole(last.publishes) : "–"}</dd>
+          <dd class="fine">
+            the last of {last ? formatWhole(last.publishes) : "–"}, for {last ? formatWhole(last.writes) : "–"} writes
+          </dd>
         </div>
       </dl>
       {last && last.malformedShards.length > 0 && (

@@ -1,13 +1,14 @@
 /** The counters of the project, live: the largest, those with the most writes, or those that a search finds. */
 import type { DocumentSnapshot } from "firebase/firestore";
 import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Window } from "../../../core/src/index.ts";
 import { PRICES } from "../../../costs/src/index.ts";
 import { NOT_ANSWERING } from "../counter/counterHooks.ts";
 import type { Published } from "../counter/published.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { useVisible } from "../page/browserState.ts";
 import { formatAge, formatDollars, formatRate, formatTotal, formatWhole } from "../page/format.ts";
-import { counterAddress, type ListingQuery, ORDERS, type Order, saveQuery } from "../page/route.ts";
+import { counterAddress, type ListingQuery, ORDERS, type Order, saveQuery, windowOf } from "../page/route.ts";
 import { useNow } from "../page/useNow.ts";
 import { Account } from "./Account.tsx";
 import { listingOf } from "./listing.ts";
@@ -15,7 +16,14 @@ import { SignIn } from "./SignIn.tsx";
 import { type RatePoint, sparklinePoints } from "./sparkline.ts";
 import { PAGE_SIZE, useListing } from "./useListing.ts";
 
-const NAMES: Record<Order, string> = { total: "Top", rate: "Trending", id: "By id" };
+const NAMES: Record<Order, string> = {
+  total: "Top",
+  rate: "Trending",
+  day: "Today",
+  week: "This week",
+  month: "This month",
+  id: "By id",
+};
 
 /** A rate that was published longer ago is outdated. */
 const STALE_MS = 60_000;
@@ -44,6 +52,7 @@ export function Dashboard({ connection, query }: { connection: Connection; query
   const listed = useListing(connection, listing, pages.at(-1), visible);
   const now = useNow(1_000);
   const { counters, end, reads, fromCache, error } = listed;
+  const window = windowOf(listing.order) ?? "day";
 
   return (
     <>
@@ -79,7 +88,7 @@ export function Dashboard({ connection, query }: { connection: Connection; query
                 name="order"
                 value={one}
                 checked={listing.order === one}
-                disabled={listing.prefix !== undefined && one !== "id"}
+                disabled={listing.prefix === undefined ? !listing.group && !!windowOf(one) : one !== "id"}
                 onChange={() => {
                   setOrder(one);
                   setPages([]);
@@ -90,7 +99,8 @@ export function Dashboard({ connection, query }: { connection: Connection; query
           ))}
         </fieldset>
         <p class="fine" id="search-hint">
-          A group with its colon, such as likes:, or the start of an id.
+          A group with its colon, such as likes:, or the start of an id. Groups alone are ordered by what was counted
+          today.
         </p>
       </search>
       {error ? (
@@ -111,6 +121,9 @@ export function Dashboard({ connection, query }: { connection: Connection; query
                   Total
                 </th>
                 <th scope="col" class="number">
+                  {NAMES[window]}
+                </th>
+                <th scope="col" class="number">
                   Writes per second
                 </th>
                 <th scope="col" class="number">
@@ -126,8 +139,14 @@ export function Dashboard({ connection, query }: { connection: Connection; query
             </thead>
             <tbody>
               {counters?.map((counter, place) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: when the order changes, rows change their text and do not move.
-                <Row key={place} counter={counter} now={now} rates={listed.recentRates.get(counter.id) ?? []} />
+                <Row
+                  // biome-ignore lint/suspicious/noArrayIndexKey: when the order changes, rows change their text and do not move.
+                  key={place}
+                  counter={counter}
+                  window={window}
+                  now={now}
+                  rates={listed.recentRates.get(counter.id) ?? []}
+                />
               ))}
               {!counters && [1, 2, 3, 4, 5, 6].map((row) => <Placeholder key={row} />)}
             </tbody>
@@ -155,8 +174,15 @@ export function Dashboard({ connection, query }: { connection: Connection; query
   );
 }
 
-function Row({ counter, now, rates }: { counter: Published; now: number; rates: readonly RatePoint[] }) {
-  const { id, total, rate, shardCount, asOf, malformedShards } = counter;
+interface RowProps {
+  readonly counter: Published;
+  readonly window: Window;
+  readonly now: number;
+  readonly rates: readonly RatePoint[];
+}
+
+function Row({ counter, window, now, rates }: RowProps) {
+  const { id, total, rate, shardCount, asOf, malformedShards, windows } = counter;
   const line = sparklinePoints(rates, now);
   return (
     <tr data-id={id}>
@@ -166,6 +192,9 @@ function Row({ counter, now, rates }: { counter: Published; now: number; rates: 
       </th>
       <td class="number total" data-total={total}>
         {formatTotal(total)}
+      </td>
+      <td class="number" data-label={NAMES[window].toLowerCase()}>
+        {formatTotal(windows[window])}
       </td>
       <td class={`number ${now - asOf > STALE_MS ? "stale" : ""}`} data-label="writes/s">
         {formatRate(rate)}
@@ -193,7 +222,7 @@ function Placeholder() {
       <td>
         <i />
       </td>
-      {[0, 1, 2, 3].map((cell) => (
+      {[0, 1, 2, 3, 4].map((cell) => (
         <td key={cell} class="number">
           <i />
         </td>

@@ -9,6 +9,7 @@ test("the rate between two points of a history is that of the writes between the
     rate: 99,
     shardCount,
     publishes: 1,
+    windows: { day: 0, week: 0, month: 0 },
   });
   expect(chartPoints([point(0, 10, 1), point(60, 130, 4)])).toEqual([
     { at: 0, rate: 99, shardCount: 1 },

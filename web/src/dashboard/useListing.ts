@@ -1,9 +1,10 @@
 /** Watches one page of the list of counters while the tab is visible, and counts the reads. */
 import { collection, type DocumentSnapshot, limit, onSnapshot, query, startAfter } from "firebase/firestore";
 import { useEffect, useState } from "preact/hooks";
-import { isDocumentId } from "../../../core/src/index.ts";
+import { isDocumentId, onBoard } from "../../../core/src/index.ts";
 import { type Published, parsePublished } from "../counter/published.ts";
 import type { Connection } from "../firebase/connection.ts";
+import { windowOf } from "../page/route.ts";
 import { constraintsOf, type Listing } from "./listing.ts";
 import { type RecentRates, recordRate } from "./sparkline.ts";
 
@@ -71,12 +72,13 @@ export function useListing(
           reads += isFirst ? snapshot.size : snapshot.docChanges().filter(({ type }) => type !== "removed").length;
           isFirst = false;
         }
-        const published = snapshot.docs.slice(0, PAGE_SIZE).flatMap((document) => parsePublished(document) ?? []);
+        const listed = onBoard(snapshot.docs, { window: windowOf(listing.order) }, Date.now());
+        const published = listed.slice(0, PAGE_SIZE).flatMap((document) => parsePublished(document) ?? []);
         for (const { id, asOf, rate } of published) recordRate(recentRates, id, { at: asOf, rate });
         state = {
           // An empty cache does not mean that there are no counters.
           counters: fromCache && published.length === 0 ? undefined : published,
-          end: snapshot.size > PAGE_SIZE ? snapshot.docs[PAGE_SIZE - 1] : undefined,
+          end: listed.length > PAGE_SIZE ? listed[PAGE_SIZE - 1] : undefined,
           fromCache,
         };
         timer ??= setTimeout(show, REDRAW_MS);

@@ -17,6 +17,7 @@ import { isVisible, useVisible } from "../page/browserState.ts";
 import { formatDollars, formatRate, formatSeconds, formatWhole } from "../page/format.ts";
 import { TRAFFIC } from "../traffic/demoCounters.ts";
 import { currentTraffic, onTraffic } from "../traffic/traffic.ts";
+import { Board } from "./Board.tsx";
 import { Like } from "./Like.tsx";
 import { TrafficControl } from "./TrafficControl.tsx";
 import { Views } from "./Views.tsx";
@@ -169,6 +170,8 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
         <Like connection={connection} visible={visible} />
         <Views connection={connection} visible={visible} />
       </section>
+
+      <Board connection={connection} visible={visible} />
     </>
   );
 }

@@ -24,6 +24,7 @@ test.each([
 test.each([
   { search: "", order: "total" },
   { search: "likes:", order: "rate" },
+  { search: "likes:", order: "week" },
   { search: "a&b=?#/ü%", order: "id" },
 ] as const)("the dashboard has an address for the query %j", (query) => {
   expect(routeOf(dashboardAddress(query))).toEqual({ view: "dashboard", ...query });

@@ -1,10 +1,15 @@
 /** Which view the address names. Everything is behind `#`, so that Hosting needs no rewrites. */
 import { useEffect, useState } from "preact/hooks";
-import { isDocumentId } from "../../../core/src/index.ts";
+import { isDocumentId, type Window } from "../../../core/src/index.ts";
 
 /** The orders of the dashboard's counters. */
-export const ORDERS = ["total", "rate", "id"] as const;
+export const ORDERS = ["total", "rate", "day", "week", "month", "id"] as const;
 export type Order = (typeof ORDERS)[number];
+
+/** The window that an order is about. */
+export function windowOf(order: Order): Window | undefined {
+  return order === "day" || order === "week" || order === "month" ? order : undefined;
+}
 
 /** What the dashboard lists. */
 export interface ListingQuery {

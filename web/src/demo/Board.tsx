@@ -1,0 +1,74 @@
+/** The counters of a group that have counted most today, this week, this month or ever. */
+import { type ListedCounter, topCounters, type Window } from "firestore-tally";
+import { useEffect, useState } from "preact/hooks";
+import type { Connection } from "../firebase/connection.ts";
+import { formatTotal } from "../page/format.ts";
+
+/** The flights that `npm start` replays: one counter for each airport. */
+const GROUP = "departures";
+const LENGTH = 5;
+const REFRESH_MS = 10_000;
+
+type Span = Window | "ever";
+const NAMES: Record<Span, string> = { day: "Today", week: "This week", month: "This month", ever: "Ever" };
+
+export function Board({ connection, visible }: { connection: Connection; visible: boolean }) {
+  const [span, setSpan] = useState<Span>("day");
+  const [counters, setCounters] = useState<readonly ListedCounter[]>();
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    if (!visible) return;
+    let isCurrent = true;
+    const read = () =>
+      topCounters(connection.db, GROUP, { limit: LENGTH, ...(span !== "ever" && { window: span }) }).then(
+        (top) => isCurrent && setCounters(top),
+        // The next one may succeed.
+        () => {},
+      );
+    read();
+    const timer = setInterval(read, REFRESH_MS);
+    return () => {
+      isCurrent = false;
+      clearInterval(timer);
+    };
+  }, [connection, span, visible]);
+
+  // Elsewhere than in `npm start` there are no such counters.
+  useEffect(() => setShown((before) => before || !!counters?.length), [counters]);
+  if (!isShown) return null;
+  return (
+    <section aria-labelledby="board-title" id="board">
+      <div class="caption">
+        <h2 id="board-title">Busiest airports</h2>
+        <fieldset class="choice">
+          <legend class="unseen">Time</legend>
+          {Object.entries(NAMES).map(([one, name]) => (
+            <label key={one}>
+              <input
+                type="radio"
+                name="board"
+                value={one}
+                checked={span === one}
+                onChange={() => setSpan(one as Span)}
+              />
+              <span>{name}</span>
+            </label>
+          ))}
+        </fieldset>
+        <p>
+          One query, {LENGTH} reads each time. The counts of a day cost no write: each publish keeps them beside the
+          total.
+        </p>
+      </div>
+      {counters?.length === 0 && <p class="fine">Nothing was counted yet.</p>}
+      <ol class="board">
+        {counters?.map((counter) => (
+          <li key={counter.id}>
+            <span>{counter.id.slice(GROUP.length + 1)}</span>
+            <b>{formatTotal(span === "ever" ? counter.total : counter.windows[span])}</b>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
