@@ -37,5 +37,7 @@ export function onBoard<D extends Document>(found: readonly D[], { window }: Ran
   const countIn = (document: D) => document.get(`windows.${window}`) as WindowCount<Seconds> | undefined;
   const [first] = found.map(countIn);
   // Others may have another end for some hours, after the time zone was changed.
-  return isCurrent(first, at) ? found.filter((one) => countIn(one)?.until.seconds === first?.until.seconds) : [];
+  return first && isCurrent(first, at)
+    ? found.filter((one) => countIn(one)?.until.seconds === first.until.seconds)
+    : [];
 }

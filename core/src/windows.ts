@@ -34,11 +34,11 @@ export interface Seconds {
  * @param at  milliseconds since the epoch
  */
 export function windowTotals(windows: Windows<Seconds> | null | undefined, at: number): WindowTotals {
-  const totalOf = (window: Window) => (isCurrent(windows?.[window], at) ? (windows?.[window].total ?? 0) : 0);
-  return { day: totalOf("day"), week: totalOf("week"), month: totalOf("month") };
+  const totalOf = (count: WindowCount<Seconds> | undefined) => (count && isCurrent(count, at) ? count.total : 0);
+  return { day: totalOf(windows?.day), week: totalOf(windows?.week), month: totalOf(windows?.month) };
 }
 
-/** Whether an instant is before the end of a window, which it was counted in or is after. */
-export function isCurrent(count: WindowCount<Seconds> | undefined, at: number): boolean {
-  return count !== undefined && count.until.seconds * 1_000 > at;
+/** Whether a window is not over. */
+export function isCurrent({ until }: WindowCount<Seconds>, at: number): boolean {
+  return until.seconds * 1_000 > at;
 }

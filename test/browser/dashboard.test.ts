@@ -14,6 +14,8 @@ import { address, problemsOf, total, visit } from "./page.ts";
 
 const browser = browserForTests();
 
+const DAY = 86_400_000;
+
 describe("the dashboard", () => {
   beforeAll(addOperator);
 
@@ -21,9 +23,31 @@ describe("the dashboard", () => {
   const counters = Object.fromEntries(
     Array.from({ length: 25 }, (_, i) => [
       `fleet:${String.fromCharCode(97 + i)}`,
-      { total: 7_000_000 + i * 1_003, rate: (i * 7) % 25, shardCount: 1 + i, writes: i, asOf: Timestamp.now() },
+      {
+        total: 7_000_000 + i * 1_003,
+        rate: (i * 7) % 25,
+        shardCount: 1 + i,
+        writes: i,
+        asOf: Timestamp.now(),
+        windows: windowsOf(i),
+      },
     ]),
   );
+  /** Every second counter was not written today. */
+  function windowsOf(i: number) {
+    const [tonight, last] = [1, 0].map((days) => Timestamp.fromMillis((Math.floor(Date.now() / DAY) + days) * DAY));
+    const count = (until: Timestamp | undefined, total: number) => ({ until, total });
+    return {
+      timeZone: "UTC",
+      day: count(i % 2 ? tonight : last, (i * 11) % 25),
+      week: count(tonight, i),
+      month: count(tonight, i),
+    };
+  }
+  const ofToday = Object.entries(counters)
+    .filter((_, i) => i % 2)
+    .sort(([, a], [, b]) => b.windows.day.total - a.windows.day.total)
+    .map(([id]) => id);
   const inOrderOf = (field: "total" | "rate") =>
     Object.entries(counters)
       .sort(([, a], [, b]) => b[field] - a[field])
@@ -43,10 +67,11 @@ describe("the dashboard", () => {
     await listed(tab, inOrderOf("total").slice(0, 20));
     for (const row of await tab.page.$$("tbody tr")) {
       const id = (await row.getAttribute("data-id")) as string;
-      const [total, rate, shards] = await row.$$eval("td", (cells) =>
-        cells.slice(0, 3).map((cell) => cell.textContent),
+      const [total, today, rate, shards] = await row.$$eval("td", (cells) =>
+        cells.slice(0, 4).map((cell) => cell.textContent),
       );
       const document = counters[id] as (typeof counters)[string];
+      expect(Number(today)).toBe(ofToday.includes(id) ? document.windows.day.total : 0);
       expect(total).toBe(document.total.toLocaleString("en"));
       expect(Number(rate)).toBeCloseTo(document.rate, 1);
       expect(Number(shards)).toBe(document.shardCount);
@@ -59,8 +84,11 @@ describe("the dashboard", () => {
     await listed(tab, inOrderOf("rate").slice(0, 20));
     await tab.page.getByText("Next").click();
     await listed(tab, inOrderOf("rate").slice(20));
+    await tab.page.check("input[value=day]", { force: true });
+    await listed(tab, ofToday);
     await tab.page.fill("#search", "fleet:c");
     await listed(tab, ["fleet:c"]);
+    expect(await tab.page.isDisabled("input[value=day]")).toBe(true);
     await tab.page.click("tbody a");
     await tab.page.waitForSelector("main.counter #total[data-total]");
     await tab.page.goBack();

@@ -68,7 +68,8 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
           <dt>Last publish</dt>
           <dd>{last ? `${formatAge(now - last.asOf)} ago` : "–"}</dd>
           <dd class="fine">
-            the last of {last ? formatWhole(last.publishes) : "–"}, for {last ? formatWhole(last.writes) : "–"} writes
+            the last of {last ? formatWhole(last.publishes) : "–"}, after {last ? formatWhole(last.writes) : "–"}{" "}
+            {last?.writes === 1 ? "write" : "writes"}
           </dd>
         </div>
       </dl>
