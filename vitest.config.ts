@@ -26,6 +26,7 @@ const TOOLS = [
 
 export default defineConfig({
   test: {
+    tags: [{ name: "deep", description: "Takes so long that `npm test` leaves it to `npm run test:deep`." }],
     // Unit tests stand beside their source and need nothing, nor does the simulation; the others need the emulators.
     projects: [
       {

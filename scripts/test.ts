@@ -37,6 +37,7 @@ const runs: Record<string, string[]> = isDeep
           "tools",
         ],
       ],
+      "what takes longer on the emulators": [...suite, ...vitest, "--tags-filter", "deep"],
       "end to end, as an extension": [
         ...suite,
         "--as",
@@ -53,9 +54,8 @@ const runs: Record<string, string[]> = isDeep
         "30",
         ...vitest,
         "test/packaging/endToEnd",
-        "test/functions/windows",
         "-t",
-        "100 incr|3,000 visitors|a day ends",
+        "100 incr|3,000 visitors",
       ],
       "faults on a suite of their own": ["vitest", "run", "--project", "faults"],
       // The first 300 of 20,000: the same code in a fraction of the time.
@@ -66,8 +66,7 @@ const runs: Record<string, string[]> = isDeep
     }
   : {
       "unit tests": ["vitest", "run", "--project", "unit"],
-      // The visitors sign in one after another, and a day ends at a full minute.
-      "on the emulators": [...suite, ...vitest, "-t", "^(?!3,000 visitors|a day ends)"],
+      "on the emulators": [...suite, ...vitest, "--tags-filter", "!deep"],
     };
 
 const failed: string[] = [];

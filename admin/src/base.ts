@@ -35,15 +35,15 @@ export function adjustBase(batch: WriteBatch, ref: CounterRef, shards: QuerySnap
   if (by !== 0) batch.set(counterDoc(ref), { adjusted: FieldValue.increment(by) }, { merge: true });
 }
 
-/** `base` was written between the listing of the shards and the commit. The cause is Firestore's error. */
-class BaseChanged extends Error {}
+/** `base`, or another document of the commit, was written after it was read. The cause is Firestore's error. */
+class Changed extends Error {}
 
 /** Commits a batch with an {@link adjustBase}, in an attempt of {@link retryAdjustment}. */
 export async function commitAdjustment(batch: WriteBatch): Promise<void> {
   try {
     await batch.commit();
   } catch (error) {
-    throw isPreconditionFailure(error) ? new BaseChanged(undefined, { cause: error }) : error;
+    throw isPreconditionFailure(error) ? new Changed(undefined, { cause: error }) : error;
   }
 }
 
@@ -63,7 +63,7 @@ export async function retryAdjustment<T>({ id }: CounterRef, attempt: () => Prom
       try {
         return await attempt();
       } catch (error) {
-        if (!(error instanceof BaseChanged)) throw error;
+        if (!(error instanceof Changed)) throw error;
         if (tries === ADJUSTMENT_RETRIES) throw contention(id, error.cause);
         await backoff(tries, error.cause);
       }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { DocumentReference, Firestore } from "firebase-admin/firestore";
 import {
   BASE_SHARD,
-  type Buckets,
+  type BucketCount,
   CounterError,
   type CounterOptions,
   counterPath,
@@ -26,7 +26,7 @@ export interface Counter extends CounterRef {
   /** Adds without a key, in commits that increments of this process share. Created by the first one. */
   _add?: (by: number) => Promise<void>;
   /** What the counter document has said of its visitors. */
-  _uniques?: { readonly floor: number; readonly buckets: Buckets };
+  _uniques?: { readonly floor: number; readonly buckets: BucketCount };
   /** The pending read of the shard count, if any. */
   _reading?: Promise<void> | undefined;
 }

@@ -11,10 +11,10 @@ export interface DeleteOptions {
 }
 
 /**
- * Deletes a counter: its shards, entries, receipts, corrections, history and visitors, and the counter document last. It can be repeated,
- * and continues where it was interrupted. Stop its writers first: a later increment starts the counter anew, as does a
- * creation or deletion in a collection that the functions count. Browsers remember whom they have counted, also for a counter of the
- * same id: to begin again with visitors, use `resetCounter`.
+ * Deletes a counter: its shards, entries, receipts, corrections, history and visitors, and the counter document last. It can
+ * be repeated, and continues where it was interrupted. Stop its writers first: a later increment starts the counter anew, as
+ * does a creation or deletion in a collection that the functions count. Browsers remember the users they have counted, even
+ * for a new counter with the same id. To count visitors afresh, call `resetCounter` with `visitors`.
  *
  * Cost: 1 write, 1 read and 1 delete per document, and 1 read per 1,000 to count them.
  *
@@ -30,7 +30,7 @@ export async function deleteCounter(ref: CounterRef, options: DeleteOptions = {}
   let deleted = 0;
   const writer = ref.firestore.bulkWriter();
   writer.onWriteResult(() => options.onProgress?.(++deleted, documents));
-  // The visitors who wait before the sketch, or a merge in between would make another.
+  // The buckets before the sketch: a merge in between would create another sketch.
   const inOrder = parts.toSorted((a, b) => Number(b.id === UNIQUES) - Number(a.id === UNIQUES));
   for (const part of inOrder) await ref.firestore.recursiveDelete(part, writer);
   await Promise.all([writer.delete(counterDoc(ref)), writer.close()]);

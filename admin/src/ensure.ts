@@ -47,7 +47,7 @@ export async function ensureCounter(ref: CounterRef, options: EnsureOptions = {}
     if (counter?.get("asOf") !== undefined || known?.exists) return;
     const batch = base.firestore.batch();
     batch.create(base, { shard: BASE_SHARD, count: initial, writes: 0, at: FieldValue.serverTimestamp() });
-    // The next publish leaves it out of the windows.
+    // The next publish leaves the initial total out of the windows.
     if (initial !== 0) batch.set(counterDoc(ref), { adjusted: FieldValue.increment(initial) }, { merge: true });
     await batch.commit();
   }).catch((error) => {

@@ -3,7 +3,8 @@ import { type DocumentSnapshot, FieldPath, FieldValue, type Firestore } from "fi
 import { counterPath, isPreconditionFailure, type MirrorSource, SHARDS } from "../../core/src/index.ts";
 import { driftOf } from "./drift.ts";
 import { isAmount } from "./legacyShards.ts";
-import { mirroredOf, unchanged } from "./moveLegacyIncrements.ts";
+import { mirroredOf } from "./moveLegacyIncrements.ts";
+import { unchanged } from "./precondition.ts";
 import { backoff, retry } from "./retry.ts";
 import { sumShards } from "./sum.ts";
 

@@ -1,6 +1,7 @@
 export {
   type BufferedCounter,
   type BufferOptions,
+  type CalendarWindow,
   CounterError,
   type CounterErrorCode,
   type CounterOptions,
@@ -15,7 +16,6 @@ export {
   type Source,
   type SourceSelection,
   type TopOptions,
-  type Window,
   type WindowTotals,
 } from "../../core/src/index.ts";
 export { bufferedCounter } from "./buffered.ts";

@@ -4,5 +4,6 @@ export { extentOf } from "./delete.ts";
 export { driftOf } from "./drift.ts";
 export { giveBack } from "./giveBack.ts";
 export { isAmount, LEGACY_SHARDS, unmappedNumbers } from "./legacyShards.ts";
-export { type Moved, mirroredOf, moveLegacyIncrements, unchanged } from "./moveLegacyIncrements.ts";
+export { type Moved, mirroredOf, moveLegacyIncrements } from "./moveLegacyIncrements.ts";
+export { unchanged } from "./precondition.ts";
 export { indexedSums, type ListedShard, type ShardSum, sumOfListed, sumShards } from "./sum.ts";

@@ -4,11 +4,11 @@ import {
   CounterError,
   DEFAULT_COLLECTION,
   groupOf,
-  onBoard,
   type RankOptions,
   rankingFields,
   type TopOptions,
   toSnapshot,
+  withCurrentWindow,
 } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
@@ -55,8 +55,8 @@ export async function listCounters(
 
 /**
  * The counters of a group with the largest totals or rates, or that have counted most today, this week or this month, the
- * largest first. Cost: 1 read per counter found: those that have not counted in the window are found, if there is room for
- * them, and left out.
+ * largest first. Cost: 1 read per counter that the query returns, at most `limit`. Counters whose window is over come last in
+ * the query; they are read, and left out.
  *
  * @param group - the part of their ids before the first colon: `"likes"` for `likes:post42`
  * @throws CounterError `counter/invalid-option`, `counter/invalid-reference`, as for {@link listCounters}
@@ -76,7 +76,7 @@ export async function topCounters(
   const all = groupIn(firestore, collection, group);
   const ordered = rankingFields(options).reduce((query, field) => query.orderBy(field, "desc"), all);
   const { docs } = await ordered.limit(limit).get();
-  return onBoard(docs, options, Date.now()).map(listed);
+  return withCurrentWindow(docs, options, Date.now()).map(listed);
 }
 
 /**
@@ -93,7 +93,8 @@ export async function counterRank(ref: CounterRef, options: RankOptions = {}): P
   const document = await counterDoc(ref).get();
   const fields = rankingFields(options);
   const ranked = fields.at(-1) as string;
-  if (onBoard([document], options, Date.now()).length === 0 || document.get(ranked) === undefined) return undefined;
+  if (withCurrentWindow([document], options, Date.now()).length === 0 || document.get(ranked) === undefined)
+    return undefined;
   const group = document.ref.parent.where("group", "==", groupOf(ref.id));
   const above = fields.reduce<Query>(
     (query, field) => query.where(field, field === ranked ? ">" : "==", document.get(field)),

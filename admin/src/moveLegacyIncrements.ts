@@ -32,6 +32,7 @@ import {
 import { driftOf } from "./drift.ts";
 import { latestSnapshot } from "./latestSnapshot.ts";
 import { amountIn, isAmount, LEGACY_SHARDS, removeFields, unmappedNumbers } from "./legacyShards.ts";
+import { unchanged } from "./precondition.ts";
 import { backoff, retry } from "./retry.ts";
 
 /** Legacy shards that one commit moves. They are held in memory, and each may be a megabyte. */
@@ -189,9 +190,4 @@ function writeFields(
   if (!first) return;
   if (!shown.exists) batch.create(shown.ref, {});
   batch.update(shown.ref, first[0], first[1], ...more.flat(), unchanged(shown));
-}
-
-/** The precondition that a document that exists is as it was read. */
-export function unchanged({ updateTime }: DocumentSnapshot): { readonly lastUpdateTime?: Timestamp } {
-  return updateTime ? { lastUpdateTime: updateTime } : {};
 }

@@ -3,7 +3,7 @@ import type { WriteBatch } from "firebase-admin/firestore";
 import { CounterError, Sketch, shardsPath, sketchPath, uniquesPath } from "../../core/src/index.ts";
 import { adjustBase, commitAdjustment, retryAdjustment, sumOf } from "./base.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
-import { unchanged } from "./moveLegacyIncrements.ts";
+import { unchanged } from "./precondition.ts";
 
 /** Options of {@link resetCounter}. */
 export interface ResetOptions {
@@ -16,8 +16,8 @@ export interface ResetOptions {
 
 /**
  * Sets the total of a counter, at one instant between the call and its return: increments committed before it are discarded,
- * those after it count in full. No increment is blocked. Entries stay, so keys that count still do, and what was counted today
- * still was.
+ * those after it count in full. No increment is blocked. Entries stay, so keys that count still do. The sums of
+ * today, this week and this month stay, too.
  *
  * Cost: 1 read per shard and 2 writes; again, after a pause, if a fold, another reset or a merge of visitors came in between.
  * With `visitors`, 1 read and 2 writes more, and 1 read and 1 delete per bucket of visitors, up to 272.
@@ -42,22 +42,22 @@ export async function resetCounter(ref: CounterRef, to: number, options: ResetOp
 }
 
 /**
- * The sketch becomes empty instead of being deleted, so that a merge that has found none fails. A merge since the sketch was
- * read makes the reset begin again: it may have visitors of buckets that were not listed. Browsers compare
- * `uniqueEpoch` with what they remember.
+ * Empties the sketch instead of deleting it, so that the commit of a merge that has read no sketch fails. If a merge has
+ * changed the sketch since it was read, the reset begins again: the merge may have brought visitors of buckets that this
+ * listing lacks. Browsers see by `uniquesResetAt` that their memory is out of date.
  */
 async function forgetVisitors(batch: WriteBatch, ref: CounterRef): Promise<void> {
   const sketch = await ref.firestore.doc(sketchPath(ref.path)).get();
   const buckets = await ref.firestore.collection(uniquesPath(ref.path)).get();
   for (const bucket of buckets.docs) batch.delete(bucket.ref);
-  // Visitors who came after the listing are not removed, and not merged either.
+  // A visitor in a new bucket after the listing stays for the next merge.
   const asOf = buckets.readTime;
   const { format, bytes } = new Sketch().serialize();
   const empty = { format, bytes: Buffer.from(bytes), uniques: 0, buckets: 16, asOf };
   if (sketch.exists) batch.update(sketch.ref, empty, unchanged(sketch));
   else batch.create(sketch.ref, empty);
   const published = { uniques: 0, uniquesAsOf: asOf, uniqueFloor: 0, uniqueBuckets: 16 };
-  batch.set(counterDoc(ref), { ...published, uniqueEpoch: asOf }, { merge: true });
+  batch.set(counterDoc(ref), { ...published, uniquesResetAt: asOf }, { merge: true });
 }
 
 /** @throws CounterError `counter/invalid-amount` */

@@ -5,7 +5,7 @@ import {
   bucketOf,
   CounterError,
   codeOf,
-  rankOf,
+  hashRank,
   Sketch,
   type StoredSketch,
   sketchPath,
@@ -20,7 +20,7 @@ import { retry } from "./retry.ts";
  * some 10 seconds later: exact up to 1,536 visitors, with a standard error of 0.81 % beyond.
  *
  * Cost: 1 write; none if the visitor can change no estimate, as 63 of 64 among 10 million. And 1 read per process and counter,
- * repeated after two minutes or 20 increments; for a counter that is never incremented, once a second.
+ * repeated after two minutes or 20 increments, or once a second while the counter has no total.
  *
  * @param visitor - a user's uid, as on the web, or any other text, such as a session or an address
  * @throws CounterError `counter/invalid-visitor`
@@ -33,14 +33,14 @@ import { retry } from "./retry.ts";
 export async function countVisitor(ref: CounterRef, visitor: string): Promise<void> {
   // On the web the rules refuse it.
   if (typeof visitor !== "string" || visitor === "") {
-    throw new CounterError("counter/invalid-visitor", `visitor is "${String(visitor)}"; pass a text`);
+    throw new CounterError("counter/invalid-visitor", `visitor is "${String(visitor)}"; pass a non-empty string`);
   }
   const hash = await visitorHash(visitor);
   const counter = ref as Counter;
   const firestore = firestoreOf(ref);
   await refreshShardCount(counter);
   const { floor = 0, buckets = 16 } = counter._uniques ?? {};
-  if (rankOf(hash) <= floor) return;
+  if (hashRank(hash) <= floor) return;
   let isContended = false;
   await retry(async () => {
     const bucketId = bucketOf(hash, isContended ? 256 : buckets);
@@ -55,8 +55,8 @@ export async function countVisitor(ref: CounterRef, visitor: string): Promise<vo
 }
 
 /**
- * Reads how many different visitors several counters have had together: pages of a site, or days of a page. Visitors of the last
- * 10 seconds may be missing. Cost: 1 read per counter.
+ * Reads how many different visitors several counters have had together: pages of a site, or days of a page. Visitors of the
+ * last 10 seconds may be missing. Cost: 1 read per counter.
  *
  * @example
  * ```ts

@@ -1,5 +1,5 @@
-/** `top`: the counters of a group with the largest totals or rates, or that have counted most in a window. Cost: 1 read each. */
-import { topCounters, type Window } from "../../admin/src/index.ts";
+/** `top`: the leaderboard of a group, by total, rate or window. Cost: at most `--limit` reads. */
+import { type CalendarWindow, topCounters } from "../../admin/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { describeTarget } from "./databaseTarget.ts";
 import { escapeControls } from "./escape.ts";
@@ -9,7 +9,7 @@ import { table } from "./table.ts";
 
 export interface TopCommandOptions {
   readonly by: "total" | "rate";
-  readonly window?: Window;
+  readonly window?: CalendarWindow;
   readonly limit: number;
 }
 
@@ -56,6 +56,6 @@ export async function top(
   print(table(rows, ["right", "left", ...columns.map(() => "right" as const)], ["", "counter", ...columns]));
 }
 
-function nameOf(window: Window): string {
+function nameOf(window: CalendarWindow): string {
   return window === "day" ? "today" : `this ${window}`;
 }

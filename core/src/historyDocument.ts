@@ -16,15 +16,15 @@ export type HistoryState<Timestamp> = Omit<CounterDocument<Timestamp>, "group" |
 /** `counters/{id}/history/minutes-2026-11-21T14` or `…/hours-2026-11-21`. */
 export interface HistoryDocument<Timestamp> {
   /**
-   * Minute of the hour, `"00"`…`"59"`, or hour of the day, `"00"`…`"23"` → the last state published in that step. The hour with
-   * {@link DAY_END} → the last state of a day that ended within the hour, by the deployment's time zone.
+   * Minute of the hour, `"00"`…`"59"`, or hour of the day, `"00"`…`"23"` → the last state published in that step. The hour
+   * with {@link DAY_END} → the last state of a day of the deployment's time zone that ended within the hour.
    */
   points: Record<string, HistoryState<Timestamp>>;
   /** When the document may be deleted. For a TTL policy. */
   expireAt: Timestamp;
 }
 
-/** What follows the hour in the key of the last state of a day, if the hour went on. */
+/** The suffix of the key of a day's last state, where the day ends within an hour of UTC, as in India at 18:30. */
 export const DAY_END = "-day";
 
 /** The steps whose last state is stored. */

@@ -77,17 +77,27 @@ export function historyPoints(
 ): HistoryPoint[] {
   const states = [counter, ...history.flatMap(({ points }) => Object.values(points ?? {}))];
   const points = states
-    .flatMap((state) => (state?.asOf ? pointOf(state, state.asOf) : []))
-    .filter(({ at }) => at >= from && at <= to)
-    .sort((a, b) => +a.at - +b.at);
-  const stepOf = step === "day" ? dayIn(counter?.windows?.timeZone) : (at: Date) => Math.floor(+at / STEP_MILLIS[step]);
-  return [...new Map(points.map((point) => [stepOf(point.at), point])).values()];
+    .flatMap((state) => (state?.asOf ? [{ point: pointOf(state, state.asOf), timeZone: state.windows?.timeZone }] : []))
+    .filter(({ point: { at } }) => at >= from && at <= to)
+    .sort((a, b) => +a.point.at - +b.point.at);
+  return [
+    ...new Map(
+      points.map(({ point, timeZone }) => [
+        step === "day" ? dayOf(point.at, timeZone) : Math.floor(+point.at / STEP_MILLIS[step]),
+        point,
+      ]),
+    ).values(),
+  ];
 }
 
-/** The calendar day of an instant. Counters that have counted nothing since windows exist have no time zone. */
-function dayIn(timeZone = "UTC"): (at: Date) => string {
-  const day = new Intl.DateTimeFormat("en", { timeZone, dateStyle: "short" });
-  return (at) => day.format(at);
+/** The calendar day of an instant. A counter without windows has no time zone, so its days are those of UTC. */
+function dayOf(at: Date, timeZone = "UTC"): string {
+  try {
+    return at.toLocaleDateString("en", { timeZone });
+  } catch {
+    // This browser does not know the time zone.
+    return dayOf(at);
+  }
 }
 
 function pointOf(state: Partial<HistoryState<TimestampFields>>, asOf: TimestampFields): HistoryPoint {

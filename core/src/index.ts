@@ -45,7 +45,7 @@ export {
   type ShardDocument,
   shardsPath,
 } from "./layout.ts";
-export { onBoard, type RankOptions, rankingFields, type TopOptions } from "./leaderboard.ts";
+export { type RankOptions, rankingFields, type TopOptions, withCurrentWindow } from "./leaderboard.ts";
 export {
   assertSeparate,
   type Mirror,
@@ -59,7 +59,7 @@ export { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
 export type { CounterOptions, Reference } from "./reference.ts";
 export { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";
 export { type Random, randomShard } from "./shardSelection.ts";
-export { rankOf, Sketch, type StoredSketch, VISITOR_HASH_DIGITS } from "./sketch.ts";
+export { hashRank, Sketch, type StoredSketch, VISITOR_HASH_DIGITS } from "./sketch.ts";
 export { type Snapshot, toSnapshot } from "./snapshot.ts";
 export {
   CORRECTIONS,
@@ -96,7 +96,7 @@ export {
 } from "./timeouts.ts";
 export { isDocumentId, validAmount, validIncrement, validName } from "./validation.ts";
 export {
-  type Buckets,
+  type BucketCount,
   bucketOf,
   sketchPath,
   UNIQUES,
@@ -105,7 +105,7 @@ export {
   visitorHash,
 } from "./visitor.ts";
 export {
-  type Window,
+  type CalendarWindow,
   type WindowCount,
   type Windows,
   type WindowTotals,

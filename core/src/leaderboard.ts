@@ -1,12 +1,12 @@
 /** Leaderboards, for any SDK: their options, and which fields order them. */
-import { isCurrent, type Seconds, type Window, type WindowCount } from "./windows.ts";
+import { type CalendarWindow, isCurrent, type Seconds, type WindowCount } from "./windows.ts";
 
 /** The order of a leaderboard. */
 export interface RankOptions {
   /** Orders by the total or by the writes per second. Default `"total"`. */
   by?: "total" | "rate" | undefined;
-  /** Orders by what was counted today, this week or this month, instead of `by`; only the counters that have counted in it. */
-  window?: Window | undefined;
+  /** Orders by the sum of today, this week or this month instead of `by`. Leaves out counters that have counted nothing in it. */
+  window?: CalendarWindow | undefined;
 }
 
 /** The order, the length and the collection of a leaderboard. */
@@ -17,7 +17,10 @@ export interface TopOptions extends RankOptions {
   collection?: string | undefined;
 }
 
-/** The fields that order a leaderboard, each from the largest. The last one ranks; windows end at the same instant before. */
+/**
+ * The fields that a leaderboard orders by, descending; the last one decides the rank. The end of a window comes before its
+ * sum, so that windows that are over come last.
+ */
 export function rankingFields({ by = "total", window }: RankOptions): readonly [...same: string[], ranked: string] {
   return window ? [`windows.${window}.until`, `windows.${window}.total`] : [by];
 }
@@ -28,16 +31,19 @@ interface Document {
 }
 
 /**
- * The counters that are on a leaderboard, of those that its query has found: with a window, those that have counted in it.
+ * With a window, the counters that have counted in it, the largest first; else all of them.
  *
- * @param at  milliseconds since the epoch
+ * @param found  in the order of the query
+ * @param at     milliseconds since the epoch
  */
-export function onBoard<D extends Document>(found: readonly D[], { window }: RankOptions, at: number): readonly D[] {
+export function withCurrentWindow<D extends Document>(
+  found: readonly D[],
+  { window }: RankOptions,
+  at: number,
+): readonly D[] {
   if (!window) return found;
   const countIn = (document: D) => document.get(`windows.${window}`) as WindowCount<Seconds> | undefined;
-  const [first] = found.map(countIn);
-  // Others may have another end for some hours, after the time zone was changed.
-  return first && isCurrent(first, at)
-    ? found.filter((one) => countIn(one)?.until.seconds === first.until.seconds)
-    : [];
+  const totalOf = (document: D) => countIn(document)?.total ?? 0;
+  // After a change of the time zone, some windows still end at another instant.
+  return found.filter((one) => isCurrent(countIn(one), at)).sort((a, b) => totalOf(b) - totalOf(a));
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MAX_EXACT, rankOf, Sketch } from "./sketch.ts";
+import { hashRank, MAX_EXACT, Sketch } from "./sketch.ts";
 
 const hashOf = (visitor: unknown) => createHash("sha256").update(String(visitor)).digest("hex").slice(0, 16);
 const sketchOf = (visitors: Iterable<unknown>) => {
@@ -20,11 +20,11 @@ describe("the rank of a hash", () => {
     ["none", "0000000000000001", 50],
     ["none, again", "0000000000000000", 50],
   ])("is the place of %s", (_, hash, rank) => {
-    expect(rankOf(hash)).toBe(rank);
+    expect(hashRank(hash)).toBe(rank);
   });
 
   test("is above k for one hash in 2^k", () => {
-    const ranks = range(0, 20_000).map((visitor) => rankOf(hashOf(visitor)));
+    const ranks = range(0, 20_000).map((visitor) => hashRank(hashOf(visitor)));
     for (const k of [0, 1, 2, 3, 6]) {
       const above = ranks.filter((rank) => rank > k).length / ranks.length;
       expect(above * 2 ** k).toBeGreaterThan(0.8);
@@ -68,7 +68,7 @@ describe("a sketch", () => {
     const floor = sketch.floor();
     expect(floor).toBeGreaterThan(0);
     const before = sketch.serialize();
-    for (const hash of range(400_000, 420_000).map(hashOf)) if (rankOf(hash) <= floor) sketch.add(hash);
+    for (const hash of range(400_000, 420_000).map(hashOf)) if (hashRank(hash) <= floor) sketch.add(hash);
     expect(sketch.serialize()).toEqual(before);
   });
 

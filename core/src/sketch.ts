@@ -5,8 +5,8 @@
  * of its visitors: the position of the first 1 among the next 49 bits. So adding a visitor twice changes nothing, and the
  * greater of two registers belongs to the union.
  *
- * Up to {@link MAX_EXACT} visitors are kept as they are, which counts them exactly. More become registers, and the estimate has
- * a standard error of 0.81 %.
+ * Up to {@link MAX_EXACT} visitors the sketch keeps their hashes, so the count is exact. Beyond, it keeps registers, and the
+ * estimate has a standard error of 0.81 %.
  *
  * The estimate is that of O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", 2017
  * (https://arxiv.org/abs/1702.01284), section 2.3: unbiased from the first visitor on, without tables.
@@ -19,8 +19,7 @@ export const VISITOR_HASH_DIGITS = 16;
 const REGISTER_BITS = 14;
 const REGISTERS = 16_384;
 
-/** The bits of a hash where the rank is found: all others but the last. A rank is 1 to 50, which fits 6 bits. */
-const RANK_BITS = 49;
+/** The rank is sought in the next 49 bits; the last bit is unused. So ranks are 1 to 50, which fits 6 bits. */
 const MAX_RANK = 50;
 
 const DENSE_BYTES = 12_288;
@@ -38,7 +37,7 @@ export interface StoredSketch {
 }
 
 export class Sketch {
-  /** The hashes of few visitors. Of many there are registers, with the greatest rank of each; 0 without a visitor. */
+  /** Up to {@link MAX_EXACT} visitors: their hashes. More: the registers, 0 where no visitor is. */
   #visitors: Set<string> | Uint8Array = new Set();
 
   /** @throws RangeError if the bytes are no sketch */
@@ -52,7 +51,7 @@ export class Sketch {
   add(hash: string): void {
     if (!HASH.test(hash)) return;
     if (this.#visitors instanceof Set && this.#visitors.add(hash).size <= MAX_EXACT) return;
-    addRank(this.#toRegisters(), registerOf(hash), rankOf(hash));
+    addRank(this.#toRegisters(), registerOf(hash), hashRank(hash));
   }
 
   /** Adds all visitors of another sketch. */
@@ -68,7 +67,7 @@ export class Sketch {
   #toRegisters(): Uint8Array {
     if (!(this.#visitors instanceof Set)) return this.#visitors;
     const registers = new Uint8Array(REGISTERS);
-    for (const hash of this.#visitors) addRank(registers, registerOf(hash), rankOf(hash));
+    for (const hash of this.#visitors) addRank(registers, registerOf(hash), hashRank(hash));
     this.#visitors = registers;
     return registers;
   }
@@ -78,7 +77,7 @@ export class Sketch {
     return this.#visitors instanceof Set ? this.#visitors.size : estimateFrom(this.#visitors);
   }
 
-  /** The lowest rank of all registers. A visitor whose rank is not above it changes nothing. */
+  /** The lowest rank of all registers. A visitor of this rank or a lower one changes nothing. */
   floor(): number {
     return this.#visitors instanceof Set ? 0 : Math.min(...this.#visitors);
   }
@@ -98,8 +97,8 @@ function registerOf(hash: string): number {
   return Number.parseInt(hash.slice(0, 4), 16) >>> (16 - REGISTER_BITS);
 }
 
-/** The rank of a hash: the position of the first 1 after the first 14 bits, from 1; 50 if there is none but the last. */
-export function rankOf(hash: string): number {
+/** The rank of a hash: the position of the first 1 among its 49 bits, from 1; 50 if there is none. */
+export function hashRank(hash: string): number {
   return MAX_RANK + 1 - BigInt.asUintN(MAX_RANK, BigInt(`0x${hash}`)).toString(2).length;
 }
 
@@ -139,10 +138,10 @@ function unpack(bytes: Uint8Array): Uint8Array {
 function estimateFrom(registers: Uint8Array): number {
   const occurrences = new Array<number>(MAX_RANK + 1).fill(0);
   for (const rank of registers) occurrences[rank] = (occurrences[rank] ?? 0) + 1;
-  const share = (rank: number) => (occurrences[rank] ?? 0) / REGISTERS;
-  let z = REGISTERS * tau(1 - share(MAX_RANK));
-  for (let rank = RANK_BITS; rank >= 1; rank--) z = (z + (occurrences[rank] ?? 0)) / 2;
-  z += REGISTERS * sigma(share(0));
+  const fractionOf = (rank: number) => (occurrences[rank] ?? 0) / REGISTERS;
+  let z = REGISTERS * tau(1 - fractionOf(MAX_RANK));
+  for (let rank = MAX_RANK - 1; rank >= 1; rank--) z = (z + (occurrences[rank] ?? 0)) / 2;
+  z += REGISTERS * sigma(fractionOf(0));
   return REGISTERS ** 2 / (2 * Math.LN2 * z);
 }
 

@@ -17,7 +17,10 @@ export interface Snapshot<Timestamp> {
   readonly shardCount: number;
   /** How many different visitors were counted: exact up to 1,536, an estimate beyond, some 10 seconds old. */
   readonly uniques: number;
-  /** What was counted today, this week and this month when this was read, by the clock of the deployment's time zone. */
+  /**
+   * What was counted today, this week and this month when this was read, by the clock of the deployment's time zone. Increments
+   * of this client are in it once they are published.
+   */
   readonly windows: WindowTotals;
 }
 

@@ -36,12 +36,7 @@ export function isDocumentId(id: unknown): id is string {
 }
 
 /** Returns a valid value. The error shows an invalid one, shortened, but no object: it may not convert to a string. */
-function valid<T>(
-  ok: unknown,
-  what: "amount" | "id" | "collection" | "key" | "visitor",
-  value: unknown,
-  accepted: string,
-): T {
+function valid<T>(ok: boolean, what: "amount" | "id" | "collection" | "key", value: unknown, accepted: string): T {
   if (ok) return value as T;
   const shown = typeof value === "object" ? "object" : String(value).slice(0, 60);
   throw new CounterError(`counter/invalid-${what}`, `${what} is "${shown}"; pass ${accepted}`);

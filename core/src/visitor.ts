@@ -7,16 +7,19 @@ import { VISITOR_HASH_DIGITS } from "./sketch.ts";
 /** The subcollection of a counter that holds the visitors who are not in its sketch yet. */
 export const UNIQUES = "uniques";
 
-/** `counters/{id}/uniques/{bucket}`: visitors who are not in the sketch yet. Clients add, the functions delete. */
+/** `counters/{id}/uniques/{bucket}`. Clients add visitors, the functions delete the document. */
 export interface UniquesDocument {
   /** Their hashes, each once. */
   visitors: string[];
 }
 
-/** How many documents `uniques` has at most: of the first hexadecimal digit of the hash, or the first two. */
-export type Buckets = 16 | 256;
+/**
+ * How many buckets visitors spread over: by the first hexadecimal digit of the hash, or the first two. Both kinds may exist
+ * at the same time.
+ */
+export type BucketCount = 16 | 256;
 
-/** Path of the collection of a counter's visitors who are not in its sketch yet. */
+/** Path of the collection of a counter's buckets. */
 export function uniquesPath(counter: string): string {
   return `${counter}/${UNIQUES}`;
 }
@@ -36,7 +39,7 @@ export async function visitorHash(visitor: string): Promise<string> {
   return new DataView(digest).getBigUint64(0).toString(16).padStart(VISITOR_HASH_DIGITS, "0");
 }
 
-/** The document of `uniques` for a hash. @param buckets  16 unless it is 256 */
+/** The id of the bucket of a hash. @param buckets  a {@link BucketCount}; 16 unless it is 256 */
 export function bucketOf(hash: string, buckets: unknown): string {
   return hash.slice(0, buckets === 256 ? 2 : 1);
 }

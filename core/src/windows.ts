@@ -4,9 +4,9 @@
  */
 
 /** A calendar day, a week that begins on Monday, or a calendar month. */
-export type Window = "day" | "week" | "month";
+export type CalendarWindow = "day" | "week" | "month";
 
-/** What was counted in one window. The window is over if the counter has counted nothing since. */
+/** What was counted in one window. A counter that counts nothing keeps its last one, so compare `until` with the time. */
 export interface WindowCount<Timestamp> {
   /** The end of the window: the instant at which the next one begins. */
   until: Timestamp;
@@ -15,30 +15,30 @@ export interface WindowCount<Timestamp> {
 }
 
 /** The field `windows` of a counter document. */
-export type Windows<Timestamp> = Record<Window, WindowCount<Timestamp>> & {
+export type Windows<Timestamp> = Record<CalendarWindow, WindowCount<Timestamp>> & {
   /** The IANA name of the time zone whose days, weeks and months these are. */
   timeZone: string;
 };
 
 /** What was counted in the day, the week and the month of an instant. */
-export type WindowTotals = Readonly<Record<Window, number>>;
+export type WindowTotals = Readonly<Record<CalendarWindow, number>>;
 
-/** The part of both SDKs' timestamps that the end of a window needs: it is a whole second. */
+/** A timestamp of either SDK, to the second. Windows end on whole seconds. */
 export interface Seconds {
   readonly seconds: number;
 }
 
 /**
- * What the windows of an instant have counted: 0 in those that the counter has not counted in.
+ * The sums of the windows that an instant is in; 0 for one without increments.
  *
  * @param at  milliseconds since the epoch
  */
 export function windowTotals(windows: Windows<Seconds> | null | undefined, at: number): WindowTotals {
-  const totalOf = (count: WindowCount<Seconds> | undefined) => (count && isCurrent(count, at) ? count.total : 0);
+  const totalOf = (count: WindowCount<Seconds> | undefined) => (isCurrent(count, at) ? (count?.total ?? 0) : 0);
   return { day: totalOf(windows?.day), week: totalOf(windows?.week), month: totalOf(windows?.month) };
 }
 
-/** Whether a window is not over. */
-export function isCurrent({ until }: WindowCount<Seconds>, at: number): boolean {
-  return until.seconds * 1_000 > at;
+/** Whether there is a window that is not over. A server may have damaged it. */
+export function isCurrent(count: WindowCount<Seconds> | undefined, at: number): boolean {
+  return Number(count?.until?.seconds) * 1_000 > at;
 }

@@ -1,5 +1,5 @@
 /** The best of a group, and the rank of one: of all time, of today, of this week, of this month. */
-import { counter, counterRank, topCounters, type Window } from "firestore-tally";
+import { type CalendarWindow, counter, counterRank, topCounters } from "firestore-tally";
 import { db } from "../setup/firebase.ts";
 
 export async function leaders(limit: number) {
@@ -12,13 +12,13 @@ export async function rankOf(user: string) {
   return await counterRank(counter(db, `score:${user}`));
 }
 
-/** Who has scored most today, this week or this month. Who has not scored in it is not on the board. */
-export async function leadersOf(window: Window, limit: number) {
+/** The users who scored most today, this week or this month. Users without a score in it are left out. */
+export async function leadersOf(window: CalendarWindow, limit: number) {
   const top = await topCounters(db, "score", { window, limit });
   return top.map(({ id, windows }) => ({ user: id.slice("score:".length), points: windows[window] }));
 }
 
 /** `undefined` for a user who has not scored in it. */
-export async function rankIn(window: Window, user: string) {
+export async function rankIn(window: CalendarWindow, user: string) {
   return await counterRank(counter(db, `score:${user}`), { window });
 }

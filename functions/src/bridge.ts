@@ -38,7 +38,7 @@ export function createBridgeHandler(backend: Backend): (write: LegacyWrite) => P
   const reported = new Set<string>();
   return coalesce<LegacyWrite, LastMove>({
     keyOf: ({ document }) => document,
-    isAnswered: ({ asOf }, { committedAt }) => committedAt <= asOf - snapshotLag,
+    isCovered: ({ asOf }, { committedAt }) => committedAt <= asOf - snapshotLag,
     handle: move,
   });
 

@@ -12,13 +12,13 @@ export interface WriteEvent {
   readonly committedAt: Millis;
 }
 
-/** A scheduled aggregation. Once it is done, every write up to `due` is counted. */
+/** A scheduled aggregation, or a merge of visitors. Once it is done, every write up to `due` is counted. */
 export interface AggregationTask {
   readonly counterId: string;
   readonly due: Millis;
-  /** Whether it is the poll that a publish has scheduled. The other tasks count a write. */
+  /** Whether it is the poll that a publish has scheduled. */
   readonly isPoll: boolean;
-  /** Whether it merges visitors instead. */
+  /** Whether it merges visitors, and counts no increments. */
   readonly ofVisitors?: true;
 }
 

@@ -1,18 +1,18 @@
 /**
- * Handles events that concern the same thing one at a time, and remembers the last outcome for it. The outcome answers most
- * events of a busy counter without any I/O.
+ * Handles events with the same key one at a time, and remembers the last outcome for each key. It covers most events of a
+ * busy counter, which then need no I/O.
  */
 
-/** How many things an instance remembers, at about 300 bytes each. */
+/** How many keys an instance remembers, at about 300 bytes each. */
 const MEMORY_SIZE = 10_000;
 
 export interface Coalescing<Event, Outcome> {
-  /** What the event concerns. */
+  /** What the event is about: a counter or a document. */
   readonly keyOf: (event: Event) => string;
   /** Whether the last outcome shows that nothing is left to do for the event. */
-  readonly isAnswered: (outcome: Outcome, event: Event) => boolean;
+  readonly isCovered: (outcome: Outcome, event: Event) => boolean;
   /**
-   * @param last  the last outcome, which does not answer the event; `undefined` if this instance remembers none
+   * @param last  the last outcome, which does not cover the event; `undefined` if this instance remembers none
    * @returns     `undefined` if there is nothing to remember
    */
   readonly handle: (event: Event, last: Outcome | undefined) => Promise<Outcome | undefined>;
@@ -20,7 +20,7 @@ export interface Coalescing<Event, Outcome> {
 
 /** @returns the event handler of one instance. It resolves when nothing is left to do; else it rejects, for a retry */
 export function coalesce<Event, Outcome>(coalescing: Coalescing<Event, Outcome>): (event: Event) => Promise<void> {
-  const { keyOf, isAnswered, handle } = coalescing;
+  const { keyOf, isCovered, handle } = coalescing;
   const outcomes = new Map<string, Outcome>();
   const inProgress = new Map<string, Promise<void>>();
 
@@ -28,7 +28,7 @@ export function coalesce<Event, Outcome>(coalescing: Coalescing<Event, Outcome>)
     const key = keyOf(event);
     for (;;) {
       const last = outcomes.get(key);
-      if (last !== undefined && isAnswered(last, event)) return;
+      if (last !== undefined && isCovered(last, event)) return;
       const other = inProgress.get(key);
       if (!other) break;
       // The other event reports its own failure. This one checks again.

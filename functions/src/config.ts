@@ -93,9 +93,10 @@ export function validConfig(config: Config, isEmulated = false): Config {
   return config;
 }
 
+/** Not an offset such as +01:00, which older runtimes of clients do not know. */
 function isTimeZone(name: string): boolean {
   try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;
+    return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;
   } catch {
     return false;
   }

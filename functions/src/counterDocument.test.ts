@@ -63,7 +63,7 @@ describe("a counter document", () => {
     [5, 5],
     [Number.NaN, 0],
     ["5", 0],
-    [undefined, 0],
+    [undefined, undefined],
   ])("is adjusted by numbers alone: %s", (adjusted, parsed) => {
     expect(parseCounter(snapshot({ ...store(idle), adjusted })).adjusted).toBe(parsed);
   });

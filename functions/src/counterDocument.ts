@@ -5,11 +5,11 @@
 import { type DocumentReference, type DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
 import { mirroredOf } from "../../admin/src/internal.ts";
 import {
+  type CalendarWindow,
   type CounterDocument,
   groupOf,
   type HistoryState,
   type Reservation,
-  type Window,
   type WindowCount,
   type Windows,
 } from "../../core/src/index.ts";
@@ -58,8 +58,8 @@ export interface CounterState {
   readonly reservation: Reserved | undefined;
   /** The part of the sum of the shards that the mirror shows. */
   readonly mirrored: number;
-  /** What servers have added since the last publish that is no increment: resets, imports and corrections. */
-  readonly adjusted: number;
+  /** The sum of resets, imports and corrections since the last publish. The next one leaves it out of the windows. */
+  readonly adjusted: number | undefined;
 }
 
 /** A {@link Reservation} in milliseconds. */
@@ -72,7 +72,7 @@ export async function readCounter(ref: DocumentReference): Promise<CounterState>
 
 /** The state of a counter without a document. */
 export function missingCounter(ref: DocumentReference): CounterState {
-  return { ref, updateTime: undefined, published: undefined, reservation: undefined, mirrored: 0, adjusted: 0 };
+  return { ref, updateTime: undefined, published: undefined, reservation: undefined, mirrored: 0, adjusted: undefined };
 }
 
 /** Parses a counter document. Without `asOf` it was never published, so its other fields are not trusted. */
@@ -80,7 +80,7 @@ export function parseCounter(snapshot: DocumentSnapshot): CounterState {
   const { ref, updateTime } = snapshot;
   const reservation = parseReservation(snapshot.get("reservation"));
   const mirrored = mirroredOf(snapshot);
-  const adjusted = finite(snapshot.get("adjusted"));
+  const adjusted = snapshot.get("adjusted") === undefined ? undefined : finite(snapshot.get("adjusted"));
   const asOf = millis(snapshot.get("asOf"));
   if (asOf === null) return { ref, updateTime, published: undefined, reservation, mirrored, adjusted };
   const number = (field: keyof Published, minimum: number) => {
@@ -127,7 +127,7 @@ function parseReservation(value: unknown): Reserved | undefined {
 
 function parseWindows(value: unknown): Windows<Millis> | null {
   const { timeZone, ...counts } = (value ?? {}) as Partial<Windows<Timestamp>>;
-  const countIn = (window: Window) => {
+  const countIn = (window: CalendarWindow) => {
     const { until, total } = counts[window] ?? {};
     return { until: millis(until) ?? 0, total: finite(total) };
   };

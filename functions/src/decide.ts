@@ -58,7 +58,10 @@ export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag
   const asOf = toMillis(measurement.asOf);
   if (asOf < due) return { do: "wait", duration: due - asOf };
 
-  const next = nextPublished(cause, { previous, reservation, adjusted }, measurement, config);
+  // What a damaged document had counted is not known, so the total is none of today.
+  const isDamaged = previous !== known.previous;
+  const state = { previous, reservation, adjusted: isDamaged ? measurement.total : adjusted };
+  const next = nextPublished(cause, state, measurement, config);
   const fromIndex = previous && cause.isPoll && !hasFolded ? foldFrom(previous, next, measurement, config) : undefined;
   if (fromIndex !== undefined) return { do: "fold", fromIndex, quietSince: asOf - config.shrinkCooldown };
 

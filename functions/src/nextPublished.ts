@@ -1,4 +1,5 @@
 /** What the next publish holds: its total, shard count and phase, and when the counter is polled next. */
+import { driftOf } from "../../admin/src/drift.ts";
 import { decideScaling } from "./autoscale.ts";
 import type { Cause } from "./cause.ts";
 import type { Config } from "./config.ts";
@@ -15,7 +16,7 @@ import { nextWindows } from "./windows.ts";
 export interface PreviousState {
   readonly previous: Published | undefined;
   readonly reservation?: Reserved | undefined;
-  /** What servers have added since the last publish that is no increment. Default 0. */
+  /** As in {@link CounterState}. Default 0. */
   readonly adjusted?: number | undefined;
 }
 
@@ -58,15 +59,16 @@ export function nextPublished(cause: Cause, state: PreviousState, measurement: M
     malformedShards: measurement.malformed ?? previous?.malformedShards ?? [],
     countReads,
     countedCollection: counted?.path ?? null,
-    windows: nextWindows(previous?.windows ?? null, countedSince(state, measurement), asOf, config.timeZone),
+    windows: nextWindows(previous?.windows ?? null, addedSince(state, measurement), asOf, config.timeZone),
   };
 }
 
 /** The sum of the increments since the last publish. */
-function countedSince({ previous, adjusted = 0 }: PreviousState, { total, counted }: Measurement): number {
-  // A total of another kind does not continue the one before.
+function addedSince({ previous, adjusted = 0 }: PreviousState, { total, counted }: Measurement): number {
+  // The counter has changed between shards and a collection, so the difference is no increment.
   if (previous && previous.countedCollection !== (counted?.path ?? null)) return 0;
-  return total - (previous?.total ?? 0) - adjusted;
+  const before = (previous?.total ?? 0) + (counted ? 0 : adjusted);
+  return driftOf(total, before, Math.abs(total) + Math.abs(before));
 }
 
 /** The scaling that the demand calls for, and the fewest shards the counter may have now. */

@@ -53,7 +53,7 @@ async function publishing(
     updateTime: isStored ? updateTime : undefined,
     published,
     mirrored,
-    adjusted: 0,
+    adjusted: undefined,
   };
   const isPublished = await publish(state, next, asOf, configured);
   return { commits, isPublished };

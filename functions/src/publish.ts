@@ -72,7 +72,7 @@ async function commit(
   const document = {
     ...serializeCounter(ref.id, next, asOf),
     ...(isMirrored && { mirrored: next.total }),
-    ...(adjusted !== 0 && { adjusted: FieldValue.delete() }),
+    ...(adjusted !== undefined && { adjusted: FieldValue.delete() }),
   };
   const batch = ref.firestore.batch();
   if (updateTime) batch.update(ref, document, { lastUpdateTime: updateTime });

@@ -3,7 +3,7 @@
  *
  * A merge reads the sketch, then the buckets. One commit writes the merged sketch and the estimate, on the precondition that
  * the sketch is as it was read, so no merge can undo another (I10). Then the buckets are deleted, each on the precondition
- * that it is as it was read: what came since stays for the next merge. Merging the same hash again changes nothing.
+ * that it is as it was read: one that has changed stays for the next merge. Merging the same hash again changes nothing.
  */
 import {
   type DocumentReference,
@@ -15,7 +15,7 @@ import {
 import { unchanged } from "../../admin/src/internal.ts";
 import {
   ABORTED,
-  type Buckets,
+  type BucketCount,
   codeOf,
   isPreconditionFailure,
   Sketch,
@@ -29,13 +29,13 @@ import { coalesce } from "./coalesce.ts";
 import { logError } from "./log.ts";
 import { type Millis, toMillis } from "./time.ts";
 
-/** The event of a visitor in a bucket. */
+/** The event of one write to a bucket. */
 export interface VisitorEvent {
   readonly counterId: string;
   readonly committedAt: Millis;
 }
 
-/** The least time between two merges of a counter. A merge costs 2 writes, and reads and deletes each bucket. */
+/** The least time between two merges of a counter. */
 const MERGE_INTERVAL: Millis = 10_000;
 
 /** More visitors per second than these need 256 buckets, fewer 16. Between them the number stays as it is. */
@@ -52,8 +52,7 @@ interface Merged {
 export function createVisitorHandler(backend: Backend): (event: VisitorEvent) => Promise<void> {
   return coalesce<VisitorEvent, Merged>({
     keyOf: ({ counterId }) => counterId,
-    isAnswered: ({ asOf, scheduled }, { committedAt }) =>
-      committedAt <= Math.max(asOf - backend.snapshotLag, scheduled),
+    isCovered: ({ asOf, scheduled }, { committedAt }) => committedAt <= Math.max(asOf - backend.snapshotLag, scheduled),
     handle: ({ counterId, committedAt }) => mergeOrSchedule(backend, counterId, committedAt),
   });
 }
@@ -64,7 +63,7 @@ export async function runMergeTask(backend: Backend, { counterId, due }: Aggrega
   await mergeOrSchedule(backend, counterId, due);
 }
 
-/** Cost: 1 read; 1 task operation if the last merge is recent, else that of {@link merge}. */
+/** Cost: 1 read. If the last merge is recent, 1 task operation; else 1 read per bucket and the cost of {@link merge}. */
 async function mergeOrSchedule(backend: Backend, counterId: string, at: Millis): Promise<Merged> {
   const { counters, snapshotLag, now, sleep, schedule } = backend;
   const counter = counters.doc(counterId);
@@ -73,7 +72,7 @@ async function mergeOrSchedule(backend: Backend, counterId: string, at: Millis):
     const asOf = millisOf(before);
     if (at <= asOf - snapshotLag) return { asOf, scheduled: 0 };
     const due = asOf + MERGE_INTERVAL;
-    // A clock that is behind must not put off a task to the time of its own name.
+    // A task merges even if this clock is behind: a new one would have its name, and be dropped as a duplicate.
     if (Math.max(now(), at) < due) {
       await schedule({ counterId, due, isPoll: false, ofVisitors: true });
       return { asOf, scheduled: due };
@@ -97,7 +96,7 @@ async function merge(before: DocumentSnapshot, { docs, readTime }: QuerySnapshot
   const sketch = parseSketch(before);
   const hashes = docs.flatMap(hashesIn);
   for (const hash of hashes) sketch.add(hash);
-  // Never falls, though the estimate may, where the sketch stops to be exact.
+  // Never falls, though the estimate may where the sketch becomes registers.
   const uniques = Math.max(Math.round(sketch.estimate()), before.get("uniques") ?? 0);
   const perSecond = (1_000 * hashes.length) / (toMillis(readTime) - millisOf(before));
   const buckets = bucketsFor(before.get("buckets") === 256 ? 256 : 16, perSecond);
@@ -118,12 +117,15 @@ async function merge(before: DocumentSnapshot, { docs, readTime }: QuerySnapshot
   return true;
 }
 
-/** A sketch that a server has damaged begins again, because its events would be tried again for a day. */
+/** Replaces a damaged sketch with an empty one. An error would only be retried for a day. */
 function parseSketch(stored: DocumentSnapshot): Sketch {
   try {
     return stored.exists ? Sketch.parse(stored.data() as StoredSketch) : new Sketch();
   } catch (error) {
-    logError("a sketch of visitors is damaged, and begins again", { counter: stored.ref.parent.parent?.id, error });
+    logError("replaced a damaged sketch of visitors with an empty one", {
+      counter: stored.ref.parent.parent?.id,
+      error,
+    });
     return new Sketch();
   }
 }
@@ -142,7 +144,7 @@ function hashesIn(bucket: QueryDocumentSnapshot): string[] {
 }
 
 /** How many buckets visitors should be spread over, given how many have come per second since the last merge. */
-function bucketsFor(known: Buckets, perSecond: number): Buckets {
+function bucketsFor(known: BucketCount, perSecond: number): BucketCount {
   return perSecond > MANY_PER_SECOND ? 256 : perSecond < FEW_PER_SECOND ? 16 : known;
 }
 

@@ -2,8 +2,8 @@
  * Wakes the aggregation of a counter for an event: a shard was created, shard 0 or `base` was written, or a document of the
  * counted collection was created or deleted. The event carries no value, only a commit time.
  *
- * An instance remembers the last outcome of each counter, which answers most events of a busy counter without any I/O. The
- * outcome cannot become false: counted writes stay counted, deleted ones deleted, and a scheduled measurement takes place.
+ * An outcome that an instance remembers cannot become false: counted writes stay counted, deleted ones deleted, and a
+ * scheduled measurement takes place.
  */
 import { countedCollectionOf } from "../../core/src/index.ts";
 import { aggregate, type Outcome } from "./aggregate.ts";
@@ -26,10 +26,10 @@ export function latestDeletionTime(eventTime: string, now: Millis): Millis {
 /** The event handler of one instance. It resolves when the write is counted or certain to be; else it rejects, for a retry. */
 export function createWakeHandler(backend: Backend): (event: WriteEvent) => Promise<void> {
   const { config, snapshotLag, now } = backend;
-  return coalesce<WriteEvent, Outcome>({ keyOf: ({ counterId }) => counterId, isAnswered, handle });
+  return coalesce<WriteEvent, Outcome>({ keyOf: ({ counterId }) => counterId, isCovered, handle });
 
   /** Whether the last outcome shows that the write is counted, or that a measurement at or after it is scheduled. */
-  function isAnswered({ published, scheduled = 0, missingAt = 0 }: Outcome, event: WriteEvent): boolean {
+  function isCovered({ published, scheduled = 0, missingAt = 0 }: Outcome, event: WriteEvent): boolean {
     const cause = causeOf(event);
     if (cause.at <= missingAt - snapshotLag) return true;
     const step = decide(cause, { previous: published }, now(), snapshotLag, config);

@@ -5,6 +5,7 @@ import { idle } from "../testing/arbitraries.ts";
 import { measured, T } from "../testing/situations.ts";
 import { DEFAULT_CONFIG as defaults } from "./config.ts";
 import type { Published } from "./counterDocument.ts";
+import { decide } from "./decide.ts";
 import { nextPublished } from "./nextPublished.ts";
 import { nextWindows, windowEnds } from "./windows.ts";
 
@@ -27,7 +28,7 @@ describe("windows end at midnight", () => {
     // Clocks went from 23:59 to 01:00.
     ["2018-11-03T12:00:00.000Z", "America/Sao_Paulo", "2018-11-04T03:00", "2018-11-05T02:00", "2018-12-01T02:00"],
     ["2018-11-04T03:00:00.000Z", "America/Sao_Paulo", "2018-11-05T02:00", "2018-11-05T02:00", "2018-12-01T02:00"],
-    // An offset, as Intl accepts it.
+    // An offset, which tests use.
     ["2026-01-01T00:04:59.999Z", "-00:05", "2026-01-01T00:05", "2026-01-05T00:05", "2026-01-01T00:05"],
   ])("%s in %s", (at, timeZone, ...wanted) => {
     expect(ends(at, timeZone)).toEqual(wanted);
@@ -96,6 +97,23 @@ describe("I11: a publish counts in the windows of its instant", () => {
   test("the difference of two totals, without resets and corrections", () => {
     expect(after(50, { previous: idle }).windows?.day.total).toBe(8);
     expect(after(5, { previous: idle, adjusted: -42 }).windows?.day.total).toBe(5);
+  });
+
+  test("of a counted collection without adjustments, which do not change it", () => {
+    expect(after(100, { adjusted: 60 }, "posts").windows?.day.total).toBe(100);
+  });
+
+  test("not what rounding explains", () => {
+    const shards = 10.12 + 56;
+    const previous = { ...idle, total: shards };
+    expect(after(7, { previous, adjusted: 7 - shards }).windows).toBeNull();
+  });
+
+  test("nothing of a total that follows a damaged document", () => {
+    const ahead = { ...idle, asOf: T + 3_600_000 };
+    const measurement = measured(idle, T, { total: 5_000_000, writes: 50 });
+    const step = decide({ at: T, isPoll: false }, { previous: ahead, measurement }, T, 0, defaults);
+    expect(step).toMatchObject({ do: "publish", next: { total: 5_000_000, windows: null } });
   });
 
   test("not the difference of two kinds of totals", () => {

@@ -3,48 +3,49 @@
  * day, one week and one month (I11). What servers reset, import or correct belongs to none.
  */
 import { DateTime } from "luxon";
-import type { Window, Windows } from "../../core/src/index.ts";
+import type { CalendarWindow, Windows } from "../../core/src/index.ts";
 import type { Millis } from "./time.ts";
 
 /** The ends of the day, the week and the month that an instant is in. */
-type WindowEnds = Readonly<Record<Window, Millis>>;
+type WindowEnds = Readonly<Record<CalendarWindow, Millis>>;
 
 /**
- * The windows after a publish that has counted `counted` more. A counter that has counted nothing keeps its windows, though
- * they may be over, so it is on no board of a day without increments.
+ * The windows after a publish. If nothing was added they stay as they are, even if they are over: so a leaderboard of today
+ * leaves the counter out.
  *
- * @param asOf  the instant of the publish
+ * @param added  the sum of the increments since the publish before
+ * @param asOf   the instant of the publish
  */
 export function nextWindows(
   previous: Windows<Millis> | null,
-  counted: number,
+  added: number,
   asOf: Millis,
   timeZone: string,
 ): Windows<Millis> | null {
-  if (counted === 0) return previous;
+  if (added === 0) return previous;
   const ends = windowEnds(asOf, timeZone);
-  const next = (window: Window) => {
+  const next = (window: CalendarWindow) => {
     const before = previous?.[window];
-    return { until: ends[window], total: (before?.until === ends[window] ? before.total : 0) + counted };
+    return { until: ends[window], total: (before?.until === ends[window] ? before.total : 0) + added };
   };
   return { timeZone, day: next("day"), week: next("week"), month: next("month") };
 }
 
 /** The last answer of {@link windowEnds}, which holds for a day. */
-let today: { readonly timeZone: string; readonly start: Millis; readonly ends: WindowEnds } | undefined;
+let cached: { readonly timeZone: string; readonly start: Millis; readonly ends: WindowEnds } | undefined;
 
 /** Weeks begin on Monday (ISO 8601). A day may have 23 or 25 hours, and may begin at 01:00. */
 export function windowEnds(at: Millis, timeZone: string): WindowEnds {
-  if (today?.timeZone !== timeZone || at < today.start || at >= today.ends.day) {
+  if (cached?.timeZone !== timeZone || at < cached.start || at >= cached.ends.day) {
     const local = DateTime.fromMillis(at, { zone: timeZone });
-    const end = (window: Window) =>
+    const end = (window: CalendarWindow) =>
       local
         .startOf(window)
         .plus({ [window]: 1 })
         .startOf(window)
         .toMillis();
     const ends = { day: end("day"), week: end("week"), month: end("month") };
-    today = { timeZone, start: local.startOf("day").toMillis(), ends };
+    cached = { timeZone, start: local.startOf("day").toMillis(), ends };
   }
-  return today.ends;
+  return cached.ends;
 }

@@ -172,7 +172,10 @@ function uniform(seed: number): () => number {
   };
 }
 
-test(`I8: ${CLIENTS} users like and unlike at random, with random cuts: the total is the number of users who like`, async () => {
+test(`I8: ${CLIENTS} users like and unlike at random, with random cuts: the total is the number of users who like`, {
+  tags: "deep",
+  timeout: 180_000,
+}, async () => {
   // With fewer shards, the test would measure the locks of the emulator.
   const id = await newBusyPost(100);
   const start = performance.now();
@@ -231,7 +234,7 @@ test(`I8: ${CLIENTS} users like and unlike at random, with random cuts: the tota
       `${likes} likes at the end, ${snapshots} snapshots (started in ${seconds(start, ready)} s)`,
   );
   await closeDevices();
-}, 180_000);
+});
 
 describe("I8: one user on two devices", () => {
   let [phone, laptop]: Device[] = [];

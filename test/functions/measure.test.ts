@@ -82,7 +82,9 @@ test("10,000 shards are measured with 20 reads and less than 10 MB", async () =>
   expect(Math.min(...grown)).toBeLessThan(10 * MEGABYTE);
 });
 
-test("without the index, shards are listed in pages with the same total, and logged once", async () => {
+test("without the index, shards are listed in pages with the same total, and logged once", {
+  tags: "deep",
+}, async () => {
   const warn = vi.spyOn(logger, "warn").mockImplementation(() => {});
   const { firestore, measured } = await metered(withoutIndex);
   const expected = { total: 3 * MAX_SHARDS, writes: MAX_SHARDS, documents: MAX_SHARDS, malformed: [] };

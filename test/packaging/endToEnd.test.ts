@@ -53,6 +53,7 @@ test("100 increments per second for 15 s from 20 clients: exact, forward, calm, 
 });
 
 test("3,000 visitors from 50 clients at once: exact views, visitors within 2 %, soon", {
+  tags: "deep",
   timeout: 180_000,
 }, async () => {
   const id = `views:${crypto.randomUUID()}`;

@@ -316,7 +316,9 @@ describe("by design, without an account", () => {
     expect(await countOf(shard)).toBe(1);
   });
 
-  test("no client makes another's replay count, neither with a thousand writes nor by removing windows", async () => {
+  test("no client makes another's replay count, neither with a thousand writes nor by removing windows", {
+    tags: "deep",
+  }, async () => {
     const shard = `${newCounter()}/shards/0`;
     const replayed = increment(shard);
     expect(await db.commit(null, [replayed])).toBe(ACCEPTED);

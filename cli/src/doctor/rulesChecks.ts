@@ -1,6 +1,6 @@
 /**
  * Whether the rules in force are those of this version. Compared are functions and matches by name, because users' files hold
- * rules of their own; of the five policy functions only that they exist. Rules that allow add up, so matches of the user's own
+ * rules of their own; of the policy functions only that they exist. Rules that allow add up, so matches of the user's own
  * that cover counters are checked, too.
  */
 import { type ProjectFacts, seen } from "./facts.ts";

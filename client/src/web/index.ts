@@ -1,6 +1,7 @@
 export {
   type BufferedCounter,
   type BufferOptions,
+  type CalendarWindow,
   CounterError,
   type CounterErrorCode,
   type CounterOptions,
@@ -11,7 +12,6 @@ export {
   type Reference,
   type Snapshot,
   type TopOptions,
-  type Window,
   type WindowTotals,
 } from "../../../core/src/index.ts";
 export { bufferedCounter } from "./buffered.ts";

@@ -13,11 +13,11 @@ import {
 import {
   DEFAULT_COLLECTION,
   groupOf,
-  onBoard,
   type RankOptions,
   rankingFields,
   type TopOptions,
   toSnapshot,
+  withCurrentWindow,
 } from "../../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
@@ -30,8 +30,8 @@ export interface ListedCounter extends CounterSnapshot {
 
 /**
  * Reads the counters of a group with the largest totals or rates, or that have counted most today, this week or this month,
- * the largest first. Cost: 1 read per counter found: those that have not counted in the window are found, if there is room for
- * them, and left out.
+ * the largest first. Cost: 1 read per counter that the query returns, at most `limit`. Counters whose window is over come last
+ * in the query; they are read, and left out.
  *
  * @param group - the part of their ids before the first colon: `"likes"` for `likes:post42`
  *
@@ -50,7 +50,7 @@ export async function topCounters(
   const largestFirst = rankingFields(options).map((field) => orderBy(field, "desc"));
   const top = query(collection(firestore, path), where("group", "==", group), ...largestFirst, limit(most));
   const { docs, metadata } = await getDocs(top);
-  const listed = onBoard(docs, options, Date.now());
+  const listed = withCurrentWindow(docs, options, Date.now());
   return listed.map((counter) => ({ id: counter.id, ...toSnapshot(counter, metadata.fromCache) }));
 }
 
@@ -70,7 +70,8 @@ export async function counterRank(ref: CounterRef, options: RankOptions = {}): P
   const document = await getDoc(counterDoc(ref));
   const fields = rankingFields(options);
   const ranked = fields.at(-1) as string;
-  if (onBoard([document], options, Date.now()).length === 0 || document.get(ranked) === undefined) return undefined;
+  if (withCurrentWindow([document], options, Date.now()).length === 0 || document.get(ranked) === undefined)
+    return undefined;
   const above = query(
     document.ref.parent,
     where("group", "==", groupOf(ref.id)),

@@ -3,7 +3,7 @@ import { arrayUnion, doc, getDoc, type WriteBatch } from "firebase/firestore";
 import {
   bucketOf,
   CounterError,
-  rankOf,
+  hashRank,
   Sketch,
   type StoredSketch,
   sketchPath,
@@ -16,7 +16,7 @@ import { type Counter, type CounterRef, hasCode, refreshShardCount, rethrowUnles
 
 /** Options of {@link countVisitor}. */
 export interface VisitorOptions {
-  /** Also adds this to the counter, in the same commit: a view and its visitor. Default: the visitor alone. */
+  /** Also adds this to the counter: in the same commit, or in two if the bucket is contended. Default: the visitor alone. */
   increment?: number | undefined;
 }
 
@@ -30,8 +30,8 @@ export interface VisitorOptions {
  * also the increment's cost.
  *
  * @param visitor - the user's uid
- * @throws CounterError `counter/invalid-amount` before any I/O; `counter/permission-denied` if the rules refuse the visitor or the
- *         increment: then neither counts
+ * @throws CounterError `counter/invalid-amount` before any I/O; `counter/permission-denied` if the rules refuse the visitor or
+ *         the increment
  * @throws TypeError on a page that is not served by https, which has no Web Crypto
  *
  * @example
@@ -57,7 +57,7 @@ async function commit(counter: Counter, visitor: string, by: number): Promise<vo
   let attempts = 0;
   let visit: Awaited<ReturnType<typeof planVisit>>;
   if (by) {
-    // A contended bucket must not hold up the views: only the first attempt has both.
+    // Only the first attempt has both, so contention on the bucket cannot delay the increment.
     await commitIncrement(counter, by, undefined, undefined, async () => {
       visit = attempts++ ? undefined : await planVisit(counter, visitor);
       return visit?._add;
@@ -68,8 +68,8 @@ async function commit(counter: Counter, visitor: string, by: number): Promise<vo
 }
 
 /**
- * Reads how many different visitors several counters have had together: pages of a site, or days of a page. Visitors of the last
- * 10 seconds may be missing. Cost: 1 read per counter.
+ * Reads how many different visitors several counters have had together: pages of a site, or days of a page. Visitors of the
+ * last 10 seconds may be missing. Cost: 1 read per counter.
  *
  * The default rules let operators alone read it, because it tells whether a user whose uid is known has been there.
  *
@@ -91,7 +91,7 @@ export async function getUniques(refs: readonly CounterRef[]): Promise<number> {
   return Math.round(union.estimate());
 }
 
-/** If it is refused as contended, it is sent to the smaller bucket, after a pause. */
+/** If contention aborts the write, it goes to one of the 256 smaller buckets a second later. */
 async function commitVisit(counter: Counter, visitor: string, isContended?: boolean): Promise<void> {
   await refreshShardCount(counter);
   const visit = await planVisit(counter, visitor, isContended);
@@ -109,10 +109,10 @@ async function commitVisit(counter: Counter, visitor: string, isContended?: bool
 /** The write of a visitor; `undefined` if this browser has counted the user, or if it would change nothing. */
 async function planVisit(counter: Counter, visitor: string, isContended?: boolean) {
   const { firestore, path, _latest } = counter;
-  const epoch = _latest?.get("uniqueEpoch")?.seconds;
+  const epoch = _latest?.get("uniquesResetAt")?.seconds;
   const [hash = "", token = ""] = await Promise.all([visitor, `${path}\n${visitor}\n${epoch}`].map(visitorHash));
   const isCounted = counter._visit === token || stored().includes(token);
-  if ((_latest && isCounted) || rankOf(hash) <= _latest?.get("uniqueFloor")) return undefined;
+  if ((_latest && isCounted) || hashRank(hash) <= _latest?.get("uniqueFloor")) return undefined;
   const buckets = isContended ? 256 : _latest?.get("uniqueBuckets");
   const bucket = doc(firestore, `${uniquesPath(path)}/${bucketOf(hash, buckets)}`);
   return {

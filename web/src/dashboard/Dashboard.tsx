@@ -1,7 +1,7 @@
 /** The counters of the project, live: the largest, those with the most writes, or those that a search finds. */
 import type { DocumentSnapshot } from "firebase/firestore";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { Window } from "../../../core/src/index.ts";
+import type { CalendarWindow } from "../../../core/src/index.ts";
 import { PRICES } from "../../../costs/src/index.ts";
 import { NOT_ANSWERING } from "../counter/counterHooks.ts";
 import type { Published } from "../counter/published.ts";
@@ -99,8 +99,7 @@ export function Dashboard({ connection, query }: { connection: Connection; query
           ))}
         </fieldset>
         <p class="fine" id="search-hint">
-          A group with its colon, such as likes:, or the start of an id. Groups alone are ordered by what was counted
-          today.
+          A group with its colon, such as likes:, or the start of an id. Only groups have an order of today.
         </p>
       </search>
       {error ? (
@@ -151,7 +150,7 @@ export function Dashboard({ connection, query }: { connection: Connection; query
               {!counters && [1, 2, 3, 4, 5, 6].map((row) => <Placeholder key={row} />)}
             </tbody>
           </table>
-          {counters?.length === 0 && <NoCounters search={search} />}
+          {counters?.length === 0 && <NoCounters search={search} order={listing.order} />}
           {/* Hidden while the table still grows. */}
           <div class="pages" hidden={!fromCache && !end && pages.length === 0}>
             <p class="fine" role="status">
@@ -176,7 +175,7 @@ export function Dashboard({ connection, query }: { connection: Connection; query
 
 interface RowProps {
   readonly counter: Published;
-  readonly window: Window;
+  readonly window: CalendarWindow;
   readonly now: number;
   readonly rates: readonly RatePoint[];
 }
@@ -232,14 +231,16 @@ function Placeholder() {
   );
 }
 
-function NoCounters({ search }: { search: string }) {
+function NoCounters({ search, order }: ListingQuery) {
   return (
     <section class="state">
       <h2>{search ? `No counter for “${search}”` : "No counters yet"}</h2>
       <p>
-        {search
-          ? "Search for the start of an id, or for a group with its colon."
-          : "A counter is created by its first increment. "}
+        {windowOf(order)
+          ? "None of this group has counted in this time."
+          : search
+            ? "Search for the start of an id, or for a group with its colon."
+            : "A counter is created by its first increment. "}
         {!search && <a href="#/">Create one</a>}
       </p>
     </section>

@@ -1,7 +1,7 @@
 /** Watches one page of the list of counters while the tab is visible, and counts the reads. */
 import { collection, type DocumentSnapshot, limit, onSnapshot, query, startAfter } from "firebase/firestore";
 import { useEffect, useState } from "preact/hooks";
-import { isDocumentId, onBoard } from "../../../core/src/index.ts";
+import { isDocumentId, withCurrentWindow } from "../../../core/src/index.ts";
 import { type Published, parsePublished } from "../counter/published.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { windowOf } from "../page/route.ts";
@@ -72,7 +72,7 @@ export function useListing(
           reads += isFirst ? snapshot.size : snapshot.docChanges().filter(({ type }) => type !== "removed").length;
           isFirst = false;
         }
-        const listed = onBoard(snapshot.docs, { window: windowOf(listing.order) }, Date.now());
+        const listed = withCurrentWindow(snapshot.docs, { window: windowOf(listing.order) }, Date.now());
         const published = listed.slice(0, PAGE_SIZE).flatMap((document) => parsePublished(document) ?? []);
         for (const { id, asOf, rate } of published) recordRate(recentRates, id, { at: asOf, rate });
         state = {

@@ -1,5 +1,5 @@
 /** The counters of a group that have counted most today, this week, this month or ever. */
-import { type ListedCounter, topCounters, type Window } from "firestore-tally";
+import { type CalendarWindow, type ListedCounter, topCounters } from "firestore-tally";
 import { useEffect, useState } from "preact/hooks";
 import type { Connection } from "../firebase/connection.ts";
 import { formatTotal } from "../page/format.ts";
@@ -9,8 +9,8 @@ const GROUP = "departures";
 const LENGTH = 5;
 const REFRESH_MS = 10_000;
 
-type Span = Window | "ever";
-const NAMES: Record<Span, string> = { day: "Today", week: "This week", month: "This month", ever: "Ever" };
+type Span = CalendarWindow | "ever";
+const NAMES: Record<Span, string> = { day: "Today", week: "This week", month: "This month", ever: "All time" };
 
 export function Board({ connection, visible }: { connection: Connection; visible: boolean }) {
   const [span, setSpan] = useState<Span>("day");
@@ -26,14 +26,14 @@ export function Board({ connection, visible }: { connection: Connection; visible
         () => {},
       );
     read();
-    const timer = setInterval(read, REFRESH_MS);
+    const timer = isShown ? setInterval(read, REFRESH_MS) : undefined;
     return () => {
       isCurrent = false;
       clearInterval(timer);
     };
-  }, [connection, span, visible]);
+  }, [connection, span, visible, isShown]);
 
-  // Elsewhere than in `npm start` there are no such counters.
+  // Only `npm start` has these counters.
   useEffect(() => setShown((before) => before || !!counters?.length), [counters]);
   if (!isShown) return null;
   return (
@@ -56,8 +56,8 @@ export function Board({ connection, visible }: { connection: Connection; visible
           ))}
         </fieldset>
         <p>
-          One query, {LENGTH} reads each time. The counts of a day cost no write: each publish keeps them beside the
-          total.
+          One query, at most {LENGTH} reads each time. Each publish keeps these sums beside the total, so they cost no
+          write.
         </p>
       </div>
       {counters?.length === 0 && <p class="fine">Nothing was counted yet.</p>}
