@@ -22,22 +22,25 @@ export async function minimize(scenario: Scenario): Promise<Scenario> {
     }
     return false;
   };
-  const withFewerFaults = async () => {
+  await accept({ ...smallest, instances: 1 });
+  // Fewer actions need fewer faults, and fewer faults fewer actions.
+  for (let before: Scenario | undefined; before !== smallest; ) {
+    before = smallest;
     for (const fault of smallest.faults)
       await accept({ ...smallest, faults: smallest.faults.filter((one) => one !== fault) });
-  };
-  await accept({ ...smallest, instances: 1 });
-  await withFewerFaults();
-  for (let size = Math.ceil(scenario.actions.length / 2); ; size = Math.ceil(size / 2)) {
-    let isSmaller = false;
-    for (let start = 0; start < smallest.actions.length; ) {
-      const actions = smallest.actions.toSpliced(start, size);
-      if (await accept({ ...smallest, actions })) isSmaller = true;
-      else start += size;
-    }
-    if (size === 1 && !isSmaller) break;
+    await withFewerActions();
   }
-  // Fewer actions need fewer faults.
-  await withFewerFaults();
   return smallest;
+
+  async function withFewerActions(): Promise<void> {
+    for (let size = Math.ceil(smallest.actions.length / 2); ; size = Math.ceil(size / 2)) {
+      let isSmaller = false;
+      for (let start = 0; start < smallest.actions.length; ) {
+        const actions = smallest.actions.toSpliced(start, size);
+        if (await accept({ ...smallest, actions })) isSmaller = true;
+        else start += size;
+      }
+      if (size === 1 && !isSmaller) return;
+    }
+  }
 }
