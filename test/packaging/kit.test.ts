@@ -91,6 +91,7 @@ const configured: Record<string, string> = {
   COUNTED_COLLECTION: "posts/{post}/comments",
   MIRRORS: "likes=posts/{key}.likes, views=pages/{key}.stats.views",
   HISTORY_DAYS: "7",
+  TIME_ZONE: "Asia/Kolkata",
   BRIDGE: "visits=sites/{key}.visits",
 };
 
