@@ -1,6 +1,6 @@
 /**
- * The documents of a counter's history: the last published state of each minute and of each hour. The functions alone write
- * them, at the next publish.
+ * The documents of a counter's history: the last published state of each minute and hour, and of a day of the time zone that
+ * ends within an hour. The functions alone write them, at the next publish.
  *
  * One document holds the minutes of an hour or the hours of a day, in UTC, so a time series takes few reads. Document ids
  * sort by time, so one query by name reads a range and needs no index.

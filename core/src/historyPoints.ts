@@ -76,18 +76,19 @@ export function historyPoints(
   { from, to, step }: HistoryOptions,
 ): HistoryPoint[] {
   const states = [counter, ...history.flatMap(({ points }) => Object.values(points ?? {}))];
-  const points = states
-    .flatMap((state) => (state?.asOf ? [{ point: pointOf(state, state.asOf), timeZone: state.windows?.timeZone }] : []))
-    .filter(({ point: { at } }) => at >= from && at <= to)
-    .sort((a, b) => +a.point.at - +b.point.at);
-  return [
-    ...new Map(
-      points.map(({ point, timeZone }) => [
-        step === "day" ? dayOf(point.at, timeZone) : Math.floor(+point.at / STEP_MILLIS[step]),
-        point,
-      ]),
-    ).values(),
-  ];
+  const points = states.flatMap((state): [step: string | number, HistoryPoint][] => {
+    if (!state?.asOf) return [];
+    const point = pointOf(state, state.asOf);
+    const isInRange = point.at >= from && point.at <= to;
+    return isInRange ? [[stepOf(point.at, step, state.windows?.timeZone), point]] : [];
+  });
+  points.sort(([, a], [, b]) => +a.at - +b.at);
+  return [...new Map(points).values()];
+}
+
+/** Names the minute, the hour or the day of an instant. */
+function stepOf(at: Date, step: HistoryStep, timeZone: string | undefined): string | number {
+  return step === "day" ? dayOf(at, timeZone) : Math.floor(+at / STEP_MILLIS[step]);
 }
 
 /** The calendar day of an instant. A counter without windows has no time zone, so its days are those of UTC. */

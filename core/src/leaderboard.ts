@@ -5,7 +5,10 @@ import { type CalendarWindow, isCurrent, type Seconds, type WindowCount } from "
 export interface RankOptions {
   /** Orders by the total or by the writes per second. Default `"total"`. */
   by?: "total" | "rate" | undefined;
-  /** Orders by the sum of today, this week or this month instead of `by`. Leaves out counters that have counted nothing in it. */
+  /**
+   * Orders by the sum of today, this week or this month instead of `by`, and leaves out counters that have counted nothing in
+   * it.
+   */
   window?: CalendarWindow | undefined;
 }
 
