@@ -6,4 +6,5 @@ export { giveBack } from "./giveBack.ts";
 export { isAmount, LEGACY_SHARDS, unmappedNumbers } from "./legacyShards.ts";
 export { type Moved, mirroredOf, moveLegacyIncrements } from "./moveLegacyIncrements.ts";
 export { unchanged } from "./precondition.ts";
+export { retry } from "./retry.ts";
 export { indexedSums, type ListedShard, type ShardSum, sumOfListed, sumShards } from "./sum.ts";

@@ -2,6 +2,7 @@
 import { initializeApp } from "firebase-admin/app";
 import { type CollectionReference, type Firestore, getFirestore } from "firebase-admin/firestore";
 import { getFunctions } from "firebase-admin/functions";
+import { retry } from "../../admin/src/internal.ts";
 import type { AggregationTask, Schedule } from "./cause.ts";
 import type { Config } from "./config.ts";
 import { logError } from "./log.ts";
@@ -53,8 +54,9 @@ export function createBackend(runTask: (backend: Backend, task: AggregationTask)
   };
   return backend;
 
+  /** Repeats a task after a transient error, as Cloud Tasks do. */
   async function runLater(task: AggregationTask): Promise<void> {
-    await runTask(backend, task).catch((error) => {
+    await retry(() => runTask(backend, task)).catch((error) => {
       logError("an aggregation failed; the next write or sweep repeats it", { counter: task.counterId, error });
     });
   }
