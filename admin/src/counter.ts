@@ -25,6 +25,8 @@ export interface Counter extends CounterRef {
   readonly _shardCountCache: ShardCountCache;
   /** Adds without a key, in commits that increments of this process share. Created by the first one. */
   _add?: (by: number) => Promise<void>;
+  /** Whether the counter is bounded, as the counter document has said; `undefined` if it was not read. */
+  _isBounded?: boolean;
   /** What the counter document has said of its visitors. */
   _uniques?: { readonly floor: number; readonly buckets: BucketCount };
   /** The pending read of the shard count, if any. */
@@ -105,6 +107,7 @@ export async function refreshShardCount(counter: Counter): Promise<void> {
       .catch(() => undefined);
     _shardCountCache._requestAnswered();
     if (snapshot) {
+      counter._isBounded = snapshot.get("bounded") === true;
       const buckets = snapshot.get("uniqueBuckets") === 256 ? 256 : 16;
       counter._uniques = { floor: snapshot.get("uniqueFloor") ?? 0, buckets };
     }

@@ -1,6 +1,15 @@
 /** Creates a counter that does not exist, and reserves shards for a crowd. */
 import { FieldValue, Timestamp } from "firebase-admin/firestore";
-import { ALREADY_EXISTS, BASE_SHARD, CounterError, codeOf, MAX_SHARDS } from "../../core/src/index.ts";
+import {
+  ALREADY_EXISTS,
+  BASE_SHARD,
+  CounterError,
+  codeOf,
+  evenShares,
+  MAX_SHARDS,
+  MAX_STOCK_SHARDS,
+  stockShards,
+} from "../../core/src/index.ts";
 import { type CounterRef, counterDoc, shardDoc } from "./counter.ts";
 import { validTotal } from "./reset.ts";
 import { retry } from "./retry.ts";
@@ -9,8 +18,13 @@ import { retry } from "./retry.ts";
 export interface EnsureOptions {
   /** The total of a counter that does not exist yet. Default 0. */
   initial?: number | undefined;
-  /** The fewest shards writers spread over, 1 to 10,000, for an expected crowd. Default: no reservation. */
+  /** The fewest shards writers spread over, 1 to 10,000, or 100 if it is bounded, for an expected crowd. Default: no reservation. */
   shards?: number | undefined;
+  /**
+   * Whether the counter is stock, which {@link takeFromCounter} takes from: it never falls below zero. It cannot be changed
+   * later, and the rules must say the same of its group (`isBounded`). Default `false`.
+   */
+  bounded?: boolean | undefined;
   /** How long the reservation of `shards` holds, in milliseconds. Default: an hour. */
   holdFor?: number | undefined;
 }
@@ -26,42 +40,72 @@ const HOUR_MS = 3_600_000;
  * With `shards`, writers spread over at least so many from now on, for an hour or `holdFor`. Then a crowd that comes all at
  * once does not wait for the counter to grow. The parameter `MAX_SHARDS` of the functions still holds.
  *
- * Cost: 2 reads, and 1 write if it does not exist, 2 with `initial`; 1 read and 2 writes more with `shards`.
+ * With `bounded`, the counter is stock: {@link takeFromCounter} of clients and servers takes from it, and it never falls below
+ * zero. Its units are spread over `shards` at once.
  *
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-option`
+ * Cost: 2 reads, and 1 write if it does not exist, 2 with `initial`; 1 read and 2 writes more with `shards`; 1 write per shard
+ * with units more if it is `bounded`.
+ *
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-option`; `counter/bounded` if the counter exists and is not
+ *         bounded
  *
  * @example
  * ```ts
- * await ensureCounter(counter(db, "stock:shoes"), { initial: 500 });
+ * await ensureCounter(counter(db, "stock:shoes"), { initial: 500, bounded: true, shards: 20 });
  * await ensureCounter(counter(db, "votes:final"), { shards: 200 });
  * ```
  */
 export async function ensureCounter(ref: CounterRef, options: EnsureOptions = {}): Promise<void> {
-  const { initial = 0, shards, holdFor = HOUR_MS } = options;
+  const { initial = 0, bounded = false, shards, holdFor = HOUR_MS } = options;
   validTotal(initial);
-  if (shards !== undefined) validReservation(shards, holdFor);
+  if (bounded && !(Number.isSafeInteger(initial) && initial >= 0)) {
+    throw new CounterError("counter/invalid-amount", `initial is ${initial}; pass a whole number, 0 or larger`);
+  }
+  if (shards !== undefined) validReservation(shards, holdFor, bounded ? MAX_STOCK_SHARDS : MAX_SHARDS);
   const base = shardDoc(ref, BASE_SHARD);
   await retry(async () => {
     // A counter document without `asOf` was never published: `setSource` may have created it.
-    const [counter, known] = await ref.firestore.getAll(counterDoc(ref), base, { fieldMask: ["asOf"] });
-    if (counter?.get("asOf") !== undefined || known?.exists) return;
-    const batch = base.firestore.batch();
-    batch.create(base, { shard: BASE_SHARD, count: initial, writes: 0, at: FieldValue.serverTimestamp() });
-    // The next publish leaves the initial total out of the windows.
-    if (initial !== 0) batch.set(counterDoc(ref), { adjusted: FieldValue.increment(initial) }, { merge: true });
-    await batch.commit();
+    const [counter, known] = await ref.firestore.getAll(counterDoc(ref), base, { fieldMask: ["asOf", "bounded"] });
+    if (counter?.get("asOf") !== undefined || known?.exists) {
+      if (bounded && counter?.get("bounded") !== true) throw notBounded(ref);
+      return;
+    }
+    await create(ref, initial, bounded ? stockShards(initial, shards ?? 1) : 0);
   }).catch((error) => {
     if (codeOf(error) !== ALREADY_EXISTS) throw error;
   });
   if (shards !== undefined) await reserveShards(ref, shards, holdFor);
 }
 
-function validReservation(shards: number, holdFor: number): void {
-  if (!(Number.isInteger(shards) && shards >= 1 && shards <= MAX_SHARDS)) {
-    throw new CounterError(
-      "counter/invalid-option",
-      `shards is ${shards}; pass a whole number from 1 to ${MAX_SHARDS}`,
-    );
+/** @param stockIn  over how many shards the units of a bounded counter are spread; 0 if it is not bounded */
+async function create(ref: CounterRef, initial: number, stockIn: number): Promise<void> {
+  const batch = ref.firestore.batch();
+  const at = FieldValue.serverTimestamp();
+  // First, and in every counter, so that of several calls one succeeds.
+  const inBase = stockIn > 0 ? 0 : initial;
+  batch.create(shardDoc(ref, BASE_SHARD), { shard: BASE_SHARD, count: inBase, writes: 0, at });
+  for (const [index, count] of evenShares(initial, stockIn).entries()) {
+    batch.set(shardDoc(ref, `${index}`), { shard: `${index}`, count, writes: 0, at });
+  }
+  const fields = {
+    // The next publish leaves the initial total out of the windows.
+    ...(initial !== 0 && { adjusted: FieldValue.increment(initial) }),
+    ...(stockIn > 0 && { bounded: true }),
+  };
+  if (Object.keys(fields).length > 0) batch.set(counterDoc(ref), fields, { merge: true });
+  await batch.commit();
+}
+
+function notBounded({ id }: CounterRef): CounterError {
+  return new CounterError(
+    "counter/bounded",
+    `"${id}" exists and is not bounded; name another counter, or delete this one first`,
+  );
+}
+
+function validReservation(shards: number, holdFor: number, most: number): void {
+  if (!(Number.isInteger(shards) && shards >= 1 && shards <= most)) {
+    throw new CounterError("counter/invalid-option", `shards is ${shards}; pass a whole number from 1 to ${most}`);
   }
   if (!(holdFor > 0 && holdFor <= MAX_HOLD_MS)) {
     throw new CounterError("counter/invalid-option", `holdFor is ${holdFor}; pass milliseconds, up to 30 days`);

@@ -14,6 +14,7 @@ import { addIncrement, type CreateDocument, commitOnce, shardUpdate } from "./co
 import { type Counter, type CounterRef, counterDoc, firestoreOf, refreshShardCount, shardDoc } from "./counter.ts";
 import { addWithReceipt } from "./receipt.ts";
 import { retry } from "./retry.ts";
+import { isSafeForStock, refuseIfBounded } from "./stock.ts";
 
 /** Options of {@link incrementCounter}. */
 export interface IncrementOptions {
@@ -33,8 +34,10 @@ export interface IncrementOptions {
  * stays. And 1 read per process and counter, repeated after two minutes or 20 commits.
  *
  * @param by - a finite number, not 0
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O; `counter/key-conflict` if the key
- *         counts another amount; `counter/unknown-outcome`, rarely: if a call had no response, and then Firestore refuses the
+ * A bounded counter is restocked so, by whole numbers above 0, and lowered by `takeFromCounter`.
+ *
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O; `counter/bounded` if it would lower a
+ *         bounded counter; `counter/key-conflict` if the key counts another amount; `counter/unknown-outcome`, rarely: if a call had no response, and then Firestore refuses the
  *         next one or is unreachable for half a day; Firestore's errors that are not transient, such as `PERMISSION_DENIED`:
  *         then the increment does not count
  *
@@ -48,18 +51,19 @@ export async function incrementCounter(ref: CounterRef, by = 1, options: Increme
   const { key } = options;
   validIncrement(by, key);
   const counter = ref as Counter;
+  if (!isSafeForStock(by)) await refuseIfBounded(counter, `incrementing by ${by}`);
   if (key !== undefined) return await incrementOnce(counter, by, key);
   counter._add ??= combine((sum) => addWithReceipt(counter, sum));
   await counter._add(by);
 }
 
 /**
- * Takes a keyed increment back. Succeeds also if the key does not count.
+ * Takes a keyed increment back, or gives the units of a take back. Succeeds also if the key does not count.
  *
  * Cost: 1 read; if the key counts, 1 write and 1 delete more.
  *
  * @param key - the key of the increment
- * @throws CounterError `counter/invalid-key` before any I/O
+ * @throws CounterError `counter/invalid-key` before any I/O; `counter/bounded` if it would lower a bounded counter
  *
  * @example
  * ```ts
@@ -70,6 +74,8 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
   const document = firestoreOf(ref).doc(entryPath(ref.path, validName("key", key)));
   const entry = await retry(() => document.get());
   if (!entry.exists) return;
+  const by = -entry.get("by");
+  if (!isSafeForStock(by)) await refuseIfBounded(ref as Counter, `an undo of ${-by}`);
   await retry(() => takeBack(ref as Counter, entry as QueryDocumentSnapshot)).catch((error) => {
     // The entry has gone: by an earlier attempt without a response, or by another process.
     if (!isPreconditionFailure(error)) throw error;
@@ -79,6 +85,8 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
 /**
  * Adds an increment to a batch or transaction of yours, so that for example an order and its count are committed together. The
  * call itself only reads the shard count, now and then. To make the commit idempotent, create a document with a unique id in it.
+ *
+ * On a bounded counter, add whole numbers above 0 alone: less is not refused here, and may lower a shard below zero.
  *
  * Cost: 1 write of the batch, 2 with a `key`.
  *

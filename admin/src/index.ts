@@ -36,4 +36,5 @@ export {
 export { type ReconcileOptions, type Reconciliation, reconcileCounter } from "./reconcile.ts";
 export { type ResetOptions, resetCounter } from "./reset.ts";
 export { type SourceOptions, setSource } from "./source.ts";
+export { type TakeOptions, takeFromCounter } from "./stock.ts";
 export { countVisitor, getUniques } from "./visitors.ts";

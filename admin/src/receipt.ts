@@ -8,7 +8,7 @@
 import { type DocumentReference, Timestamp } from "firebase-admin/firestore";
 import { ALREADY_EXISTS, CounterError, codeOf, type ReceiptDocument, receiptsPath } from "../../core/src/index.ts";
 import { commitOnce } from "./commit.ts";
-import { type Counter, firestoreOf } from "./counter.ts";
+import { type Counter, type CounterRef, firestoreOf } from "./counter.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -21,19 +21,29 @@ const RETRY_FOR_MS = DAY_MS / 2;
  * @throws CounterError `counter/unknown-outcome` if it may count; else Firestore's error
  */
 export async function addWithReceipt(counter: Counter, by: number): Promise<void> {
-  const receipt = firestoreOf(counter).collection(receiptsPath(counter.path)).doc();
+  const receipt = newReceipt(counter);
   const start = Date.now();
   let tries = 0;
   try {
     await commitOnce(counter, by, (batch) => {
       const now = Date.now();
       if (tries++ > 0 && now - start > RETRY_FOR_MS) throw new Error("no response for half a day");
-      batch.create(receipt, { expireAt: Timestamp.fromMillis(now + DAY_MS) } satisfies ReceiptDocument<Timestamp>);
+      batch.create(receipt, receiptContent());
     });
   } catch (error) {
     if (codeOf(error) === ALREADY_EXISTS || (await receiptExists(receipt))) return;
     throw tries > 1 ? unknownOutcome(error) : error;
   }
+}
+
+/** A receipt with a random name, which does not exist yet. */
+export function newReceipt(ref: CounterRef): DocumentReference {
+  return firestoreOf(ref).collection(receiptsPath(ref.path)).doc();
+}
+
+/** The content of a receipt that is sent now. */
+export function receiptContent(): ReceiptDocument<Timestamp> {
+  return { expireAt: Timestamp.fromMillis(Date.now() + DAY_MS) };
 }
 
 /** Whether the commit certainly succeeded. If not, it may still arrive. */

@@ -35,6 +35,7 @@ import { type CounterRef, counterDoc } from "./counter.ts";
 import { driftOf } from "./drift.ts";
 import { latestSnapshot } from "./latestSnapshot.ts";
 import { sourceAggregation } from "./source.ts";
+import { refuseIfBounded } from "./stock.ts";
 
 /** Options of {@link reconcileCounter}. */
 export interface ReconcileOptions {
@@ -68,12 +69,12 @@ export interface Reconciliation {
  *
  * On a counter without increments, this counts the documents that exist already.
  *
- * Cost: 1 read per shard, 1 per 1,000 documents of the source, and 1 for a stored source; 3 writes if there is drift. Again
+ * Cost: 1 read, 1 more per shard, 1 per 1,000 documents of the source, and 1 for a stored source; 3 writes if there is drift. Again
  * if a fold, a reset or another reconcile came in between. The source may need an index of its own, which Firestore's error
  * names.
  *
  * @throws CounterError `counter/invalid-source` if there is none, or it cannot be counted; `counter/source-too-large`;
- *         `counter/contention` if a server writes `shards/base` all the time
+ *         `counter/bounded` unless it is a dry run; `counter/contention` if a server writes `shards/base` all the time
  *
  * @example
  * ```ts
@@ -85,6 +86,7 @@ export interface Reconciliation {
 export async function reconcileCounter(ref: CounterRef, options: ReconcileOptions = {}): Promise<Reconciliation> {
   const { dryRun = false } = options;
   const given = options.source === undefined ? undefined : validSource(options.source);
+  if (!dryRun) await refuseIfBounded(ref, "a reconcile");
   const correction = counterDoc(ref).collection(CORRECTIONS).doc();
   let sent = false;
   let timeouts = 0;

@@ -4,6 +4,7 @@ import { CounterError, Sketch, shardsPath, sketchPath, uniquesPath } from "../..
 import { adjustBase, commitAdjustment, retryAdjustment, sumOf } from "./base.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
 import { unchanged } from "./precondition.ts";
+import { refuseIfBounded } from "./stock.ts";
 
 /** Options of {@link resetCounter}. */
 export interface ResetOptions {
@@ -19,11 +20,15 @@ export interface ResetOptions {
  * those after it count in full. No increment is blocked. Entries stay, so keys that count still do. The sums of
  * today, this week and this month stay, too.
  *
- * Cost: 1 read per shard and 2 writes; again, after a pause, if a fold, another reset or a merge of visitors came in between.
+ * A bounded counter is not reset: its units may be in a shopper's hands already. Restock it by `incrementCounter`, and lower it
+ * by `takeFromCounter`.
+ *
+ * Cost: 1 read, 1 more per shard, and 2 writes; again, after a pause, if a fold, another reset or a merge of visitors came in between.
  * With `visitors`, 1 read and 2 writes more, and 1 read and 1 delete per bucket of visitors, up to 272.
  *
  * @param to - the new total
- * @throws CounterError `counter/invalid-amount`; `counter/contention` if a server writes `shards/base` all the time
+ * @throws CounterError `counter/invalid-amount`; `counter/bounded`; `counter/contention` if a server writes `shards/base` all
+ *         the time
  *
  * @example
  * ```ts
@@ -32,6 +37,7 @@ export interface ResetOptions {
  */
 export async function resetCounter(ref: CounterRef, to: number, options: ResetOptions = {}): Promise<void> {
   validTotal(to);
+  await refuseIfBounded(ref, "a reset");
   await retryAdjustment(ref, async () => {
     const shards = await firestoreOf(ref).collection(shardsPath(ref.path)).select("count").get();
     const batch = ref.firestore.batch();

@@ -25,11 +25,18 @@ export type CounterErrorCode =
   | "counter/permission-denied"
   /** On a server: the increment may or may not count. Repeating it may count it twice. */
   | "counter/unknown-outcome"
+  /** A bounded counter has fewer units left than the take asks for. */
+  | "counter/sold-out"
+  /** The call may lower a bounded counter below zero, or takes from a counter that is not bounded. */
+  | "counter/bounded"
   /** The source of truth is invalid, or the counter has none. */
   | "counter/invalid-source"
   /** The source is too large for Firestore to count in time. */
   | "counter/source-too-large"
-  /** A reset or reconcile gave up, because other writes of the counter's `shards/base` came first each time. */
+  /**
+   * A reset or reconcile gave up, because other writes of the counter's `shards/base` came first each time; or a take, because
+   * the units that are left stayed spread over several shards.
+   */
   | "counter/contention"
   /** The buffered counter was closed. */
   | "counter/closed"

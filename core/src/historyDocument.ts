@@ -11,7 +11,10 @@ import type { CounterDocument } from "./layout.ts";
 export const HISTORY = "history";
 
 /** A published state: the fields of the counter document at that time. */
-export type HistoryState<Timestamp> = Omit<CounterDocument<Timestamp>, "group" | "countedCollection" | "growing">;
+export type HistoryState<Timestamp> = Omit<
+  CounterDocument<Timestamp>,
+  "group" | "countedCollection" | "growing" | "stock"
+>;
 
 /** `counters/{id}/history/minutes-2026-11-21T14` or `…/hours-2026-11-21`. */
 export interface HistoryDocument<Timestamp> {

@@ -84,6 +84,7 @@ export {
   isPreconditionFailure,
   NOT_FOUND,
 } from "./status.ts";
+export { evenShares, MAX_STOCK_SHARDS, MAX_TAKE, type Stock, soldOut, stockShards, validTake } from "./stock.ts";
 export { isCount, sumOfCounts } from "./sum.ts";
 export {
   INCREMENTS_PER_MARK_REMOVAL,

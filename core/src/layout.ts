@@ -4,6 +4,7 @@
  *
  * `Timestamp` is the timestamp type of the SDK, so this module needs no Firebase import.
  */
+import type { Stock } from "./stock.ts";
 import type { Windows } from "./windows.ts";
 
 /** `counters/{id}`: what readers read. The functions write it; servers write a few other fields. */
@@ -28,6 +29,8 @@ export interface CounterDocument<Timestamp> {
   countedCollection: string | null;
   /** What was counted today, this week and this month; `null` if nothing was. For leaderboards. */
   windows: Windows<Timestamp> | null;
+  /** Where a bounded counter has units; `null` if the counter is not bounded. */
+  stock: Stock | null;
 }
 
 /** The field `reservation` of a counter document: a server expects many writers. */
@@ -60,9 +63,9 @@ export interface MarkWindow<Timestamp, Nonce> {
   nonces: Nonce[];
 }
 
-/** `counters/{id}/entries/{key}`: one keyed increment. Created and deleted, never updated. */
+/** `counters/{id}/entries/{key}`: one keyed increment or take. Created and deleted, never updated. */
 export interface EntryDocument<Timestamp> {
-  /** The amount. */
+  /** The amount; negative for a take. */
   by: number;
   /** The id of the shard that got the amount. */
   shard: string;

@@ -14,6 +14,7 @@ import { measureCounter } from "./measure.ts";
 import type { Measurement } from "./measurement.ts";
 import { publish } from "./publish.ts";
 import { type Millis, toMillis } from "./time.ts";
+import { transferStock } from "./transferStock.ts";
 
 /** What an aggregation leaves behind. */
 export interface Outcome {
@@ -29,7 +30,7 @@ export interface Outcome {
  * Counts all writes up to `cause.at`: now, or by a task if the next publish is not due.
  *
  * Cost: nothing if they are counted already; 1 task operation if scheduled; else 1 measurement and 1 publish, and 1 task
- * operation if the counter is polled. A fold adds its cost and 1 measurement.
+ * operation if the counter is polled. A fold or transfer adds its cost and 1 measurement.
  *
  * @param state  the counter document, just read
  */
@@ -38,10 +39,11 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
   const counterId = state.ref.id;
   let current = state;
   let measurement: Measurement | undefined;
-  let hasFolded = false;
+  let [hasFolded, hasTransferred] = [false, false];
   for (;;) {
-    const { published: previous, reservation, adjusted } = current;
-    const step = decide(cause, { previous, reservation, adjusted, measurement, hasFolded }, now(), snapshotLag, config);
+    const { published: previous, reservation, adjusted, bounded } = current;
+    const known = { previous, reservation, adjusted, bounded, measurement, hasFolded, hasTransferred };
+    const step = decide(cause, known, now(), snapshotLag, config);
     switch (step.do) {
       case "nothing":
         return { published: previous, missingAt: previous || !measurement ? undefined : toMillis(measurement.asOf) };
@@ -62,6 +64,11 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
         measurement = await measureCounter(backend, current);
         break;
       }
+      case "transfer":
+        await transferStock(current.ref.collection(SHARDS), step.transfers);
+        hasTransferred = true;
+        measurement = await measureCounter(backend, current);
+        break;
       case "publish":
         for (const task of step.tasks) await schedule({ counterId, ...task });
         if (measurement && (await publish(current, step.next, measurement.asOf, config))) {

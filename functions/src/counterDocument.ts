@@ -10,6 +10,7 @@ import {
   groupOf,
   type HistoryState,
   type Reservation,
+  type Stock,
   type WindowCount,
   type Windows,
 } from "../../core/src/index.ts";
@@ -45,6 +46,8 @@ export interface Published {
   readonly countedCollection: string | null;
   /** What was counted today, this week and this month; `null` if nothing was. */
   readonly windows: Windows<Millis> | null;
+  /** The shards of a bounded counter that have units, and how many; `null` if the counter is not bounded. */
+  readonly stock: Stock | null;
 }
 
 /** A counter document as it was read. Its `updateTime` becomes the precondition of the next publish. */
@@ -60,6 +63,8 @@ export interface CounterState {
   readonly mirrored: number;
   /** The sum of resets, imports and corrections since the last publish. The next one leaves it out of the windows. */
   readonly adjusted: number | undefined;
+  /** Whether no shard may fall below zero. */
+  readonly bounded: boolean;
 }
 
 /** A {@link Reservation} in milliseconds. */
@@ -72,7 +77,8 @@ export async function readCounter(ref: DocumentReference): Promise<CounterState>
 
 /** The state of a counter without a document. */
 export function missingCounter(ref: DocumentReference): CounterState {
-  return { ref, updateTime: undefined, published: undefined, reservation: undefined, mirrored: 0, adjusted: undefined };
+  const unknown = { updateTime: undefined, published: undefined, reservation: undefined, adjusted: undefined };
+  return { ref, ...unknown, mirrored: 0, bounded: false };
 }
 
 /** Parses a counter document. Without `asOf` it was never published, so its other fields are not trusted. */
@@ -81,8 +87,9 @@ export function parseCounter(snapshot: DocumentSnapshot): CounterState {
   const reservation = parseReservation(snapshot.get("reservation"));
   const mirrored = mirroredOf(snapshot);
   const adjusted = snapshot.get("adjusted") === undefined ? undefined : finite(snapshot.get("adjusted"));
+  const written = { reservation, mirrored, adjusted, bounded: snapshot.get("bounded") === true };
   const asOf = millis(snapshot.get("asOf"));
-  if (asOf === null) return { ref, updateTime, published: undefined, reservation, mirrored, adjusted };
+  if (asOf === null) return { ref, updateTime, published: undefined, ...written };
   const number = (field: keyof Published, minimum: number) => {
     const value = snapshot.get(field);
     return Number.isFinite(value) && value >= minimum ? value : Math.max(minimum, 0);
@@ -109,8 +116,10 @@ export function parseCounter(snapshot: DocumentSnapshot): CounterState {
     countReads: number("countReads", 0),
     countedCollection: typeof countedCollection === "string" ? countedCollection : null,
     windows: parseWindows(snapshot.get("windows")),
+    // Decisions do not depend on it.
+    stock: null,
   };
-  return { ref, updateTime, published, reservation, mirrored, adjusted };
+  return { ref, updateTime, published, ...written };
 }
 
 /** Drops an instant that no publish can have scheduled. Otherwise writes would wait for it. */

@@ -17,12 +17,14 @@ import { nextPublishDue } from "./interval.ts";
 import { includesWrite, type Measurement, shardsBeyond } from "./measurement.ts";
 import { nextPublished, type PreviousState } from "./nextPublished.ts";
 import { isQuiet } from "./phase.ts";
+import { planTransfers, type Transfer } from "./stockPlan.ts";
 import { type Millis, toMillis } from "./time.ts";
 
-/** The counter document, what was measured after it was read, and whether shards were folded before that. */
+/** The counter document, what was measured after it was read, and whether shards were folded or units moved before that. */
 export interface KnownState extends PreviousState {
   readonly measurement?: Measurement | undefined;
   readonly hasFolded?: boolean | undefined;
+  readonly hasTransferred?: boolean | undefined;
 }
 
 export type Step =
@@ -34,6 +36,8 @@ export type Step =
   | { readonly do: "wait"; readonly duration: Millis }
   /** Fold shards from `fromIndex` on that were not written after `quietSince`; then measure again. */
   | { readonly do: "fold"; readonly fromIndex: number; readonly quietSince: Millis }
+  /** Move units of a bounded counter between its shards; then measure again. */
+  | { readonly do: "transfer"; readonly transfers: readonly Transfer[] }
   /** Schedule first, then publish. */
   | { readonly do: "publish"; readonly next: Published; readonly tasks: readonly ScheduledTask[] };
 
@@ -44,7 +48,7 @@ const FUTURE: Millis = 5 * 60_000;
 
 /** @param snapshotLag  how far the database's snapshots may lag behind its commits */
 export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag: Millis, config: Config): Step {
-  const { measurement, reservation, adjusted, hasFolded } = known;
+  const { measurement, reservation, adjusted, bounded, hasFolded, hasTransferred } = known;
   const previous = known.previous && known.previous.asOf > now + FUTURE ? undefined : known.previous;
   if (previous && isCovered(cause, previous, snapshotLag)) return { do: "nothing" };
   const due = previous ? nextPublishDue(previous, config, cause) : 0;
@@ -60,8 +64,10 @@ export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag
 
   // What a damaged document had counted is not known, so the total is none of today.
   const isDamaged = previous !== known.previous;
-  const state = { previous, reservation, adjusted: isDamaged ? measurement.total : adjusted };
+  const state = { previous, reservation, adjusted: isDamaged ? measurement.total : adjusted, bounded };
   const next = nextPublished(cause, state, measurement, config);
+  const transfers = bounded && !hasTransferred ? planTransfers(measurement.shards ?? [], next.shardCount) : [];
+  if (transfers.length > 0) return { do: "transfer", transfers };
   const fromIndex = previous && cause.isPoll && !hasFolded ? foldFrom(previous, next, measurement, config) : undefined;
   if (fromIndex !== undefined) return { do: "fold", fromIndex, quietSince: asOf - config.shrinkCooldown };
 

@@ -9,29 +9,41 @@ import { countedCollectionOf, SHARDS } from "../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
 import type { CounterState } from "./counterDocument.ts";
 import type { Measurement } from "./measurement.ts";
-import { MAX_LISTED_SHARDS } from "./shards.ts";
+import { MAX_LISTED_SHARDS, MAX_LISTED_STOCK_SHARDS } from "./shards.ts";
 
-/** Cost: 2 reads, or 1 per document if there are few; for a counted collection, 1 read per 1,000 documents. */
-export async function measureCounter(backend: Backend, { ref, published }: CounterState): Promise<Measurement> {
+/**
+ * Cost: 2 reads, or 1 per document if there are few; 1 per shard of a bounded counter; for a counted collection, 1 read per
+ * 1,000 documents.
+ */
+export async function measureCounter(backend: Backend, state: CounterState): Promise<Measurement> {
+  const { ref, published, bounded } = state;
+  const documents = published?.shardDocuments ?? 0;
   return (
     (await measureCollection(backend, ref.id)) ??
-    (await measureShards(ref.collection(SHARDS), published?.shardDocuments ?? 0))
+    (await measureShards(ref.collection(SHARDS), documents, bounded ? MAX_LISTED_STOCK_SHARDS : MAX_LISTED_SHARDS))
   );
 }
 
-/** @param documents  how many shards the last measurement found */
-export async function measureShards(shards: CollectionReference, documents: number): Promise<Measurement> {
+/**
+ * @param documents  how many shards the last measurement found
+ * @param mostListed  up to how many are listed
+ */
+export async function measureShards(
+  shards: CollectionReference,
+  documents: number,
+  mostListed = MAX_LISTED_SHARDS,
+): Promise<Measurement> {
   const listIfFew = async () => {
-    const query = shards.select("count", "writes").limit(MAX_LISTED_SHARDS + 1);
+    const query = shards.select("count", "writes").limit(mostListed + 1);
     const listed = sumOfListed(await query.get());
-    return listed.documents <= MAX_LISTED_SHARDS ? listed : undefined;
+    return listed.documents <= mostListed ? listed : undefined;
   };
-  const few = documents <= MAX_LISTED_SHARDS ? await listIfFew() : undefined;
+  const few = documents <= mostListed ? await listIfFew() : undefined;
   if (few) return few;
   const { withoutIndex, ...sum } = await sumShards(shards);
   if (withoutIndex) warnOnce(WARNINGS[withoutIndex]);
   // A list tells whether any of them is silent.
-  return (sum.documents <= MAX_LISTED_SHARDS && (await listIfFew())) || sum;
+  return (sum.documents <= mostListed && (await listIfFew())) || sum;
 }
 
 /** Documents counted for the price of one read (https://firebase.google.com/docs/firestore/pricing#aggregation_queries). */

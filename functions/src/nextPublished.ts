@@ -1,5 +1,6 @@
 /** What the next publish holds: its total, shard count and phase, and when the counter is polled next. */
 import { driftOf } from "../../admin/src/drift.ts";
+import { MAX_STOCK_SHARDS } from "../../core/src/index.ts";
 import { decideScaling } from "./autoscale.ts";
 import type { Cause } from "./cause.ts";
 import type { Config } from "./config.ts";
@@ -9,6 +10,7 @@ import { isMinuteInHistory } from "./history.ts";
 import { publishInterval } from "./interval.ts";
 import { hasSilentShards, type Measurement } from "./measurement.ts";
 import { type Activity, isQuiet, nextPhase, pollDelay } from "./phase.ts";
+import { stockIn } from "./stockPlan.ts";
 import { type Millis, toMillis } from "./time.ts";
 import { nextWindows } from "./windows.ts";
 
@@ -18,6 +20,8 @@ export interface PreviousState {
   readonly reservation?: Reserved | undefined;
   /** As in {@link CounterState}. Default 0. */
   readonly adjusted?: number | undefined;
+  /** Whether no shard may fall below zero. Default `false`. */
+  readonly bounded?: boolean | undefined;
 }
 
 export function nextPublished(cause: Cause, state: PreviousState, measurement: Measurement, config: Config): Published {
@@ -60,6 +64,7 @@ export function nextPublished(cause: Cause, state: PreviousState, measurement: M
     countReads,
     countedCollection: counted?.path ?? null,
     windows: nextWindows(previous?.windows ?? null, addedSince(state, measurement), asOf, config.timeZone),
+    stock: state.bounded && measurement.shards ? stockIn(measurement.shards) : null,
   };
 }
 
@@ -72,7 +77,9 @@ function addedSince({ previous, adjusted = 0 }: PreviousState, { total, counted 
 }
 
 /** The scaling that the demand calls for, and the fewest shards the counter may have now. */
-function scale(demand: Demand, { previous, reservation }: PreviousState, measurement: Measurement, config: Config) {
+function scale(demand: Demand, state: PreviousState, measurement: Measurement, deployed: Config) {
+  const { previous, reservation, bounded } = state;
+  const config = bounded ? { ...deployed, maxShards: Math.min(deployed.maxShards, MAX_STOCK_SHARDS) } : deployed;
   const asOf = toMillis(measurement.asOf);
   const reserved = reservation && asOf < reservation.until ? reservation.shards : 0;
   const fewest = Math.min(Math.max(config.minShards, reserved), config.maxShards);

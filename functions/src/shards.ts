@@ -1,6 +1,6 @@
 /** Which shards there are: those of clients, the backend's own, and which of them trigger the functions. */
 import type { ListedShard } from "../../admin/src/internal.ts";
-import { BASE_SHARD } from "../../core/src/index.ts";
+import { BASE_SHARD, MAX_STOCK_SHARDS } from "../../core/src/index.ts";
 import { type Millis, toMillis } from "./time.ts";
 
 /**
@@ -11,6 +11,12 @@ export const TRIGGER_SHARDS: readonly string[] = ["0", BASE_SHARD];
 
 /** Up to so many shards are listed to be measured: this costs hardly more than the two aggregations. */
 export const MAX_LISTED_SHARDS = 3;
+
+/**
+ * The same of a bounded counter, because transfers need to know each shard. Twice as many as hold stock: empty ones wait to be
+ * folded.
+ */
+export const MAX_LISTED_STOCK_SHARDS = 2 * MAX_STOCK_SHARDS;
 
 /** The index of a client's shard; `undefined` for `base` and every other id that is not a plain decimal index. */
 export function shardIndex(id: string): number | undefined {

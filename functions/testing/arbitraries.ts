@@ -48,6 +48,7 @@ export const idle: Published = {
   countReads: 0,
   countedCollection: null,
   windows: null,
+  stock: null,
 };
 
 const anyCount = fc.record({ until: fc.integer({ min: 1e12, max: 4e12 }), total: fc.integer() });
@@ -70,6 +71,7 @@ export const anyCounter: fc.Arbitrary<Published> = fc
     malformedShards: fc.array(fc.string(), { maxLength: 2 }),
     countReads: fc.constant(0),
     countedCollection: fc.constant(null),
+    stock: fc.constant(null),
     windows: fc.option(fc.record({ timeZone: fc.string(), day: anyCount, week: anyCount, month: anyCount })),
   })
   .map(({ polledAfter, calmFor, ...counter }) => ({

@@ -24,6 +24,7 @@ import { gapsInRules } from "../../testkit/ruleCoverage.ts";
 import { alice, anyone, environment, incrementData, merge, PROJECT, shard, writeAsAdmin } from "./environment.ts";
 import "./openCounter.ts";
 import "./keyedCounter.ts";
+import "./stock.ts";
 import "./visitors.ts";
 
 describe("the counter document", () => {

@@ -26,6 +26,7 @@ export {
   undoIncrement,
 } from "./increment.ts";
 export { type CounterSnapshot, counterHistory, getCounter, getExactCounter } from "./read.ts";
+export { type TakeOptions, takeFromCounter } from "./stock.ts";
 export { type CounterState, type CounterStore, counterStore } from "./store.ts";
 export { counterRank, type ListedCounter, topCounters } from "./top.ts";
 export { countVisitor, getUniques, type VisitorOptions } from "./visitors.ts";

@@ -1,0 +1,178 @@
+/**
+ * Takes units from a bounded counter: one commit lowers one shard and creates the user's entry, and the rules refuse it if the
+ * shard has too few. The counter document says which shards have units. If it is out of date, the shards themselves are read.
+ */
+import { doc, runTransaction, type WriteBatch } from "firebase/firestore";
+import {
+  BASE_SHARD,
+  CounterError,
+  entryPath,
+  MAX_TAKE,
+  randomShard,
+  type Stock,
+  shardsPath,
+  soldOut,
+  validTake,
+} from "../../../core/src/index.ts";
+import { addWrites, planFor } from "./commit.ts";
+import { type Counter, type CounterRef, hasCode, readFromServer, refreshShardCount } from "./counter.ts";
+import { sumShards } from "./read.ts";
+
+/** Options of {@link takeFromCounter}. */
+export interface TakeOptions {
+  /** The user's uid. Each user takes once, until `undoIncrement` with this key gives back. */
+  key: string;
+}
+
+/** How often a take looks for units before it gives up: some 20 seconds, in which the functions bring them together. */
+const SEARCHES = 20;
+
+/** How often a call is repeated whose outcome is unknown, as after a cut connection: for some seconds. */
+const ATTEMPTS = 10;
+
+/**
+ * Takes `n` units from a bounded counter, all or none, for the user `key`. Never more than there are: security rules keep each
+ * shard at 0 or more. If the user has taken already, nothing is taken, and the call returns what the user has. So it can
+ * be repeated after any error. Units come back by {@link undoIncrement}.
+ *
+ * Not for offline use: the call waits for the server's answer, and fails without a connection.
+ *
+ * Cost: 2 writes, and 2 reads by the rules; 1 read of the counter document, unless it is watched or was read within two minutes.
+ * A shard that turns out too empty costs 7 reads; a second one, 6 and 1 per shard. "Sold out" costs 2 of them.
+ *
+ * @param n - a whole number from 1 to 10. The default rules accept each of them
+ * @returns the units taken
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O; `counter/sold-out` if fewer are left;
+ *         `counter/permission-denied` if the rules refuse it; `counter/contention` if the units that are left stay spread
+ *         over several shards, because the functions do not run; other errors of Firestore unchanged
+ *
+ * @example
+ * ```ts
+ * const tickets = await takeFromCounter(counter(db, "tickets:final"), 2, { key: user.uid });
+ * ```
+ */
+export async function takeFromCounter(ref: CounterRef, n: number, { key }: TakeOptions): Promise<number> {
+  validTake(n, key, MAX_TAKE);
+  const counter = ref as Counter;
+  await refreshShardCount(counter);
+  let stock = counter._latest?.get("stock");
+  const empty = new Set<string>();
+  let isRefused = false;
+  for (let search = 0; search < SEARCHES; search++) {
+    const shard = choose(counter, stock, n, empty);
+    const outcome = shard === undefined ? "empty" : await repeated(() => take(counter, shard, n, key));
+    if (typeof outcome === "number") return outcome;
+    if (outcome === "contended") continue;
+    // Units may have come back before the shard was read. A second time, the rules refuse for another reason.
+    if (outcome === "refused" && isRefused) throw refusal(ref, n);
+    isRefused ||= outcome === "refused";
+    const left = await repeated(() => sumShards(ref));
+    if (left < n) throw soldOut(ref.id, n, left);
+    if (shard !== undefined) empty.add(shard);
+    if (empty.size < 2) {
+      stock = await publishedStock(counter);
+    } else {
+      stock = await actualStock(counter);
+      empty.clear();
+    }
+    if (search > 2) await pause(1_000);
+  }
+  throw new CounterError(
+    "counter/contention",
+    `no shard of "${ref.id}" keeps ${n} units long enough; take fewer, or later. The functions must run, and ensureCounter must have created it with { bounded: true }`,
+  );
+}
+
+/** A random shard that is known to have `n` units; without knowledge, any. */
+function choose(
+  { _shardCountCache }: Counter,
+  stock: Stock | null | undefined,
+  n: number,
+  empty: ReadonlySet<string>,
+): string | undefined {
+  if (!stock) return randomShard(_shardCountCache._shardsToChooseFrom(), Math.random);
+  const shards = Object.keys(stock).filter(
+    (shard) => shard !== BASE_SHARD && (stock[shard] as number) >= n && !empty.has(shard),
+  );
+  return shards[Math.floor(Math.random() * shards.length)];
+}
+
+/** What became of a try: the units taken, or why none were. */
+type Outcome = number | "empty" | "contended" | "refused";
+
+/** @throws FirestoreError if the outcome is unknown. Then the same call may be repeated */
+async function take(counter: Counter, shard: string, n: number, key: string): Promise<Outcome> {
+  const { firestore, path, _watcher } = counter;
+  const plan = planFor(counter, -n, key, shard);
+  try {
+    const add = async (own: unknown) => addWrites(own as WriteBatch, counter, plan);
+    await runTransaction(firestore, add, { maxAttempts: 1 });
+  } catch (error) {
+    // An earlier try may have been committed.
+    const [entry, written] = await Promise.all([read(counter, entryPath(path, key)), read(counter, plan.path)]);
+    const by = entry?.get("by");
+    if (by < 0) return -by;
+    if (hasCode(error, "aborted")) return "contended";
+    if (!hasCode(error, "permission-denied")) throw error;
+    return (written?.get("count") ?? 0) < n ? "empty" : "refused";
+  }
+  // Watches show it before it is published.
+  _watcher?._track(
+    -n,
+    read(counter, plan.path).then((written) => ({ _path: plan.path, _at: written?.get("at") })),
+    key,
+  );
+  return n;
+}
+
+async function publishedStock(counter: Counter): Promise<Stock | null | undefined> {
+  counter._latest = await read(counter, counter.path);
+  return counter._latest?.get("stock");
+}
+
+/** Reads the shards one by one, since they have changed after the last publish. */
+async function actualStock(counter: Counter): Promise<Stock> {
+  const ids = Array.from({ length: counter._latest?.get("shardCount") ?? 1 }, (_, index) => `${index}`);
+  const counts = ids.map(async (id) => [id, (await read(counter, `${shardsPath(counter.path)}/${id}`))?.get("count")]);
+  return Object.fromEntries(await Promise.all(counts));
+}
+
+/** Cost: 1 read. The SDK's own repetitions would wait for seconds. */
+function read({ firestore }: Counter, path: string) {
+  return repeated(() => readFromServer(doc(firestore, path), 1));
+}
+
+/** Errors of Firestore that a repetition may not have. */
+const TRANSIENT = [
+  "unavailable",
+  "deadline-exceeded",
+  "aborted",
+  "cancelled",
+  "internal",
+  "unknown",
+  "resource-exhausted",
+];
+
+/** Repeats a call, which must be safe to repeat, after a transient error. */
+async function repeated<T>(call: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await call();
+    } catch (error) {
+      if (attempt === ATTEMPTS || !TRANSIENT.some((code) => hasCode(error, code))) throw error;
+      await pause(100 * attempt);
+    }
+  }
+}
+
+/** Waits for half of `most` milliseconds up to `most`. */
+async function pause(most: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, (most * (1 + Math.random())) / 2));
+}
+
+function refusal({ id }: CounterRef, n: number): CounterError {
+  return new CounterError(
+    "counter/permission-denied",
+    `firestore.rules refuse to take ${n} from "${id}"; the key must be the user's uid, isBounded must name the group, and isAllowedTake must allow it`,
+  );
+}

@@ -1,0 +1,44 @@
+/**
+ * Bounded counters: stock that never oversells. The units are spread over the shards, and the rules keep each shard at 0 or
+ * more, so a take needs no other shard and no lock. The functions move units to where takes find them.
+ */
+import { CounterError } from "./errors.ts";
+import { validName } from "./validation.ts";
+
+/**
+ * The most units of one take by a client. The functions keep at least so many in each shard that holds stock, so that a take
+ * of any size finds a shard.
+ */
+export const MAX_TAKE = 10;
+
+/** The most shards that hold stock. Each measurement of a bounded counter reads them one by one. */
+export const MAX_STOCK_SHARDS = 100;
+
+/** The field `stock` of a counter document: the shards that had units at `asOf`, and how many. */
+export type Stock = Readonly<Record<string, number>>;
+
+/** Over how many shards `units` are spread, if writers need `shardCount`. Each gets two takes at least. */
+export function stockShards(units: number, shardCount: number): number {
+  return Math.max(Math.min(shardCount, Math.floor(units / (2 * MAX_TAKE)), MAX_STOCK_SHARDS), 1);
+}
+
+/** Splits `units` evenly over `shards` shards; the first ones get one more. */
+export function evenShares(units: number, shards: number): number[] {
+  return Array.from({ length: shards }, (_, index) => Math.floor((units + shards - 1 - index) / shards));
+}
+
+/**
+ * @param most  the most units of one take
+ * @throws CounterError `counter/invalid-amount` or, if there is a key, `counter/invalid-key`
+ */
+export function validTake(n: unknown, key: unknown, most: number): void {
+  if (!(Number.isInteger(n) && (n as number) > 0 && (n as number) <= most)) {
+    throw new CounterError("counter/invalid-amount", `n is "${String(n)}"; pass a whole number from 1 to ${most}`);
+  }
+  if (key !== undefined) validName("key", key);
+}
+
+/** @returns the error of a take that finds too few units */
+export function soldOut(id: string, n: number, left: number): CounterError {
+  return new CounterError("counter/sold-out", `"${id}" has ${left} left, not ${n}`);
+}

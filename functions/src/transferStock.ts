@@ -1,0 +1,29 @@
+/**
+ * Moves units of a bounded counter between its shards. Each transfer is one atomic batch with the precondition that the giving
+ * shard is as it was listed, so no shard falls below zero, the sum does not change, and a batch that is sent again fails. Takes
+ * wait for no lock: a take that comes first makes the batch fail, and the next measurement plans again.
+ */
+import { type CollectionReference, FieldValue } from "firebase-admin/firestore";
+import { isPreconditionFailure } from "../../core/src/index.ts";
+import type { Transfer } from "./stockPlan.ts";
+
+/** Cost: 1 write per shard that gives and 1 per shard that gets, for each transfer. */
+export async function transferStock(shards: CollectionReference, transfers: readonly Transfer[]): Promise<void> {
+  await Promise.all(transfers.map((transfer) => commitTransfer(shards, transfer)));
+}
+
+async function commitTransfer(shards: CollectionReference, { from, to }: Transfer): Promise<void> {
+  const gifts = Object.entries(to);
+  const units = gifts.reduce((sum, [, given]) => sum + given, 0);
+  const batch = shards.firestore.batch();
+  const giver = shards.doc(from.id);
+  batch.update(giver, { count: FieldValue.increment(-units) }, { lastUpdateTime: from.updatedAt });
+  for (const [shard, given] of gifts) {
+    // Without `writes` a new shard would not be in the index.
+    const gift = { shard, count: FieldValue.increment(given), writes: FieldValue.increment(0) };
+    batch.set(shards.doc(shard), gift, { merge: true });
+  }
+  await batch.commit().catch((error) => {
+    if (!isPreconditionFailure(error)) throw error;
+  });
+}

@@ -1,0 +1,179 @@
+/** Bounded counters, from the clients of both SDKs through the rules and the deployed functions. */
+import { readFileSync } from "node:fs";
+import { counter, onCounter, takeFromCounter, undoIncrement } from "firestore-tally";
+import {
+  ensureCounter,
+  incrementCounter,
+  reconcileCounter,
+  resetCounter,
+  counter as serverCounter,
+  takeFromCounter as takeOnServer,
+  undoIncrement as undoOnServer,
+} from "firestore-tally/admin";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { MAX_TAKE } from "../../core/src/index.ts";
+import { admin, adminAt, type Client, client, signIn } from "../../testkit/clients.ts";
+import { startMeter } from "../../testkit/meter.ts";
+import { loadRules } from "../../testkit/rules.ts";
+import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { until } from "../../testkit/until.ts";
+
+const BUYERS = 12;
+let buyers: { client: Client; uid: string }[];
+beforeAll(async () => {
+  buyers = await Promise.all(
+    Array.from({ length: BUYERS }, async () => {
+      const one = client();
+      return { client: one, uid: await signIn(one) };
+    }),
+  );
+});
+afterAll(() => Promise.all(buyers.map((one) => one.client.close())));
+
+const buyer = (index: number) => buyers[index % BUYERS] as (typeof buyers)[number];
+const take = (index: number, id: string, n = 1) => {
+  const { client, uid } = buyer(index);
+  return takeFromCounter(counter(client.db, id), n, { key: uid });
+};
+const stockOf = async (id: string) => (await admin.doc(`counters/${id}`).get()).get("stock");
+const countsOf = async (id: string) =>
+  Object.fromEntries(
+    (await admin.collection(`counters/${id}/shards`).get()).docs.map((shard) => [shard.id, shard.get("count")]),
+  );
+const soldOut = { code: "counter/sold-out" };
+
+describe("stock", () => {
+  test.concurrent("is spread at once, taken once per user, given back, and sold out", async () => {
+    const id = "tickets:few";
+    const stock = serverCounter(admin, id);
+    await ensureCounter(stock, { initial: 100, bounded: true, shards: 4 });
+    await ensureCounter(stock, { initial: 900, bounded: true });
+    expect(await countsOf(id)).toEqual({ base: 0, 0: 25, 1: 25, 2: 25, 3: 25 });
+    expect(await take(0, id, 7)).toBe(7);
+    expect(await take(0, id, 3)).toBe(7);
+    expect(await sumOfShards(id)).toBe(93);
+    await undoIncrement(counter(buyer(0).client.db, id), buyer(0).uid);
+    expect(await sumOfShards(id)).toBe(100);
+    expect(await takeOnServer(stock, 95, { key: "recall" })).toBe(95);
+    expect(await takeOnServer(stock, 5, { key: "recall" })).toBe(95);
+    await expect(take(1, id, 6)).rejects.toMatchObject(soldOut);
+    await expect(takeOnServer(stock, 6)).rejects.toMatchObject(soldOut);
+    expect(await take(1, id, 5)).toBe(5);
+    await expect(take(2, id)).rejects.toMatchObject(soldOut);
+    await until(async () => (await readPublished(id))?.total === 0, "the total");
+    expect(await stockOf(id)).toEqual({});
+    await undoOnServer(stock, "recall");
+    expect(await take(2, id)).toBe(1);
+    expect(await sumOfShards(id)).toBe(94);
+  });
+
+  test.concurrent("moves to shard 0 as it runs out, and over more shards as it is restocked", async () => {
+    const id = "tickets:moving";
+    const stock = serverCounter(admin, id);
+    await ensureCounter(stock, { initial: 200, bounded: true, shards: 10 });
+    await takeOnServer(stock, 190);
+    await until(async () => (await countsOf(id))["0"] === 10, "the last units to be in shard 0");
+    await incrementCounter(stock, 390);
+    await until(
+      async () => Object.values((await stockOf(id)) ?? {}).every((units) => units === 40),
+      "40 units in each",
+    );
+    expect(Object.keys(await stockOf(id))).toHaveLength(10);
+    expect(await sumOfShards(id)).toBe(400);
+  });
+
+  test.concurrent("is found at the third try, though the counter document is out of date", async () => {
+    // A project without functions.
+    const project = "demo-tally-stock";
+    await loadRules(project, readFileSync("firestore.rules", "utf8"));
+    const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST ?? "");
+    const server = adminAt(process.env.FIRESTORE_EMULATOR_HOST ?? "", project);
+    const late = client(meter.address, project);
+    onTestFinished(async () => {
+      await Promise.all([late.close(), server.close()]);
+      meter.close();
+    });
+    const at = "counters/tickets:hidden";
+    await server.firestore.doc(at).set({ shardCount: 8, bounded: true, stock: { 1: 9, 4: 9, 6: 9 } });
+    await server.firestore.doc(`${at}/shards/5`).set({ shard: "5", count: 1, writes: 0 });
+    const key = await signIn(late);
+    const last = counter(late.db, "tickets:hidden");
+    expect(await takeFromCounter(last, 1, { key })).toBe(1);
+    expect(meter.calls.get("Commit")).toBe(3);
+    expect(meter.usage).toMatchObject({ writes: 2 });
+    // What the doc comment says of the reads, without those of the rules.
+    expect(meter.usage.reads).toBeLessThanOrEqual(1 + 5 + 4 + 8);
+    await undoIncrement(last, key);
+    expect((await server.firestore.doc(`${at}/shards/5`).get()).get("count")).toBe(1);
+  });
+
+  test.concurrent("shows what is left in a watch, at once", async () => {
+    const id = "tickets:watched";
+    await ensureCounter(serverCounter(admin, id), { initial: 50, bounded: true });
+    const { client, uid } = buyer(4);
+    const totals: number[] = [];
+    const ref = counter(client.db, id);
+    const stop = onCounter(ref, ({ total }) => totals.push(total));
+    await until(async () => totals.at(-1) === 50, "the stock");
+    await takeFromCounter(ref, 2, { key: uid });
+    await until(async () => totals.at(-1) === 48, "the take");
+    await until(async () => (await readPublished(id))?.total === 48, "the total");
+    stop();
+    expect([...new Set(totals.slice(totals.indexOf(50)))]).toEqual([50, 48]);
+  });
+
+  test.concurrent("is not lowered by increments, undos, resets and corrections of a server", async () => {
+    const id = "stock:guarded";
+    const stock = serverCounter(admin, id);
+    await ensureCounter(stock, { initial: 5, bounded: true });
+    const refused = { code: "counter/bounded" };
+    await expect(incrementCounter(stock, -1)).rejects.toMatchObject(refused);
+    await expect(incrementCounter(stock, 0.5)).rejects.toMatchObject(refused);
+    await incrementCounter(stock, 3, { key: "delivery" });
+    await expect(undoOnServer(stock, "delivery")).rejects.toMatchObject(refused);
+    await expect(resetCounter(stock, 0)).rejects.toMatchObject(refused);
+    await expect(reconcileCounter(stock, { source: { entries: true } })).rejects.toMatchObject(refused);
+    expect((await reconcileCounter(stock, { source: { entries: true }, dryRun: true })).drift).toBe(-5);
+    expect(await sumOfShards(id)).toBe(8);
+    await expect(takeOnServer(stock, 1, { key: "delivery" })).rejects.toMatchObject({ code: "counter/key-conflict" });
+    const open = serverCounter(admin, "stock:open");
+    await incrementCounter(open, 5);
+    await incrementCounter(open, -2);
+    await until(async () => (await readPublished("stock:open"))?.total === 3, "the total");
+    await expect(takeOnServer(open)).rejects.toMatchObject(refused);
+    await expect(ensureCounter(open, { bounded: true })).rejects.toMatchObject(refused);
+    expect(await sumOfShards("stock:open")).toBe(3);
+  });
+
+  test.concurrent("in shard 0 alone is idle: each take triggers the functions, and nothing is polled", async () => {
+    const id = "stock:idle";
+    const phase = async () => (await admin.doc(`counters/${id}`).get()).get("phase");
+    await ensureCounter(serverCounter(admin, id), { initial: 100, bounded: true });
+    await until(async () => (await phase()) === "idle", "the counter to be idle");
+    expect(await take(5, id)).toBe(1);
+    await until(async () => (await readPublished(id))?.total === 99, "the total");
+    expect(await phase()).toBe("idle");
+    expect(await countsOf(id)).toEqual({ base: 0, 0: 99 });
+  });
+});
+
+test("invalid takes are refused before any I/O", async () => {
+  const { client, uid } = buyer(0);
+  const ref = counter(client.db, "tickets:none");
+  for (const n of [0, -1, 1.5, Number.NaN, MAX_TAKE + 1, "1" as unknown as number]) {
+    await expect(takeFromCounter(ref, n, { key: uid })).rejects.toMatchObject({ code: "counter/invalid-amount" });
+  }
+  await expect(takeFromCounter(ref, 1, { key: "a/b" })).rejects.toMatchObject({ code: "counter/invalid-key" });
+  await expect(takeOnServer(serverCounter(admin, "tickets:none"), 0)).rejects.toMatchObject({
+    code: "counter/invalid-amount",
+  });
+});
+
+test("two sales at once by a server sell the last units once", async () => {
+  const id = "stock:last";
+  const stock = serverCounter(admin, id);
+  await ensureCounter(stock, { initial: 30, bounded: true });
+  const sales = await Promise.allSettled(Array.from({ length: 12 }, (_, n) => takeOnServer(stock, 5, { key: `${n}` })));
+  expect(sales.filter(({ status }) => status === "fulfilled")).toHaveLength(6);
+  expect(await sumOfShards(id)).toBe(0);
+});
