@@ -21,7 +21,7 @@ import {
   validTake,
 } from "../../core/src/index.ts";
 import { sumOf } from "./base.ts";
-import { type Counter, type CounterRef, counterDoc, firestoreOf, refreshShardCount } from "./counter.ts";
+import { type Counter, type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
 import { newReceipt, receiptContent } from "./receipt.ts";
 import { backoff, retry } from "./retry.ts";
 
@@ -72,7 +72,7 @@ export async function takeFromCounter(ref: CounterRef, n = 1, options: TakeOptio
       if (!givers) throw soldOut(ref.id, n, sumOf(shards));
     }
     try {
-      await retry(() => take(ref, proof, key !== undefined, n, givers).commit());
+      await retry(() => batchOf(ref, proof, key !== undefined, n, givers).commit());
       return n;
     } catch (error) {
       if (!isPreconditionFailure(error) && codeOf(error) !== ALREADY_EXISTS) throw error;
@@ -107,7 +107,7 @@ function giversOf({ docs }: QuerySnapshot, n: number): Giver[] | undefined {
   return undefined;
 }
 
-function take(
+function batchOf(
   ref: CounterRef,
   proof: DocumentReference,
   isKeyed: boolean,
@@ -151,19 +151,14 @@ export function isSafeForStock(by: number): boolean {
  * @throws CounterError `counter/bounded`
  */
 export async function refuseIfBounded(ref: CounterRef, what: string): Promise<void> {
-  if (!(await isBounded(ref as Counter))) return;
+  const counter = ref as Counter;
+  // A counter is bounded from its creation on, so what was read stays true.
+  counter._isBounded ??= await readIsBounded(ref);
+  if (!counter._isBounded) return;
   throw new CounterError(
     "counter/bounded",
     `${what} may lower "${ref.id}" below zero; restock by whole numbers with incrementCounter, and lower it with takeFromCounter`,
   );
-}
-
-/** A counter is bounded from its creation on, so what was read stays true, but for a counter that did not exist. */
-async function isBounded(counter: Counter): Promise<boolean> {
-  // What the read of the shard count finds, too.
-  if (counter._isBounded === undefined) await refreshShardCount(counter);
-  counter._isBounded ??= await readIsBounded(counter);
-  return counter._isBounded;
 }
 
 async function readIsBounded(ref: CounterRef): Promise<boolean> {

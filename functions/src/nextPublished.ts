@@ -79,7 +79,7 @@ function addedSince({ previous, adjusted = 0 }: PreviousState, { total, counted 
 /** The scaling that the demand calls for, and the fewest shards the counter may have now. */
 function scale(demand: Demand, state: PreviousState, measurement: Measurement, deployed: Config) {
   const { previous, reservation, bounded } = state;
-  const config = bounded ? { ...deployed, maxShards: Math.min(deployed.maxShards, MAX_STOCK_SHARDS) } : deployed;
+  const config = bounded ? forStock(deployed) : deployed;
   const asOf = toMillis(measurement.asOf);
   const reserved = reservation && asOf < reservation.until ? reservation.shards : 0;
   const fewest = Math.min(Math.max(config.minShards, reserved), config.maxShards);
@@ -89,6 +89,11 @@ function scale(demand: Demand, state: PreviousState, measurement: Measurement, d
     : decideScaling(demand, before, asOf, fewest, config);
   // A reservation alone is not growth.
   return { fewest, shardCount, calmSince, isGrown: shardCount > Math.max(before.shardCount, fewest) };
+}
+
+/** A quiet bounded counter has its units in one shard, so that it needs no polls. */
+function forStock(config: Config): Config {
+  return { ...config, minShards: 1, maxShards: Math.min(config.maxShards, MAX_STOCK_SHARDS) };
 }
 
 /** How long a quiet counter has had no writes; 0 in the other phases. */

@@ -11,9 +11,11 @@ import { moveLegacyIncrements } from "../../admin/src/moveLegacyIncrements.ts";
 import { reconcileCounter } from "../../admin/src/reconcile.ts";
 import { resetCounter } from "../../admin/src/reset.ts";
 import { setSource } from "../../admin/src/source.ts";
+import { takeFromCounter as takeOnServer } from "../../admin/src/stock.ts";
 import { countVisitor as countVisitorOnServer } from "../../admin/src/visitors.ts";
 import { counter as webCounter } from "../../client/src/web/counter.ts";
 import * as web from "../../client/src/web/increment.ts";
+import { takeFromCounter } from "../../client/src/web/stock.ts";
 import { countVisitor } from "../../client/src/web/visitors.ts";
 import { foldLegacyShards, movePartialShard } from "./googleExtension.ts";
 import { Firestore as AdminFirestore, FieldValue } from "./model/adminSdk.ts";
@@ -21,7 +23,7 @@ import { Code, type Refused } from "./model/database.ts";
 import { Connection, type Network } from "./model/network.ts";
 import { Firestore as WebFirestore } from "./model/webSdk.ts";
 import type { Oracle } from "./oracle/oracle.ts";
-import { type Action, BRIDGED, ORDERS, POSTS, VISITED } from "./scenario.ts";
+import { type Action, BRIDGED, ORDERS, POSTS, STOCK, VISITED } from "./scenario.ts";
 import { Process } from "./scheduler.ts";
 
 /** Whether the connection failed and not the call. */
@@ -44,6 +46,8 @@ export class Callers {
   readonly #servers = new Map<number, Caller<RealAdminFirestore>>();
   /** Operators whose call has not returned. */
   readonly #waiting = new Set<Process>();
+  /** Resolves once the bounded counter exists. */
+  #sale: Promise<void> | undefined;
   /** How many processes of each name were started. */
   readonly #started = new Map<string, number>();
 
@@ -124,6 +128,37 @@ export class Callers {
             ? admin.incrementCounter(ref, 1, { key: action.key })
             : admin.undoIncrement(ref, action.key),
         );
+        break;
+      }
+      case "openSale":
+        this.#sale = this.#ensure(STOCK, { initial: action.units, bounded: true, shards: action.shards });
+        break;
+      case "take": {
+        const caller = this.#client(action.client);
+        const ref = webCounter(caller.firestore, STOCK);
+        const { key, units } = action;
+        this.#take(caller, key, units, () => takeFromCounter(ref, units, { key }));
+        break;
+      }
+      case "undoTake": {
+        const caller = this.#client(action.client);
+        const ref = webCounter(caller.firestore, STOCK);
+        // A buyer tries again later.
+        caller.lastCall = caller.lastCall.then(() => web.undoIncrement(ref, action.key)).catch(() => undefined);
+        break;
+      }
+      case "restock": {
+        const { process, firestore } = this.#server(action.server);
+        const ref = adminCounter(firestore, STOCK);
+        this.#moveStock(process, action.units, () => admin.incrementCounter(ref, action.units));
+        break;
+      }
+      case "takeServer": {
+        const caller = this.#server(action.server);
+        const ref = adminCounter(caller.firestore, STOCK);
+        const { key, units } = action;
+        if (key === undefined) this.#moveStock(caller.process, -units, () => takeOnServer(ref, units));
+        else this.#take(caller, key, units, () => takeOnServer(ref, units, { key }));
         break;
       }
       case "bareWrite": {
@@ -270,6 +305,7 @@ export class Callers {
         this.#kill(this.#clients, action.client);
         break;
       case "killServer":
+        this.#oracle.stock.serverDied();
         this.#kill(this.#servers, action.server);
     }
   }
@@ -294,13 +330,13 @@ export class Callers {
     });
   }
 
-  #ensure(counter: string, options: EnsureOptions): void {
+  #ensure(counter: string, options: EnsureOptions): Promise<void> {
     const { process, firestore } = this.#startServer("ensure");
     this.#oracle.setIntent(process, { kind: "ensure", initial: options.initial ?? 0 });
     const { database, scheduler } = this.#network;
     const start = scheduler.now;
     const ref = adminCounter(firestore, counter);
-    this.#operate(process, ensureCounter(ref, options), () => {
+    return this.#operate(process, ensureCounter(ref, options), () => {
       const exists = [ref.path, `${ref.path}/shards/base`].some((path) => database.get(path).fields);
       if (exists || this.#oracle.deletedAt(counter) >= start) return;
       this.#oracle.fail("I5", `${process.name} is done, but ${counter} does not exist`);
@@ -320,9 +356,9 @@ export class Callers {
   }
 
   /** An operator waits for the result of a call. */
-  #operate<T>(process: Process, call: Promise<T>, done: (result: T) => void): void {
+  #operate<T>(process: Process, call: Promise<T>, done: (result: T) => void): Promise<void> {
     this.#waiting.add(process);
-    call
+    return call
       .then(done, (error) => {
         // After three timeouts in a row, a reconcile reports that its source is too large.
         if (error.code !== "counter/source-too-large")
@@ -335,6 +371,24 @@ export class Callers {
   #keyed(caller: Caller<unknown>, counter: string, key: string, counts: boolean, call: () => Promise<void>): void {
     const { done, failed } = this.#oracle.keyedIncrements.begin(caller.process, counter, key, counts);
     caller.lastCall = caller.lastCall.then(call).then(done, failed);
+  }
+
+  /** A take, once the sale has opened. Those of a caller run one after the other, as calls for keys do. */
+  #take(caller: Caller<unknown>, key: string, units: number, call: () => Promise<number>): void {
+    const sale = this.#sale;
+    if (!sale) return;
+    caller.lastCall = Promise.all([sale, caller.lastCall]).then(async () => {
+      const { done, failed } = this.#oracle.stock.beginTake(caller.process, key, units, this.#network.scheduler.now);
+      await call().then(done, failed);
+    });
+  }
+
+  /** A server puts units in or takes them, without a key, once the sale has opened. */
+  #moveStock(process: Process, by: number, call: () => Promise<unknown>): void {
+    this.#sale?.then(async () => {
+      const { done, failed } = this.#oracle.stock.beginServer(process, by, this.#network.scheduler.now);
+      await call().then(done, failed);
+    });
   }
 
   #client(index: number): Caller<RealWebFirestore> {

@@ -6,6 +6,7 @@
 import { backendMutations } from "./mutations/backend.ts";
 import { bridgeMutations } from "./mutations/bridge.ts";
 import type { Mutation } from "./mutations/seams.ts";
+import { stockMutations } from "./mutations/stock.ts";
 import { visitorMutations } from "./mutations/visitors.ts";
 import { windowMutations } from "./mutations/windows.ts";
 import { writerMutations } from "./mutations/writers.ts";
@@ -15,6 +16,7 @@ export type { Mutation };
 export const mutations: Record<string, Mutation> = {
   ...backendMutations,
   ...bridgeMutations,
+  ...stockMutations,
   ...visitorMutations,
   ...windowMutations,
   ...writerMutations,

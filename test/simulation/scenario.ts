@@ -30,6 +30,11 @@ export type Action = { readonly at: number } & (
   | { readonly does: "oldIncrement"; readonly client: number; readonly by: number }
   | { readonly does: "oldField"; readonly total: number }
   | { readonly does: "oldWipe" | "oldFold" | "oldAggregate" | "oldPartial" | "import" | "giveBack" }
+  | { readonly does: "openSale"; readonly units: number; readonly shards: number }
+  | { readonly does: "take"; readonly client: number; readonly key: string; readonly units: number }
+  | { readonly does: "undoTake"; readonly client: number; readonly key: string }
+  | { readonly does: "restock"; readonly server: number; readonly units: number }
+  | { readonly does: "takeServer"; readonly server: number; readonly key: string | undefined; readonly units: number }
   | { readonly does: "sweep" }
   | { readonly does: "kill" | "freeze"; readonly instance: number; readonly seconds: number }
 );
@@ -67,6 +72,8 @@ const VOTES = "votes:d";
 export const ORDERS = { counter: "orders:e", collection: "orders" };
 /** The counter whose visitors are counted. */
 export const VISITED = "views:a";
+/** The bounded counter. */
+export const STOCK = "tickets:g";
 /** A field that Google's counter extension counts, and the counter that takes it over. */
 export const BRIDGED = { counter: "visits:f", document: "walls/f", field: "visits" };
 
@@ -76,7 +83,7 @@ export const OFFSETS: Readonly<Record<string, number>> = { UTC: 0, "Asia/Kolkata
 export function scenarioOf(seed: number): Scenario {
   let scenario = trafficOf(seed);
   // Each part has its own random numbers, seeded with its name, so that a change of one part leaves the others as they are.
-  for (const [name, add] of Object.entries({ deletions, maintenance, stragglers, lull, crowd, move, visits })) {
+  for (const [name, add] of Object.entries({ deletions, maintenance, stragglers, lull, crowd, move, visits, sale })) {
     scenario = { ...scenario, ...add(scenario, randomFor(seed, name)) };
   }
   return { ...scenario, actions: scenario.actions.toSorted((a, b) => a.at - b.at) };
@@ -215,6 +222,34 @@ function visits({ actions }: Scenario, random: Random): Partial<Scenario> {
   });
   return { actions: [...actions, ...more] };
 }
+
+/** A sale: users take units, some give them back, and a server restocks and takes. */
+function sale({ actions, config }: Scenario, random: Random): Partial<Scenario> {
+  if (!random.chance(0.3)) return {};
+  const start = Math.round(random.next() * (actions.at(-1)?.at ?? 0));
+  const duration = random.pick([1, 5, 30, 120]) * SECOND;
+  const units = random.pick([0, 3, 15, 60, 200]);
+  const users = random.pick([2, 8, 30]);
+  const more = Array.from({ length: random.integer(1, 40) }, (): Action => {
+    const at = start + Math.round(random.next() * duration);
+    const roll = random.next();
+    const amount = random.pick([1, 1, 2, 10]);
+    if (roll < 0.1) return { at, does: "restock", server: random.integer(0, 1), units: amount * random.integer(1, 9) };
+    if (roll < 0.2) {
+      const key = random.chance(0.5) ? `order${random.integer(0, 3)}` : undefined;
+      return { at, does: "takeServer", server: random.integer(0, 1), key, units: amount * random.integer(1, 4) };
+    }
+    const user = random.integer(0, users);
+    const [client, key] = [BUYERS + user, `user${user}`];
+    if (roll < 0.3) return { at, does: "undoTake", client, key };
+    return { at, does: "take", client, key, units: amount };
+  });
+  const open: Action = { at: start, does: "openSale", units, shards: random.integer(1, config.maxShards) };
+  return { actions: [...actions, open, ...more] };
+}
+
+/** The number of the first buyer of a sale. Each has its own connection. */
+const BUYERS = 500;
 
 /** The number of the first client of a crowd. Each has its own connection. */
 const CROWD = 1_000;

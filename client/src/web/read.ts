@@ -1,16 +1,12 @@
 /** One-time reads of a counter: the published total, the exact sum, or the history. */
 import {
   collection,
-  count,
   documentId,
-  getAggregateFromServer,
   getCountFromServer,
   getDoc,
   getDocFromServer,
   getDocsFromServer,
-  orderBy,
   query,
-  sum,
   type Timestamp,
   where,
 } from "firebase/firestore";
@@ -21,11 +17,10 @@ import {
   historyPoints,
   historyRange,
   type Snapshot,
-  shardsPath,
-  sumOfCounts,
   toSnapshot,
 } from "../../../core/src/index.ts";
-import { type Counter, type CounterRef, counterDoc, hasCode } from "./counter.ts";
+import { type Counter, type CounterRef, counterDoc } from "./counter.ts";
+import { sumShards } from "./sum.ts";
 
 /** A total and the instant for which it is exact. */
 export type CounterSnapshot = Snapshot<Timestamp>;
@@ -65,30 +60,6 @@ export async function getExactCounter(ref: CounterRef): Promise<number> {
   const [total, document] = await Promise.all([sumShards(ref), getDocFromServer(counterDoc(ref))]);
   const counted: string | null | undefined = document.get("countedCollection");
   return counted ? (await getCountFromServer(collection(ref.firestore, counted))).data().count : total;
-}
-
-/**
- * The sum of the shards at one instant. Cost: 2 reads, and 2 more for each further 1,000 shards; 1 read per shard more where the
- * index cannot be used.
- */
-export async function sumShards({ firestore, path }: CounterRef): Promise<number> {
-  const shards = collection(firestore, shardsPath(path));
-  const indexed = query(shards, orderBy("shard"));
-  const [sums, all] = await Promise.all([
-    // Both fields are summed, so that the one index serves.
-    getAggregateFromServer(indexed, { total: sum("count"), writes: sum("writes"), documents: count() }).catch(
-      rethrowUnlessNoIndex,
-    ),
-    getCountFromServer(shards),
-  ]);
-  const summed = sums?.data();
-  if (summed?.documents === all.data().count && Number.isFinite(summed.total)) return summed.total;
-  const listed = await getDocsFromServer(shards);
-  return sumOfCounts(listed.docs.map((shard) => shard.get("count")));
-}
-
-function rethrowUnlessNoIndex(error: unknown): void {
-  if (!hasCode(error, "failed-precondition")) throw error;
 }
 
 /**

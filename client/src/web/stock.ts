@@ -16,7 +16,7 @@ import {
 } from "../../../core/src/index.ts";
 import { addWrites, planFor } from "./commit.ts";
 import { type Counter, type CounterRef, hasCode, readFromServer, refreshShardCount } from "./counter.ts";
-import { sumShards } from "./read.ts";
+import { sumShards } from "./sum.ts";
 
 /** Options of {@link takeFromCounter}. */
 export interface TakeOptions {
@@ -26,6 +26,9 @@ export interface TakeOptions {
 
 /** How often a take looks for units before it gives up: some 20 seconds, in which the functions bring them together. */
 const SEARCHES = 20;
+
+/** How often the rules refuse a take that the shard had units for, before it is final. */
+const REFUSALS = 3;
 
 /** How often a call is repeated whose outcome is unknown, as after a cut connection: for some seconds. */
 const ATTEMPTS = 10;
@@ -57,25 +60,25 @@ export async function takeFromCounter(ref: CounterRef, n: number, { key }: TakeO
   await refreshShardCount(counter);
   let stock = counter._latest?.get("stock");
   const empty = new Set<string>();
-  let isRefused = false;
+  let [failures, refusals] = [0, 0];
   for (let search = 0; search < SEARCHES; search++) {
     const shard = choose(counter, stock, n, empty);
     const outcome = shard === undefined ? "empty" : await repeated(() => take(counter, shard, n, key));
     if (typeof outcome === "number") return outcome;
     if (outcome === "contended") continue;
-    // Units may have come back before the shard was read. A second time, the rules refuse for another reason.
-    if (outcome === "refused" && isRefused) throw refusal(ref, n);
-    isRefused ||= outcome === "refused";
+    // Units may have come back before the shard was read, but not each time.
+    if (outcome === "refused" && ++refusals === REFUSALS) throw refusal(ref, n);
     const left = await repeated(() => sumShards(ref));
     if (left < n) throw soldOut(ref.id, n, left);
-    if (shard !== undefined) empty.add(shard);
-    if (empty.size < 2) {
+    if (failures++ % 2 === 0) {
       stock = await publishedStock(counter);
+      if (shard !== undefined) empty.add(shard);
     } else {
       stock = await actualStock(counter);
       empty.clear();
     }
-    if (search > 2) await pause(1_000);
+    // By then the functions may have brought the units together.
+    if (failures > 3) await pause(1_000);
   }
   throw new CounterError(
     "counter/contention",

@@ -25,8 +25,11 @@ export function authorize(changes: readonly Change[]): void {
     const isAllowedOf = {
       shards: () =>
         step !== undefined &&
-        ((isOneWrite(step, time, id) && (!isKeyed(counter) || isOneEntry(changes, id))) || isTidy(step, time)),
-      entries: () => isKeyed(counter) && changes.length === 2,
+        ((isOneWrite(step, time, id) &&
+          isInBounds(counter, step) &&
+          (!hasEntries(counter) || isOneEntry(changes, id))) ||
+          isTidy(step, time)),
+      entries: () => hasEntries(counter) && changes.length === 2,
       uniques: () => step !== undefined && addsOneHash(step, id),
     };
     const isAllowed = isAllowedOf[collection as keyof typeof isAllowedOf]?.() ?? false;
@@ -41,6 +44,20 @@ function addsOneHash({ before, after }: Step, bucket: string): boolean {
   const added: unknown = hashes.at(-1);
   if (isEqual(hashes, known)) return true;
   return isAppended(hashes, known) && typeof added === "string" && added.startsWith(bucket) && /^..?$/.test(bucket);
+}
+
+function hasEntries(counter: string): boolean {
+  return isKeyed(counter) || isBounded(counter);
+}
+
+/** A bounded group of the default policy. */
+export function isBounded(counter: string): boolean {
+  return counter.startsWith("tickets:");
+}
+
+/** A shard of stock never falls below zero. */
+function isInBounds(counter: string, { after }: Step): boolean {
+  return !isBounded(counter) || Number(after.count) >= 0;
 }
 
 /** The keyed groups of the default policy. */

@@ -3,8 +3,10 @@
  * with the first unacknowledged write; reads that see the client's own pending writes; and transactions, which are single
  * calls beside the stream.
  */
+import { Firestore as AdminFirestore, type CollectionReference } from "./adminSdk.ts";
 import { apply, Code, type Data, fieldOf, Refused, type Version, type Write } from "./database.ts";
 import type { Connection } from "./network.ts";
+import { AggregateField, type Query } from "./reads.ts";
 import { authorize } from "./rules.ts";
 import { Bytes, type Fields, FieldValue, type Micros, Timestamp, type Value } from "./values.ts";
 
@@ -138,6 +140,26 @@ export class DocumentSnapshot {
   get(field: string): Value | undefined {
     return fieldOf(this.#fields, field);
   }
+}
+
+export function collection({ connection }: Firestore, path: string): CollectionReference {
+  return new AdminFirestore(connection).collection(path);
+}
+
+export const orderBy = (field: string) => field;
+export const query = (collection: CollectionReference, field: string): Query => collection.orderBy(field);
+export const { count, sum } = AggregateField;
+
+/** Queries are single calls beside the stream of writes. */
+export const getAggregateFromServer = (query: Query, fields: Record<string, AggregateField>) =>
+  withWebErrors(query.aggregate(fields).get());
+export const getCountFromServer = (query: Query) => withWebErrors(query.count().get());
+export const getDocsFromServer = (query: Query) => withWebErrors(query.get());
+
+async function withWebErrors<T>(call: Promise<T>): Promise<T> {
+  return await call.catch((error) => {
+    throw error instanceof Refused ? new FirestoreError(error) : error;
+  });
 }
 
 export function doc(firestore: Firestore, path: string): DocumentReference {

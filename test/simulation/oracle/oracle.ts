@@ -8,7 +8,7 @@ import { publishInterval } from "../../../functions/src/interval.ts";
 import { TRIGGER_SHARDS } from "../../../functions/src/shards.ts";
 import type { Change } from "../model/database.ts";
 import type { Commit } from "../model/network.ts";
-import { isKeyed } from "../model/rules.ts";
+import { isBounded, isKeyed } from "../model/rules.ts";
 import { type Fields, type Micros, microsOf } from "../model/values.ts";
 import { BRIDGED, ORDERS, POSTS, type Scenario } from "../scenario.ts";
 import type { Process } from "../scheduler.ts";
@@ -19,6 +19,7 @@ import { HistoryCheck } from "./history.ts";
 import { IncrementCheck } from "./increments.ts";
 import { KeyedIncrementCheck } from "./keyedIncrements.ts";
 import { MirrorCheck } from "./mirrors.ts";
+import { StockCheck } from "./stock.ts";
 import { type Fail, Violation } from "./violation.ts";
 import { VisitorCheck } from "./visitors.ts";
 import { WindowCheck } from "./windows.ts";
@@ -75,6 +76,7 @@ export class Oracle {
   readonly drift: DriftCheck;
   readonly bridge: BridgeCheck;
   readonly visitors: VisitorCheck;
+  readonly stock: StockCheck;
   readonly #windows: WindowCheck;
   readonly #mirrors: MirrorCheck;
   readonly #history: HistoryCheck;
@@ -91,7 +93,8 @@ export class Oracle {
     this.keyedIncrements = new KeyedIncrementCheck(this.fail, (counter) => this.deletedAt(counter));
     this.drift = new DriftCheck(this.fail, margin);
     this.bridge = new BridgeCheck(this.fail);
-    this.visitors = new VisitorCheck(this.fail);
+    this.visitors = new VisitorCheck(this.fail, margin > 0);
+    this.stock = new StockCheck(this.fail, margin);
     this.#windows = new WindowCheck(config.timeZone, this.fail);
     this.#mirrors = new MirrorCheck(this.fail);
     this.#history = new HistoryCheck(config, this.fail);
@@ -118,6 +121,7 @@ export class Oracle {
     const kind = this.#intents.get(process)?.kind;
     this.bridge.onCommit(process, changes, kind === "none" || kind === "move" || kind === "legacyMove");
     this.visitors.onCommit(process, changes, kind);
+    this.stock.onCommit({ process, time, changes }, kind);
     let orders = 0;
     for (const { before, after } of changes) {
       const created = Number(!!after.fields) - Number(!!before.fields);
@@ -137,10 +141,12 @@ export class Oracle {
         const by = countOf(after.fields) - countOf(before.fields);
         added.set(counter, (added.get(counter) ?? 0) + by);
         const write = { process, counter, by, time };
-        if (!isKeyed(counter)) this.increments.followWrite({ before, after }, write, kind === "delete");
+        if (!isKeyed(counter) && !isBounded(counter))
+          this.increments.followWrite({ before, after }, write, kind === "delete");
         this.#followShard(counter, id, { before, after }, time);
       }
-      if (collection === "receipts") this.increments.followReceipt({ before, after }, kind === "delete");
+      if (collection === "receipts" && !isBounded(counter))
+        this.increments.followReceipt({ before, after }, kind === "delete");
       if (collection === "entries") state.entries += amountOf(after.fields) - amountOf(before.fields);
     }
     for (const [counter, by] of added) {
@@ -240,7 +246,10 @@ export class Oracle {
     const sum = state.sums.at(-1)?.sum ?? 0;
     const changed = `${process.name} changed the sum of ${counter} by ${by}`;
     if (intent.kind === "none" && by !== 0) this.fail("I5", changed);
-    if (intent.kind === "ensure" && by !== intent.initial) this.fail("I5", `${changed} instead of ${intent.initial}`);
+    // A reservation that follows adds nothing.
+    const isReservation = by === 0 && isBounded(counter);
+    if (intent.kind === "ensure" && by !== intent.initial && !isReservation)
+      this.fail("I5", `${changed} instead of ${intent.initial}`);
     if (intent.kind === "reset") {
       // A reset replaces the sum of one instant after the call and after the last reset. Later increments stay.
       const since = Math.max(intent.since, state.lastReset) - this.#margin;
@@ -252,7 +261,8 @@ export class Oracle {
       state.lastReset = time;
       this.#resets.add(process);
     }
-    if (intent.kind === "increments" && !isKeyed(counter)) this.increments.committed(process, counter, by);
+    if (intent.kind === "increments" && !isKeyed(counter) && !isBounded(counter))
+      this.increments.committed(process, counter, by);
     if (intent.kind === "delete") return;
     if (isKeyed(counter) && sum !== state.entries + state.entryDifference) {
       this.fail("I8", `the entries of ${counter} sum to ${state.entries}, its shards to ${sum}`);
@@ -273,7 +283,8 @@ export class Oracle {
     if (asOf > time) this.fail("I1", `${counter} is published at ${time} as of ${asOf}`);
     const shards = Number(shardCount);
     const { minShards, maxShards } = this.#config;
-    if (!(shards >= minShards && shards <= maxShards)) this.fail("I5", `${counter} publishes ${shards} shards`);
+    if (!(shards >= (isBounded(counter) ? 1 : minShards) && shards <= maxShards))
+      this.fail("I5", `${counter} publishes ${shards} shards`);
     const previous = before.fields;
     if (this.#margin === 0 && this.deletedAt(counter) === 0) this.#windows.checkPublish(counter, before, after);
     if (total !== previous?.total) this.#mirrors.checkPublish(counter, total, time);

@@ -1,0 +1,74 @@
+/** Mistakes in selling stock. */
+import type { DocumentReference } from "firebase-admin/firestore";
+import type { planTransfers } from "../../../functions/src/stockPlan.ts";
+import type { transferStock } from "../../../functions/src/transferStock.ts";
+import { type Edit, editingCommits, inTwoCommits, withoutPreconditions } from "../batchEdits.ts";
+import type { WriteBatch } from "../model/adminSdk.ts";
+import type { Mutation } from "./seams.ts";
+
+const transferring = (edit: Edit): Mutation => ({
+  module: "functions/src/transferStock.ts",
+  declaration: "transferStock",
+  mistake:
+    (real: typeof transferStock): typeof transferStock =>
+    (shards, transfers) =>
+      real(editingCommits(shards, edit), transfers),
+  breaks: ["I12", "I5"],
+});
+
+const planning = (mistake: (real: typeof planTransfers) => typeof planTransfers): Mutation => ({
+  module: "functions/src/stockPlan.ts",
+  declaration: "planTransfers",
+  mistake,
+  breaks: ["I12"],
+});
+
+type BatchOf = (ref: object, proof: DocumentReference, ...rest: unknown[]) => unknown;
+
+/** A take of a server commits the batch that this returns. */
+const serverTaking = (mistake: (real: BatchOf) => BatchOf, breaks = ["I12"]): Mutation => ({
+  module: "admin/src/stock.ts",
+  declaration: "batchOf",
+  mistake,
+  breaks,
+});
+
+export const stockMutations: Record<string, Mutation> = {
+  "a transfer without the precondition": transferring(withoutPreconditions),
+  "a transfer gives first and takes later": transferring(inTwoCommits(({ lastUpdateTime }) => !lastUpdateTime)),
+  "units stay in base and beyond the shards of writers": planning((real) => (shards, shardCount) => {
+    return real(shards, shardCount).filter(({ from }) => Number(from.id) < shardCount);
+  }),
+  "a server's take without the precondition": serverTaking((real) => (...args) => {
+    const batch = real(...args) as WriteBatch;
+    for (const [index, write] of batch.writes.entries()) batch.writes[index] = { ...write, lastUpdateTime: undefined };
+    return batch;
+  }),
+  "a server's take with another receipt for each try": serverTaking((real) => (ref, proof, ...rest) => {
+    return real(ref, proof.path.includes("/receipts/") ? proof.parent.doc() : proof, ...rest);
+  }),
+  "a server's take does not look for what it has committed": {
+    module: "admin/src/stock.ts",
+    declaration: "takenBy",
+    mistake: () => async () => undefined,
+    breaks: ["I12", "completion"],
+  },
+  "a client is told that nothing is left by the published stock": {
+    module: "client/src/web/sum.ts",
+    declaration: "sumShards",
+    mistake: () => async () => 0,
+    breaks: ["I12"],
+  },
+  "a client does not look for what it has taken": {
+    module: "client/src/web/stock.ts",
+    declaration: "read",
+    mistake: () => async () => undefined,
+    breaks: ["completion", "I12"],
+  },
+  "the rules let a shard fall below zero": {
+    module: "test/simulation/model/rules.ts",
+    declaration: "isInBounds",
+    mistake: () => () => true,
+    breaks: ["I12"],
+  },
+};
