@@ -25,7 +25,7 @@ describe("a reset of a counter whose base is written all the time", () => {
     };
     const firestore = {
       collection: () => ({ select: () => ({ get: list }) }),
-      doc: (path: string) => ({ path }),
+      doc: (path: string) => ({ path, get: async () => ({ get: () => undefined }) }),
       batch: () => ({
         create: () => {},
         set: () => {},

@@ -152,6 +152,8 @@ export function isSafeForStock(by: number): boolean {
  */
 export async function refuseIfBounded(ref: CounterRef, what: string): Promise<void> {
   const counter = ref as Counter;
+  // First, because it refuses a reference of another SDK.
+  counterDoc(ref);
   // A counter is bounded from its creation on, so what was read stays true.
   counter._isBounded ??= await readIsBounded(ref);
   if (!counter._isBounded) return;

@@ -43,6 +43,7 @@ export {
   receiptsPath,
   SHARDS,
   type ShardDocument,
+  type Stock,
   shardsPath,
 } from "./layout.ts";
 export { type RankOptions, rankingFields, type TopOptions, withCurrentWindow } from "./leaderboard.ts";
@@ -84,7 +85,7 @@ export {
   isPreconditionFailure,
   NOT_FOUND,
 } from "./status.ts";
-export { evenShares, MAX_STOCK_SHARDS, MAX_TAKE, type Stock, soldOut, stockShards, validTake } from "./stock.ts";
+export { evenShares, MAX_STOCK_SHARDS, MAX_TAKE, soldOut, stockShards, validTake } from "./stock.ts";
 export { isCount, sumOfCounts } from "./sum.ts";
 export {
   INCREMENTS_PER_MARK_REMOVAL,

@@ -4,7 +4,6 @@
  *
  * `Timestamp` is the timestamp type of the SDK, so this module needs no Firebase import.
  */
-import type { Stock } from "./stock.ts";
 import type { Windows } from "./windows.ts";
 
 /** `counters/{id}`: what readers read. The functions write it; servers write a few other fields. */
@@ -32,6 +31,9 @@ export interface CounterDocument<Timestamp> {
   /** Where a bounded counter has units; `null` if the counter is not bounded. */
   stock: Stock | null;
 }
+
+/** The field `stock` of a bounded counter's document: shard id → units, of the shards that had some at `asOf`. */
+export type Stock = Readonly<Record<string, number>>;
 
 /** The field `reservation` of a counter document: a server expects many writers. */
 export interface Reservation<Timestamp> {

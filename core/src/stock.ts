@@ -14,9 +14,6 @@ export const MAX_TAKE = 10;
 /** The most shards that hold stock. Each measurement of a bounded counter reads them one by one. */
 export const MAX_STOCK_SHARDS = 100;
 
-/** The field `stock` of a counter document: the shards that had units at `asOf`, and how many. */
-export type Stock = Readonly<Record<string, number>>;
-
 /** Over how many shards `units` are spread, if writers need `shardCount`. Each gets two takes at least. */
 export function stockShards(units: number, shardCount: number): number {
   return Math.max(Math.min(shardCount, Math.floor(units / (2 * MAX_TAKE)), MAX_STOCK_SHARDS), 1);

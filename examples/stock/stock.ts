@@ -1,29 +1,27 @@
-/** Stock: a counter that starts at a number and goes down. */
-import {
-  counter,
-  ensureCounter,
-  getExactCounter,
-  hasIncremented,
-  incrementCounter,
-  resetCounter,
-} from "firestore-tally/admin";
+/** The shop's server: opens a sale, sells by order, and changes what is left meanwhile. */
+import { counter, ensureCounter, incrementCounter, takeFromCounter, undoIncrement } from "firestore-tally/admin";
 import { db } from "../setup/server.ts";
 
-const stock = (item: string) => counter(db, `stock:${item}`);
+const tickets = (event: string) => counter(db, `tickets:${event}`);
 
-export async function open(item: string, initial: number) {
-  await ensureCounter(stock(item), { initial });
+/** Opens a sale that a crowd waits for: 20 shards take some 20 sales a second. */
+export async function openSale(event: string, units: number) {
+  await ensureCounter(tickets(event), { initial: units, bounded: true, shards: 20 });
 }
 
-/** Counts once per order. Returns `false`, and counts nothing, if too few are left. */
-export async function sell(item: string, quantity: number, orderId: string): Promise<boolean> {
-  if (await hasIncremented(stock(item), orderId)) return true;
-  const left = await getExactCounter(stock(item));
-  if (left < quantity) return false;
-  await incrementCounter(stock(item), -quantity, { key: orderId });
-  return true;
+/** Sells to an order, once however often it is called. Rejects with `counter/sold-out` if too few are left. */
+export async function sell(event: string, quantity: number, orderId: string) {
+  await takeFromCounter(tickets(event), quantity, { key: orderId });
 }
 
-export async function recount(item: string, counted: number) {
-  await resetCounter(stock(item), counted);
+export async function cancelOrder(event: string, orderId: string) {
+  await undoIncrement(tickets(event), orderId);
+}
+
+export async function restock(event: string, units: number) {
+  await incrementCounter(tickets(event), units);
+}
+
+export async function recall(event: string, units: number) {
+  await takeFromCounter(tickets(event), units);
 }

@@ -1,26 +1,35 @@
 import { expect, test } from "vitest";
-import { expectOnlyServers, projectWithFunctions, setUpProjects } from "./project.ts";
+import { projectWithFunctions, setUpProjects, until } from "./project.ts";
 
 setUpProjects();
 
-test("an order counts once; too few left counts nothing; two at once may sell the last one twice", async () => {
-  const { shards, total } = await projectWithFunctions();
-  const stock = await import("../../examples/stock/stock.ts");
-  const left = async () => (await shards("stock:shoes")).sum;
-  await stock.open("shoes", 5);
-  await stock.open("shoes", 500);
-  expect(await left()).toBe(5);
-  expect(await stock.sell("shoes", 4, "order1")).toBe(true);
-  expect(await stock.sell("shoes", 4, "order1")).toBe(true);
-  expect(await stock.sell("shoes", 2, "order2")).toBe(false);
-  expect(await left()).toBe(1);
-  const both = await Promise.all([stock.sell("shoes", 1, "order3"), stock.sell("shoes", 1, "order4")]);
-  expect(both).toEqual([true, true]);
-  expect(await left()).toBe(-1);
-  await stock.recount("shoes", 40);
-  expect(await left()).toBe(40);
-  expect(await stock.sell("shoes", 4, "order1")).toBe(true);
-  expect(await total("stock:shoes")).toBe(40);
+test("tickets are sold once each, to users and to orders, until they are sold out", async () => {
+  const { shards, total, anotherUser } = await projectWithFunctions();
+  const { openSale, sell, cancelOrder, restock, recall } = await import("../../examples/stock/stock.ts");
+  const { buy, giveBack, watchTickets } = await import("../../examples/stock/tickets.ts");
+  const left = async () => (await shards("tickets:final")).sum;
+  await openSale("final", 500);
+  await openSale("final", 900);
+  let shown = 0;
+  const stop = watchTickets("final", (units) => {
+    shown = units;
+  });
+  await until(() => expect(shown).toBe(500));
+  expect(await buy("final", 2)).toBe(2);
+  expect(await buy("final", 2)).toBe(2);
+  await until(() => expect(shown).toBe(498));
+  await sell("final", 40, "order1");
+  await sell("final", 40, "order1");
+  await recall("final", 455);
+  expect(await left()).toBe(3);
+  await anotherUser();
+  expect(await buy("final", 4)).toBe("sold out");
+  expect(await buy("final", 3)).toBe(3);
+  await expect(sell("final", 1, "order2")).rejects.toMatchObject({ code: "counter/sold-out" });
+  await giveBack("final");
+  await cancelOrder("final", "order1");
+  await restock("final", 7);
+  expect(await left()).toBe(50);
+  expect(await total("tickets:final")).toBe(50);
+  stop();
 });
-
-test("the edit of the rules leaves the group to servers", () => expectOnlyServers("stock", "stock"));

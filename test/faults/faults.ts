@@ -59,12 +59,27 @@ export const outages: Fault = async (environment, workloadEnd) => {
 };
 
 /** Cuts connections to Firestore between commit and acknowledgement: those of web clients, servers and functions. */
-export const cutConnections: Fault = async (environment, workloadEnd) => {
+export const cutConnections: Fault = cutting(50, 500);
+
+/** The same, less often: so many clients connect again each time that they need most of the machine. */
+export const cutCrowd: Fault = cutting(1_000, 3_000);
+
+/** Cuts all connections after pauses of between `from` and `to` milliseconds. */
+function cutting(from: number, to: number): Fault {
+  return (environment, workloadEnd) => cutRepeatedly(environment, workloadEnd, from, to);
+}
+
+async function cutRepeatedly(
+  environment: FaultEnvironment,
+  workloadEnd: Promise<void>,
+  from: number,
+  to: number,
+): Promise<FaultCounts> {
   const cuts = Object.entries(environment.connections).map(async ([owner, proxy]) => {
     let count = 0;
     const injected = () => ({ [`connections of ${owner} cut`]: count });
     await repeatUntil(workloadEnd, environment, injected, async () => {
-      await sleep(randomBetween(50, 500));
+      await sleep(randomBetween(from, to));
       proxy.withhold();
       // Firestore commits what arrives in this time, and the sender gets no answer.
       await sleep(randomBetween(10, 100));
@@ -73,7 +88,7 @@ export const cutConnections: Fault = async (environment, workloadEnd) => {
     return injected();
   });
   return Object.assign({}, ...(await Promise.all(cuts)));
-};
+}
 
 const DELIVERY_FAULTS: DeliveryFaults = {
   lost: 0.2,

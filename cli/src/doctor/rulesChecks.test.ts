@@ -31,7 +31,7 @@ test("rules that were never released, those of another collection, and missing p
 test.each([
   "return shard.matches('^(0|[1-9][0-9]{0,3})$');",
   "&& isCount(after.count, before.get('count', 0))",
-  "allow create: if isKeyed(counter) && isOwn(key) && isEntry(counter);",
+  "allow create: if hasEntries(counter) && isOwn(key) && isEntry(counter);",
 ])("without %s they are outdated", (part) => {
   expect(OWN_RULES).toContain(part);
   expect(ids(OWN_RULES.replace(part, ""))).toEqual(["rules-outdated"]);

@@ -13,6 +13,8 @@ export const POLICY = [
   "isKeyed",
   "isAllowedAmount",
   "isAllowedKeyedAmount",
+  "isBounded",
+  "isAllowedTake",
   "countsVisitors",
   "mayReadSketch",
   "isOperator",

@@ -175,7 +175,7 @@ async function confirmCommitted(
           ? `the key must be the user's uid, isKeyed must name the group${undoneShard ? "" : ", isAllowedKeyedAmount must allow it"}`
           : by % 1
             ? "pass a whole number"
-            : "isAllowedAmount must allow it; if isKeyed names the group, pass { key: uid }"
+            : "isAllowedAmount must allow it; a keyed group needs { key: uid }"
     }`,
     cause,
   );

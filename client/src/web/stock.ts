@@ -67,7 +67,7 @@ export async function takeFromCounter(ref: CounterRef, n: number, { key }: TakeO
     if (typeof outcome === "number") return outcome;
     if (outcome === "contended") continue;
     // Units may have come back before the shard was read, but not each time.
-    if (outcome === "refused" && ++refusals === REFUSALS) throw refusal(ref, n);
+    if (outcome === "refused" && ++refusals === REFUSALS) throw refusal(n);
     const left = await repeated(() => sumShards(ref));
     if (left < n) throw soldOut(ref.id, n, left);
     if (failures++ % 2 === 0) {
@@ -173,9 +173,9 @@ async function pause(most: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, (most * (1 + Math.random())) / 2));
 }
 
-function refusal({ id }: CounterRef, n: number): CounterError {
+function refusal(n: number): CounterError {
   return new CounterError(
     "counter/permission-denied",
-    `firestore.rules refuse to take ${n} from "${id}"; the key must be the user's uid, isBounded must name the group, and isAllowedTake must allow it`,
+    `firestore.rules refuse a take of ${n}; the key must be the user's uid, isBounded must name the group, and isAllowedTake must allow it`,
   );
 }

@@ -62,7 +62,8 @@ export class VisitorCheck {
     const added = [...now].filter((hash) => !before.has(hash));
     // Where snapshots lag, a merge may list buckets that a reset has deleted.
     const isLate = this.#isReset && this.#snapshotsLag;
-    if (added.length > 0 && kind === "none" && !isLate) this.#fail("I10", `${process.name} makes up the visitors ${added}`);
+    if (added.length > 0 && kind === "none" && !isLate)
+      this.#fail("I10", `${process.name} makes up the visitors ${added}`);
     if (this.#uniques < uniques) this.#fail("I10", `${process.name} publishes fewer visitors`);
   }
 
