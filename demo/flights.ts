@@ -18,6 +18,7 @@ import { type CounterSnapshot, counter, getCounter, incrementCounter, onCounter 
 import { type Client, client } from "../testkit/clients.ts";
 import { triggerSweep } from "../testkit/deployedFunctions.ts";
 import { addOperator, OPERATOR } from "./operator.ts";
+import { openTicketSale } from "./ticketSale.ts";
 import { IN_FLIGHT_PER_CLIENT, serveHelpRequests } from "./trafficHelper.ts";
 
 const CLIENTS = 20;
@@ -75,6 +76,7 @@ if (wrong.length > 0) {
 console.log(`\nAll ${airports.size} totals equal the group-by of the file: ${flights.length} flights, exact.`);
 if (options.once) process.exit(0);
 await addOperator();
+const closeTicketSale = await openTicketSale();
 serveHelpRequests(watcher, clients);
 stayUp();
 
@@ -219,6 +221,7 @@ from the clients here. The operator's account is ${OPERATOR.email}, password ${O
   const sweeps = setInterval(() => triggerSweep().catch(console.error), SWEEP_INTERVAL_MS);
   process.once("SIGINT", () => {
     clearInterval(sweeps);
+    closeTicketSale();
     console.log("\nStopping the emulators…");
     process.exit(0);
   });

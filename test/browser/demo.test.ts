@@ -2,13 +2,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { FieldValue } from "firebase-admin/firestore";
 import { counter, incrementCounter } from "firestore-tally";
+import { ensureCounter, counter as serverCounter } from "firestore-tally/admin";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { serveHelpRequests } from "../../demo/trafficHelper.ts";
 import { admin, type Client, client } from "../../testkit/clients.ts";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
-import { HELP_REQUESTS, TRAFFIC } from "../../web/src/traffic/demoCounters.ts";
+import { HELP_REQUESTS, TICKETS, TRAFFIC } from "../../web/src/traffic/demoCounters.ts";
 import { RATES } from "../../web/src/traffic/rates.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
 import { hold, holdFirestore } from "./network.ts";
@@ -122,6 +123,31 @@ describe("the demo", () => {
     end();
   });
 
+  test("sells the last tickets to two tabs, each ticket once, and takes them back", async () => {
+    const sale = serverCounter(admin, TICKETS);
+    await ensureCounter(sale, { initial: 15, bounded: true });
+    const tabs = [await visit(browser, "#/"), await visit(browser, "#/")];
+    for (const tab of tabs) await until(async () => (await total(tab, "tickets")) === 15, "the tickets");
+    await Promise.all(tabs.map((tab) => tab.click("buy-many")));
+    const [left, right] = await Promise.all(
+      tabs.map(async (tab) => {
+        await until(async () => /bought/.test(await textOf(tab, "ticket-state")), "the outcome");
+        return Number(await textOf(tab, "own-tickets"));
+      }),
+    );
+    expect((left as number) + (right as number)).toBe(15);
+    expect((await admin.collection(`counters/${TICKETS}/entries`).get()).size).toBe(15);
+    expect(await sumOfShards(TICKETS)).toBe(0);
+    const states = await Promise.all(tabs.map((tab) => textOf(tab, "ticket-state")));
+    expect(states.join(" ")).toContain("came too late: sold out");
+    await (tabs[0] as Tab).click("give-back");
+    await until(async () => (await textOf(tabs[0] as Tab, "ticket-state")) === "Given back.", "the tickets to be back");
+    await until(async () => (await total(tabs[1] as Tab, "tickets")) === left, "them to show in the other tab");
+    expect(await sumOfShards(TICKETS)).toBe(left);
+    // A refused take is an answer of 403, which Chromium logs.
+    for (const tab of tabs) expect(problemsOf(tab).filter((problem) => !problem.includes("403"))).toEqual([]);
+  });
+
   test("watches nothing while the tab is hidden", async () => {
     const tab = await visit(browser, "#/");
     await until(() => tab.watches(`counters/${TRAFFIC}`) === 1, "one watch of the counter, for all who show it");
@@ -157,6 +183,10 @@ describe("a new visitor", () => {
 
 async function isLiked({ page }: Tab, liked: boolean): Promise<void> {
   await page.waitForSelector(`#like[aria-pressed=${liked}]`);
+}
+
+async function textOf({ page }: Tab, id: string): Promise<string> {
+  return (await page.textContent(`#${id}`)) ?? "";
 }
 
 async function setRate({ page }: Tab, perSecond: number): Promise<void> {

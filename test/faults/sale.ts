@@ -140,8 +140,7 @@ export function describeSale({
   violations,
 }: SaleResult): string {
   const faults = Object.entries(injected).map(([kind, count]) => `${count} ${kind}`);
-  const seconds = ({ p50, p99 }: Percentiles) =>
-    `${(p50 / 1_000).toFixed(2)} s (p99 ${(p99 / 1_000).toFixed(1)} s)`;
+  const seconds = ({ p50, p99 }: Percentiles) => `${(p50 / 1_000).toFixed(2)} s (p99 ${(p99 / 1_000).toFixed(1)} s)`;
   return [
     `${faults.join(", ") || "no faults"}: ${sold} of ${units} units sold, ${soldOut} users told "sold out"`,
     `a take took ${seconds(takes)}, an increment ${seconds(increments)}, "sold out" was told after ${seconds(tellings)}`,

@@ -19,6 +19,7 @@ import { TRAFFIC } from "../traffic/demoCounters.ts";
 import { currentTraffic, onTraffic } from "../traffic/traffic.ts";
 import { Board } from "./Board.tsx";
 import { Like } from "./Like.tsx";
+import { Tickets } from "./Tickets.tsx";
 import { TrafficControl } from "./TrafficControl.tsx";
 import { Views } from "./Views.tsx";
 
@@ -170,6 +171,8 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
         <Like connection={connection} visible={visible} />
         <Views connection={connection} visible={visible} />
       </section>
+
+      <Tickets connection={connection} visible={visible} />
 
       <Board connection={connection} visible={visible} />
     </>

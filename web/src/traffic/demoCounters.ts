@@ -8,3 +8,6 @@ export const TRAFFIC = "demo:traffic";
  * `incrementsPerRequest` increments of `TRAFFIC`. The page has no other connection to that process.
  */
 export const HELP_REQUESTS = { counter: "demo:help", incrementsPerRequest: 20 };
+
+/** The bounded counter of the page's tickets, which `npm start` creates. */
+export const TICKETS = "tickets:last";
