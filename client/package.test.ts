@@ -26,7 +26,12 @@ describe("the public API", () => {
     const names = (entry: string) =>
       new Set([...read(`client/api/${entry}.api.md`).matchAll(/^export function (\w+)/gm)].map(([, name]) => name));
     const [web, admin] = [names("index"), names("admin")];
-    expect([...web].filter((name) => !admin.has(name))).toEqual(["counterStore", "prepareIncrement"]);
+    expect([...web].filter((name) => !admin.has(name))).toEqual([
+      "counterStore",
+      "incrementCounterWithin",
+      "prepareIncrement",
+      "withRateLimit",
+    ]);
     expect([...admin].filter((name) => !web.has(name))).toEqual([
       "deleteCounter",
       "ensureCounter",

@@ -21,8 +21,13 @@ export type CounterErrorCode =
   | "counter/invalid-option"
   /** On a server: the key already counts with another amount. */
   | "counter/key-conflict"
-  /** The security rules refuse the increment: its amount, its key, a missing key, or a user who is signed out. */
+  /**
+   * The security rules refuse the increment: its amount, its key, a missing key, or a user who is signed out. Or they refuse
+   * the document of `withRateLimit`, for another reason than its rate.
+   */
   | "counter/permission-denied"
+  /** The user has no use of a rate limit left. `retryAfter` tells how long to wait. */
+  | "counter/rate-limited"
   /** On a server: the increment may or may not count. Repeating it may count it twice. */
   | "counter/unknown-outcome"
   /** A bounded counter has fewer units left than the take asks for. */
@@ -54,6 +59,8 @@ export class CounterError extends Error {
   override readonly name = "CounterError";
   /** Why the call failed. */
   declare readonly code: CounterErrorCode;
+  /** Of `counter/rate-limited`: after so many milliseconds the limit surely has a use for this user again. */
+  declare readonly retryAfter?: number;
 
   constructor(code: CounterErrorCode, message: string, cause?: unknown) {
     super(`${code}: ${message}`, { cause });

@@ -32,6 +32,8 @@ export {
   entriesPath,
   entryPath,
   groupOf,
+  type LimitDocument,
+  limitPath,
   MARK_LIFETIME_SECONDS,
   MARK_WINDOW_MILLIS,
   MARK_WINDOWS,
@@ -57,6 +59,17 @@ export {
   parseMirrors,
 } from "./mirror.ts";
 export { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
+export {
+  chooseSlot,
+  isSurelyFree,
+  type KnownUses,
+  learnUses,
+  type RateLimit,
+  unknownUses,
+  validLimit,
+  withoutUse,
+  withUse,
+} from "./rateLimit.ts";
 export type { CounterOptions, Reference } from "./reference.ts";
 export { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";
 export { type Random, randomShard } from "./shardSelection.ts";

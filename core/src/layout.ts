@@ -81,6 +81,18 @@ export interface ReceiptDocument<Timestamp> {
   expireAt: Timestamp;
 }
 
+/** `clientLimits/{name}/keys/{uid}`: what a user has used of a rate limit. Written by the user's clients alone. */
+export interface LimitDocument<Timestamp, Reference> {
+  /** Decimal index of a slot → server time of its last use. A slot is free again `burst × interval` later. */
+  slots: Record<string, Timestamp>;
+  /** The slot of the last use. */
+  slot: number;
+  /** The document that the last use has paid for. */
+  for: Reference;
+  /** When the document may be deleted, a day after its last use at the earliest. For a TTL policy. */
+  expireAt: Timestamp;
+}
+
 /** The default of the parameter `COLLECTION` of the functions. */
 export const DEFAULT_COLLECTION = "counters";
 
@@ -137,4 +149,9 @@ export function entriesPath(counter: string): string {
 /** Path of the entry of one key. It does not call `entriesPath`, which would make every web app some bytes larger. */
 export function entryPath(counter: string, key: string): string {
   return `${counter}/entries/${key}`;
+}
+
+/** Path of the document that has a user's uses of a rate limit. */
+export function limitPath(name: string, uid: string): string {
+  return `clientLimits/${name}/keys/${uid}`;
 }

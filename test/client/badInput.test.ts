@@ -1,5 +1,5 @@
 /** Every function of the web client refuses invalid arguments before any I/O, with an error that says what to do. */
-import { writeBatch } from "firebase/firestore";
+import { doc, writeBatch } from "firebase/firestore";
 import {
   CounterError,
   type CounterErrorCode,
@@ -9,9 +9,11 @@ import {
   hasIncremented,
   incrementCounter,
   incrementCounterIn,
+  incrementCounterWithin,
   onIncremented,
   prepareIncrement,
   undoIncrement,
+  withRateLimit,
 } from "firestore-tally";
 import { afterAll, expect, test } from "vitest";
 import { client } from "../../testkit/clients.ts";
@@ -65,6 +67,28 @@ test.each(["", "a/b", ".", 5, null, {}])("the key %j is refused by every functio
   await expectRefused(() => undoIncrement(ref, key), "counter/invalid-key");
   await expectRefused(() => hasIncremented(ref, key), "counter/invalid-key");
   await expectRefused(() => onIncremented(ref, key, () => {}), "counter/invalid-key");
+});
+
+test.each([
+  { name: "a/b" },
+  { interval: 0 },
+  { interval: Number.NaN },
+  { burst: 101 },
+  { burst: 5, interval: 20_000_000 },
+])("the rate limit %j is refused", async (changes) => {
+  const limit = { name: "claps", interval: 1_000, burst: 5, ...changes };
+  const note = doc(db, "notes/one");
+  await expectRefused(() => withRateLimit(note, limit, "alice", () => {}), "counter/invalid-option");
+  await expectRefused(() => incrementCounterWithin(counter(db, "claps:a"), limit, "alice"), "counter/invalid-option");
+});
+
+test("an increment within a limit is refused with a wrong amount, uid or key", async () => {
+  const limit = { name: "claps", interval: 1_000, burst: 5 };
+  const ref = counter(db, "claps:a");
+  await expectRefused(() => incrementCounterWithin(ref, limit, "alice", 0), "counter/invalid-amount");
+  await expectRefused(() => incrementCounterWithin(ref, limit, "a/b"), "counter/invalid-key");
+  await expectRefused(() => incrementCounterWithin(ref, limit, "alice", 1, { key: "" }), "counter/invalid-key");
+  await expectRefused(() => withRateLimit(doc(db, "notes/one"), limit, "", () => {}), "counter/invalid-key");
 });
 
 test.each([{ from: new Date(Number.NaN) }, { to: "today" }, { step: "week" }, { from: new Date(2) }, { to: null }])(

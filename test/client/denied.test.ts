@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([user.close(), visitor.close()]));
 
 const plain = "isAllowedAmount must allow it; a keyed group needs { key: uid }";
-const keyed = "the key must be the user's uid, isKeyed must name the group, isAllowedKeyedAmount must allow it";
+const keyed = "the key must be the uid, isKeyed must name the group, isAllowedKeyedAmount must allow it";
 
 async function expectDenied(increment: Promise<void>, by: number, ref: CounterRef, advice: string): Promise<void> {
   await expect(increment).rejects.toMatchObject({

@@ -90,7 +90,7 @@ describe("a visitor", () => {
 
   test.concurrent("is refused with advice where it is another user, or is not counted", async () => {
     const denied = { name: "CounterError", code: "counter/permission-denied" };
-    const message = expect.stringContaining("visitor must be the user's uid, countsVisitors must name the group");
+    const message = expect.stringContaining("visitor must be the uid, countsVisitors must name the group");
     await expect(countVisitor(counter(visitor.db, "visitors:other"), "another")).rejects.toMatchObject({
       ...denied,
       message,

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { integer } from "./fuzz/oracle.ts";
-import { ADMIN, database } from "./rest.ts";
+import { ADMIN, database, type Write } from "./rest.ts";
 import { double, increment, like, unlike } from "./restWrites.ts";
 
 const RULES = readFileSync("firestore.rules", "utf8");
@@ -77,6 +77,27 @@ describe("the edits that docs/security.md advises:", () => {
     await rules.commit(ADMIN, [{ path: "counters/views:made", set: { total: integer(0) } }]);
     expect(await rules.commit(null, [increment("counters/views:made/shards/0")])).toBe(ACCEPTED);
     expect(await rules.commit(null, [increment("counters/views:other/shards/0")])).toBe(REFUSED);
+  });
+
+  test("only so often per user", async () => {
+    const rules = await advice("Only so often per user");
+    const clap = increment("counters/claps:x/shards/0");
+    const use = (slot: number): Write => ({
+      path: "clientLimits/claps/keys/alice",
+      set: {
+        slot: integer(slot),
+        for: { referenceValue: `${rules.documents}/${clap.path}` },
+        expireAt: { timestampValue: new Date(Date.now() + 2 * 86_400_000).toISOString() },
+      },
+      mask: ["slot", "for", "expireAt"],
+      transforms: [{ fieldPath: `slots.\`${slot}\``, setToServerValue: "REQUEST_TIME" }],
+    });
+    expect(await rules.commit("alice", [clap])).toBe(REFUSED);
+    for (let slot = 0; slot < 10; slot++) {
+      expect(await rules.commit("alice", [use(slot), increment(clap.path)])).toBe(ACCEPTED);
+    }
+    for (const slot of [0, 9, 10]) expect(await rules.commit("alice", [use(slot), increment(clap.path)])).toBe(REFUSED);
+    expect(await rules.commit(null, [increment("counters/views:x/shards/0")])).toBe(ACCEPTED);
   });
 
   test("only accounts with a verified address", async () => {

@@ -14,6 +14,7 @@ import {
   setLogLevel,
 } from "firebase/firestore";
 import { afterAll, beforeAll, beforeEach } from "vitest";
+import { LIMITED, withLimits } from "./limitedRules.ts";
 
 setLogLevel("silent");
 /** Its own project, so that no function watches it and the coverage is that of these tests alone. */
@@ -25,7 +26,7 @@ export let bob: Firestore;
 
 beforeAll(async () => {
   const [host = "", port] = (process.env.FIRESTORE_EMULATOR_HOST ?? "").split(":");
-  const rules = readFileSync("firestore.rules", "utf8");
+  const rules = withLimits(readFileSync("firestore.rules", "utf8"), LIMITED.policy, LIMITED.matches);
   environment = await initializeTestEnvironment({
     projectId: PROJECT,
     firestore: { host, port: Number(port), rules },

@@ -38,6 +38,8 @@ export interface Answer {
 }
 
 export interface Database {
+  /** The name of the root of all documents, for references. */
+  readonly documents: string;
   /** @returns the HTTP status: 200 if the commit was accepted */
   commit(user: User | Claims, writes: readonly Write[]): Promise<number>;
   /** Bypasses the rules. */
@@ -69,6 +71,7 @@ export async function database(project: string, rules: string): Promise<Database
   await loadRules(project, rules);
 
   return {
+    documents,
     async commit(user, writes) {
       const response = await send(user, "POST", ":commit", {
         writes: writes.map((write) => toRest(write, name(write.path))),

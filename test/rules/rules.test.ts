@@ -26,6 +26,7 @@ import "./openCounter.ts";
 import "./keyedCounter.ts";
 import "./stock.ts";
 import "./visitors.ts";
+import "./limits.ts";
 
 describe("the counter document", () => {
   test("is read by every client and written by none", async () => {
@@ -114,6 +115,7 @@ describe("coverage", () => {
       "request.resource.data.writes: never false",
     "isOnlyShardWrite(counter, shard): never false",
     "isOnlyShardWrite(counter, shard): never false",
+    "getAfter(request.path).data == request.resource.data: never false",
   ];
 
   test("these tests evaluate every expression of the rules, to true and to false", async () => {

@@ -17,6 +17,7 @@ export const POLICY = [
   "isAllowedTake",
   "countsVisitors",
   "mayReadSketch",
+  "isAllowedRate",
   "isOperator",
 ];
 
@@ -51,7 +52,9 @@ export function checkRules({ rules, ownRules, target }: ProjectFacts): Finding[]
 
 function hasMatches(wanted: RulesParts, present: RulesParts): Finding[] {
   const paths = new Set(present.matches.map(({ path }) => anonymous(path)));
-  if (wanted.matches.some(({ path }) => paths.has(anonymous(path)))) return [];
+  // Limit documents are in no deployment's collection.
+  const counters = wanted.matches.filter(({ path }) => path.startsWith(wanted.matches[0]?.path ?? ""));
+  if (counters.some(({ path }) => paths.has(anonymous(path)))) return [];
   return [
     errorFinding(
       "rules-without-counters",

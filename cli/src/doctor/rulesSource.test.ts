@@ -15,6 +15,7 @@ test("functions and matches of Tally's rules are found, each match with its whol
     "/counters/{counter}/sketches/{sketch}",
     "/counters/{counter}/corrections/{correction}",
     "/counters/{counter}/entries/{key}",
+    "/clientLimits/{limit}/keys/{key}",
   ]);
   const statements = OWN_RULES.match(/^ +allow /gm) ?? [];
   expect(matches.flatMap(({ allows }) => allows)).toHaveLength(statements.length);

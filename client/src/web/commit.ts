@@ -36,6 +36,9 @@ import {
 } from "./counter.ts";
 import { removeOldMarks } from "./removeOldMarks.ts";
 
+// For modules that only some apps use: each further import from the SDK makes every app larger.
+export { doc, serverTimestamp, writeBatch };
+
 /**
  * Commits an increment, and shows it at once in watches of the counter.
  *
@@ -54,8 +57,8 @@ export function commitIncrement(
   return outcome;
 }
 
-/** Plans another write for the commit of an increment; none if there is nothing to write. */
-export type PlanWrite = () => Promise<((writer: WriteBatch) => unknown) | undefined>;
+/** Plans another write for the commit of a planned increment; none if there is nothing to write. */
+export type PlanWrite = (plan: IncrementPlan) => Promise<((writer: WriteBatch) => unknown) | undefined>;
 
 async function commitWithRetries(
   counter: Counter,
@@ -66,8 +69,8 @@ async function commitWithRetries(
 ): Promise<Committed> {
   const { _shardCountCache, _watcher } = counter;
   await refreshShardCount(counter);
-  const write = await planWrite?.();
   const plan = planFor(counter, by, key, undoneShard);
+  const write = await planWrite?.(plan);
   _shardCountCache._requestSent();
   try {
     const add = (writer: WriteBatch) => {
@@ -172,7 +175,7 @@ async function confirmCommitted(
       counted
         ? `the key counts ${counted}, undo that first`
         : entry
-          ? `the key must be the user's uid, isKeyed must name the group${undoneShard ? "" : ", isAllowedKeyedAmount must allow it"}`
+          ? `the key must be the uid, isKeyed must name the group${undoneShard ? "" : ", isAllowedKeyedAmount must allow it"}`
           : by % 1
             ? "pass a whole number"
             : "isAllowedAmount must allow it; a keyed group needs { key: uid }"

@@ -9,6 +9,7 @@ export {
   type HistoryPoint,
   type HistoryStep,
   type RankOptions,
+  type RateLimit,
   type Reference,
   type Snapshot,
   type TopOptions,
@@ -25,6 +26,7 @@ export {
   prepareIncrement,
   undoIncrement,
 } from "./increment.ts";
+export { incrementCounterWithin, withRateLimit } from "./rateLimit.ts";
 export { type CounterSnapshot, counterHistory, getCounter, getExactCounter } from "./read.ts";
 export { type TakeOptions, takeFromCounter } from "./stock.ts";
 export { type CounterState, type CounterStore, counterStore } from "./store.ts";

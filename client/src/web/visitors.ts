@@ -46,7 +46,7 @@ export async function countVisitor(ref: CounterRef, visitor: string, options: Vi
     rethrowUnlessDenied(error);
     throw new CounterError(
       "counter/permission-denied",
-      `firestore.rules refuse a visit of "${ref.id}"; visitor must be the user's uid, countsVisitors must name the group`,
+      `firestore.rules refuse a visit of "${ref.id}"; visitor must be the uid, countsVisitors must name the group`,
       error,
     );
   });

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import type { User, Value, Write } from "../rest.ts";
 import { AMOUNTS, CORRUPTIONS, type Corrupt, type Corruption, TIMES } from "./corruptions.ts";
 import { BUCKETS, FOREIGN_SHARD_IDS, hashOf, integer, KEYS, marksOf, SHARD_IDS, textOf } from "./oracle.ts";
+import { cheat, paidClap, paidNote } from "./uses.ts";
 import {
   type BatchContext,
   choose,
@@ -43,6 +44,9 @@ const ACTIONS = [
   "visitAs",
   "visitAndIncrement",
   "visitWith",
+  "note",
+  "clap",
+  "cheat",
   "overwrite",
 ] as const;
 
@@ -147,6 +151,12 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
       const lists = [[own, own], [own, own], [own, hashOf(other)], [hashOf(other), own], [own.slice(1)], [own, ""], []];
       return [{ path: `${open}/uniques/${bucket}`, set: { visitors: list(...choose(lists, pick).map(text)) } }];
     }
+    case "note":
+      return paidNote(context, key, pick);
+    case "clap":
+      return paidClap(context, key);
+    case "cheat":
+      return cheat(context, key, pick);
     case "overwrite": {
       const path = choose(context.paths, pick);
       return pick % 3 === 0 ? [{ path, delete: true }] : [{ path, set: { count: integer(100), total: integer(100) } }];
@@ -155,7 +165,7 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
 }
 
 const pick = fc.nat(9_999);
-const validAction = fc.constantFrom<(typeof ACTIONS)[number]>("increment", "toggle", "toggle", "visit");
+const validAction = fc.constantFrom<(typeof ACTIONS)[number]>("increment", "toggle", "toggle", "visit", "note");
 const anyAction = fc.constantFrom(...ACTIONS);
 const shard = fc.oneof(
   { weight: 9, arbitrary: fc.constantFrom(...SHARD_IDS) },
@@ -174,16 +184,31 @@ const corruption: fc.Arbitrary<Corruption> = fc.record({
   pick,
 });
 
-/** Some batches are valid. The others have one or two corruptions. */
-export const arbitraryStep: fc.Arbitrary<Step> = fc.record({
-  user: fc.constantFrom<User>("alice", "alice", "alice", "bob", "bob", "bob", null),
-  actions: fc.oneof(
-    { weight: 3, arbitrary: fc.array(action, { minLength: 1, maxLength: 1 }) },
-    { weight: 2, arbitrary: fc.array(action, { minLength: 2, maxLength: 3 }) },
-  ),
-  corruptions: fc.oneof(
-    { weight: 3, arbitrary: fc.constant([]) },
-    { weight: 3, arbitrary: fc.array(corruption, { minLength: 1, maxLength: 1 }) },
-    { weight: 1, arbitrary: fc.array(corruption, { minLength: 2, maxLength: 2 }) },
-  ),
-});
+const user = fc.constantFrom<User>("alice", "alice", "alice", "bob", "bob", "bob", null);
+
+/** Some batches are valid. Most others have one or two corruptions; the rest cheat a limit, which is corrupt enough. */
+export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      user,
+      actions: fc.oneof(
+        { weight: 3, arbitrary: fc.array(action, { minLength: 1, maxLength: 1 }) },
+        { weight: 2, arbitrary: fc.array(action, { minLength: 2, maxLength: 3 }) },
+      ),
+      corruptions: fc.oneof(
+        { weight: 3, arbitrary: fc.constant([]) },
+        { weight: 3, arbitrary: fc.array(corruption, { minLength: 1, maxLength: 1 }) },
+        { weight: 1, arbitrary: fc.array(corruption, { minLength: 2, maxLength: 2 }) },
+      ),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      user,
+      actions: fc.tuple(fc.record({ do: fc.constant("cheat" as const), shard, pick })),
+      corruptions: fc.constant([]),
+    }),
+  },
+);

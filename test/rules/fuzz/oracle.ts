@@ -5,10 +5,15 @@
 import { createHash } from "node:crypto";
 import type { Fields, User, Value, World, Write } from "../rest.ts";
 
-/** An open counter and a keyed one, with all paths that a batch may write. */
+/** An open counter, a keyed one and one whose increments are limited, with all paths that a batch may write. */
 export interface Counters {
   readonly open: string;
   readonly keyed: string;
+  readonly limited: string;
+  /** Documents of an app that are limited, too. */
+  readonly notes: readonly string[];
+  /** The collection of the limit documents, by uid. */
+  readonly limit: string;
   readonly paths: readonly string[];
 }
 
@@ -41,8 +46,15 @@ export function countersOf(id: string): Counters {
     ...BUCKETS.map((bucket) => `${counter}/uniques/${bucket}`),
     `${counter}/sketches/uniques`,
   ];
-  return { open, keyed, paths: [...around(open), ...around(keyed)] };
+  const limited = `counters/claps:${id}`;
+  const limit = `clientLimits/claps:${id}/keys`;
+  const notes = ["0", "1"].map((note) => `notes/claps:${id}/all/${note}`);
+  const paths = [...notes, `${limited}/shards/0`, ...KEYS.map((key) => `${limit}/${key}`)];
+  return { open, keyed, limited, notes, limit, paths: [...around(open), ...around(keyed), ...paths] };
 }
+
+/** The limit of the notes and claps of a world. */
+export const LIMIT = { interval: 25, burst: 2 };
 
 /** The documents that a world begins with. */
 export function initialDocuments({ open, keyed }: Counters): Write[] {
@@ -92,7 +104,7 @@ export interface Span {
 
 /** @returns the violation that an accepted batch has caused, if any */
 export function findViolation(
-  { open, keyed, paths }: Counters,
+  { open, keyed, limited, notes, limit, paths }: Counters,
   before: World,
   after: World,
   user: User,
@@ -100,9 +112,12 @@ export function findViolation(
   span: Span,
 ): string | undefined {
   const own = new Set(user === null ? [] : [`${keyed}/entries/${user}`]);
-  const shards = [open, keyed].flatMap((counter) => SHARD_IDS.map((id) => `${counter}/shards/${id}`));
+  const claps = `${limited}/shards/0`;
+  const shards = [...[open, keyed].flatMap((counter) => SHARD_IDS.map((id) => `${counter}/shards/${id}`)), claps];
+  const ownLimit = `${limit}/${user}`;
+  const payable = new Set([...notes, claps]);
   for (const path of paths) {
-    if (own.has(path) || shards.includes(path)) continue;
+    if (own.has(path) || shards.includes(path) || payable.has(path) || (user && path === ownLimit)) continue;
     if (user !== null && path.startsWith(`${open}/uniques/`)) {
       const fault = faultOfBucket(path.slice(path.lastIndexOf("/") + 1), before[path], after[path], hashOf(user));
       if (fault) return `${path}: ${fault}`;
@@ -121,11 +136,20 @@ export function findViolation(
     const fault = faultOfShard(id, before[path], after[path], hits, span);
     if (fault) return `${path}: ${fault}`;
   }
-  for (const id of SHARD_IDS) {
-    const path = `${open}/shards/${id}`;
+  for (const path of [...SHARD_IDS.map((id) => `${open}/shards/${id}`), claps]) {
     const grown = count(after[path]) - count(before[path]);
     const writes = written(before[path], after[path]);
     if (grown !== writes) return `${path}: ${writes} increments added ${grown}`;
+  }
+  if (user) {
+    const fault = faultOfUse(before[ownLimit], after[ownLimit], span);
+    if (fault) return `${ownLimit}: ${fault}`;
+  }
+  for (const path of payable) {
+    const isTidied = path === claps && before[path] && written(before[path], after[path]) === 0;
+    if (isTidied || isEqual(before[path], after[path])) continue;
+    const fault = after[path] ? faultOfPayment(path, before[ownLimit], after[ownLimit]) : "is gone";
+    if (fault) return `${path}: ${fault}`;
   }
   for (const id of SHARD_IDS) {
     const sum = count(after[`${keyed}/shards/${id}`]);
@@ -148,6 +172,43 @@ function faultOfBucket(id: string, before: Fields | undefined, after: Fields | u
 function visitorsOf(bucket: Fields | undefined): unknown[] {
   const values = (bucket?.visitors?.arrayValue as { values?: Value[] } | undefined)?.values ?? [];
   return values.map((value) => textOf(value) ?? value);
+}
+
+/** A limit document changes in one slot, to the server's time, and stays for a day. */
+function faultOfUse(before: Fields | undefined, after: Fields | undefined, span: Span): string | undefined {
+  if (isEqual(before, after)) return undefined;
+  if (!after) return "is gone";
+  if (Object.keys(after).sort().join() !== "expireAt,for,slot,slots") return `has the fields ${Object.keys(after)}`;
+  const { slot = {}, for: document = {}, expireAt = {} } = after;
+  if (!/^\d\d?$/.test(String(slot.integerValue))) return `has used the slot ${JSON.stringify(slot)}`;
+  if (typeof document.referenceValue !== "string") return `has paid for ${JSON.stringify(document)}`;
+  const end = Date.parse(String(expireAt.timestampValue));
+  if (!(end >= span.from + 86_400_000)) return `ends at ${JSON.stringify(expireAt)}`;
+  const [old, slots] = [slotsOf(before), slotsOf(after)];
+  const changed = [...new Set([...Object.keys(old), ...Object.keys(slots)])].filter((n) => !isEqual(old[n], slots[n]));
+  if (changed.join() !== slot.integerValue) return `says ${slot.integerValue}, but has changed the slots ${changed}`;
+  const time = slots[changed[0] as string];
+  return isWithin(time, span) ? undefined : `was used at ${JSON.stringify(time)}`;
+}
+
+/** The use of this commit names the document, and its slot had rested. */
+function faultOfPayment(path: string, before: Fields | undefined, after: Fields | undefined): string | undefined {
+  if (isEqual(before, after)) return "was changed without a use";
+  const paid = String(after?.for?.referenceValue).replace(/^.*\/documents\//, "");
+  if (paid !== path) return `was changed by a use for ${paid}`;
+  const slot = String(after?.slot?.integerValue);
+  if (!(Number(slot) < LIMIT.burst)) return `was paid by the slot ${slot}`;
+  const [last, time] = [slotsOf(before)[slot], slotsOf(after)[slot]].map((at) =>
+    Date.parse(String(at?.timestampValue)),
+  );
+  const rest = LIMIT.burst * LIMIT.interval;
+  return Number(time) - Number(last) < rest
+    ? `was paid by a slot that had rested for ${Number(time) - Number(last)} ms`
+    : undefined;
+}
+
+export function slotsOf(limit: Fields | undefined): Fields {
+  return (limit?.slots?.mapValue as { fields?: Fields } | undefined)?.fields ?? {};
 }
 
 function faultOfEntry(entry: Fields, span: Span): string | undefined {

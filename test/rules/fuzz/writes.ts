@@ -7,6 +7,8 @@ import { BUCKETS, type Counters, integer, nonceOf, textOf } from "./oracle.ts";
 export interface BatchContext extends Counters {
   world: World;
   nextNonce: number;
+  /** As of the database. */
+  readonly documents: string;
 }
 
 export const WINDOWS = [..."0123456789abcdef"];

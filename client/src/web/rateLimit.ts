@@ -1,0 +1,226 @@
+/**
+ * Writes that the rules accept only so often from one user: `isWithinLimit` in `firestore.rules`. Each is committed together
+ * with a use of the user's limit document. What this client knows of the slots spares most refusals, and most reads. The rules
+ * alone enforce the limit, so a wrong guess costs a refused write and no more.
+ */
+import type { DocumentReference, DocumentSnapshot, Firestore, Timestamp, WriteBatch } from "firebase/firestore";
+import {
+  CounterError,
+  chooseSlot,
+  isSurelyFree,
+  type KnownUses,
+  type LimitDocument,
+  learnUses,
+  limitPath,
+  type RateLimit,
+  unknownUses,
+  validIncrement,
+  validLimit,
+  validName,
+  withoutUse,
+  withUse,
+} from "../../../core/src/index.ts";
+import { commitIncrement, doc, serverTimestamp, writeBatch } from "./commit.ts";
+import { type Counter, type CounterRef, hasCode, readFromServer } from "./counter.ts";
+import type { IncrementOptions } from "./increment.ts";
+
+/**
+ * Commits a write of your own document for which the rules ask `isWithinLimit`: a comment, say. `write` adds it, and
+ * anything else of the same commit, to a batch. If another device of the user has taken the use meanwhile, `write` is called
+ * again for another batch.
+ *
+ * If the user has no use left, the call rejects with `counter/rate-limited`, mostly before it writes. The error's `retryAfter`
+ * is how many milliseconds to wait at most; a client that has not used the limit since the page was opened may wait longer than
+ * necessary.
+ *
+ * Cost: 1 write besides your own, and 2 reads by the rules. The first use by this client reads the limit document
+ * (1 read), and so does one for which no slot is known to be free. A refused write costs 1 more read.
+ *
+ * @param document - the one document that the use pays for
+ * @param limit - the arguments that `isWithinLimit` has in the rules
+ * @param uid - the uid of the signed-in user
+ * @param write - writes `document`, once, and may write others. Must have no other effect
+ * @throws CounterError `counter/invalid-option`, `counter/invalid-key` before any I/O; `counter/rate-limited`;
+ *         `counter/permission-denied` if the rules refuse the batch for another reason; FirestoreError `unavailable` when
+ *         offline and no slot is known to be free
+ *
+ * @example
+ * ```ts
+ * const comment = doc(collection(db, "posts/42/comments"));
+ * const limit = { name: "comments", interval: 30_000, burst: 5 };
+ * await withRateLimit(comment, limit, user.uid, (batch) => batch.set(comment, { author: user.uid, text }));
+ * ```
+ */
+export async function withRateLimit(
+  document: DocumentReference,
+  limit: RateLimit,
+  uid: string,
+  write: (batch: WriteBatch) => unknown,
+): Promise<void> {
+  await use(document.firestore, limit, uid, async (pay) => {
+    const batch = writeBatch(document.firestore);
+    write(batch);
+    pay(batch, document);
+    await batch.commit();
+  }).catch((error) => {
+    if (/^counter/.test(error.code) || !hasCode(error, "permission-denied")) throw error;
+    throw new CounterError(
+      "counter/permission-denied",
+      `firestore.rules refuse the write of "${document.path}", but not for its rate`,
+      error,
+    );
+  });
+}
+
+/**
+ * Adds `by` to a counter whose increments `isAllowedRate` of the rules limits for each user. Rejects with
+ * `counter/rate-limited` as {@link withRateLimit} does.
+ *
+ * Cost: as `incrementCounter`, and 1 write and 2 reads by the rules besides. The first use by this client reads the limit
+ * document (1 read), and so does one for which no slot is known to be free. A refused write costs 1 more read.
+ *
+ * @param limit - the arguments that `isWithinLimit` has in the rules
+ * @param uid - the uid of the signed-in user
+ * @param by - a finite, non-zero number
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-key`, `counter/invalid-option` before any I/O;
+ *         `counter/rate-limited`; `counter/permission-denied` if the rules refuse the increment for another reason
+ *
+ * @example
+ * ```ts
+ * const limit = { name: "claps", interval: 6_000, burst: 10 };
+ * await incrementCounterWithin(counter(db, "claps:talk7"), limit, user.uid);
+ * ```
+ */
+export async function incrementCounterWithin(
+  ref: CounterRef,
+  limit: RateLimit,
+  uid: string,
+  by = 1,
+  options?: IncrementOptions,
+): Promise<void> {
+  const { firestore } = ref;
+  validIncrement(by, options?.key);
+  await use(firestore, limit, uid, (pay) =>
+    commitIncrement(ref as Counter, by, options?.key, undefined, async ({ path }) => (writer) => {
+      pay(writer, doc(firestore, path));
+    }),
+  );
+}
+
+/** The limit document of a user, and what this client knows about its slots. */
+interface UserLimit {
+  readonly _document: DocumentReference;
+  /** `undefined` before the first read. */
+  _known?: KnownUses | undefined;
+  _reading?: Promise<unknown> | undefined;
+  /** The wall clock minus the monotonic clock, which may stand still while the device sleeps. */
+  _clocks?: number;
+}
+
+const limits = new WeakMap<Firestore, Record<string, UserLimit>>();
+
+/** Adds the use to a commit. */
+type Pay = (writer: WriteBatch, document: DocumentReference) => void;
+
+/** Two days more than the rules demand, because this device's clock may be wrong. */
+const LIFETIME_MS = 259_200_000;
+const READ_ATTEMPTS = 5;
+
+/** @param commit  called again only after a refusal by the rules */
+async function use(
+  firestore: Firestore,
+  rate: RateLimit,
+  uid: string,
+  commit: (pay: Pay) => Promise<unknown>,
+): Promise<void> {
+  validLimit(rate);
+  const path = limitPath(rate.name, validName("key", uid));
+  const all = limits.get(firestore) ?? {};
+  limits.set(firestore, all);
+  all[path] ??= { _document: doc(firestore, path) };
+  const limit = all[path];
+  for (;;) {
+    const { slot, sent } = await takeSlot(limit, rate);
+    const now = Math.max(Date.now(), sent + known(limit).ahead.from);
+    // Random, to tell this use from all others.
+    const expireAt = new Date(now + LIFETIME_MS + Math.random() * 1e6);
+    let paid: DocumentReference | undefined;
+    try {
+      await commit((writer, document) => {
+        paid = document;
+        const use: LimitDocument<unknown, DocumentReference> = {
+          slots: { [slot]: serverTimestamp() },
+          slot,
+          for: document,
+          expireAt,
+        };
+        writer.set(limit._document, use, { merge: true });
+      });
+      limit._known = withUse(known(limit), slot, sent, performance.now());
+      return;
+    } catch (error) {
+      const isRefused = hasCode(error, "permission-denied");
+      // Without an answer the write may arrive until now; an error before the write leaves the slot free.
+      limit._known =
+        paid && !isRefused ? withUse(known(limit), slot, sent, performance.now()) : withoutUse(known(limit), slot);
+      if (!isRefused) throw error;
+      const stored = await read(limit, rate);
+      // The rules also refuse the replay of a batch that was committed.
+      const { for: last, expireAt: lastExpireAt } = (stored.data() ?? {}) as Partial<
+        LimitDocument<Timestamp, DocumentReference>
+      >;
+      if (last?.path === paid?.path && lastExpireAt?.toMillis() === expireAt.getTime()) return;
+      if (isSurelyFree(known(limit), slot, rate, sent)) throw error;
+      const next = chooseSlot(known(limit), rate, performance.now());
+      if (next.is !== "free") throw rateLimited(rate, next.retryAfter, error);
+    }
+  }
+}
+
+function known({ _known }: UserLimit): KnownUses {
+  return _known ?? unknownUses();
+}
+
+/** @throws CounterError `counter/rate-limited` if no slot can be free */
+async function takeSlot(limit: UserLimit, rate: RateLimit): Promise<{ slot: number; sent: number }> {
+  const clocks = Date.now() - performance.now();
+  if (Math.abs(clocks - (limit._clocks ?? clocks)) > 1_000) limit._known = undefined;
+  limit._clocks = clocks;
+  const choose = () => chooseSlot(known(limit), rate, performance.now());
+  if (!limit._known || choose().is === "unknown") {
+    limit._reading ??= read(limit, rate).finally(() => {
+      limit._reading = undefined;
+    });
+    await limit._reading;
+  }
+  const { slot, is, retryAfter } = choose();
+  if (is === "used") throw rateLimited(rate, retryAfter);
+  const sent = performance.now();
+  limit._known = withUse(known(limit), slot, sent, Number.POSITIVE_INFINITY);
+  return { slot, sent };
+}
+
+/** Cost: 1 read. */
+async function read(limit: UserLimit, rate: RateLimit): Promise<DocumentSnapshot> {
+  const { _document } = limit;
+  const sent = performance.now();
+  const stored = await readFromServer(_document, READ_ATTEMPTS);
+  if (!stored) {
+    throw new CounterError(
+      "counter/permission-denied",
+      `firestore.rules refuse to read "${_document.path}"; uid must be the user's, and the rules must have the match /clientLimits`,
+    );
+  }
+  const slots: [string, Timestamp][] = Object.entries(stored.get("slots") ?? {});
+  // With fractions, which toMillis() drops.
+  const times = new Map(
+    slots.map(([slot, { seconds, nanoseconds }]) => [Number(slot), seconds * 1e3 + nanoseconds / 1e6]),
+  );
+  limit._known = learnUses(known(limit), times, rate, sent, performance.now());
+  return stored;
+}
+
+function rateLimited({ name }: RateLimit, retryAfter: number, cause?: unknown): CounterError {
+  const message = `the user has no use of "${name}" left; try again in ${retryAfter} ms`;
+  return Object.assign(new CounterError("counter/rate-limited", message, cause), { retryAfter });
+}

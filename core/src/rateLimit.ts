@@ -1,0 +1,129 @@
+/**
+ * Which slot of a rate limit a client uses next, or how long it must wait.
+ *
+ * A slot is free again `burst × interval` after its last use. The client's clock may be wrong by any amount, so the times of
+ * uses, which are the server's, are converted to the client's monotonic clock: as the bounds `from` and `to`, because the
+ * difference of the two clocks is known within bounds only. A use is refused here only if its slot cannot be free; where the
+ * bounds leave it open, the rules decide.
+ */
+import { CounterError } from "./errors.ts";
+import { isDocumentId } from "./validation.ts";
+
+/** How often one user may write: the arguments of `isWithinLimit` in the rules. */
+export interface RateLimit {
+  /** The name of the limit. A document id, so without `/`. */
+  readonly name: string;
+  /** Milliseconds after which the user has one use more. */
+  readonly interval: number;
+  /** How many uses the user has at once: 1 to 100. `burst × interval` is a day at most. */
+  readonly burst: number;
+}
+
+/** Bounds of a time or of a difference, in milliseconds. */
+interface Bounds {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What a client knows of its uses of a limit. */
+export interface KnownUses {
+  /** When each slot was last used, by the client's clock. `to` is `Infinity` while the use is under way. */
+  readonly uses: ReadonlyMap<number, Bounds>;
+  /** The server's clock minus the client's. */
+  readonly ahead: Bounds;
+}
+
+/** A slot, and whether it is free at the server. */
+export interface SlotChoice {
+  readonly slot: number;
+  readonly is: "free" | "unknown" | "used";
+  /** Milliseconds after which a slot is surely free. */
+  readonly retryAfter: number;
+}
+
+/** A client's clock may run this much faster than the server's. */
+const DRIFT = 1.001;
+
+/** What a client knows before it has read the limit document. */
+export function unknownUses(): KnownUses {
+  return { uses: new Map(), ahead: { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY } };
+}
+
+/** Chooses the slot whose last use is longest ago, of those that may be free. */
+export function chooseSlot(known: KnownUses, limit: RateLimit, now: number): SlotChoice {
+  const rest = limit.burst * limit.interval;
+  const mayBeFree = ({ from, to }: Bounds) => to < Number.POSITIVE_INFINITY && from + rest <= now;
+  const isBetter = (one: Bounds, other: Bounds) =>
+    mayBeFree(one) === mayBeFree(other) ? one.to < other.to : mayBeFree(one);
+  let slot = 0;
+  for (let n = 1; n < limit.burst; n++) if (isBetter(lastUse(known, n), lastUse(known, slot))) slot = n;
+  const use = lastUse(known, slot);
+  const is = isSurelyFree(known, slot, limit, now) ? "free" : mayBeFree(use) ? "unknown" : "used";
+  // A use that is under way counts as of now.
+  return { slot, is, retryAfter: Math.max(0, Math.ceil(Math.min(use.to, now) + rest * DRIFT - now)) };
+}
+
+/** Whether a slot was free at an instant, for all that its user may have done on other devices by the last read. */
+export function isSurelyFree(known: KnownUses, slot: number, { interval, burst }: RateLimit, at: number): boolean {
+  return lastUse(known, slot).to + burst * interval * DRIFT <= at;
+}
+
+function lastUse({ uses }: KnownUses, slot: number): Bounds {
+  return uses.get(slot) ?? { from: Number.NEGATIVE_INFINITY, to: Number.NEGATIVE_INFINITY };
+}
+
+/** Adds a use by this client. @param to  when it was answered; `Infinity` while it is under way */
+export function withUse({ uses, ahead }: KnownUses, slot: number, from: number, to: number): KnownUses {
+  return { uses: new Map([...uses, [slot, { from, to }]]), ahead };
+}
+
+/** Forgets a use that the rules have refused: a read tells who has used the slot. */
+export function withoutUse({ uses, ahead }: KnownUses, slot: number): KnownUses {
+  return { uses: new Map([...uses].filter(([n]) => n !== slot)), ahead };
+}
+
+/**
+ * What the client knows after a read of its limit document.
+ *
+ * The server's clock shows at least the latest time that was read. A use by this client that is younger than
+ * `burst × interval` is the last one of its slot, so its server time lies between the client's times of sending and answer.
+ *
+ * @param times     slot → server time of its last use
+ * @param sent      when the read was sent, by the client's clock
+ * @param received  when it was answered
+ */
+export function learnUses(
+  { uses, ahead }: KnownUses,
+  times: ReadonlyMap<number, number>,
+  { interval, burst }: RateLimit,
+  sent: number,
+  received: number,
+): KnownUses {
+  let { from, to } = ahead;
+  const learned = new Map<number, Bounds>();
+  // The read may have missed uses that were answered after it was sent.
+  for (const [slot, use] of uses) if (use.to >= sent) learned.set(slot, use);
+  for (const [slot, time] of times) {
+    from = Math.max(from, time - received);
+    const own = uses.get(slot);
+    if (!own || learned.has(slot) || own.from + burst * interval <= received) continue;
+    from = Math.max(from, time - own.to);
+    to = Math.min(to, time - own.from);
+  }
+  for (const [slot, time] of times) if (!learned.has(slot)) learned.set(slot, { from: time - to, to: time - from });
+  return { uses: learned, ahead: { from, to } };
+}
+
+/** @throws CounterError `counter/invalid-option` */
+export function validLimit({ name, interval, burst }: RateLimit): void {
+  if (!isDocumentId(name)) {
+    throw new CounterError("counter/invalid-option", "the name of a rate limit is no document id; pass one without /");
+  }
+  const isValid = interval >= 1 && Number.isInteger(burst) && burst >= 1 && burst <= 100;
+  if (!isValid || !Number.isInteger(interval) || burst * interval > 86_400_000) {
+    throw new CounterError(
+      "counter/invalid-option",
+      `the rate limit "${name}" has interval ${interval} and burst ${burst}; pass whole milliseconds from 1, and 1 to 100 uses, with burst × interval a day at most`,
+    );
+  }
+}

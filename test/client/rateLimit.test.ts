@@ -1,0 +1,381 @@
+/**
+ * Rate limits that the rules enforce: what a hostile client gets, that an honest one is never refused, and what a refusal
+ * tells it. Each user of a test has clients of its own, and none a correct clock.
+ */
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { deleteApp, type FirebaseApp, initializeApp } from "firebase/app";
+import {
+  collection,
+  connectFirestoreEmulator,
+  doc,
+  type Firestore,
+  getFirestore,
+  serverTimestamp,
+} from "firebase/firestore";
+import {
+  type CounterError,
+  counter,
+  incrementCounter,
+  incrementCounterIn,
+  incrementCounterWithin,
+  type RateLimit,
+  undoIncrement,
+  withRateLimit,
+} from "firestore-tally";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { startMeter } from "../../testkit/meter.ts";
+import { cuttingProxy } from "../../testkit/tcpProxy.ts";
+import { until } from "../../testkit/until.ts";
+import { withLimits } from "../rules/limitedRules.ts";
+import { type Database, database, type Fields, type Write } from "../rules/rest.ts";
+
+const PROJECT = `demo-tally-limits-${process.pid}`;
+const firestoreHost = process.env.FIRESTORE_EMULATOR_HOST as string;
+const DAY = 86_400_000;
+
+const NOTES: RateLimit = { name: "notes", interval: 40, burst: 20 };
+/** Slow enough for a test to run out of uses. */
+const SLOW: RateLimit = { name: "slow", interval: 1_000, burst: 3 };
+/** So slow that an attack is limited by the rules, not by the emulator. */
+const ATTACKED: RateLimit = { name: "attacked", interval: 200, burst: 5 };
+const CLAPS: RateLimit = { name: "claps", interval: 60_000, burst: 2 };
+
+const condition = ({ name, interval, burst }: RateLimit) => `isWithinLimit('${name}', ${interval}, ${burst})`;
+const RULES = withLimits(
+  readFileSync("firestore.rules", "utf8"),
+  `!(groupOf(counter) in ['claps', 'votes']) || ${condition(CLAPS)}`,
+  [NOTES, SLOW, ATTACKED]
+    .map(
+      (limit) => `match /${limit.name}/{note} {
+        allow create: if request.resource.data.at == request.time && request.resource.data.text.size() < 10 && ${condition(limit)};
+      }`,
+    )
+    .join("\n"),
+);
+
+let server: Database;
+beforeAll(async () => {
+  server = await database(PROJECT, RULES);
+});
+
+const apps: FirebaseApp[] = [];
+afterAll(() => Promise.all(apps.map(deleteApp)));
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** A device of a user. */
+function device(uid: string, host = firestoreHost): Firestore {
+  const app = initializeApp({ projectId: PROJECT, apiKey: "any" }, `limits-${apps.length}`);
+  apps.push(app);
+  const db = getFirestore(app);
+  const [name = "", port] = host.split(":");
+  connectFirestoreEmulator(db, name, Number(port), { mockUserToken: { sub: uid } });
+  return db;
+}
+
+/** From now on, the wall clock of this process is wrong by so much. */
+function setClock(ahead: number): void {
+  vi.restoreAllMocks();
+  const now = Date.now;
+  vi.spyOn(Date, "now").mockImplementation(() => now() + ahead);
+}
+
+let users = 0;
+const newUser = () => `user${users++}`;
+
+async function write(db: Firestore, uid: string, limit: RateLimit, text = "hello"): Promise<void> {
+  const note = doc(collection(db, limit.name));
+  await withRateLimit(note, limit, uid, (batch) => batch.set(note, { by: uid, text, at: serverTimestamp() }));
+}
+
+let notes = 0;
+
+/** A note over REST, without the library. */
+function noteOf(uid: string, { name }: RateLimit): Write {
+  return {
+    path: `${name}/${uid}x${notes++}`,
+    set: { by: { stringValue: uid }, text: { stringValue: "spam" } },
+    transforms: [{ fieldPath: "at", setToServerValue: "REQUEST_TIME" }],
+  };
+}
+
+/** @returns a use of a slot for a note, and the note */
+function withUse(uid: string, limit: RateLimit, slot: number, note: Write, clock = Date.now()): Write[] {
+  const use: Write = {
+    path: `clientLimits/${limit.name}/keys/${uid}`,
+    set: {
+      slot: { integerValue: String(slot) },
+      for: { referenceValue: `${server.documents}/${note.path}` },
+      expireAt: { timestampValue: new Date(clock + 2 * DAY).toISOString() },
+    },
+    mask: ["slot", "for", "expireAt"],
+    transforms: [{ fieldPath: `slots.\`${slot}\``, setToServerValue: "REQUEST_TIME" }],
+  };
+  return [use, note];
+}
+
+/** The server times of a user's notes, in order. */
+async function timesOf(uid: string, { name }: RateLimit): Promise<number[]> {
+  const where = { fieldFilter: { field: { fieldPath: "by" }, op: "EQUAL", value: { stringValue: uid } } };
+  const response = await fetch(`http://${firestoreHost}/v1/${server.documents}:runQuery`, {
+    method: "POST",
+    headers: { authorization: "Bearer owner" },
+    body: JSON.stringify({ structuredQuery: { from: [{ collectionId: name }], where } }),
+  });
+  const found = (await response.json()) as { document?: { fields: Fields } }[];
+  const times = found.flatMap(({ document }) =>
+    document ? [Date.parse(String(document.fields.at?.timestampValue))] : [],
+  );
+  return times.sort((a, b) => a - b);
+}
+
+/** The most that any window of the times exceeds the limit by; at most 0 if they keep to it. */
+function excess(times: readonly number[], { interval, burst }: RateLimit): number {
+  let worst = Number.NEGATIVE_INFINITY;
+  for (const [i, from] of times.entries()) {
+    for (let j = i; j < times.length; j++) {
+      worst = Math.max(worst, j - i + 1 - burst - ((times[j] as number) - from) / interval);
+    }
+  }
+  return worst;
+}
+
+async function errorOf(call: Promise<unknown>): Promise<CounterError> {
+  return await call.then(
+    () => expect.unreachable("it was accepted"),
+    (error) => error,
+  );
+}
+
+test("excess finds one use too many, so these tests can fail", () => {
+  expect(excess([0, 0, 10, 20], { name: "x", interval: 10, burst: 2 })).toBe(0);
+  expect(excess([0, 0, 10, 19], { name: "x", interval: 10, burst: 2 })).toBeGreaterThan(0);
+});
+
+test("no attack gets more than the limit: 50 connections, batches of 500", async () => {
+  const uid = newUser();
+  const start = performance.now();
+  // On a busy machine the emulator is slow with so many commits of one document.
+  const isOver = () => performance.now() - start > (accepted.notes > 2 * ATTACKED.burst ? 8_000 : 40_000);
+  const [sent, accepted] = [
+    { batches: 0, notes: 0 },
+    { batches: 0, notes: 0 },
+  ];
+  const note = () => noteOf(uid, ATTACKED);
+  const attack = async (connection: number) => {
+    const clock = Date.now() + ((connection % 3) - 1) * 3_600_000;
+    const use = (slot: number, note: Write) => withUse(uid, ATTACKED, slot, note, clock)[0] as Write;
+    for (let n = 0; !isOver(); n++) {
+      const [first, second] = [note(), note()];
+      const slot = Math.floor(Math.random() * ATTACKED.burst);
+      const ways: Write[][] = [
+        [use(slot, first), first],
+        [first, use(slot, first)],
+        [use(slot, first), first, use((slot + 1) % ATTACKED.burst, second), second],
+        [use(slot, first), first, second],
+        [use(slot + ATTACKED.burst, first), first],
+        n % 10 === 5 ? [use(slot, first), first, ...Array.from({ length: 498 }, note)] : [first],
+      ];
+      const writes = ways[Math.random() < 0.5 ? 0 : Math.floor(Math.random() * ways.length)] as Write[];
+      const size = writes.filter(({ path }) => path.startsWith(`${ATTACKED.name}/`)).length;
+      sent.batches++;
+      sent.notes += size;
+      if ((await server.commit(uid, writes)) !== 200) continue;
+      accepted.batches++;
+      accepted.notes += size;
+    }
+  };
+  await Promise.all(Array.from({ length: 50 }, (_, connection) => attack(connection)));
+  const times = await timesOf(uid, ATTACKED);
+  const span = (times.at(-1) as number) - (times[0] as number);
+  console.log(
+    `limits: ${accepted.notes} notes of ${sent.notes} accepted, in ${sent.batches} batches; ` +
+      `the limit allows ${Math.floor(ATTACKED.burst + span / ATTACKED.interval)} in ${span} ms; excess ${excess(times, ATTACKED)}`,
+  );
+  expect(times.length).toBe(accepted.notes);
+  expect(excess(times, ATTACKED)).toBeLessThanOrEqual(0);
+  expect(times.length).toBeGreaterThan(2 * ATTACKED.burst);
+}, 90_000);
+
+describe("an honest client at 90 % of the limit is never refused", () => {
+  async function keepTo(uses: number): Promise<void> {
+    const meter = await startMeter(firestoreHost);
+    const uid = newUser();
+    const db = device(uid, meter.address);
+    const start = performance.now();
+    for (let n = 0; n < uses; n++) {
+      if (n % 250 === 0) setClock(n % 500 === 0 ? 5_000 : -5_000);
+      const sent = performance.now();
+      await write(db, uid, NOTES);
+      await sleep(Math.max(0, sent + NOTES.interval / 0.9 - performance.now()));
+    }
+    const seconds = (performance.now() - start) / 1_000;
+    const share = (uses / seconds / (1_000 / NOTES.interval)) * 100;
+    const { reads, writes } = meter.usage;
+    console.log(`limits: ${uses} uses at ${share.toFixed(1)} % of the limit, ${reads} reads, ${writes} writes`);
+    const times = await timesOf(uid, NOTES);
+    expect(times.length).toBe(uses);
+    expect(excess(times, NOTES)).toBeLessThanOrEqual(0);
+    expect(writes).toBe(2 * uses);
+    meter.close();
+  }
+
+  test("in 100 uses", () => keepTo(100), 60_000);
+  test("in 1,000 uses, with a clock off by 5 s", { tags: ["deep"], timeout: 120_000 }, () => keepTo(1_000));
+});
+
+describe("a refused use", () => {
+  const millisUntilFree = async (uid: string, { name, interval, burst }: RateLimit) => {
+    const path = `clientLimits/${name}/keys/${uid}`;
+    const slots = (await server.read([path]))[path]?.slots?.mapValue as { fields: Fields };
+    const times = Object.values(slots.fields).map(({ timestampValue }) => Date.parse(String(timestampValue)));
+    return Math.min(...times) + burst * interval - Date.now();
+  };
+
+  test.each([0, 3_600_000, -3_600_000])(
+    "tells how long to wait, and writes nothing (clock off by %d ms)",
+    async (ahead) => {
+      const meter = await startMeter(firestoreHost);
+      const uid = newUser();
+      const db = device(uid, meter.address);
+      setClock(ahead);
+      for (let n = 0; n < SLOW.burst; n++) await write(db, uid, SLOW);
+      const before = { ...meter.usage };
+      expect(before).toEqual({ reads: 1, writes: 2 * SLOW.burst, deletes: 0 });
+      const { code, retryAfter, message } = await errorOf(write(db, uid, SLOW));
+      vi.restoreAllMocks();
+      const actual = await millisUntilFree(uid, SLOW);
+      setClock(ahead);
+      expect({ code, message }).toEqual({
+        code: "counter/rate-limited",
+        message: `counter/rate-limited: the user has no use of "slow" left; try again in ${retryAfter} ms`,
+      });
+      expect(meter.usage).toEqual(before);
+      expect(retryAfter).toBeGreaterThanOrEqual(actual);
+      expect(retryAfter).toBeLessThan(actual + 250);
+      // Until then the rules refuse, whatever the client believes.
+      for (let slot = 0; slot < SLOW.burst; slot++) {
+        expect(await server.commit(uid, withUse(uid, SLOW, slot, noteOf(uid, SLOW)))).toBe(403);
+      }
+      await sleep(Number(retryAfter));
+      await write(db, uid, SLOW);
+      meter.close();
+    },
+  );
+
+  test("of a page that was just opened is refused by the rules, and tells a time that is long enough", async () => {
+    const uid = newUser();
+    const [before, after] = [device(uid), device(uid)];
+    for (let n = 0; n < SLOW.burst; n++) await write(before, uid, SLOW);
+    const { code, retryAfter } = await errorOf(write(after, uid, SLOW));
+    expect(code).toBe("counter/rate-limited");
+    expect(retryAfter).toBeGreaterThanOrEqual(await millisUntilFree(uid, SLOW));
+    expect(retryAfter).toBeLessThanOrEqual(SLOW.burst * SLOW.interval * 1.001 + 1);
+    await sleep(Number(retryAfter));
+    await write(after, uid, SLOW);
+  });
+
+  test("for another reason than its rate is told from one that came too often", async () => {
+    const uid = newUser();
+    const db = device(uid);
+    expect(await errorOf(write(db, uid, SLOW, "far too long"))).toMatchObject({
+      code: "counter/permission-denied",
+      message: expect.stringMatching(/firestore.rules refuse the write of "slow\/\w+", but not for its rate/),
+    });
+    await write(db, uid, SLOW);
+    expect(await errorOf(write(db, newUser(), SLOW))).toMatchObject({
+      code: "counter/permission-denied",
+      message: expect.stringContaining("uid must be the user's"),
+    });
+  });
+});
+
+test("simultaneous uses of a client take different slots, after one read", async () => {
+  const meter = await startMeter(firestoreHost);
+  const uid = newUser();
+  const db = device(uid, meter.address);
+  const outcomes = await Promise.allSettled(Array.from({ length: SLOW.burst + 2 }, () => write(db, uid, SLOW)));
+  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(SLOW.burst);
+  for (const outcome of outcomes) {
+    if (outcome.status === "rejected") expect(outcome.reason.code).toBe("counter/rate-limited");
+  }
+  expect(meter.usage).toEqual({ reads: 1, writes: 2 * SLOW.burst, deletes: 0 });
+  meter.close();
+});
+
+test("a slot that another device has taken is not refused while another slot is free", async () => {
+  const uid = newUser();
+  const [phone, laptop] = [device(uid), device(uid)];
+  await write(phone, uid, SLOW);
+  await write(laptop, uid, SLOW);
+  // The phone knows of one use.
+  await write(phone, uid, SLOW);
+  expect((await timesOf(uid, SLOW)).length).toBe(SLOW.burst);
+  expect((await errorOf(write(phone, uid, SLOW))).code).toBe("counter/rate-limited");
+});
+
+test("a write that was committed, and whose acknowledgement was lost, is reported as committed", async () => {
+  const uid = newUser();
+  const proxy = await cuttingProxy(firestoreHost);
+  const db = device(uid, proxy.address);
+  await write(db, uid, SLOW);
+  proxy.withhold();
+  const written = write(db, uid, SLOW);
+  await until(async () => (await timesOf(uid, SLOW)).length === 2, "the commit");
+  proxy.cut();
+  await written;
+  expect((await timesOf(uid, SLOW)).length).toBe(2);
+  await proxy.close();
+});
+
+describe("a counter whose increments are limited", () => {
+  test("counts each user's increments up to the limit, at the documented cost", async () => {
+    const meter = await startMeter(firestoreHost);
+    const uid = newUser();
+    const db = device(uid, meter.address);
+    const ref = counter(db, `claps:${uid}`);
+    expect((await errorOf(incrementCounter(ref))).code).toBe("counter/permission-denied");
+    await incrementCounterWithin(ref, CLAPS, uid);
+    const { reads, writes } = meter.usage;
+    await incrementCounterWithin(ref, CLAPS, uid);
+    expect({ reads: meter.usage.reads - reads, writes: meter.usage.writes - writes }).toEqual({ reads: 0, writes: 2 });
+    expect(await errorOf(incrementCounterWithin(ref, CLAPS, uid))).toMatchObject({ code: "counter/rate-limited" });
+    const shards = await server.read(Array.from({ length: 64 }, (_, n) => `${ref.path}/shards/${n}`));
+    const sum = Object.values(shards).reduce((sum, { count }) => sum + Number(count?.integerValue), 0);
+    expect(sum).toBe(CLAPS.burst);
+    meter.close();
+  });
+
+  test("refuses a wrong amount as such", async () => {
+    const uid = newUser();
+    const ref = counter(device(uid), `claps:${uid}`);
+    expect(await errorOf(incrementCounterWithin(ref, CLAPS, uid, 5))).toMatchObject({
+      code: "counter/permission-denied",
+      message: expect.stringContaining("isAllowedAmount must allow it"),
+    });
+    await incrementCounterWithin(ref, CLAPS, uid);
+  });
+
+  test("may count once per user, too; an undo needs no use", async () => {
+    const uid = newUser();
+    const ref = counter(device(uid), `votes:${uid}`);
+    await incrementCounterWithin(ref, CLAPS, uid, 1, { key: uid });
+    await undoIncrement(ref, uid);
+    await incrementCounterWithin(ref, CLAPS, uid, 1, { key: uid });
+    await undoIncrement(ref, uid);
+    expect((await errorOf(incrementCounterWithin(ref, CLAPS, uid, 1, { key: uid }))).code).toBe("counter/rate-limited");
+  });
+
+  test("may be in the commit of a limited document, without a use of its own limit", async () => {
+    const uid = newUser();
+    const db = device(uid);
+    const note = doc(collection(db, SLOW.name));
+    await withRateLimit(note, SLOW, uid, (batch) => {
+      batch.set(note, { by: uid, text: "hello", at: serverTimestamp() });
+      incrementCounterIn(batch, counter(db, `views:${uid}`));
+    });
+    expect((await timesOf(uid, SLOW)).length).toBe(1);
+  });
+});

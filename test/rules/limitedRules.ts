@@ -1,0 +1,24 @@
+/**
+ * The rules with edits of an app that uses rate limits. The default rules have none, so no test of them alone would evaluate
+ * `isWithinLimit`.
+ */
+
+/**
+ * @param policy   the condition of `isAllowedRate(counter)`
+ * @param matches  blocks for documents of the app
+ */
+export function withLimits(rules: string, policy: string, matches: string): string {
+  const edited = rules
+    .replace(/(function isAllowedRate\(counter\) \{\n +return) true;/, `$1 ${policy};`)
+    .replace(/(?=^ {4}match \/counters)/m, `    ${matches}\n\n`);
+  if (!edited.includes(policy) || !edited.includes(matches))
+    throw new Error("firestore.rules has no place for a limit");
+  return edited;
+}
+
+/** Limits of two uses a minute, and of one in the milliseconds that the id of a diary names. */
+export const LIMITED = {
+  policy: "!(counter in ['claps:talk', 'votes:limited']) || isWithinLimit('claps', 30000, 2)",
+  matches: `match /notes/{note} { allow create, update, delete: if isWithinLimit('notes', 30000, 2); }
+    match /diaries/{interval} { allow create: if isWithinLimit('diaries', int(interval), 1); }`,
+};
