@@ -87,11 +87,11 @@ export async function runSale(
     await increment;
     await close();
   };
-  const everybody = Promise.all(Array.from({ length: users }, (_, user) => buy(user)));
+  const allBuyers = Promise.all(Array.from({ length: users }, (_, user) => buy(user)));
   const restocking = sleep((seconds * 1_000) / 3).then(async () => {
     if (restock > 0) await server.incrementCounter(server.counter(admin, id), restock);
   });
-  const end = Promise.all([everybody, restocking]).then(() => {});
+  const end = Promise.all([allBuyers, restocking]).then(() => {});
   const injected = await fault(end);
   await end;
 

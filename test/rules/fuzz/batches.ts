@@ -6,6 +6,7 @@ import fc from "fast-check";
 import type { User, Value, Write } from "../rest.ts";
 import { AMOUNTS, CORRUPTIONS, type Corrupt, type Corruption, TIMES } from "./corruptions.ts";
 import { BUCKETS, FOREIGN_SHARD_IDS, hashOf, integer, KEYS, marksOf, SHARD_IDS, textOf } from "./oracle.ts";
+import { giveBack, take, takeWrongly } from "./takes.ts";
 import { cheat, paidClap, paidNote } from "./uses.ts";
 import {
   type BatchContext,
@@ -47,6 +48,9 @@ const ACTIONS = [
   "note",
   "clap",
   "cheat",
+  "take",
+  "giveBack",
+  "takeWrongly",
   "overwrite",
 ] as const;
 
@@ -157,6 +161,12 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
       return paidClap(context, key);
     case "cheat":
       return cheat(context, key, pick);
+    case "take":
+      return take(context, key, shard, integer(-1 - (pick % 10)));
+    case "giveBack":
+      return giveBack(context, key, shard);
+    case "takeWrongly":
+      return takeWrongly(context, key, shard, pick);
     case "overwrite": {
       const path = choose(context.paths, pick);
       return pick % 3 === 0 ? [{ path, delete: true }] : [{ path, set: { count: integer(100), total: integer(100) } }];
@@ -165,7 +175,9 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
 }
 
 const pick = fc.nat(9_999);
-const validAction = fc.constantFrom<(typeof ACTIONS)[number]>("increment", "toggle", "toggle", "visit", "note");
+const validAction = fc.constantFrom<(typeof ACTIONS)[number]>(
+  ...(["increment", "toggle", "toggle", "visit", "note", "take", "giveBack"] as const),
+);
 const anyAction = fc.constantFrom(...ACTIONS);
 const shard = fc.oneof(
   { weight: 9, arbitrary: fc.constantFrom(...SHARD_IDS) },
@@ -186,7 +198,7 @@ const corruption: fc.Arbitrary<Corruption> = fc.record({
 
 const user = fc.constantFrom<User>("alice", "alice", "alice", "bob", "bob", "bob", null);
 
-/** Some batches are valid. Most others have one or two corruptions; the rest cheat a limit, which is corrupt enough. */
+/** Some batches are valid. Most others have one or two corruptions; the rest cheat a limit or a sale, which is corrupt enough. */
 export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 5,
@@ -207,7 +219,7 @@ export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({
       user,
-      actions: fc.tuple(fc.record({ do: fc.constant("cheat" as const), shard, pick })),
+      actions: fc.tuple(fc.record({ do: fc.constantFrom("cheat" as const, "takeWrongly" as const), shard, pick })),
       corruptions: fc.constant([]),
     }),
   },

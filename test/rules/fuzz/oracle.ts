@@ -5,11 +5,14 @@
 import { createHash } from "node:crypto";
 import type { Fields, User, Value, World, Write } from "../rest.ts";
 
-/** An open counter, a keyed one and one whose increments are limited, with all paths that a batch may write. */
+/** Counters of each kind, with all paths that a batch may write. */
 export interface Counters {
   readonly open: string;
   readonly keyed: string;
+  /** Its increments are limited. */
   readonly limited: string;
+  /** It is bounded. */
+  readonly stock: string;
   /** Documents of an app that are limited, too. */
   readonly notes: readonly string[];
   /** The collection of the limit documents, by uid. */
@@ -49,17 +52,31 @@ export function countersOf(id: string): Counters {
   const limited = `counters/claps:${id}`;
   const limit = `clientLimits/claps:${id}/keys`;
   const notes = ["0", "1"].map((note) => `notes/claps:${id}/all/${note}`);
-  const paths = [...notes, `${limited}/shards/0`, ...KEYS.map((key) => `${limit}/${key}`)];
-  return { open, keyed, limited, notes, limit, paths: [...around(open), ...around(keyed), ...paths] };
+  const stock = `counters/tickets:${id}`;
+  const paths = [
+    ...[...notes, `${limited}/shards/0`, ...KEYS.map((key) => `${limit}/${key}`)],
+    ...[...SHARD_IDS.map((shard) => `${stock}/shards/${shard}`), ...KEYS.map((key) => `${stock}/entries/${key}`)],
+  ];
+  return { open, keyed, limited, stock, notes, limit, paths: [...around(open), ...around(keyed), ...paths] };
 }
 
 /** The limit of the notes and claps of a world. */
 export const LIMIT = { interval: 25, burst: 2 };
 
+/** The units in each shard of stock. */
+const UNITS: Readonly<Record<string, number>> = { 0: 3, 1: 40 };
+
 /** The documents that a world begins with. */
-export function initialDocuments({ open, keyed }: Counters): Write[] {
+export function initialDocuments({ open, keyed, stock }: Counters): Write[] {
   const document = (path: string, set: Fields): Write => ({ path, set });
   return [
+    ...SHARD_IDS.map((id) =>
+      document(`${stock}/shards/${id}`, {
+        shard: { stringValue: id },
+        count: integer(UNITS[id] ?? 0),
+        writes: integer(0),
+      }),
+    ),
     document(open, { total: integer(12), writes: integer(9) }),
     document(keyed, { total: integer(6), writes: integer(3) }),
     // A base as a fold or an import leaves it, and a shard that a server wrote with a count alone.
@@ -104,16 +121,19 @@ export interface Span {
 
 /** @returns the violation that an accepted batch has caused, if any */
 export function findViolation(
-  { open, keyed, limited, notes, limit, paths }: Counters,
+  { open, keyed, limited, stock, notes, limit, paths }: Counters,
   before: World,
   after: World,
   user: User,
   writes: readonly Write[],
   span: Span,
 ): string | undefined {
-  const own = new Set(user === null ? [] : [`${keyed}/entries/${user}`]);
+  const own = new Set(user === null ? [] : [`${keyed}/entries/${user}`, `${stock}/entries/${user}`]);
   const claps = `${limited}/shards/0`;
-  const shards = [...[open, keyed].flatMap((counter) => SHARD_IDS.map((id) => `${counter}/shards/${id}`)), claps];
+  const shards = [
+    ...[open, keyed, stock].flatMap((counter) => SHARD_IDS.map((id) => `${counter}/shards/${id}`)),
+    claps,
+  ];
   const ownLimit = `${limit}/${user}`;
   const payable = new Set([...notes, claps]);
   for (const path of paths) {
@@ -127,7 +147,7 @@ export function findViolation(
     const [old, entry] = [before[path], after[path]];
     if (!entry || isEqual(old, entry)) continue;
     if (old) return `${path} was updated`;
-    const fault = faultOfEntry(entry, span);
+    const fault = faultOfEntry(entry, path.startsWith(stock), span);
     if (fault) return `${path}: ${fault}`;
   }
   for (const path of shards) {
@@ -155,6 +175,12 @@ export function findViolation(
     const sum = count(after[`${keyed}/shards/${id}`]);
     const entries = KEYS.filter((key) => textOf(after[`${keyed}/entries/${key}`]?.shard) === id).length;
     if (sum !== entries) return `${keyed}: shard ${id} counts ${sum}, but ${entries} entries are on it`;
+    const units = count(after[`${stock}/shards/${id}`]);
+    const taken = KEYS.map((key) => after[`${stock}/entries/${key}`])
+      .filter((entry) => textOf(entry?.shard) === id)
+      .reduce((all, entry) => all - (numberOf(entry?.by) ?? 0), 0);
+    if (units < 0) return `${stock}: shard ${id} has ${units} units`;
+    if (units + taken !== UNITS[id]) return `${stock}: shard ${id} has ${units} units, and ${taken} are taken`;
   }
   return undefined;
 }
@@ -211,9 +237,10 @@ export function slotsOf(limit: Fields | undefined): Fields {
   return (limit?.slots?.mapValue as { fields?: Fields } | undefined)?.fields ?? {};
 }
 
-function faultOfEntry(entry: Fields, span: Span): string | undefined {
+function faultOfEntry(entry: Fields, isTake: boolean, span: Span): string | undefined {
   if (Object.keys(entry).sort().join() !== "at,by,shard") return `has the fields ${Object.keys(entry)}`;
-  if (numberOf(entry.by) !== 1) return `counts ${JSON.stringify(entry.by)}`;
+  const isAllowed = isTake ? /^-([1-9]|10)$/.test(String(entry.by?.integerValue)) : numberOf(entry.by) === 1;
+  if (!isAllowed) return `counts ${JSON.stringify(entry.by)}`;
   if (!SHARD_IDS.includes(textOf(entry.shard) ?? "")) return `is on ${JSON.stringify(entry.shard)}`;
   return isWithin(entry.at, span) ? undefined : `was made at ${JSON.stringify(entry.at)}`;
 }
