@@ -31,6 +31,7 @@ describe("the public API", () => {
       "deleteCounter",
       "ensureCounter",
       "listCounters",
+      "rateLimiter",
       "reconcileCounter",
       "resetCounter",
       "setSource",

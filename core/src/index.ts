@@ -41,8 +41,10 @@ export {
   type ReceiptDocument,
   type Reservation,
   receiptsPath,
+  type ServerLimitDocument,
   SHARDS,
   type ShardDocument,
+  serverLimitPath,
   shardsPath,
 } from "./layout.ts";
 export { type RankOptions, rankingFields, type TopOptions, withCurrentWindow } from "./leaderboard.ts";

@@ -76,6 +76,14 @@ export interface ReceiptDocument<Timestamp> {
   expireAt: Timestamp;
 }
 
+/** `serverLimits/{name}/keys/{key}`: what servers have used of a rate limit. Written by servers, in transactions. */
+export interface ServerLimitDocument<Timestamp> {
+  /** The theoretical arrival time: when the whole burst is free again. Never falls. */
+  tat: Timestamp;
+  /** The same: from then on the document tells nothing. For a TTL policy. */
+  expireAt: Timestamp;
+}
+
 /** The default of the parameter `COLLECTION` of the functions. */
 export const DEFAULT_COLLECTION = "counters";
 
@@ -132,4 +140,9 @@ export function entriesPath(counter: string): string {
 /** Path of the entry of one key. It does not call `entriesPath`, which would make every web app some bytes larger. */
 export function entryPath(counter: string, key: string): string {
   return `${counter}/entries/${key}`;
+}
+
+/** Path of what servers have used of a rate limit, relative to the database. */
+export function serverLimitPath(name: string, key: string): string {
+  return `serverLimits/${name}/keys/${key}`;
 }
