@@ -36,6 +36,7 @@ describe("the public API", () => {
       "deleteCounter",
       "ensureCounter",
       "listCounters",
+      "rateLimiter",
       "reconcileCounter",
       "resetCounter",
       "setSource",

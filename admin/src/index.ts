@@ -23,7 +23,10 @@ export { type CounterRef, counter } from "./counter.ts";
 export { type DeleteOptions, deleteCounter } from "./delete.ts";
 export { type EnsureOptions, ensureCounter } from "./ensure.ts";
 export { type IncrementOptions, incrementCounter, incrementCounterIn, undoIncrement } from "./increment.ts";
+export type { RateLimitResult } from "./keyLimiter.ts";
+export type { RateLimitOptions } from "./leaseDecision.ts";
 export { counterRank, type ListedCounter, type ListOptions, listCounters, topCounters } from "./list.ts";
+export { type RateLimiter, rateLimiter } from "./rateLimiter.ts";
 export {
   type CounterSnapshot,
   counterHistory,

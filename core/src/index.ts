@@ -43,9 +43,11 @@ export {
   type ReceiptDocument,
   type Reservation,
   receiptsPath,
+  type ServerLimitDocument,
   SHARDS,
   type ShardDocument,
   type Stock,
+  serverLimitPath,
   shardsPath,
 } from "./layout.ts";
 export { type RankOptions, rankingFields, type TopOptions, withCurrentWindow } from "./leaderboard.ts";

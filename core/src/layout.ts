@@ -93,6 +93,14 @@ export interface LimitDocument<Timestamp, Reference> {
   expireAt: Timestamp;
 }
 
+/** `serverLimits/{name}/keys/{key}`: what servers have used of a rate limit. Written by servers, with preconditions. */
+export interface ServerLimitDocument<Timestamp> {
+  /** The theoretical arrival time: when the whole burst is free again. Never falls. */
+  tat: Timestamp;
+  /** The same: from then on the document tells nothing. For a TTL policy. */
+  expireAt: Timestamp;
+}
+
 /** The default of the parameter `COLLECTION` of the functions. */
 export const DEFAULT_COLLECTION = "counters";
 
@@ -154,4 +162,9 @@ export function entryPath(counter: string, key: string): string {
 /** Path of the document that has a user's uses of a rate limit. */
 export function limitPath(name: string, uid: string): string {
   return `clientLimits/${name}/keys/${uid}`;
+}
+
+/** Path of what servers have used of a rate limit, relative to the database. */
+export function serverLimitPath(name: string, key: string): string {
+  return `serverLimits/${name}/keys/${key}`;
 }

@@ -53,7 +53,7 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
     ["warning fields-indexed"],
     fields(({ fieldPath }) => (fieldPath === "marks" ? { indexes: 3 } : {})),
   ],
-  ["no TTL policies", ["warning ttl", "warning ttl"], fields(() => ({ ttl: null }))],
+  ["no TTL policies", ["warning ttl", "warning ttl", "warning ttl"], fields(() => ({ ttl: null }))],
   ["a TTL policy that is applied", [], fields(({ ttl }) => ({ ttl: ttl && "CREATING" }))],
   [
     "a broken TTL policy",

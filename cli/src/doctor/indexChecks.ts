@@ -65,6 +65,13 @@ export function checkExemptions({ fields, ownIndexes, target }: ProjectFacts): F
   ];
 }
 
+/** What a TTL policy deletes, by collection group. */
+const EXPIRING: Readonly<Record<string, string>> = {
+  receipts: "a receipt of each commit of a server",
+  history: "past history",
+  keys: "a document of each key of a rate limit",
+};
+
 export function checkTtl({ fields, ownIndexes }: ProjectFacts): Finding[] {
   const [deployed, own] = [seen(fields), seen(ownIndexes)];
   if (!deployed || !own) return [];
@@ -73,11 +80,11 @@ export function checkTtl({ fields, ownIndexes }: ProjectFacts): Finding[] {
     .flatMap((wanted) => {
       const state = deployed.find((field) => isSameField(field, wanted))?.ttl ?? null;
       if (state === "ACTIVE" || state === "CREATING") return [];
-      const what = wanted.collectionGroup === "receipts" ? "a receipt of each commit of a server" : "past history";
+      const { collectionGroup, fieldPath } = wanted;
       return [
         warningFinding(
           "ttl",
-          `${wanted.collectionGroup}.${wanted.fieldPath} has no working TTL policy, so ${what} stays for ever`,
+          `${collectionGroup}.${fieldPath} has no working TTL policy, so ${EXPIRING[collectionGroup] ?? "a document"} stays for ever`,
           `${DEPLOY}; unless your app has a collection of that id (docs/configuration.md)`,
         ),
       ];
