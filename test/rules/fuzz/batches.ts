@@ -23,7 +23,7 @@ import {
   visitWrite,
 } from "./writes.ts";
 
-const ACTIONS = [
+const COUNTING = [
   "increment",
   "toggle",
   "like",
@@ -45,18 +45,16 @@ const ACTIONS = [
   "visitAs",
   "visitAndIncrement",
   "visitWith",
-  "note",
-  "clap",
-  "cheat",
-  "take",
-  "giveBack",
-  "takeWrongly",
   "overwrite",
 ] as const;
+const LIMITED = ["note", "clap", "cheat"] as const;
+const STOCK = ["take", "giveBack", "takeWrongly"] as const;
+
+type Kind = (typeof COUNTING | typeof LIMITED | typeof STOCK)[number];
 
 /** What a client does. `pick` makes all remaining choices. */
 interface Action {
-  readonly do: (typeof ACTIONS)[number];
+  readonly do: Kind;
   readonly shard: string;
   readonly pick: number;
 }
@@ -175,20 +173,20 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
 }
 
 const pick = fc.nat(9_999);
-const validAction = fc.constantFrom<(typeof ACTIONS)[number]>(
-  ...(["increment", "toggle", "toggle", "visit", "note", "take", "giveBack"] as const),
-);
-const anyAction = fc.constantFrom(...ACTIONS);
 const shard = fc.oneof(
   { weight: 9, arbitrary: fc.constantFrom(...SHARD_IDS) },
   { weight: 1, arbitrary: fc.constantFrom(...FOREIGN_SHARD_IDS) },
 );
 
-const action: fc.Arbitrary<Action> = fc.record({
-  do: fc.oneof({ weight: 3, arbitrary: validAction }, { weight: 2, arbitrary: anyAction }),
-  shard,
-  pick,
-});
+const actionOf = (valid: readonly Kind[], all: readonly Kind[]): fc.Arbitrary<Action> =>
+  fc.record({
+    do: fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom(...valid) },
+      { weight: 2, arbitrary: fc.constantFrom(...all) },
+    ),
+    shard,
+    pick,
+  });
 
 const corruption: fc.Arbitrary<Corruption> = fc.record({
   how: fc.constantFrom(...Object.keys(CORRUPTIONS)),
@@ -198,29 +196,36 @@ const corruption: fc.Arbitrary<Corruption> = fc.record({
 
 const user = fc.constantFrom<User>("alice", "alice", "alice", "bob", "bob", "bob", null);
 
-/** Some batches are valid. Most others have one or two corruptions; the rest cheat a limit or a sale, which is corrupt enough. */
-export const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      user,
-      actions: fc.oneof(
-        { weight: 3, arbitrary: fc.array(action, { minLength: 1, maxLength: 1 }) },
-        { weight: 2, arbitrary: fc.array(action, { minLength: 2, maxLength: 3 }) },
-      ),
-      corruptions: fc.oneof(
-        { weight: 3, arbitrary: fc.constant([]) },
-        { weight: 3, arbitrary: fc.array(corruption, { minLength: 1, maxLength: 1 }) },
-        { weight: 1, arbitrary: fc.array(corruption, { minLength: 2, maxLength: 2 }) },
-      ),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      user,
-      actions: fc.tuple(fc.record({ do: fc.constantFrom("cheat" as const, "takeWrongly" as const), shard, pick })),
-      corruptions: fc.constant([]),
-    }),
-  },
-);
+/** Some batches are valid. Most others have one or two corruptions. @param cheat  what the other half of the batches does, which is corrupt enough */
+function stepOf(action: fc.Arbitrary<Action>, cheat?: Kind): fc.Arbitrary<Step> {
+  const steps = fc.record({
+    user,
+    actions: fc.oneof(
+      { weight: 3, arbitrary: fc.array(action, { minLength: 1, maxLength: 1 }) },
+      { weight: 2, arbitrary: fc.array(action, { minLength: 2, maxLength: 3 }) },
+    ),
+    corruptions: fc.oneof(
+      { weight: 3, arbitrary: fc.constant([]) },
+      { weight: 3, arbitrary: fc.array(corruption, { minLength: 1, maxLength: 1 }) },
+      { weight: 1, arbitrary: fc.array(corruption, { minLength: 2, maxLength: 2 }) },
+    ),
+  });
+  if (!cheat) return steps;
+  const cheating = fc.record({ do: fc.constant(cheat), shard, pick });
+  return fc.oneof(
+    { weight: 1, arbitrary: steps },
+    { weight: 1, arbitrary: fc.record({ user, actions: fc.tuple(cheating), corruptions: fc.constant([]) }) },
+  );
+}
+
+const counting = stepOf(actionOf(["increment", "toggle", "toggle", "visit"], COUNTING));
+const limited = stepOf(actionOf(["note", "clap"], LIMITED), "cheat");
+const stock = stepOf(actionOf(["take", "giveBack"], STOCK), "takeWrongly");
+
+/** Steps of each part of the rules, and of all. */
+export const STEPS = {
+  counting,
+  limited,
+  stock,
+  all: fc.oneof({ weight: 3, arbitrary: counting }, limited, stock),
+} satisfies Record<string, fc.Arbitrary<Step>>;

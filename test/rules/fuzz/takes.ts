@@ -21,7 +21,7 @@ export function takeWrongly(context: BatchContext, key: string, shard: string, p
   const ways: (() => Write[])[] = [
     () => take(context, key, shard, integer(-11 - (pick % 30))),
     () => take(context, key, shard, choose(AMOUNTS, pick)),
-    () => take(context, key, shard, { doubleValue: -1 }),
+    () => [entry(stock, key, shard, { doubleValue: -1 }), incrementWrite(context, stock, shard, integer(-1))],
     () => take(context, key, "0", integer(-4 - (pick % 7))),
     () => take(context, other, shard, integer(-1)),
     () => [incrementWrite(context, stock, shard, choose([integer(1), integer(-1)], pick))],
