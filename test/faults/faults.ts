@@ -19,13 +19,28 @@ export type Fault = (environment: FaultEnvironment, workloadEnd: Promise<void>) 
 const STARTUP_MS = 2_000;
 
 /** Kills random instances of the functions, busy or idle, with `kill -9`. */
-export const killInstances: Fault = async (environment, workloadEnd) => {
+export const killInstances: Fault = killing(50, 400);
+
+/** The same, less often: each new instance takes a second of the machine, and so does a crowd of clients. */
+export const killBesideCrowd: Fault = killing(1_000, 3_000);
+
+/** Kills after pauses of between `from` and `to` milliseconds. */
+function killing(from: number, to: number): Fault {
+  return (environment, workloadEnd) => killRepeatedly(environment, workloadEnd, from, to);
+}
+
+async function killRepeatedly(
+  environment: FaultEnvironment,
+  workloadEnd: Promise<void>,
+  from: number,
+  to: number,
+): Promise<FaultCounts> {
   const { functions } = environment;
   const firstSeenAt = new Map<number, number>();
   let kills = 0;
   const injected = () => ({ "instances killed": kills });
   await repeatUntil(workloadEnd, environment, injected, async () => {
-    await sleep(randomBetween(50, 400));
+    await sleep(randomBetween(from, to));
     const now = performance.now();
     const started = functions.instances().filter((pid) => {
       if (!firstSeenAt.has(pid)) firstSeenAt.set(pid, now);
@@ -41,7 +56,7 @@ export const killInstances: Fault = async (environment, workloadEnd) => {
     }
   });
   return injected();
-};
+}
 
 /** Kills the functions emulator with all its instances, and starts it again after a pause, several times. */
 export const outages: Fault = async (environment, workloadEnd) => {

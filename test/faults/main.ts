@@ -11,6 +11,7 @@ import {
   cutCrowd,
   disturbDelivery,
   type FaultCounts,
+  killBesideCrowd,
   killInstances,
   outages,
 } from "./faults.ts";
@@ -65,9 +66,16 @@ try {
 /** Every other sale is restocked. */
 async function sell(): Promise<never> {
   const { describeSale, runSale } = await import("./sale.ts");
-  const faults = combineFaults(killInstances, cutCrowd, disturbDelivery);
+  const faults = combineFaults(killBesideCrowd, cutCrowd, disturbDelivery);
   let failed = 0;
   try {
+    // Starts the functions.
+    await runSale(environment, "opening", (end) => end.then(() => ({})), {
+      users: 20,
+      units: 10,
+      shards: 3,
+      seconds: 10,
+    });
     for (let n = 0; n < sales; n++) {
       const fault = (end: Promise<void>) => faults(environment, end);
       const result = await runSale(environment, `sale${n}`, fault, { restock: n % 2 ? 100 : 0 });
