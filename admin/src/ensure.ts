@@ -43,8 +43,8 @@ const HOUR_MS = 3_600_000;
  * With `bounded`, the counter is stock: {@link takeFromCounter} of clients and servers takes from it, and it never falls below
  * zero. Its units are spread over `shards` at once.
  *
- * Cost: 2 reads, and 1 write if it does not exist, 2 with `initial`; 1 read and 2 writes more with `shards`; 1 write per shard
- * with units more if it is `bounded`.
+ * Cost: 2 reads, and 1 write if it does not exist, 2 with `initial` or `bounded`; 1 read and 2 writes more with `shards`; 1
+ * write more per shard that gets units of a bounded counter, at least 1.
  *
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-option`; `counter/bounded` if the counter exists and is not
  *         bounded
@@ -71,8 +71,10 @@ export async function ensureCounter(ref: CounterRef, options: EnsureOptions = {}
       return;
     }
     await create(ref, initial, bounded ? stockShards(initial, shards ?? 1) : 0);
-  }).catch((error) => {
+  }).catch(async (error) => {
     if (codeOf(error) !== ALREADY_EXISTS) throw error;
+    // Another call was first.
+    if (bounded && (await retry(() => counterDoc(ref).get())).get("bounded") !== true) throw notBounded(ref);
   });
   if (shards !== undefined) await reserveShards(ref, shards, holdFor);
 }
@@ -85,7 +87,9 @@ async function create(ref: CounterRef, initial: number, stockIn: number): Promis
   const inBase = stockIn > 0 ? 0 : initial;
   batch.create(shardDoc(ref, BASE_SHARD), { shard: BASE_SHARD, count: inBase, writes: 0, at });
   for (const [index, count] of evenShares(initial, stockIn).entries()) {
-    batch.set(shardDoc(ref, `${index}`), { shard: `${index}`, count, writes: 0, at });
+    // Increments may have been made before.
+    const units = { shard: `${index}`, count: FieldValue.increment(count), writes: FieldValue.increment(0), at };
+    batch.set(shardDoc(ref, `${index}`), units, { merge: true });
   }
   const fields = {
     // The next publish leaves the initial total out of the windows.

@@ -30,16 +30,17 @@ export interface IncrementOptions {
  * sum is 0, nothing is written. With a `key`, the counter counts exactly once for that key, across processes and restarts. If
  * the key counts already with the same amount, the call succeeds.
  *
+ * A bounded counter is restocked so, by whole numbers above 0. `takeFromCounter` lowers it.
+ *
  * Cost: 2 writes per commit; without a key, 1 delete a day later, when the commit's receipt expires. With a `key`, its entry
- * stays. And 1 read per process and counter, repeated after two minutes or 20 commits.
+ * stays. And 1 read per process and counter, repeated after two minutes or 20 commits; 1 read for each negative or fractional
+ * `by`, which a bounded counter refuses.
  *
  * @param by - a finite number, not 0
- * A bounded counter is restocked so, by whole numbers above 0, and lowered by `takeFromCounter`.
- *
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O; `counter/bounded` if it would lower a
- *         bounded counter; `counter/key-conflict` if the key counts another amount; `counter/unknown-outcome`, rarely: if a call had no response, and then Firestore refuses the
- *         next one or is unreachable for half a day; Firestore's errors that are not transient, such as `PERMISSION_DENIED`:
- *         then the increment does not count
+ *         bounded counter; `counter/key-conflict` if the key counts another amount; `counter/unknown-outcome`, rarely: if a call
+ *         had no response, and then Firestore refuses the next one or is unreachable for half a day; Firestore's errors that
+ *         are not transient, such as `PERMISSION_DENIED`: then the increment does not count
  *
  * @example
  * ```ts
@@ -60,7 +61,7 @@ export async function incrementCounter(ref: CounterRef, by = 1, options: Increme
 /**
  * Takes a keyed increment back, or gives the units of a take back. Succeeds also if the key does not count.
  *
- * Cost: 1 read; if the key counts, 1 write and 1 delete more.
+ * Cost: 1 read; if the key counts, 1 write and 1 delete more, and 1 read unless it was a take.
  *
  * @param key - the key of the increment
  * @throws CounterError `counter/invalid-key` before any I/O; `counter/bounded` if it would lower a bounded counter

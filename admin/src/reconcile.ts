@@ -69,7 +69,7 @@ export interface Reconciliation {
  *
  * On a counter without increments, this counts the documents that exist already.
  *
- * Cost: 1 read, 1 more per shard, 1 per 1,000 documents of the source, and 1 for a stored source; 3 writes if there is drift. Again
+ * Cost: 1 read per shard, 1 per 1,000 documents of the source, and 1 for a stored source; 1 read and 3 writes if there is drift. Again
  * if a fold, a reset or another reconcile came in between. The source may need an index of its own, which Firestore's error
  * names.
  *
@@ -86,7 +86,6 @@ export interface Reconciliation {
 export async function reconcileCounter(ref: CounterRef, options: ReconcileOptions = {}): Promise<Reconciliation> {
   const { dryRun = false } = options;
   const given = options.source === undefined ? undefined : validSource(options.source);
-  if (!dryRun) await refuseIfBounded(ref, "a reconcile");
   const correction = counterDoc(ref).collection(CORRECTIONS).doc();
   let sent = false;
   let timeouts = 0;
@@ -102,6 +101,7 @@ export async function reconcileCounter(ref: CounterRef, options: ReconcileOption
     const found = sumOf(shards);
     const drift = driftOf(expected, found, magnitudeOf(shards));
     if (drift === 0 || dryRun) return { expected, found, drift, corrected: false, asOf };
+    await refuseIfBounded(ref, "a correction");
 
     const batch = ref.firestore.batch();
     adjustBase(batch, ref, shards, drift);

@@ -37,8 +37,8 @@ export interface ResetOptions {
  */
 export async function resetCounter(ref: CounterRef, to: number, options: ResetOptions = {}): Promise<void> {
   validTotal(to);
-  await refuseIfBounded(ref, "a reset");
   await retryAdjustment(ref, async () => {
+    await refuseIfBounded(ref, "a reset");
     const shards = await firestoreOf(ref).collection(shardsPath(ref.path)).select("count").get();
     const batch = ref.firestore.batch();
     adjustBase(batch, ref, shards, to - sumOf(shards));

@@ -12,6 +12,7 @@ import {
 } from "firebase-admin/firestore";
 import {
   ALREADY_EXISTS,
+  BASE_SHARD,
   CounterError,
   codeOf,
   entryPath,
@@ -116,7 +117,9 @@ function batchOf(
 ): WriteBatch {
   const batch = ref.firestore.batch();
   const at = FieldValue.serverTimestamp();
-  batch.create(proof, isKeyed ? { by: -n, shard: givers[0]?.shard.id, at } : { ...receiptContent() });
+  // A client can give back to a numbered shard alone.
+  const shard = givers.find((giver) => giver.shard.id !== BASE_SHARD)?.shard.id ?? "0";
+  batch.create(proof, isKeyed ? { by: -n, shard, at } : { ...receiptContent() });
   for (const { shard, units } of givers) {
     const taken = { count: FieldValue.increment(-units), writes: FieldValue.increment(1), at };
     batch.update(shard.ref, taken, { lastUpdateTime: shard.updateTime });
@@ -145,7 +148,7 @@ export function isSafeForStock(by: number): boolean {
 }
 
 /**
- * Cost: 1 read, unless this process knows.
+ * Cost: 1 read, unless this process knows that it is bounded.
  *
  * @param what  what the caller is about to do
  * @throws CounterError `counter/bounded`
@@ -154,8 +157,8 @@ export async function refuseIfBounded(ref: CounterRef, what: string): Promise<vo
   const counter = ref as Counter;
   // First, because it refuses a reference of another SDK.
   counterDoc(ref);
-  // A counter is bounded from its creation on, so what was read stays true.
-  counter._isBounded ??= await readIsBounded(ref);
+  // A counter that is not bounded may be deleted, and created again as bounded.
+  counter._isBounded ||= await readIsBounded(ref);
   if (!counter._isBounded) return;
   throw new CounterError(
     "counter/bounded",

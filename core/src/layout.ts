@@ -97,7 +97,7 @@ export interface LimitDocument<Timestamp, Reference> {
 export interface ServerLimitDocument<Timestamp> {
   /** The theoretical arrival time: when the whole burst is free again. Never falls. */
   tat: Timestamp;
-  /** The same: from then on the document tells nothing. For a TTL policy. */
+  /** Equal to `tat`: a later document tells nothing. For a TTL policy. */
   expireAt: Timestamp;
 }
 

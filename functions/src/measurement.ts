@@ -5,7 +5,7 @@ import { type Millis, toMillis } from "./time.ts";
 
 /** The sum of a counter's shards at one instant, or the size of the collection that it counts. */
 export interface Measurement extends Omit<ShardSum, "withoutIndex"> {
-  /** The shards one by one, if there are at most {@link MAX_LISTED_SHARDS}. */
+  /** The shards one by one, if there are few: up to 3, or 200 of a bounded counter. */
   readonly shards?: readonly ListedShard[];
   /** The collection that is counted instead of shards, and the cost of counting it in reads. `total` is its size. */
   readonly counted?: { readonly path: string; readonly reads: number };

@@ -1,6 +1,6 @@
 /**
  * Where the units of a bounded counter should be: spread over shards while there are many, in shard 0 alone for the last ones,
- * so that a take finds them. Every shard that should hold stock has room for the largest take while so much is left.
+ * so that a take finds them. Every shard that should hold stock has enough for the largest take while so much is left.
  *
  * Units are moved only where takes may fail, or where clients cannot take them: a shard that runs low is filled to the average, and a
  * shard beyond the count, or `base`, is emptied.

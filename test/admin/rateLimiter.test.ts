@@ -40,7 +40,7 @@ describe("eight servers on one key, with a limit of 800 a second", () => {
     for (const share of shares) expect(share / (allowed.length / 8)).toBeGreaterThan(0.5);
   });
 
-  test("are never refused when they use 90 %", { retry: 2 }, async () => {
+  test("are never refused when they use 90 %", { tags: ["deep"], retry: 2 }, async () => {
     const { calls, allowed, refused, commits } = await servers.call(8, "busy", options, 720, 4_000);
     bursts.push(largestBurst(allowed, options));
     expect(refused.length).toBe(0);
