@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { FieldValue } from "firebase-admin/firestore";
 import { counter, incrementCounter } from "firestore-tally";
-import { ensureCounter, counter as serverCounter } from "firestore-tally/admin";
+import { ensureCounter, incrementCounter as incrementOnServer, counter as serverCounter } from "firestore-tally/admin";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { serveHelpRequests } from "../../demo/trafficHelper.ts";
@@ -123,7 +123,7 @@ describe("the demo", () => {
     end();
   });
 
-  test("sells the last tickets to two tabs, each ticket once, and takes them back", async () => {
+  test("sells the last tickets to two tabs, each ticket once, and shows a restock", async () => {
     const sale = serverCounter(admin, TICKETS);
     await ensureCounter(sale, { initial: 15, bounded: true });
     const tabs = [await visit(browser, "#/"), await visit(browser, "#/")];
@@ -140,12 +140,10 @@ describe("the demo", () => {
     expect(await sumOfShards(TICKETS)).toBe(0);
     const states = await Promise.all(tabs.map((tab) => textOf(tab, "ticket-state")));
     expect(states.join(" ")).toContain("came too late: sold out");
-    await (tabs[0] as Tab).click("give-back");
-    await until(async () => (await textOf(tabs[0] as Tab, "ticket-state")) === "Given back.", "the tickets to be back");
-    await until(async () => (await total(tabs[1] as Tab, "tickets")) === left, "them to show in the other tab");
-    expect(await sumOfShards(TICKETS)).toBe(left);
-    // A refused take is an answer of 403, which Chromium logs.
-    for (const tab of tabs) expect(problemsOf(tab).filter((problem) => !problem.includes("403"))).toEqual([]);
+    await incrementOnServer(sale, 7);
+    for (const tab of tabs) await until(async () => (await total(tab, "tickets")) === 7, "the restock to show");
+    // A refused take is an answer of 403, and a refused aggregation of 400, which Chromium logs.
+    for (const tab of tabs) expect(problemsOf(tab).filter((problem) => !/40[03]/.test(problem))).toEqual([]);
   });
 
   test("watches nothing while the tab is hidden", async () => {

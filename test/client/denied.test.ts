@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([user.close(), visitor.close()]));
 
-const plain = "isAllowedAmount must allow it; a keyed group needs { key: uid }";
+const plain = "isAllowedAmount must allow it, or pass { key: uid }";
 const keyed = "the key must be the uid, isKeyed must name the group, isAllowedKeyedAmount must allow it";
 
 async function expectDenied(increment: Promise<void>, by: number, ref: CounterRef, advice: string): Promise<void> {

@@ -178,7 +178,7 @@ async function confirmCommitted(
           ? `the key must be the uid, isKeyed must name the group${undoneShard ? "" : ", isAllowedKeyedAmount must allow it"}`
           : by % 1
             ? "pass a whole number"
-            : "isAllowedAmount must allow it; a keyed group needs { key: uid }"
+            : "isAllowedAmount must allow it, or pass { key: uid }"
     }`,
     cause,
   );
