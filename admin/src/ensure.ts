@@ -8,6 +8,7 @@ import {
   evenShares,
   MAX_SHARDS,
   MAX_STOCK_SHARDS,
+  type Reservation,
   stockShards,
 } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc, shardDoc } from "./counter.ts";
@@ -70,7 +71,9 @@ export async function ensureCounter(ref: CounterRef, options: EnsureOptions = {}
       if (bounded && counter?.get("bounded") !== true) throw notBounded(ref);
       return;
     }
-    await create(ref, initial, bounded ? stockShards(initial, shards ?? 1) : 0);
+    // Reserved at once, or the functions would bring the units together before.
+    const reserved = bounded && shards !== undefined ? { ...reservation(shards, holdFor), shardCount: shards } : {};
+    await create(ref, initial, bounded ? stockShards(initial, shards ?? 1) : 0, reserved);
   }).catch(async (error) => {
     if (codeOf(error) !== ALREADY_EXISTS) throw error;
     // Another call was first.
@@ -79,8 +82,11 @@ export async function ensureCounter(ref: CounterRef, options: EnsureOptions = {}
   if (shards !== undefined) await reserveShards(ref, shards, holdFor);
 }
 
-/** @param stockIn  over how many shards the units of a bounded counter are spread; 0 if it is not bounded */
-async function create(ref: CounterRef, initial: number, stockIn: number): Promise<void> {
+/**
+ * @param stockIn   over how many shards the units of a bounded counter are spread; 0 if it is not bounded
+ * @param reserved  fields of the counter document
+ */
+async function create(ref: CounterRef, initial: number, stockIn: number, reserved: object): Promise<void> {
   const batch = ref.firestore.batch();
   const at = FieldValue.serverTimestamp();
   // First, and in every counter, so that of several calls one succeeds.
@@ -95,6 +101,7 @@ async function create(ref: CounterRef, initial: number, stockIn: number): Promis
     // The next publish leaves the initial total out of the windows.
     ...(initial !== 0 && { adjusted: FieldValue.increment(initial) }),
     ...(stockIn > 0 && { bounded: true }),
+    ...reserved,
   };
   if (Object.keys(fields).length > 0) batch.set(counterDoc(ref), fields, { merge: true });
   await batch.commit();
@@ -116,6 +123,10 @@ function validReservation(shards: number, holdFor: number, most: number): void {
   }
 }
 
+function reservation(shards: number, holdFor: number): { reservation: Reservation<Timestamp> } {
+  return { reservation: { shards, until: Timestamp.fromMillis(Date.now() + holdFor) } };
+}
+
 /**
  * Writes `shardCount` for the clients, and the reservation, which the functions apply with each publish. The write of `base`
  * triggers the functions, because a quiet counter is polled too rarely for shards whose writes trigger nothing.
@@ -124,9 +135,12 @@ async function reserveShards(ref: CounterRef, shards: number, holdFor: number): 
   await retry(() =>
     ref.firestore.runTransaction(async (transaction) => {
       const known = (await transaction.get(counterDoc(ref))).get("shardCount");
-      const reservation = { shards, until: Timestamp.fromMillis(Date.now() + holdFor) };
       const shardCount = Math.max(Number(known) || 1, shards);
-      transaction.set(counterDoc(ref), { reservation, shardCount }, { mergeFields: ["reservation", "shardCount"] });
+      transaction.set(
+        counterDoc(ref),
+        { ...reservation(shards, holdFor), shardCount },
+        { mergeFields: ["reservation", "shardCount"] },
+      );
       const trigger = { shard: BASE_SHARD, writes: FieldValue.increment(1), at: FieldValue.serverTimestamp() };
       transaction.set(shardDoc(ref, BASE_SHARD), { count: FieldValue.increment(0), ...trigger }, { merge: true });
     }),

@@ -14,7 +14,7 @@ import { addIncrement, type CreateDocument, commitOnce, shardUpdate } from "./co
 import { type Counter, type CounterRef, counterDoc, firestoreOf, refreshShardCount, shardDoc } from "./counter.ts";
 import { addWithReceipt } from "./receipt.ts";
 import { retry } from "./retry.ts";
-import { isSafeForStock, refuseIfBounded } from "./stock.ts";
+import { refuseLowering } from "./stock.ts";
 
 /** Options of {@link incrementCounter}. */
 export interface IncrementOptions {
@@ -33,8 +33,7 @@ export interface IncrementOptions {
  * A bounded counter is restocked so, by whole numbers above 0. `takeFromCounter` lowers it.
  *
  * Cost: 2 writes per commit; without a key, 1 delete a day later, when the commit's receipt expires. With a `key`, its entry
- * stays. And 1 read per process and counter, repeated after two minutes or 20 commits; 1 read for each negative or fractional
- * `by`, which a bounded counter refuses.
+ * stays. And 1 read per process and counter, repeated after two minutes or 20 commits.
  *
  * @param by - a finite number, not 0
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O; `counter/bounded` if it would lower a
@@ -52,16 +51,18 @@ export async function incrementCounter(ref: CounterRef, by = 1, options: Increme
   const { key } = options;
   validIncrement(by, key);
   const counter = ref as Counter;
-  if (!isSafeForStock(by)) await refuseIfBounded(counter, `incrementing by ${by}`);
   if (key !== undefined) return await incrementOnce(counter, by, key);
-  counter._add ??= combine((sum) => addWithReceipt(counter, sum));
+  counter._add ??= combine(async (sum) => {
+    await refuseLowering(counter, sum);
+    await addWithReceipt(counter, sum);
+  });
   await counter._add(by);
 }
 
 /**
  * Takes a keyed increment back, or gives the units of a take back. Succeeds also if the key does not count.
  *
- * Cost: 1 read; if the key counts, 1 write and 1 delete more, and 1 read unless it was a take.
+ * Cost: 1 read; if the key counts, 1 write and 1 delete more, and now and then the read of the counter document.
  *
  * @param key - the key of the increment
  * @throws CounterError `counter/invalid-key` before any I/O; `counter/bounded` if it would lower a bounded counter
@@ -75,8 +76,7 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
   const document = firestoreOf(ref).doc(entryPath(ref.path, validName("key", key)));
   const entry = await retry(() => document.get());
   if (!entry.exists) return;
-  const by = -entry.get("by");
-  if (!isSafeForStock(by)) await refuseIfBounded(ref as Counter, `an undo of ${-by}`);
+  await refuseLowering(ref as Counter, -entry.get("by"));
   await retry(() => takeBack(ref as Counter, entry as QueryDocumentSnapshot)).catch((error) => {
     // The entry has gone: by an earlier attempt without a response, or by another process.
     if (!isPreconditionFailure(error)) throw error;
@@ -123,6 +123,7 @@ function entry(counter: Counter, key: string, by: number): CreateDocument {
 }
 
 async function incrementOnce(counter: Counter, by: number, key: string): Promise<void> {
+  await refuseLowering(counter, by);
   await commitOnce(counter, by, entry(counter, key, by)).catch(async (error) => {
     if (codeOf(error) !== ALREADY_EXISTS) throw error;
     const known = await retry(() => counter.firestore.doc(entryPath(counter.path, key)).get());

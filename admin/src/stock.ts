@@ -22,7 +22,7 @@ import {
   validTake,
 } from "../../core/src/index.ts";
 import { sumOf } from "./base.ts";
-import { type Counter, type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
+import { type Counter, type CounterRef, counterDoc, firestoreOf, refreshShardCount } from "./counter.ts";
 import { newReceipt, receiptContent } from "./receipt.ts";
 import { backoff, retry } from "./retry.ts";
 
@@ -142,27 +142,32 @@ async function takenBy(
   throw new CounterError("counter/key-conflict", `"${key}" counts ${by} in "${ref.id}", and takes nothing`);
 }
 
-/** Whether an increment cannot lower a shard, and leaves its count a whole number. */
-export function isSafeForStock(by: number): boolean {
-  return Number.isSafeInteger(by) && by > 0;
+/**
+ * Refuses an increment that may lower a bounded counter, or leave a fraction in it. Cost: none, or 1 read if the shard count
+ * was not read within two minutes.
+ *
+ * @throws CounterError `counter/bounded`
+ */
+export async function refuseLowering(counter: Counter, by: number): Promise<void> {
+  if (Number.isSafeInteger(by) && by > 0) return;
+  await refreshShardCount(counter);
+  if (counter._isBounded ?? (await readIsBounded(counter))) throw bounded(counter, `an increment by ${by}`);
 }
 
 /**
- * Cost: 1 read, unless this process knows that it is bounded.
+ * Cost: 1 read.
  *
  * @param what  what the caller is about to do
  * @throws CounterError `counter/bounded`
  */
 export async function refuseIfBounded(ref: CounterRef, what: string): Promise<void> {
-  const counter = ref as Counter;
-  // First, because it refuses a reference of another SDK.
-  counterDoc(ref);
-  // A counter that is not bounded may be deleted, and created again as bounded.
-  counter._isBounded ||= await readIsBounded(ref);
-  if (!counter._isBounded) return;
-  throw new CounterError(
+  if (await readIsBounded(ref)) throw bounded(ref, what);
+}
+
+function bounded({ id }: CounterRef, what: string): CounterError {
+  return new CounterError(
     "counter/bounded",
-    `${what} may lower "${ref.id}" below zero; restock by whole numbers with incrementCounter, and lower it with takeFromCounter`,
+    `${what} may lower "${id}" below zero; restock by whole numbers with incrementCounter, and lower it with takeFromCounter`,
   );
 }
 

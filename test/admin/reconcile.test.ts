@@ -196,8 +196,8 @@ test.each([
   // With this variable, reads name their snapshot by its time.
   vi.stubEnv("FIRESTORE_EMULATOR_HOST", host);
   expect(await reconcileCounter(ref)).toMatchObject({ expected: 1, found: 3, corrected: true });
-  // Reads: the stored source, the aggregation and three shards. Writes: base, the counter document and a correction.
-  expect(meter.usage).toEqual({ reads: before.reads + 5, writes: before.writes + 3, deletes: 0 });
+  // Reads: the stored source, the aggregation, three shards, and whether it is bounded. Writes: base, the counter document and a correction.
+  expect(meter.usage).toEqual({ reads: before.reads + 6, writes: before.writes + 3, deletes: 0 });
   expect(meter.calls.get("RunAggregationQuery")).toBe(1);
   expect(meter.calls.get("transaction")).toBeUndefined();
   await close();

@@ -57,7 +57,9 @@ export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
  * ```
  */
 export async function getExactCounter(ref: CounterRef): Promise<number> {
-  const [total, document] = await Promise.all([sumShards(ref), getDocFromServer(counterDoc(ref))]);
+  // First, because the SDK refuses a reference of the server SDK here.
+  const reading = getDocFromServer(counterDoc(ref));
+  const [total, document] = await Promise.all([sumShards(ref), reading]);
   const counted: string | null | undefined = document.get("countedCollection");
   return counted ? (await getCountFromServer(collection(ref.firestore, counted))).data().count : total;
 }
