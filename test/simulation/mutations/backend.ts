@@ -232,8 +232,8 @@ export const backendMutations: Record<string, Mutation> = {
   },
   "a publish covers writes without a margin": {
     ...covering((real) => (cause, published) => real(cause, published, 0)),
-    breaks: ["I2"],
-    seed: 3200,
+    breaks: ["I2", "I12"],
+    seed: 100,
   },
   "a measurement is trusted without finding the write": {
     module: "functions/src/measurement.ts",
@@ -304,8 +304,8 @@ export const backendMutations: Record<string, Mutation> = {
         if (!previous || isWritten || cause.isPoll || previous.nextPollAt !== null) return next;
         return { ...next, phase: previous.phase, nextPollAt: null };
       },
-    breaks: ["I2"],
-    seed: 8987,
+    breaks: ["I2", "I12"],
+    seed: 200,
   },
   "a counted collection is due when a shard says so": {
     ...due(
