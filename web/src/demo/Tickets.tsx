@@ -5,6 +5,7 @@ import { useTotal } from "../counter/counterHooks.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { formatTotal } from "../page/format.ts";
 import { TICKETS } from "../traffic/demoCounters.ts";
+import type { Outcomes, Purchase } from "./buyers.ts";
 
 /** Buyers of one click at most. */
 const CROWD = 10;
@@ -16,17 +17,12 @@ export function Tickets({ connection, visible }: { connection: Connection; visib
   const [pending, setPending] = useState(false);
   const [outcome, setOutcome] = useState("");
 
-  const buy = async (count: number) => {
+  const buy = async (buyers: number) => {
     setPending(true);
     setOutcome("");
-    const outcomes = await Promise.allSettled(
-      Array.from({ length: count }, async () => {
-        const { buyTicket } = await import("./buyers.ts");
-        await buyTicket(connection.setup, TICKETS);
-        setOwn((before) => before + 1);
-      }),
-    );
+    const outcomes = await purchase({ setup: connection.setup, counter: TICKETS, buyers });
     setPending(false);
+    setOwn((before) => before + outcomes.filter((code) => code === null).length);
     setOutcome(describePurchase(outcomes));
   };
 
@@ -52,7 +48,7 @@ export function Tickets({ connection, visible }: { connection: Connection; visib
           Buy one
         </button>
         <button type="button" id="buy-many" disabled={pending} onClick={() => buy(CROWD)}>
-          {CROWD} buyers at once
+          {CROWD} buyers
         </button>
       </div>
       <p class="fine" role="status" id="ticket-state">
@@ -62,11 +58,20 @@ export function Tickets({ connection, visible }: { connection: Connection; visib
   );
 }
 
-function describePurchase(outcomes: readonly PromiseSettledResult<unknown>[]): string {
-  const bought = outcomes.filter(({ status }) => status === "fulfilled").length;
-  const refused = outcomes.filter((one) => one.status === "rejected").map(({ reason }) => reason?.code);
-  const late = refused.filter((code) => code === "counter/sold-out").length;
-  const failed = refused.length - late;
+function purchase(wanted: Purchase): Promise<Outcomes> {
+  const worker = new Worker(new URL("./buyers.ts", import.meta.url), { type: "module" });
+  return new Promise<Outcomes>((resolve) => {
+    worker.onmessage = ({ data }: MessageEvent<Outcomes>) => resolve(data);
+    // Its code could not be loaded.
+    worker.onerror = () => resolve(Array.from({ length: wanted.buyers }, () => "unavailable"));
+    worker.postMessage(wanted);
+  }).finally(() => worker.terminate());
+}
+
+function describePurchase(outcomes: Outcomes): string {
+  const bought = outcomes.filter((code) => code === null).length;
+  const late = outcomes.filter((code) => code === "counter/sold-out").length;
+  const failed = outcomes.length - bought - late;
   return [
     `${bought} bought`,
     late > 0 && `${late} came too late: sold out`,
