@@ -26,36 +26,29 @@ export const killBesideCrowd: Fault = killing(1_000, 3_000);
 
 /** Kills after pauses of between `from` and `to` milliseconds. */
 function killing(from: number, to: number): Fault {
-  return (environment, workloadEnd) => killRepeatedly(environment, workloadEnd, from, to);
-}
-
-async function killRepeatedly(
-  environment: FaultEnvironment,
-  workloadEnd: Promise<void>,
-  from: number,
-  to: number,
-): Promise<FaultCounts> {
-  const { functions } = environment;
-  const firstSeenAt = new Map<number, number>();
-  let kills = 0;
-  const injected = () => ({ "instances killed": kills });
-  await repeatUntil(workloadEnd, environment, injected, async () => {
-    await sleep(randomBetween(from, to));
-    const now = performance.now();
-    const started = functions.instances().filter((pid) => {
-      if (!firstSeenAt.has(pid)) firstSeenAt.set(pid, now);
-      return now - (firstSeenAt.get(pid) as number) > STARTUP_MS;
+  return async (environment, workloadEnd) => {
+    const { functions } = environment;
+    const firstSeenAt = new Map<number, number>();
+    let kills = 0;
+    const injected = () => ({ "instances killed": kills });
+    await repeatUntil(workloadEnd, environment, injected, async () => {
+      await sleep(randomBetween(from, to));
+      const now = performance.now();
+      const started = functions.instances().filter((pid) => {
+        if (!firstSeenAt.has(pid)) firstSeenAt.set(pid, now);
+        return now - (firstSeenAt.get(pid) as number) > STARTUP_MS;
+      });
+      const victim = started[Math.floor(Math.random() * started.length)];
+      if (victim === undefined) return;
+      try {
+        process.kill(victim, "SIGKILL");
+        kills++;
+      } catch {
+        // The instance has ended meanwhile.
+      }
     });
-    const victim = started[Math.floor(Math.random() * started.length)];
-    if (victim === undefined) return;
-    try {
-      process.kill(victim, "SIGKILL");
-      kills++;
-    } catch {
-      // The instance has ended meanwhile.
-    }
-  });
-  return injected();
+    return injected();
+  };
 }
 
 /** Kills the functions emulator with all its instances, and starts it again after a pause, several times. */
@@ -81,28 +74,21 @@ export const cutCrowd: Fault = cutting(1_000, 3_000);
 
 /** Cuts all connections after pauses of between `from` and `to` milliseconds. */
 function cutting(from: number, to: number): Fault {
-  return (environment, workloadEnd) => cutRepeatedly(environment, workloadEnd, from, to);
-}
-
-async function cutRepeatedly(
-  environment: FaultEnvironment,
-  workloadEnd: Promise<void>,
-  from: number,
-  to: number,
-): Promise<FaultCounts> {
-  const cuts = Object.entries(environment.connections).map(async ([owner, proxy]) => {
-    let count = 0;
-    const injected = () => ({ [`connections of ${owner} cut`]: count });
-    await repeatUntil(workloadEnd, environment, injected, async () => {
-      await sleep(randomBetween(from, to));
-      proxy.withhold();
-      // Firestore commits what arrives in this time, and the sender gets no answer.
-      await sleep(randomBetween(10, 100));
-      count += proxy.cut();
+  return async (environment, workloadEnd) => {
+    const cuts = Object.entries(environment.connections).map(async ([owner, proxy]) => {
+      let count = 0;
+      const injected = () => ({ [`connections of ${owner} cut`]: count });
+      await repeatUntil(workloadEnd, environment, injected, async () => {
+        await sleep(randomBetween(from, to));
+        proxy.withhold();
+        // Firestore commits what arrives in this time, and the sender gets no answer.
+        await sleep(randomBetween(10, 100));
+        count += proxy.cut();
+      });
+      return injected();
     });
-    return injected();
-  });
-  return Object.assign({}, ...(await Promise.all(cuts)));
+    return Object.assign({}, ...(await Promise.all(cuts)));
+  };
 }
 
 const DELIVERY_FAULTS: DeliveryFaults = {

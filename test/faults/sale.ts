@@ -13,6 +13,7 @@ import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 import type { FaultEnvironment } from "./environment.ts";
 import type { FaultCounts } from "./faults.ts";
+import { retryWhileUnavailable } from "./workload.ts";
 
 export interface SaleResult {
   readonly injected: FaultCounts;
@@ -80,7 +81,7 @@ export async function runSale(
       user % INCREMENTING === 0 &&
       incrementCounter(counter(db, `views:${name}`)).then(() => increments?.push(performance.now() - calledAt));
     try {
-      const taken = await takeUntilAnswered(() => takeFromCounter(counter(db, id), 1, { key: uid }));
+      const taken = await retryWhileUnavailable(() => takeFromCounter(counter(db, id), 1, { key: uid }));
       if (taken !== 1) violations.push(`${uid} took ${taken}`);
       lastSaleAt = performance.now();
       takes?.push(lastSaleAt - calledAt);
@@ -122,17 +123,6 @@ export async function runSale(
     increments: percentilesOf(increments ?? []),
     tellings: percentilesOf(tellings),
   };
-}
-
-/** A user whose connection was down for long tries again. */
-async function takeUntilAnswered(take: () => Promise<number>): Promise<number> {
-  for (;;) {
-    try {
-      return await take();
-    } catch (error) {
-      if ((error as { code?: string }).code !== "unavailable") throw error;
-    }
-  }
 }
 
 /** Reports each snapshot of the shards in which one is below zero. */

@@ -131,11 +131,13 @@ async function callAtRate(perSecond: number, seconds: number, call: (n: number) 
   }
 }
 
-/** An undo reads first. The read fails while the connection is down, and nothing was written then. */
-async function retryWhileUnavailable(undo: () => Promise<void>): Promise<void> {
+/**
+ * Repeats a call that is safe to repeat and fails while the connection is down: an undo, whose read comes first, or a take.
+ */
+export async function retryWhileUnavailable<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
-      return await undo();
+      return await call();
     } catch (error) {
       if ((error as { code?: string }).code !== "unavailable") throw error;
       await sleep(100);
