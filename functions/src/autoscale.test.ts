@@ -114,7 +114,7 @@ test("after a measurement without chance the shards are at most 0.8 full, or are
   fc.assert(
     fc.property(rates, scalings, anyConfig, (rate, scaling, config) => {
       const { shardCount } = decideScaling(steady(rate), scaling, now, config.minShards, config);
-      return shardCount === config.maxShards || rate <= shardCount * config.writesPerShard * 0.8 * (1 + 2e-3);
+      return shardCount === config.maxShards || rate <= shardCount * config.writesPerShard * 0.8 * (1 + 1e-3);
     }),
   );
 });
