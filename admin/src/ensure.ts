@@ -44,11 +44,11 @@ const HOUR_MS = 3_600_000;
  * With `bounded`, the counter is stock: {@link takeFromCounter} of clients and servers takes from it, and it never falls below
  * zero. Its units are spread over `shards` at once.
  *
- * Cost: 2 reads, and 1 write if it does not exist, 2 with `initial` or `bounded`; 1 read and 2 writes more with `shards`; 1
- * write more per shard that gets units of a bounded counter, at least 1.
+ * Cost: 2 reads. If the counter does not exist, 1 write, 2 with any option, and 1 more per shard that gets units of a bounded
+ * counter, at least 1. If it exists, 1 read and 2 writes more with `shards`.
  *
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-option`; `counter/bounded` if the counter exists and is not
- *         bounded
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-option`; `counter/not-bounded` if the counter exists and is
+ *         not bounded
  *
  * @example
  * ```ts
@@ -64,22 +64,24 @@ export async function ensureCounter(ref: CounterRef, options: EnsureOptions = {}
   }
   if (shards !== undefined) validReservation(shards, holdFor, bounded ? MAX_STOCK_SHARDS : MAX_SHARDS);
   const base = shardDoc(ref, BASE_SHARD);
-  await retry(async () => {
+  const created = await retry(async () => {
     // A counter document without `asOf` was never published: `setSource` may have created it.
     const [counter, known] = await ref.firestore.getAll(counterDoc(ref), base, { fieldMask: ["asOf", "bounded"] });
     if (counter?.get("asOf") !== undefined || known?.exists) {
       if (bounded && counter?.get("bounded") !== true) throw notBounded(ref);
-      return;
+      return false;
     }
     // Reserved at once, or the functions would bring the units together before.
-    const reserved = bounded && shards !== undefined ? { ...reservation(shards, holdFor), shardCount: shards } : {};
+    const reserved = shards === undefined ? {} : { ...reservation(shards, holdFor), shardCount: shards };
     await create(ref, initial, bounded ? stockShards(initial, shards ?? 1) : 0, reserved);
+    return true;
   }).catch(async (error) => {
     if (codeOf(error) !== ALREADY_EXISTS) throw error;
     // Another call was first.
     if (bounded && (await retry(() => counterDoc(ref).get())).get("bounded") !== true) throw notBounded(ref);
+    return false;
   });
-  if (shards !== undefined) await reserveShards(ref, shards, holdFor);
+  if (shards !== undefined && !created) await reserveShards(ref, shards, holdFor);
 }
 
 /**
@@ -109,7 +111,7 @@ async function create(ref: CounterRef, initial: number, stockIn: number, reserve
 
 function notBounded({ id }: CounterRef): CounterError {
   return new CounterError(
-    "counter/bounded",
+    "counter/not-bounded",
     `"${id}" exists and is not bounded; name another counter, or delete this one first`,
   );
 }

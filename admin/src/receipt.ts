@@ -5,7 +5,7 @@
  * A receipt expires a day after the last call that could have created it, and calls are repeated for half a day. So no call is
  * repeated after its receipt expired, and a call that Firestore or the SDK sends twice has half a day to arrive.
  */
-import { type DocumentReference, Timestamp } from "firebase-admin/firestore";
+import { type DocumentReference, Timestamp, type WriteBatch } from "firebase-admin/firestore";
 import { ALREADY_EXISTS, CounterError, codeOf, type ReceiptDocument, receiptsPath } from "../../core/src/index.ts";
 import { commitOnce } from "./commit.ts";
 import { type Counter, type CounterRef, firestoreOf } from "./counter.ts";
@@ -22,13 +22,12 @@ const RETRY_FOR_MS = DAY_MS / 2;
  */
 export async function addWithReceipt(counter: Counter, by: number): Promise<void> {
   const receipt = newReceipt(counter);
-  const start = Date.now();
+  const create = createReceipt(receipt);
   let tries = 0;
   try {
     await commitOnce(counter, by, (batch) => {
-      const now = Date.now();
-      if (tries++ > 0 && now - start > RETRY_FOR_MS) throw new Error("no response for half a day");
-      batch.create(receipt, receiptContent());
+      create(batch);
+      tries++;
     });
   } catch (error) {
     if (codeOf(error) === ALREADY_EXISTS || (await receiptExists(receipt))) return;
@@ -41,9 +40,19 @@ export function newReceipt(ref: CounterRef): DocumentReference {
   return firestoreOf(ref).collection(receiptsPath(ref.path)).doc();
 }
 
-/** The content of a receipt that is sent now. */
-export function receiptContent(): ReceiptDocument<Timestamp> {
-  return { expireAt: Timestamp.fromMillis(Date.now() + DAY_MS) };
+/**
+ * A function that creates the receipt in the batch of each attempt.
+ *
+ * The function throws `counter/unknown-outcome` if the first attempt was half a day ago.
+ */
+export function createReceipt(receipt: DocumentReference): (batch: WriteBatch) => void {
+  let first: number | undefined;
+  return (batch) => {
+    const now = Date.now();
+    first ??= now;
+    if (now - first > RETRY_FOR_MS) throw unknownOutcome("no response for half a day");
+    batch.create(receipt, { expireAt: Timestamp.fromMillis(now + DAY_MS) } satisfies ReceiptDocument<Timestamp>);
+  };
 }
 
 /** Whether the commit certainly succeeded. If not, it may still arrive. */
@@ -57,7 +66,7 @@ async function receiptExists(receipt: DocumentReference): Promise<boolean> {
 function unknownOutcome(cause: unknown): CounterError {
   return new CounterError(
     "counter/unknown-outcome",
-    "the increment may or may not count: a call had no response, and now it cannot be retried. Do not repeat it",
+    "the increment or take may or may not count: a call had no response, and now it cannot be retried. Do not repeat it",
     cause,
   );
 }

@@ -22,8 +22,9 @@ import {
   validTake,
 } from "../../core/src/index.ts";
 import { sumOf } from "./base.ts";
+import { shardUpdate } from "./commit.ts";
 import { type Counter, type CounterRef, counterDoc, firestoreOf, refreshShardCount } from "./counter.ts";
-import { newReceipt, receiptContent } from "./receipt.ts";
+import { createReceipt, newReceipt } from "./receipt.ts";
 import { backoff, retry } from "./retry.ts";
 
 /** Options of {@link takeFromCounter}. */
@@ -35,8 +36,8 @@ export interface TakeOptions {
 /** The most units of one take by a server, so that its sums stay exact. */
 const MAX_UNITS = Number.MAX_SAFE_INTEGER;
 
-/** How often the shards may change between a listing and its commit. With the waits in between, this takes some two minutes. */
-const CHANGES = 20;
+/** So many times the shards may change between a listing and its commit: with the pauses in between, some two minutes. */
+const MAX_TRIES = 20;
 
 /**
  * Takes `n` units from a bounded counter, all or none. Resolves once Firestore has acknowledged the take. With a `key`, a
@@ -48,8 +49,8 @@ const CHANGES = 20;
  * @param n - a whole number, at least 1
  * @returns the units taken
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O; `counter/sold-out` if fewer are left;
- *         `counter/bounded` if the counter is not bounded; `counter/key-conflict` if the key has counted an increment;
- *         `counter/contention` if the shards change all the time
+ *         `counter/not-bounded`; `counter/key-conflict` if the key has counted an increment; `counter/contention` if the
+ *         shards change all the time; `counter/unknown-outcome` without a key, if Firestore does not answer for half a day
  *
  * @example
  * ```ts
@@ -62,67 +63,69 @@ export async function takeFromCounter(ref: CounterRef, n = 1, options: TakeOptio
   const counter = ref as Counter;
   counter._isBounded ||= await readIsBounded(ref);
   if (!counter._isBounded) throw notBounded(ref);
-  const proof = key === undefined ? newReceipt(ref) : firestoreOf(ref).doc(entryPath(ref.path, key));
+  const record = key === undefined ? newReceipt(ref) : firestoreOf(ref).doc(entryPath(ref.path, key));
+  const create = key === undefined ? createReceipt(record) : createEntry(record, n);
   for (let tries = 0; ; tries++) {
     const shards = await retry(() => firestoreOf(ref).collection(shardsPath(ref.path)).select("count").get());
-    const givers = giversOf(shards, n);
+    const parts = divide(n, shards);
     // Looked up after the listing: what this call has committed may be missing from the listing.
-    if (!givers || tries > 0) {
-      const taken = await takenBy(ref, proof, n, key);
+    if (!parts || tries > 0) {
+      const taken = await takenBy(ref, record, n, key);
       if (taken !== undefined) return taken;
-      if (!givers) throw soldOut(ref.id, n, sumOf(shards));
+      if (!parts) throw soldOut(ref.id, n, sumOf(shards));
     }
     try {
-      await retry(() => batchOf(ref, proof, key !== undefined, n, givers).commit());
+      await retry(() => batchOf(ref, parts, create).commit());
       return n;
     } catch (error) {
       if (!isPreconditionFailure(error) && codeOf(error) !== ALREADY_EXISTS) throw error;
-      const taken = await takenBy(ref, proof, n, key);
+      const taken = await takenBy(ref, record, n, key);
       if (taken !== undefined) return taken;
-      if (tries === CHANGES) throw contention(ref, error);
+      if (tries === MAX_TRIES) throw contention(ref, error);
       await backoff(tries, error);
     }
   }
 }
 
-/** A shard that gives units. */
-interface Giver {
+/** The part of a take that one shard pays. */
+interface Part {
   readonly shard: QueryDocumentSnapshot;
   readonly units: number;
 }
 
-/** The shards that give `n` units, as few as possible, at random among equals; `undefined` if there are fewer units. */
-function giversOf({ docs }: QuerySnapshot, n: number): Giver[] | undefined {
+/** Divides `n` units among as few shards as possible, at random among equals; `undefined` if there are fewer units. */
+function divide(n: number, { docs }: QuerySnapshot): Part[] | undefined {
   const stocked = docs.filter((shard) => Number.isSafeInteger(shard.get("count")) && shard.get("count") > 0);
   const enough = stocked.filter((shard) => shard.get("count") >= n);
   const one = enough[Math.floor(Math.random() * enough.length)];
   if (one) return [{ shard: one, units: n }];
-  const givers: Giver[] = [];
+  const parts: Part[] = [];
   let left = n;
   for (const shard of stocked.sort((a, b) => b.get("count") - a.get("count"))) {
     const units = Math.min(left, shard.get("count"));
-    givers.push({ shard, units });
+    parts.push({ shard, units });
     left -= units;
-    if (left === 0) return givers;
+    if (left === 0) return parts;
   }
   return undefined;
 }
 
-function batchOf(
-  ref: CounterRef,
-  proof: DocumentReference,
-  isKeyed: boolean,
-  n: number,
-  givers: readonly Giver[],
-): WriteBatch {
+/** Creates the entry or the receipt of a take. */
+type Create = (batch: WriteBatch, parts: readonly Part[]) => void;
+
+function createEntry(entry: DocumentReference, n: number): Create {
+  return (batch, parts) => {
+    // A client can give back to a numbered shard alone.
+    const shard = parts.find((part) => part.shard.id !== BASE_SHARD)?.shard.id ?? "0";
+    batch.create(entry, { by: -n, shard, at: FieldValue.serverTimestamp() });
+  };
+}
+
+function batchOf(ref: CounterRef, parts: readonly Part[], create: Create): WriteBatch {
   const batch = ref.firestore.batch();
-  const at = FieldValue.serverTimestamp();
-  // A client can give back to a numbered shard alone.
-  const shard = givers.find((giver) => giver.shard.id !== BASE_SHARD)?.shard.id ?? "0";
-  batch.create(proof, isKeyed ? { by: -n, shard, at } : { ...receiptContent() });
-  for (const { shard, units } of givers) {
-    const taken = { count: FieldValue.increment(-units), writes: FieldValue.increment(1), at };
-    batch.update(shard.ref, taken, { lastUpdateTime: shard.updateTime });
+  create(batch, parts);
+  for (const { shard, units } of parts) {
+    batch.update(shard.ref, shardUpdate(shard.id, -units), { lastUpdateTime: shard.updateTime });
   }
   return batch;
 }
@@ -130,11 +133,11 @@ function batchOf(
 /** What the entry or the receipt shows as taken; `undefined` if there is none. */
 async function takenBy(
   ref: CounterRef,
-  proof: DocumentReference,
+  record: DocumentReference,
   n: number,
   key?: string,
 ): Promise<number | undefined> {
-  const found = await retry(() => proof.get());
+  const found = await retry(() => record.get());
   if (!found.exists) return undefined;
   if (key === undefined) return n;
   const by: number = found.get("by");
@@ -177,7 +180,7 @@ async function readIsBounded(ref: CounterRef): Promise<boolean> {
 
 function notBounded({ id }: CounterRef): CounterError {
   return new CounterError(
-    "counter/bounded",
+    "counter/not-bounded",
     `"${id}" is not bounded; create it by ensureCounter with { bounded: true }`,
   );
 }

@@ -32,8 +32,10 @@ export type CounterErrorCode =
   | "counter/unknown-outcome"
   /** A bounded counter has fewer units left than the take asks for. */
   | "counter/sold-out"
-  /** The call may lower a bounded counter below zero, or takes from a counter that is not bounded. */
+  /** The call may lower a bounded counter below zero. */
   | "counter/bounded"
+  /** The counter exists and is not bounded, so nothing can be taken from it. */
+  | "counter/not-bounded"
   /** The source of truth is invalid, or the counter has none. */
   | "counter/invalid-source"
   /** The source is too large for Firestore to count in time. */

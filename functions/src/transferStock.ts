@@ -13,15 +13,14 @@ export async function transferStock(shards: CollectionReference, transfers: read
 }
 
 async function commitTransfer(shards: CollectionReference, { from, to }: Transfer): Promise<void> {
-  const gifts = Object.entries(to);
-  const units = gifts.reduce((sum, [, given]) => sum + given, 0);
+  const received = Object.entries(to);
+  const units = received.reduce((sum, [, count]) => sum + count, 0);
   const batch = shards.firestore.batch();
-  const giver = shards.doc(from.id);
-  batch.update(giver, { count: FieldValue.increment(-units) }, { lastUpdateTime: from.updatedAt });
-  for (const [shard, given] of gifts) {
+  batch.update(shards.doc(from.id), { count: FieldValue.increment(-units) }, { lastUpdateTime: from.updatedAt });
+  for (const [shard, count] of received) {
     // Without `writes` a new shard would not be in the index.
-    const gift = { shard, count: FieldValue.increment(given), writes: FieldValue.increment(0) };
-    batch.set(shards.doc(shard), gift, { merge: true });
+    const fields = { shard, count: FieldValue.increment(count), writes: FieldValue.increment(0) };
+    batch.set(shards.doc(shard), fields, { merge: true });
   }
   await batch.commit().catch((error) => {
     if (!isPreconditionFailure(error)) throw error;

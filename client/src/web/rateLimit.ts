@@ -57,7 +57,7 @@ export async function withRateLimit(
   uid: string,
   write: (batch: WriteBatch) => unknown,
 ): Promise<void> {
-  await use(document.firestore, limit, uid, async (pay) => {
+  await commitWithUse(document.firestore, limit, uid, async (pay) => {
     const batch = writeBatch(document.firestore);
     write(batch);
     pay(batch, document);
@@ -100,7 +100,7 @@ export async function incrementCounterWithin(
 ): Promise<void> {
   const { firestore } = ref;
   validIncrement(by, options?.key);
-  await use(firestore, limit, uid, (pay) =>
+  await commitWithUse(firestore, limit, uid, (pay) =>
     commitIncrement(ref as Counter, by, options?.key, undefined, async ({ path }) => (writer) => {
       pay(writer, doc(firestore, path));
     }),
@@ -127,7 +127,7 @@ const LIFETIME_MS = 259_200_000;
 const READ_ATTEMPTS = 5;
 
 /** @param commit  called again only after a refusal by the rules */
-async function use(
+async function commitWithUse(
   firestore: Firestore,
   rate: RateLimit,
   uid: string,

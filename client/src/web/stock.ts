@@ -24,14 +24,14 @@ export interface TakeOptions {
   key: string;
 }
 
-/** How often a take looks for units before it gives up: some 12 seconds, in which the functions bring them together. */
-const SEARCHES = 20;
+/** So many times a take looks for units: for some 12 seconds, in which the functions bring them together. */
+const MAX_SEARCHES = 20;
 
-/** How often the rules refuse a take that the shard had units for, before it is final. */
-const REFUSALS = 3;
+/** So many times the rules may refuse a take from a shard that has the units. */
+const MAX_REFUSALS = 3;
 
-/** How often a call is repeated whose outcome is unknown, as after a cut connection: for some seconds. */
-const ATTEMPTS = 10;
+/** So many times a call is sent whose outcome is unknown, as after a cut connection: for some seconds. */
+const MAX_ATTEMPTS = 10;
 
 /**
  * Takes `n` units from a bounded counter, all or none, for the user `key`. Never more than there are: security rules keep each
@@ -62,7 +62,7 @@ export async function takeFromCounter(ref: CounterRef, n: number, { key }: TakeO
   let stock = counter._latest?.get("stock");
   const empty = new Set<string>();
   let [failures, refusals, contentions] = [0, 0, 0];
-  for (let search = 0; search < SEARCHES; search++) {
+  for (let search = 0; search < MAX_SEARCHES; search++) {
     const shard = choose(counter, stock, n, empty);
     const outcome = shard === undefined ? "empty" : await repeated(() => take(counter, shard, n, key));
     if (typeof outcome === "number") return outcome;
@@ -71,7 +71,7 @@ export async function takeFromCounter(ref: CounterRef, n: number, { key }: TakeO
       continue;
     }
     // Units may have come back before the shard was read, but not each time.
-    if (outcome === "refused" && ++refusals === REFUSALS) throw refusal(n);
+    if (outcome === "refused" && ++refusals === MAX_REFUSALS) throw refusal(n);
     const left = await repeated(() => sumShards(ref));
     if (left < n) {
       // Not before the sum: an earlier call may have taken the last units, also if its answer was lost.
@@ -91,7 +91,7 @@ export async function takeFromCounter(ref: CounterRef, n: number, { key }: TakeO
   }
   throw new CounterError(
     "counter/contention",
-    contentions > SEARCHES / 2
+    contentions > MAX_SEARCHES / 2
       ? `other takes were first ${contentions} times; try again`
       : `no shard of "${ref.id}" keeps ${n} units long enough; take fewer, or later. The functions must run, and ensureCounter must have created it with { bounded: true }`,
   );
@@ -173,7 +173,7 @@ async function repeated<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await call();
     } catch (error) {
-      if (attempt === ATTEMPTS || !TRANSIENT.some((code) => hasCode(error, code))) throw error;
+      if (attempt === MAX_ATTEMPTS || !TRANSIENT.some((code) => hasCode(error, code))) throw error;
       await pause(100 * attempt);
     }
   }
