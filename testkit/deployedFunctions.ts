@@ -21,9 +21,7 @@ export function countInvocations(): { all: number; aggregate: number } {
 }
 
 /** How often one function was invoked since the emulators started. */
-export function invocations(
-  name: "wake" | "wakezero" | "wakebase" | "created" | "deleted" | "bridge" | "visitors" | "aggregate" | "sweep",
-): number {
+export function invocations(name: keyof typeof import("../functions/src/triggers.ts")): number {
   return emulatorsLog().split(`Beginning execution of "us-central1-${prefix}${name}"`).length - 1;
 }
 

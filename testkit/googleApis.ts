@@ -123,7 +123,7 @@ export function healthyProject(project: string): Resources {
 /** The parameters as the Firebase CLI deploys them: as environment variables. */
 const PARAMETERS = { ...DEFAULT_PARAMETERS, LOCATION: REGION, SERVICE_ACCOUNT: "", MAX_INSTANCES: "0" };
 
-/** The event and the document that trigger each function; the task queue and the schedule trigger the other two. */
+/** The event and the document that trigger each function; the others have other triggers. */
 const TRIGGERS = {
   wake: ["created", "counters/{counterId}/shards/{shardId}"],
   wakezero: ["updated", "counters/{counterId}/shards/0"],
@@ -132,6 +132,8 @@ const TRIGGERS = {
   deleted: ["deleted", "_none/{document}"],
   bridge: ["written", "{document=**}/_counter_shards_/{shardId}"],
   visitors: ["written", "counters/{counterId}/uniques/{bucket}"],
+  ingest: undefined,
+  ingestevents: undefined,
   aggregate: undefined,
   sweep: undefined,
 } as const;

@@ -52,8 +52,13 @@ export function counter(firestore: Firestore, id: string, options: CounterOption
   const path = counterPath(validName("collection", collection), validName("id", id));
   const known = counters.get(firestoreOf({ firestore })) ?? {};
   counters.set(firestore, known);
-  known[path] ??= { firestore, id, path, _shardCountCache: createShardCountCache(Date.now) };
+  known[path] ??= newCounter(firestore, id, collection);
   return known[path];
+}
+
+/** A reference that no other call shares, and that the process may forget. The names must be valid. */
+export function newCounter(firestore: Firestore, id: string, collection: string): Counter {
+  return { firestore, id, path: counterPath(collection, id), _shardCountCache: createShardCountCache(Date.now) };
 }
 
 /**

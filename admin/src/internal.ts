@@ -1,8 +1,9 @@
 /** What the functions and the CLI use of the server SDK, beyond its public API. */
-export { counterDoc } from "./counter.ts";
+export { type CounterRef, counterDoc, newCounter } from "./counter.ts";
 export { extentOf } from "./delete.ts";
 export { driftOf } from "./drift.ts";
 export { giveBack } from "./giveBack.ts";
+export { commitTogether, receiptOf } from "./groupCommit.ts";
 export { isAmount, LEGACY_SHARDS, unmappedNumbers } from "./legacyShards.ts";
 export { type Moved, mirroredOf, moveLegacyIncrements } from "./moveLegacyIncrements.ts";
 export { unchanged } from "./precondition.ts";

@@ -8,7 +8,10 @@ import { cloudTasks } from "./queue.ts";
 afterEach(() => vi.unstubAllEnvs());
 
 describe("the exported functions", () => {
-  const names = ["aggregate", "bridge", "created", "deleted", "sweep", "visitors", "wake", "wakebase", "wakezero"];
+  const names = [
+    ...["aggregate", "bridge", "created", "deleted", "ingest", "ingestevents", "sweep", "visitors"],
+    ...["wake", "wakebase", "wakezero"],
+  ];
   /** Names and entry points as firebase-functions finds them: it skips what is not defined, and goes into groups. */
   async function exported(environment: Record<string, string | undefined>) {
     vi.stubEnv("GCLOUD_PROJECT", "demo-tally");

@@ -5,7 +5,8 @@
 import { defineInt, defineString } from "firebase-functions/params";
 import { MARK_LIFETIME_SECONDS, MAX_SHARDS, NO_COUNTED_COLLECTION } from "../../core/src/index.ts";
 import type { Config } from "./config.ts";
-import { DEFAULT_PARAMETERS as DEFAULTS, parseConfig } from "./parseConfig.ts";
+import { type IngestConfig, parseIngestConfig } from "./ingest/config.ts";
+import { DEFAULT_PARAMETERS as DEFAULTS, type ParameterValues, parseConfig } from "./parseConfig.ts";
 
 /** Parameters are strings or whole numbers. A decimal is a string that the Firebase CLI checks when it is entered. */
 const decimal = {
@@ -86,6 +87,42 @@ export const params = {
       "The time zone in which a day begins, for the counts of today, this week and this month: a name such as " +
       "Europe/Berlin.",
   }),
+  ingestCounters: defineString("INGEST_COUNTERS", {
+    default: DEFAULTS.INGEST_COUNTERS,
+    description:
+      "The counters that the function ingest may count, for anyone on the internet: ids, or groups such as views:*, " +
+      "separated by commas. Empty: none.",
+  }),
+  ingestOrigins: defineString("INGEST_ORIGINS", {
+    default: DEFAULTS.INGEST_ORIGINS,
+    description:
+      "The sites whose pages may use ingest: origins such as https://example.com, separated by commas, or * for any.",
+  }),
+  ingestAppCheck: defineString("INGEST_APP_CHECK", {
+    default: DEFAULTS.INGEST_APP_CHECK,
+    input: { select: { options: [{ value: "no" }, { value: "yes" }] } },
+    description: "Whether requests to ingest must have a valid token of App Check.",
+  }),
+  ingestMaxBytes: defineInt("INGEST_MAX_BYTES", {
+    default: Number(DEFAULTS.INGEST_MAX_BYTES),
+    description: "The largest body of a request to ingest.",
+  }),
+  ingestMaxEvents: defineInt("INGEST_MAX_EVENTS", {
+    default: Number(DEFAULTS.INGEST_MAX_EVENTS),
+    description: "The most events of a request to ingest.",
+  }),
+  ingestMaxAmount: defineInt("INGEST_MAX_AMOUNT", {
+    default: Number(DEFAULTS.INGEST_MAX_AMOUNT),
+    description: "The largest amount of one event that a request to ingest brings.",
+  }),
+  ingestAmountPerSecond: defineInt("INGEST_AMOUNT_PER_SECOND", {
+    default: Number(DEFAULTS.INGEST_AMOUNT_PER_SECOND),
+    description: "How much one address may add per second in each instance of ingest, on average over ten seconds.",
+  }),
+  ingestTopic: defineString("INGEST_TOPIC", {
+    default: DEFAULTS.INGEST_TOPIC,
+    description: "The Pub/Sub topic whose messages the function ingestevents counts.",
+  }),
   serviceAccount: defineString("SERVICE_ACCOUNT", {
     default: "",
     description:
@@ -104,8 +141,15 @@ let deployed: Config | undefined;
 
 /** Not to be called at import time, when parameters have no values. @throws CounterError `counter/invalid-config` */
 export function deployedConfig(): Config {
-  const isEmulated = process.env.FUNCTIONS_EMULATOR !== undefined;
-  const values = Object.values(params).map((parameter) => [parameter.name, parameter.value()] as const);
-  deployed ??= parseConfig(Object.fromEntries(values), isEmulated);
+  deployed ??= parseConfig(deployedValues(), process.env.FUNCTIONS_EMULATOR !== undefined);
   return deployed;
+}
+
+/** As {@link deployedConfig}. */
+export function deployedIngestConfig(): IngestConfig {
+  return parseIngestConfig(deployedValues());
+}
+
+function deployedValues(): ParameterValues {
+  return Object.fromEntries(Object.values(params).map((parameter) => [parameter.name, parameter.value()] as const));
 }

@@ -22,6 +22,14 @@ export const DEFAULT_PARAMETERS = {
   BRIDGE: "",
   HISTORY_DAYS: String(DEFAULT_CONFIG.historyRetention / DAY),
   TIME_ZONE: DEFAULT_CONFIG.timeZone,
+  INGEST_COUNTERS: "",
+  INGEST_ORIGINS: "",
+  INGEST_APP_CHECK: "no",
+  INGEST_MAX_BYTES: "65536",
+  INGEST_MAX_EVENTS: "500",
+  INGEST_MAX_AMOUNT: "100",
+  INGEST_AMOUNT_PER_SECOND: "50",
+  INGEST_TOPIC: "tally-events",
 } as const satisfies ParameterValues;
 
 /**

@@ -11,6 +11,8 @@ import {
   onDocumentUpdated,
   onDocumentWritten,
 } from "firebase-functions/v2/firestore";
+import { onRequest } from "firebase-functions/v2/https";
+import { onMessagePublished } from "firebase-functions/v2/pubsub";
 import { onSchedule } from "firebase-functions/v2/scheduler";
 import { onTaskDispatched } from "firebase-functions/v2/tasks";
 import { LEGACY_SHARDS } from "../../admin/src/internal.ts";
@@ -20,9 +22,11 @@ import { type Backend, createBackend } from "./backend.ts";
 import { createBridgeHandler } from "./bridge.ts";
 import type { AggregationTask } from "./cause.ts";
 import { functionOptions } from "./functionOptions.ts";
+import { createHttpIngest, createMessageIngest } from "./ingest/index.ts";
+import { keepBodies } from "./ingest/requestBody.ts";
 import { logError } from "./log.ts";
 import { packaging } from "./packaging.ts";
-import { params } from "./parameters.ts";
+import { deployedIngestConfig, params } from "./parameters.ts";
 import { runSweep } from "./sweep.ts";
 import { type Millis, toMillis } from "./time.ts";
 import { createVisitorHandler, runMergeTask } from "./visitors.ts";
@@ -33,7 +37,10 @@ interface Instance {
   readonly handleWrite: ReturnType<typeof createWakeHandler>;
   readonly handleLegacyWrite: ReturnType<typeof createBridgeHandler>;
   readonly handleVisitor: ReturnType<typeof createVisitorHandler>;
+  readonly handleRequest: HttpIngest;
+  readonly handleMessage: ReturnType<typeof createMessageIngest>;
 }
+type HttpIngest = ReturnType<typeof createHttpIngest>;
 let instance: Instance | undefined;
 
 /** Created by the first event. Parameters have no values at import time, and `onInit` does not run for 1st generation tasks. */
@@ -45,6 +52,8 @@ function getInstance(): Instance {
       handleWrite: createWakeHandler(backend),
       handleLegacyWrite: createBridgeHandler(backend),
       handleVisitor: createVisitorHandler(backend),
+      handleRequest: createHttpIngest(backend, deployedIngestConfig()),
+      handleMessage: createMessageIngest(backend),
     };
   }
   return instance;
@@ -120,6 +129,25 @@ export const visitors = onDocumentWritten(
     await getInstance().handleVisitor({ counterId, committedAt: toMillis(data.after.updateTime) });
   },
 );
+
+/** Only the instances of this function must leave bodies unread. */
+if (/\bingest$/.test(process.env.FUNCTION_TARGET ?? "")) keepBodies();
+
+const receiveRequest: HttpIngest = (request, response) => getInstance().handleRequest(request, response);
+const receiveMessage = (id: string, base64: string) =>
+  getInstance().handleMessage({ id, data: Buffer.from(base64, "base64").toString() });
+
+/** Many requests at a time, so that they share commits. The 1st generation has one at a time. */
+export const ingest = isExtension
+  ? v1.https.onRequest(receiveRequest)
+  : onRequest({ ...options, concurrency: 200, invoker: "public" }, receiveRequest);
+
+export const ingestevents = isExtension
+  ? v1.pubsub.topic(params.ingestTopic).onPublish(({ data }, { eventId }) => receiveMessage(eventId, data))
+  : onMessagePublished(
+      { ...options, concurrency: 200, topic: params.ingestTopic, retry: true },
+      ({ data: { message } }) => receiveMessage(message.messageId, message.data),
+    );
 
 function runTask(backend: Backend, task: AggregationTask): Promise<void> {
   return task.ofVisitors ? runMergeTask(backend, task) : runAggregationTask(backend, task);

@@ -111,5 +111,7 @@ test("the kit imports without a parameter's value", () => {
     import { tally } from "firestore-tally-kit";
     console.log(Object.keys(tally).sort().join());
   `);
-  expect(printed.trim()).toBe("aggregate,bridge,created,deleted,sweep,visitors,wake,wakebase,wakezero");
+  expect(printed.trim()).toBe(
+    "aggregate,bridge,created,deleted,ingest,ingestevents,sweep,visitors,wake,wakebase,wakezero",
+  );
 });

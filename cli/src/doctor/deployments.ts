@@ -16,6 +16,8 @@ export const FUNCTIONS = [
   "deleted",
   "bridge",
   "visitors",
+  "ingest",
+  "ingestevents",
   "aggregate",
   "sweep",
 ] as const;

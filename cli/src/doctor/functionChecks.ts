@@ -53,8 +53,9 @@ function twice(one: Deployment, other: Deployment): Finding {
 
 const isComplete: DeploymentCheck = (deployment) => {
   const { prefix, functions } = deployment;
-  // Without BRIDGE it has nothing to do.
-  const isNeeded = (name: FunctionName) => name !== "bridge" || Boolean(variablesOf(deployment)?.BRIDGE);
+  // Without these parameters they have nothing to do.
+  const switches: Partial<Record<FunctionName, string>> = { bridge: "BRIDGE", ingest: "INGEST_COUNTERS" };
+  const isNeeded = (name: FunctionName) => !switches[name] || Boolean(variablesOf(deployment)?.[switches[name]]);
   const missing = FUNCTIONS.filter((name) => !functions.has(name) && isNeeded(name));
   if (missing.length === 0) return [];
   return [
@@ -75,6 +76,8 @@ const EFFECTS: Readonly<Record<FunctionName, string>> = {
   deleted: "deleted documents of the counted collection are still counted",
   bridge: "increments of old apps are not counted",
   visitors: "visitors are not counted",
+  ingest: "events that pages and servers send are not counted",
+  ingestevents: "events that are published to INGEST_TOPIC are not counted",
   aggregate: "totals of busy counters stop",
   sweep: "a measurement that was lost is never repeated, and nothing is reconciled",
 };

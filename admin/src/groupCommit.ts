@@ -1,0 +1,157 @@
+/**
+ * Group commit: the increments of many senders in one commit, with one write for each counter, and one for each increment that
+ * counts once by an id of its sender.
+ */
+import { createHash } from "node:crypto";
+import { type DocumentReference, FieldValue, type Firestore, type WriteBatch } from "firebase-admin/firestore";
+import {
+  ABORTED,
+  ALREADY_EXISTS,
+  bucketOf,
+  CounterError,
+  codeOf,
+  hashRank,
+  receiptsPath,
+  uniquesPath,
+  visitorHash,
+} from "../../core/src/index.ts";
+import { addIncrement } from "./commit.ts";
+import { type Counter, type CounterRef, firestoreOf, refreshShardCount } from "./counter.ts";
+import { createReceipt, newReceipt } from "./receipt.ts";
+import { retry } from "./retry.ts";
+
+/** What counts as a whole. */
+export interface SharedIncrement {
+  /** Counts once while it exists; `undefined` for what counts with each commit. */
+  readonly receipt: DocumentReference | undefined;
+  /** At least one. */
+  readonly counts: readonly Count[];
+}
+
+/** What a counter gets. */
+export interface Count {
+  readonly counter: CounterRef;
+  /** A whole number from 0. */
+  readonly by: number;
+  readonly visitor?: string | undefined;
+}
+
+/** The receipt of what a sender has named: its document's id is a hash, because the name may be any text. */
+export function receiptOf(counter: CounterRef, name: string): DocumentReference {
+  const id = createHash("sha256").update(name).digest("base64url");
+  return firestoreOf(counter).doc(`${receiptsPath(counter.path)}/${id}`);
+}
+
+/**
+ * Commits increments together, all or none, but for those whose receipts exist. A commit with an unknown outcome is repeated
+ * until `giveUpAt`, and counts once.
+ *
+ * Cost: 1 write, 1 per counter, 1 per receipt, and 1 per bucket that gets visitors (16 for a counter); deletes of the receipts
+ * a day later; 1 read per receipt if one of them exists. And 1 read per counter and process, repeated after two minutes or 20
+ * commits.
+ *
+ * @param increments  of one database, with different receipts
+ * @param giveUpAt    by `Date.now()`
+ * @returns           those that had counted already
+ * @throws CounterError `counter/unknown-outcome` after `giveUpAt`: the increments may or may not count; Firestore's errors that
+ *         are not transient: then they do not count
+ */
+export async function commitTogether<T extends SharedIncrement>(
+  increments: readonly T[],
+  giveUpAt: number,
+): Promise<ReadonlySet<T>> {
+  const [first] = increments;
+  if (!first) return new Set();
+  const counters = new Set(increments.flatMap(({ counts }) => counts.map(({ counter }) => counter as Counter)));
+  await Promise.all([...counters].map(refreshShardCount));
+  const buckets = await bucketsOf(increments);
+  // Also without other receipts, a commit that is sent again must not count again.
+  const shared = newReceipt((first.counts[0] as Count).counter);
+  const create = createReceipt(shared);
+  const duplicates = new Set<T>();
+  for (;;) {
+    const left = increments.filter((increment) => !duplicates.has(increment));
+    if (left.length === 0) return duplicates;
+    try {
+      await retry(async () => {
+        if (Date.now() > giveUpAt) throw noAnswer();
+        const batch = shared.firestore.batch();
+        create(batch);
+        addTo(batch, shared.firestore, left, buckets);
+        await observed(batch.commit(), counters);
+      });
+      return duplicates;
+    } catch (error) {
+      if (codeOf(error) !== ALREADY_EXISTS) throw error;
+    }
+    const receipts = left.flatMap(({ receipt }) => receipt ?? []);
+    const [own, ...others] = await retry(() => shared.firestore.getAll(shared, ...receipts, { fieldMask: [] }));
+    // An earlier attempt had no response.
+    if (own?.exists) return duplicates;
+    const counted = new Set(others.filter(({ exists }) => exists).map(({ ref }) => ref.path));
+    for (const increment of left) {
+      if (increment.receipt && counted.has(increment.receipt.path)) duplicates.add(increment);
+    }
+  }
+}
+
+/** Visitor → the bucket of its hash, and the hash. Visitors who can change no estimate are left out. */
+type Buckets = ReadonlyMap<Count, { readonly bucket: string; readonly hash: string }>;
+
+async function bucketsOf(increments: readonly SharedIncrement[]): Promise<Buckets> {
+  const buckets = new Map<Count, { bucket: string; hash: string }>();
+  for (const count of increments.flatMap(({ counts }) => counts)) {
+    if (count.visitor === undefined) continue;
+    const { floor = 0, buckets: bucketCount = 16 } = (count.counter as Counter)._uniques ?? {};
+    const hash = await visitorHash(count.visitor);
+    const bucket = `${uniquesPath(count.counter.path)}/${bucketOf(hash, bucketCount)}`;
+    if (hashRank(hash) > floor) buckets.set(count, { bucket, hash });
+  }
+  return buckets;
+}
+
+function addTo(
+  batch: WriteBatch,
+  firestore: Firestore,
+  increments: readonly SharedIncrement[],
+  buckets: Buckets,
+): void {
+  const sums = new Map<Counter, number>();
+  const visitors = new Map<string, Set<string>>();
+  for (const { receipt, counts } of increments) {
+    if (receipt) createReceipt(receipt)(batch);
+    for (const count of counts) {
+      const counter = count.counter as Counter;
+      sums.set(counter, (sums.get(counter) ?? 0) + count.by);
+      const visit = buckets.get(count);
+      if (visit) visitors.set(visit.bucket, (visitors.get(visit.bucket) ?? new Set()).add(visit.hash));
+    }
+  }
+  for (const [counter, sum] of sums) if (sum !== 0) addIncrement(batch, counter, sum);
+  for (const [bucket, hashes] of visitors) {
+    const fields = { visitors: FieldValue.arrayUnion(...hashes) };
+    batch.set(firestore.doc(bucket), fields, { merge: true });
+  }
+}
+
+/** Tells the counters about contention, so that the next attempt spreads over more shards. */
+async function observed(commit: Promise<unknown>, counters: Iterable<Counter>): Promise<void> {
+  const all = [...counters];
+  for (const { _shardCountCache } of all) _shardCountCache._requestSent();
+  let isContended = false;
+  try {
+    await commit;
+  } catch (error) {
+    isContended = codeOf(error) === ABORTED;
+    throw error;
+  } finally {
+    for (const { _shardCountCache } of all) _shardCountCache._requestAnswered(isContended);
+  }
+}
+
+function noAnswer(): CounterError {
+  return new CounterError(
+    "counter/unknown-outcome",
+    "Firestore gave no answer in time: what was sent may or may not count. What has an id can be sent again",
+  );
+}

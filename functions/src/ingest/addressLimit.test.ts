@@ -1,0 +1,58 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { addressOf, createAddressLimit } from "./addressLimit.ts";
+
+test("in any window, an address gets its burst and the rate times the window at most", () => {
+  const requests = fc.array(fc.record({ after: fc.nat(3_000), events: fc.integer({ min: 1, max: 250 }) }));
+  fc.assert(
+    fc.property(requests, fc.integer({ min: 1, max: 50 }), (list, rate) => {
+      const waitFor = createAddressLimit(rate);
+      const accepted: { at: number; events: number }[] = [];
+      let now = 0;
+      for (const { after, events } of list) {
+        now += after;
+        if (waitFor("a", events, now) === 0) accepted.push({ at: now, events });
+      }
+      for (const [index, { at: from }] of accepted.entries()) {
+        let sum = 0;
+        for (const { at, events } of accepted.slice(index)) {
+          // The last batch may be larger than what was left, and delays the next ones.
+          expect(sum).toBeLessThanOrEqual(10 * rate + ((at - from) * rate) / 1_000 + 1e-6);
+          sum += events;
+        }
+      }
+    }),
+  );
+});
+
+test("a refused address is accepted after the time that it was told, and not a second before", () => {
+  const waitFor = createAddressLimit(10);
+  expect(waitFor("a", 100, 0)).toBe(0);
+  expect(waitFor("a", 20, 0)).toBe(2_000);
+  expect(waitFor("a", 20, 1_000)).toBe(1_000);
+  expect(waitFor("a", 20, 2_000)).toBe(0);
+  expect(waitFor("b", 100, 2_000)).toBe(0);
+});
+
+test("a batch larger than the burst is accepted once, and paid for later", () => {
+  const waitFor = createAddressLimit(10);
+  expect(waitFor("a", 300, 0)).toBe(0);
+  expect(waitFor("a", 1, 0)).toBe(20_100);
+});
+
+test("the addresses of one site count as one", () => {
+  const waitFor = createAddressLimit(1);
+  const burst = (address: string) => waitFor(address, 10, 0) === 0;
+  expect(burst("2001:db8:0:7::1")).toBe(true);
+  expect(burst("2001:db8:0:7:ffff::2")).toBe(false);
+  expect(burst("2001:db8::7:0:0:0:9")).toBe(false);
+  expect(burst("2001:DB8:0:8::1%eth0")).toBe(true);
+  expect(["::1", "fe80::1%0", "1.2.3.4", "::ffff:1.2.3.4"].map(burst)).toEqual([true, true, true, false]);
+});
+
+test("the address is what the front end has appended, not what the sender has written", () => {
+  expect(addressOf("9.9.9.9, 1.2.3.4", "10.0.0.1")).toBe("1.2.3.4");
+  expect(addressOf("1.2.3.4", "10.0.0.1")).toBe("1.2.3.4");
+  expect(addressOf("", "10.0.0.1")).toBe("10.0.0.1");
+  expect(addressOf(undefined, undefined)).toBe("");
+});

@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import type { Unit } from "./events.ts";
+import { createGrouping, MAX_WAITING, Overloaded } from "./grouping.ts";
+
+/** Units of `size` events each, with the ids. */
+const unit = (id?: string, size = 1): Unit => ({
+  id,
+  events: Array.from({ length: size }, () => ({ counter: "views:a", by: 1, visitor: undefined })),
+});
+
+/** A grouping whose commits end when the test says so. */
+function startGrouping() {
+  const commits: { units: readonly Unit[]; end(duplicates?: Unit[]): void; fail(error: Error): void }[] = [];
+  const windows: (() => void)[] = [];
+  const add = createGrouping(
+    (units) =>
+      new Promise((resolve, reject) => {
+        commits.push({ units, end: (duplicates = []) => resolve(new Set(duplicates)), fail: reject });
+      }),
+    () => new Promise((resolve) => windows.push(resolve)),
+  );
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const endWindow = async () => {
+    windows.shift()?.();
+    await turn();
+  };
+  return { add, commits, endWindow, turn };
+}
+
+describe("requests", () => {
+  test("that arrive within a window share a commit, and each gets its own count", async () => {
+    const { add, commits, endWindow } = startGrouping();
+    const known = unit("b", 2);
+    const answers = [add([unit()]), add([unit("a"), known])];
+    await endWindow();
+    expect(commits.map(({ units }) => units.length)).toEqual([3]);
+    commits[0]?.end([known]);
+    expect(await Promise.all(answers)).toEqual([
+      { counted: 1, duplicates: 0 },
+      { counted: 1, duplicates: 2 },
+    ]);
+  });
+
+  test("that arrive while four commits are pending share the next one", async () => {
+    const { add, commits, endWindow, turn } = startGrouping();
+    for (let n = 0; n < 6; n++) {
+      void add([unit()]);
+      await endWindow();
+    }
+    expect(commits).toHaveLength(4);
+    commits[0]?.end();
+    await turn();
+    expect(commits.map(({ units }) => units.length)).toEqual([1, 1, 1, 1, 2]);
+  });
+
+  test("of 501 units are divided between commits, but no request is", async () => {
+    const { add, commits, endWindow } = startGrouping();
+    for (const size of [300, 201, 299, 800]) void add(Array.from({ length: size }, () => unit()));
+    await endWindow();
+    expect(commits.map(({ units }) => units.length)).toEqual([300, 500, 800]);
+  });
+
+  test("with the id of one that is being committed wait for it", async () => {
+    const { add, commits, endWindow } = startGrouping();
+    const answers = [add([unit("a")]), add([unit("a"), unit("b")])];
+    await endWindow();
+    expect(commits[0]?.units.map(({ id }) => id)).toEqual(["a", "b"]);
+    commits[0]?.end();
+    expect(await Promise.all(answers)).toEqual([
+      { counted: 1, duplicates: 0 },
+      { counted: 1, duplicates: 1 },
+    ]);
+  });
+
+  test("fail with their commit; later ones do not, and may have the same ids", async () => {
+    const { add, commits, endWindow } = startGrouping();
+    const answers = [add([unit("a")]), add([unit("a")])].map((answer) => answer.catch((error) => error.message));
+    await endWindow();
+    commits[0]?.fail(new Error("no"));
+    expect(await Promise.all(answers)).toEqual(["no", "no"]);
+    const again = add([unit("a")]);
+    await endWindow();
+    commits[1]?.end();
+    expect(await again).toEqual({ counted: 1, duplicates: 0 });
+  });
+
+  test("beyond what an instance can hold are refused, until others are committed", async () => {
+    const { add, commits, endWindow, turn } = startGrouping();
+    const first = add([unit(undefined, MAX_WAITING - 1)]);
+    const second = add([unit()]);
+    await expect(add([unit()])).rejects.toThrow(Overloaded);
+    await endWindow();
+    commits[0]?.end();
+    await Promise.all([first, second]);
+    void add([unit(undefined, MAX_WAITING)]);
+    await turn();
+    await expect(add([unit()])).rejects.toThrow(Overloaded);
+  });
+});

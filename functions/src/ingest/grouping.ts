@@ -1,0 +1,124 @@
+/**
+ * Gathers what requests and messages bring, and commits it in groups. Each waits for the group that it is in.
+ *
+ * A group is what arrives within {@link WINDOW}, or while {@link MAX_COMMITS} commits are pending. So the number of commits hardly
+ * depends on the number of requests. What waits is bounded: beyond {@link MAX_WAITING} events, an instance refuses more.
+ */
+import type { Millis } from "../time.ts";
+import type { Unit } from "./events.ts";
+
+/** The longest time that the first request of a group waits for others. */
+const WINDOW: Millis = 200;
+
+/** How many commits of an instance are pending at most. Several, so that a slow one does not hold up the others. */
+const MAX_COMMITS = 4;
+
+/** How many units a group has at most: each may be a write, and a commit has 10 MiB at most. */
+const MAX_UNITS = 500;
+
+/** How many events of an instance wait for a commit, or are in one: some 10 MB. */
+export const MAX_WAITING = 20_000;
+
+/** How many events have counted, and how many of others have counted before. */
+export interface Outcome {
+  readonly counted: number;
+  readonly duplicates: number;
+}
+
+/** More waits than an instance can hold. What was refused does not count. */
+export class Overloaded extends Error {}
+
+/** Units that are committed together. */
+interface Request {
+  readonly units: readonly Unit[];
+  readonly resolve: (duplicates: ReadonlySet<Unit>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * @param commit  commits units with different ids together, and returns those that have counted already
+ * @param sleep   resolves after so many milliseconds
+ * @returns       adds units to the next group; resolves when they are committed
+ * @throws Overloaded; the error of the commit
+ */
+export function createGrouping(
+  commit: (units: readonly Unit[]) => Promise<ReadonlySet<Unit>>,
+  sleep: (duration: Millis) => Promise<void>,
+): (units: readonly Unit[]) => Promise<Outcome> {
+  const queue: Request[] = [];
+  const pending = new Map<string, Promise<unknown>>();
+  let commits = 0;
+  let waiting = 0;
+  let isOpen = false;
+
+  return async (units) => {
+    const events = countEvents(units);
+    if (waiting + events > MAX_WAITING) throw new Overloaded("too many events wait");
+    waiting += events;
+    try {
+      return await add(units);
+    } finally {
+      waiting -= events;
+    }
+  };
+
+  async function add(units: readonly Unit[]): Promise<Outcome> {
+    // The same id may be sent again while it is being committed.
+    const others = units.flatMap((unit) => pending.get(nameOf(unit) ?? "") ?? []);
+    const own = units.filter((unit) => !pending.has(nameOf(unit) ?? ""));
+    const [duplicates] = await Promise.all([own.length > 0 ? enqueue(own) : new Set<Unit>(), ...others]);
+    const counted = countEvents(own.filter((unit) => !duplicates.has(unit)));
+    return { counted, duplicates: countEvents(units) - counted };
+  }
+
+  function enqueue(units: readonly Unit[]): Promise<ReadonlySet<Unit>> {
+    const { promise, resolve, reject } = Promise.withResolvers<ReadonlySet<Unit>>();
+    const names = units.flatMap((unit) => nameOf(unit) ?? []);
+    for (const name of names) pending.set(name, promise);
+    queue.push({ units, resolve, reject });
+    if (!isOpen) void openGroup();
+    return promise.finally(() => {
+      for (const name of names) pending.delete(name);
+    });
+  }
+
+  /** Commits what is in the queue after the window, if a commit is free. */
+  async function openGroup(): Promise<void> {
+    isOpen = true;
+    await sleep(WINDOW);
+    isOpen = false;
+    while (queue.length > 0 && commits < MAX_COMMITS) void commitGroup();
+  }
+
+  async function commitGroup(): Promise<void> {
+    const group = takeGroup(queue);
+    commits++;
+    try {
+      const duplicates = await commit(group.flatMap(({ units }) => units));
+      for (const { resolve } of group) resolve(duplicates);
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+    commits--;
+    if (queue.length > 0 && !isOpen) await commitGroup();
+  }
+}
+
+/** The first requests of the queue, at least one. A request is not divided, so that it counts as a whole. */
+function takeGroup(queue: Request[]): Request[] {
+  let units = 0;
+  const end = queue.findIndex((request, index) => {
+    units += request.units.length;
+    return index > 0 && units > MAX_UNITS;
+  });
+  return queue.splice(0, end < 0 ? queue.length : end);
+}
+
+/** What no other unit has that an instance commits; `undefined` without an id. */
+function nameOf({ id, events: [first] }: Unit): string | undefined {
+  return id === undefined ? undefined : `${first?.counter}/${id}`;
+}
+
+function countEvents(units: readonly Unit[]): number {
+  return units.reduce((sum, { events }) => sum + events.length, 0);
+}

@@ -1,0 +1,128 @@
+/**
+ * The HTTP side of ingest: who may send, and what each request gets as an answer.
+ *
+ *     200  {"counted": 10, "duplicates": 0}: committed. What had an id and had counted before is a duplicate
+ *     400  the batch is invalid                       401  App Check
+ *     403  the origin or a counter is not listed      404  ingest is off
+ *     405  not POST                                   413  too large             415  compressed, or not UTF-8
+ *     429  too much: send again after Retry-After seconds
+ *     503  no answer by Firestore. What has an id can be sent again
+ *
+ * Each refusal is `{"error": "…"}`, and counts nothing.
+ */
+
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { logError } from "../log.ts";
+import type { Millis } from "../time.ts";
+import { addressOf, createAddressLimit } from "./addressLimit.ts";
+import type { IngestConfig } from "./config.ts";
+import { InvalidBatch, parseBatch, type Unit } from "./events.ts";
+import { type Outcome, Overloaded } from "./grouping.ts";
+import { InvalidBody, type Request, readBody } from "./requestBody.ts";
+
+/** How long a browser may remember the answer to a preflight request: a day. */
+const PREFLIGHT_SECONDS = 86_400;
+
+export interface HttpIngest {
+  readonly config: IngestConfig;
+  /** Resolves when the units are committed. */
+  readonly add: (units: readonly Unit[]) => Promise<Outcome>;
+  /** Rejects if the token is not valid. */
+  readonly verifyAppCheck: (token: string) => Promise<unknown>;
+  /** A monotonic clock. */
+  readonly now: () => Millis;
+}
+
+/** An answer other than 200. */
+class Refusal extends Error {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** The handler of one instance. */
+export function createIngestHandler({ config, add, verifyAppCheck, now }: HttpIngest) {
+  const waitFor = createAddressLimit(config.amountPerSecond);
+
+  return async (request: Request, response: ServerResponse): Promise<void> => {
+    try {
+      allowOrigin(request, response);
+      if (request.method === "OPTIONS") response.writeHead(204, PREFLIGHT).end();
+      else answer(response, 200, await ingest(request));
+    } catch (error) {
+      const { status, message, headers = {} } = refusalOf(error);
+      answer(response, status, { error: message }, headers);
+    }
+  };
+
+  /** Pages of other origins must not count, and must not read why. Their names are part of the answer, so caches keep them apart. */
+  function allowOrigin({ headers: { origin } }: Request, response: ServerResponse): void {
+    response.setHeader("vary", "origin");
+    if (config.counters.ids.size + config.counters.groups.size === 0) {
+      throw new Refusal(404, "ingest is off; set INGEST_COUNTERS to the counters that it may count");
+    }
+    if (origin === undefined) return;
+    if (config.origins !== "*" && !config.origins.includes(origin)) {
+      throw new Refusal(403, `the origin "${origin.slice(0, 100)}" is not among INGEST_ORIGINS`);
+    }
+    response.setHeader("access-control-allow-origin", config.origins === "*" ? "*" : origin);
+  }
+
+  async function ingest(request: Request): Promise<Outcome> {
+    if (request.method !== "POST") throw new Refusal(405, "send events with POST", { allow: "POST, OPTIONS" });
+    const { "x-forwarded-for": forwardedFor, "x-firebase-appcheck": token } = request.headers;
+    const address = addressOf(String(forwardedFor ?? ""), request.socket.remoteAddress);
+    // What is invalid is charged, too.
+    charge(address, 1);
+    const json = await readBody(request, config.maxBytes);
+    const { units, appCheck } = parseBatch(json, config);
+    if (config.appCheck) await checkApp(token === undefined ? appCheck : String(token));
+    charge(address, amountOf(units) - 1);
+    return await add(units);
+  }
+
+  function charge(address: string, amount: number): void {
+    const wait = waitFor(address, amount, now());
+    if (wait > 0) throw tooMany("this address adds too much", wait);
+  }
+
+  async function checkApp(token: string | undefined): Promise<void> {
+    if (!token)
+      throw new Refusal(401, 'a token of App Check is missing; send X-Firebase-AppCheck, or "appCheck" in the batch');
+    await verifyAppCheck(token).catch(() => {
+      throw new Refusal(401, "the token of App Check is not valid");
+    });
+  }
+}
+
+/** What counts for the limit: the sum, and each visitor without an increment. */
+function amountOf(units: readonly Unit[]): number {
+  return units.flatMap(({ events }) => events).reduce((sum, { by }) => sum + Math.max(by, 1), 0);
+}
+
+function answer(response: ServerResponse, status: number, body: object, headers: OutgoingHttpHeaders = {}): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+}
+
+const PREFLIGHT = {
+  "access-control-allow-methods": "POST",
+  "access-control-allow-headers": "content-type, x-firebase-appcheck",
+  "access-control-max-age": String(PREFLIGHT_SECONDS),
+};
+
+function refusalOf(error: unknown): Pick<Refusal, "status" | "message"> & { readonly headers?: Refusal["headers"] } {
+  if (error instanceof Refusal || error instanceof InvalidBatch || error instanceof InvalidBody) return error;
+  if (error instanceof Overloaded) return tooMany(error.message, 1_000);
+  logError("could not commit events; their senders were told so", { error });
+  return new Refusal(503, "the events may or may not count; send again what has an id", { "retry-after": "1" });
+}
+
+function tooMany(reason: string, wait: Millis): Refusal {
+  const seconds = Math.ceil(wait / 1_000);
+  return new Refusal(429, `${reason}; send again after ${seconds} s`, { "retry-after": String(seconds) });
+}

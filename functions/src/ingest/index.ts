@@ -1,0 +1,57 @@
+/**
+ * Ingest: events by HTTP and Pub/Sub, from pages that are being closed, and from servers. An instance commits what arrives at
+ * about the same time together, so that events cost less than a write each.
+ */
+import { type CounterRef, commitTogether, newCounter, receiptOf } from "../../../admin/src/internal.ts";
+import type { Backend } from "../backend.ts";
+import type { Millis } from "../time.ts";
+import type { IngestConfig } from "./config.ts";
+import type { Unit } from "./events.ts";
+import { createGrouping } from "./grouping.ts";
+import { createIngestHandler } from "./http.ts";
+import { createMessageHandler } from "./messages.ts";
+
+/** So long a commit is repeated. A request takes 60 seconds at most, a queue included. */
+const COMMIT_TIMEOUT: Millis = 20_000;
+
+/** How many counters an instance remembers: what it knows of their shard counts. */
+const MAX_COUNTERS = 10_000;
+
+export function createHttpIngest(backend: Backend, config: IngestConfig) {
+  const add = grouping(backend, "http");
+  const verifyAppCheck = async (token: string) => {
+    // Not loaded by the other functions, which it would make start later.
+    const { getAppCheck } = await import("firebase-admin/app-check");
+    return await getAppCheck().verifyToken(token);
+  };
+  return createIngestHandler({ config, add, verifyAppCheck, now: () => performance.now() });
+}
+
+export function createMessageIngest(backend: Backend) {
+  return createMessageHandler(grouping(backend, "pubsub"));
+}
+
+/** @param channel  keeps ids apart: who can send requests cannot take the id of a message in advance */
+function grouping({ firestore, config: { collection }, now, sleep }: Backend, channel: string) {
+  const counters = new Map<string, CounterRef>();
+  return createGrouping(commit, sleep);
+
+  async function commit(units: readonly Unit[]): Promise<ReadonlySet<Unit>> {
+    const increments = units.map((unit) => {
+      const counts = unit.events.map(({ counter, ...count }) => ({ counter: refOf(counter), ...count }));
+      const { counter } = counts[0] as { counter: CounterRef };
+      const receipt = unit.id === undefined ? undefined : receiptOf(counter, `${channel}:${unit.id}`);
+      return { unit, receipt, counts };
+    });
+    const duplicates = await commitTogether(increments, now() + COMMIT_TIMEOUT);
+    return new Set([...duplicates].map(({ unit }) => unit));
+  }
+
+  function refOf(id: string): CounterRef {
+    const counter = counters.get(id) ?? newCounter(firestore, id, collection);
+    counters.delete(id);
+    counters.set(id, counter);
+    if (counters.size > MAX_COUNTERS) counters.delete(counters.keys().next().value as string);
+    return counter;
+  }
+}

@@ -1,0 +1,32 @@
+/** The Pub/Sub side of ingest. Who may publish to the topic is a matter of IAM, so a message may count any counter. */
+import { logError } from "../log.ts";
+import { LARGEST_AMOUNT } from "./config.ts";
+import { type BatchLimits, InvalidBatch, parseBatch, type Unit } from "./events.ts";
+import type { Outcome } from "./grouping.ts";
+
+/** A message of Pub/Sub. */
+export interface Message {
+  /** The same when the message is delivered again. It takes the place of an id that the batch does not have. */
+  readonly id: string;
+  /** A batch, as JSON. */
+  readonly data: string;
+}
+
+/** A message has 10 MB at most. */
+const LIMITS: BatchLimits = { counters: undefined, maxEvents: 50_000, maxAmount: LARGEST_AMOUNT };
+
+/** The handler of one instance. It resolves when the message is committed; else it rejects, and Pub/Sub delivers it again. */
+export function createMessageHandler(add: (units: readonly Unit[]) => Promise<Outcome>) {
+  return async ({ id, data }: Message): Promise<void> => {
+    let units: readonly Unit[];
+    try {
+      ({ units } = parseBatch(data, LIMITS, id));
+    } catch (error) {
+      if (!(error instanceof InvalidBatch)) throw error;
+      // It would be as invalid the next time.
+      logError("dropped a message of ingest that is no valid batch", { messageId: id, error });
+      return;
+    }
+    await add(units);
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * The body of a request, at most so many bytes, and never inflated.
+ *
+ * The server that runs functions reads each body before the function does: up to a gigabyte, after it has inflated what is
+ * compressed. A few kilobytes could fill an instance's memory so. It skips requests without the headers that announce a body.
+ * So {@link keepBodies} takes these headers away when a request starts, and the function reads the body itself.
+ */
+import { subscribe } from "node:diagnostics_channel";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+
+/** A request, as the server passes it on. */
+export interface Request extends IncomingMessage {
+  /** The body, if the server has read it nevertheless. */
+  readonly rawBody?: Buffer;
+}
+
+/** A body that is refused. The message says why. */
+export class InvalidBody extends Error {
+  readonly status: 413 | 415;
+
+  constructor(status: 413 | 415, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** The headers by which a server knows that there is a body. */
+const ANNOUNCING = ["content-length", "transfer-encoding"] as const;
+
+/** Requests whose bodies are unread → the announced length, `NaN` if there is none. */
+const unread = new WeakMap<IncomingMessage, number>();
+
+/**
+ * Leaves the bodies of all requests to this process unread, until {@link readBody}. To be called before the first request.
+ *
+ * The channel is Node's (https://nodejs.org/api/diagnostics_channel.html#http). Its message comes before the event "request".
+ */
+export function keepBodies(): void {
+  subscribe("http.server.request.start", (message) => {
+    const { request } = message as { request: IncomingMessage };
+    unread.set(request, Number(request.headers["content-length"] ?? Number.NaN));
+    for (const name of ANNOUNCING) delete request.headers[name];
+  });
+}
+
+/** @throws InvalidBody if it has more than `maxBytes`, is compressed, or is not UTF-8 */
+export async function readBody(request: Request, maxBytes: number): Promise<string> {
+  const { "content-encoding": encoding = "identity" }: IncomingHttpHeaders = request.headers;
+  if (encoding !== "identity") {
+    throw new InvalidBody(415, `the body is encoded with ${encoding.slice(0, 60)}; send it as it is`);
+  }
+  const body = unread.has(request) ? await readUnread(request, maxBytes) : (request.rawBody ?? Buffer.of());
+  if (body.byteLength > maxBytes) throw tooLarge(maxBytes);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(body);
+  } catch {
+    throw new InvalidBody(415, "the body is not UTF-8");
+  }
+}
+
+/** Holds no more than `maxBytes` and a chunk. The rest flows away, because a sender reads the answer only after it has sent all. */
+async function readUnread(request: Request, maxBytes: number): Promise<Buffer> {
+  if ((unread.get(request) as number) > maxBytes) throw tooLarge(maxBytes);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    bytes += chunk.byteLength;
+    chunks.push(chunk);
+    if (bytes > maxBytes) break;
+  }
+  if (bytes > maxBytes) request.resume();
+  return Buffer.concat(chunks);
+}
+
+function tooLarge(maxBytes: number): InvalidBody {
+  return new InvalidBody(413, `the body has more than ${maxBytes} bytes; send fewer events at a time`);
+}

@@ -1,0 +1,262 @@
+/** Ingest as production runs it: requests and messages to the built functions, in processes with many requests at a time. */
+import { randomUUID } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { BatchMessage, EventMessage } from "../../functions/src/ingest/events.ts";
+import { admin } from "../../testkit/clients.ts";
+import { type ServedFunction, serveFunction } from "../../testkit/functionServer.ts";
+import { type Meter, startMeter } from "../../testkit/meter.ts";
+import { readPublished } from "../../testkit/storedCounter.ts";
+import { until } from "../../testkit/until.ts";
+
+const SITE = "https://example.com";
+const params = {
+  INGEST_COUNTERS: "views:*, signups",
+  INGEST_ORIGINS: SITE,
+  INGEST_AMOUNT_PER_SECOND: "1000000",
+};
+
+let ingest: ServedFunction;
+let meter: Meter;
+beforeAll(async () => {
+  meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
+  ingest = await serveFunction("ingest", params, meter.address);
+});
+afterAll(async () => {
+  await ingest.kill();
+  meter.close();
+});
+
+async function send(batch: BatchMessage | string, headers: Record<string, string> = {}, to = ingest) {
+  const body = typeof batch === "string" ? batch : JSON.stringify(batch);
+  const response = await fetch(to.url, { method: "POST", body, headers });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+const events = (counter: string, size: number): EventMessage[] => Array.from({ length: size }, () => ({ counter }));
+const accepted = (counted: number, duplicates = 0) => ({ status: 200, body: { counted, duplicates } });
+
+async function sumOfShards(counter: string): Promise<number> {
+  const { docs } = await admin.collection(`counters/${counter}/shards`).get();
+  return docs.reduce((sum, shard) => sum + shard.get("count"), 0);
+}
+
+describe("a request", () => {
+  test("counts its events in several counters, and its visitors once", async () => {
+    const batch: BatchMessage = {
+      events: [
+        { counter: "views:request", visitor: "one" },
+        { counter: "views:request", by: 7, visitor: "one" },
+        { counter: "views:request", by: 0, visitor: "other" },
+        { counter: "signups" },
+      ],
+    };
+    expect(await send(batch)).toMatchObject(accepted(4));
+    expect([await sumOfShards("views:request"), await sumOfShards("signups")]).toEqual([8, 1]);
+    await until(async () => (await readPublished("views:request"))?.total === 8, "the total");
+    await until(async () => (await admin.doc("counters/views:request").get()).get("uniques") === 2, "the visitors");
+  });
+
+  test("with an id counts once, however often it is sent, at the same time and later", async () => {
+    const batch = { id: randomUUID(), events: events("views:once", 3) };
+    const answers = await Promise.all(Array.from({ length: 5 }, () => send(batch)));
+    answers.push(await send(batch));
+    expect(answers.map(({ body }) => body.counted).toSorted()).toEqual([0, 0, 0, 0, 0, 3]);
+    expect(await sumOfShards("views:once")).toBe(3);
+  });
+
+  test("counts an event with an id of its own once, also in another batch, and the others again", async () => {
+    const event = { counter: "views:event", id: randomUUID() };
+    expect(await send({ events: [event, ...events("views:event", 2)] })).toMatchObject(accepted(3));
+    expect(await send({ id: randomUUID(), events: [event, ...events("views:event", 4)] })).toMatchObject(
+      accepted(4, 1),
+    );
+    expect(await sumOfShards("views:event")).toBe(7);
+  });
+
+  test("counts once if several instances get it", async () => {
+    const other = await serveFunction("ingest", params);
+    const batches = Array.from({ length: 50 }, () => ({ id: randomUUID(), events: events("views:instances", 2) }));
+    await Promise.all(batches.flatMap((batch) => [send(batch), send(batch, {}, other), send(batch, {}, other)]));
+    await other.kill();
+    expect(await sumOfShards("views:instances")).toBe(100);
+  });
+
+  test("shares its commit with others: 200 requests cost their receipts, and hardly a write more", async () => {
+    await send({ events: events("views:cost", 1) });
+    const before = { ...meter.usage };
+    const batches = Array.from({ length: 200 }, () => ({ id: randomUUID(), events: events("views:cost", 10) }));
+    await Promise.all(batches.map((batch) => send(batch)));
+    expect(await sumOfShards("views:cost")).toBe(2_001);
+    expect(meter.usage.writes - before.writes).toBeGreaterThanOrEqual(202);
+    expect(meter.usage.writes - before.writes).toBeLessThan(230);
+    expect(meter.usage.reads - before.reads).toBeLessThan(10);
+  });
+
+  test("has an answer that only pages of a listed site can read, also to what their browser asks before", async () => {
+    const fromSite = await send({ events: events("views:cors", 1) }, { origin: SITE, "content-type": "text/plain" });
+    expect(fromSite).toMatchObject(accepted(1));
+    expect(fromSite.headers.get("access-control-allow-origin")).toBe(SITE);
+    expect(fromSite.headers.get("vary")).toBe("origin");
+    const headers = { origin: SITE, "access-control-request-method": "POST" };
+    const preflight = await fetch(ingest.url, { method: "OPTIONS", headers });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get("access-control-allow-methods")).toBe("POST");
+    for (const origin of ["https://evil.example", "null", `${SITE}.evil.example`, "http://example.com"]) {
+      const refused = await send({ events: events("views:cors", 1) }, { origin });
+      expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([403, null]);
+    }
+    expect(await sumOfShards("views:cors")).toBe(1);
+  });
+});
+
+describe("a hostile request", () => {
+  const one = events("views:hostile", 1);
+  const long = "x".repeat(300);
+  test.each<[what: string, status: number, body: string | object, headers?: Record<string, string>]>([
+    ["without JSON", 400, "views:hostile"],
+    ["with a list", 400, "[]"],
+    ["with null", 400, "null"],
+    ["without events", 400, { events: [] }],
+    ["with 501 events", 400, { events: events("views:hostile", 501) }],
+    ["with an unknown field", 400, { events: one, counter: "views:hostile" }],
+    ["with an unknown field of an event", 400, { events: [...one, { counter: "views:hostile", amount: 7 }] }],
+    ["with an event that is no object", 400, { events: [...one, null] }],
+    ["with the path of a document", 400, { events: [...one, { counter: "views:a/shards/0" }] }],
+    ["with a reserved id", 400, { events: [{ counter: "__views:a__" }] }],
+    ["with a counter that is not listed", 403, { events: [...one, { counter: "votes:final" }] }],
+    ["with a group alone", 403, { events: [{ counter: "views" }] }],
+    ["with a similar group", 403, { events: [{ counter: "viewsx:1" }] }],
+    ["with a negative amount", 400, { events: [...one, { counter: "views:hostile", by: -1 }] }],
+    ["with an amount of 0", 400, { events: [{ counter: "views:hostile", by: 0 }] }],
+    ["with a fraction", 400, { events: [{ counter: "views:hostile", by: 0.5 }] }],
+    ["with a large amount", 400, { events: [{ counter: "views:hostile", by: 101 }] }],
+    ["with an amount as a text", 400, { events: [{ counter: "views:hostile", by: "1" }] }],
+    ["with an infinite amount", 400, '{"events":[{"counter":"views:hostile","by":1e999}]}'],
+    ["with a long visitor", 400, { events: [{ counter: "views:hostile", visitor: long }] }],
+    ["with a long id", 400, { id: long, events: one }],
+    ["with an id that is no text", 400, { id: { $gt: "" }, events: one }],
+    ["with half a surrogate pair", 400, '{"events":[{"counter":"views:hostile","visitor":"\\ud800"}]}'],
+    ["with the same id twice", 400, { events: [1, 2].map(() => ({ counter: "views:hostile", id: "same" })) }],
+    ["with a prototype", 400, '{"events":[{"counter":"views:hostile","__proto__":{"by":100}}]}'],
+    ["of 65,537 bytes", 413, " ".repeat(65_537)],
+    ["of 5 MB", 413, " ".repeat(5_000_000)],
+    ["that says it is compressed", 415, { events: one }, { "content-encoding": "br" }],
+    ["from another site", 403, { events: one }, { origin: "https://evil.example" }],
+  ])("%s gets %i, and counts nothing", async (_what, status, body, headers) => {
+    const answer = await send(body as BatchMessage, headers);
+    expect([answer.status, answer.body]).toEqual([status, { error: expect.stringMatching(/\w+/) }]);
+    expect(await sumOfShards("views:hostile")).toBe(0);
+  });
+
+  test.each(["GET", "PUT", "DELETE", "PATCH"])("with %s gets 405", async (method) => {
+    const response = await fetch(ingest.url, { method });
+    expect([response.status, response.headers.get("allow")]).toEqual([405, "POST, OPTIONS"]);
+  });
+
+  test("that is a decompression bomb, or has no end in sight, does not fill the memory", async () => {
+    const bomb = gzipSync(Buffer.alloc(300_000_000));
+    const bombs = Array.from({ length: 20 }, (_, index) => {
+      const type = ["application/json", "text/plain", "application/octet-stream", "application/x-www-form-urlencoded"];
+      const headers = { "content-encoding": "gzip", "content-type": type[index % 4] as string };
+      return fetch(ingest.url, { method: "POST", body: bomb, headers }).then(({ status }) => status);
+    });
+    expect(new Set(await Promise.all(bombs))).toEqual(new Set([415]));
+    const large = Array.from({ length: 10 }, () => {
+      const chunk = new TextEncoder().encode(" ".repeat(1_000_000));
+      let left = 30;
+      const body = new ReadableStream({ pull: (out) => (left-- > 0 ? out.enqueue(chunk) : out.close()) });
+      return fetch(ingest.url, { method: "POST", body, duplex: "half" } as RequestInit).then(({ status }) => status);
+    });
+    expect(new Set(await Promise.all(large))).toEqual(new Set([413]));
+    expect(ingest.peakMemory()).toBeLessThan(256 * 1_024 ** 2);
+  });
+});
+
+describe("an instance", () => {
+  test("is off by default", async () => {
+    const off = await serveFunction("ingest", {});
+    expect(await send({ events: events("views:off", 1) }, {}, off)).toMatchObject({ status: 404 });
+    await off.kill();
+  });
+
+  test("accepts so many events from an address, whatever the request says of others, and says when to send again", async () => {
+    const limited = await serveFunction("ingest", { ...params, INGEST_AMOUNT_PER_SECOND: "10" });
+    const from = (address: string, size: number) =>
+      send({ events: events("views:flood", size) }, { "x-forwarded-for": address }, limited);
+    expect(await from("1.2.3.4", 100)).toMatchObject(accepted(100));
+    const spoofed = await from("9.9.9.9, 8.8.8.8, 1.2.3.4", 10);
+    expect([spoofed.status, Number(spoofed.headers.get("retry-after"))]).toEqual([429, 1]);
+    expect(await from("1.2.3.5", 100)).toMatchObject(accepted(100));
+    expect(await from("2001:db8::1", 100)).toMatchObject(accepted(100));
+    expect(await from("2001:db8::2", 10)).toMatchObject({ status: 429 });
+    const flood = await Promise.all(Array.from({ length: 500 }, () => from("1.2.3.6", 1)));
+    expect(flood.filter(({ status }) => status === 200).length).toBeLessThan(150);
+    await limited.kill();
+  });
+
+  test("refuses what would fill its memory, and counts what it has accepted", async () => {
+    const busy = await serveFunction("ingest", { ...params, INGEST_MAX_EVENTS: "5000", INGEST_MAX_BYTES: "1000000" });
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () => send({ events: events("views:busy", 2_000) }, {}, busy)),
+    );
+    const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+    expect([count(200) + count(429), count(429) > 0]).toEqual([40, true]);
+    expect(await sumOfShards("views:busy")).toBe(2_000 * count(200));
+    expect(busy.peakMemory()).toBeLessThan(256 * 1_024 ** 2);
+    await busy.kill();
+  });
+
+  test("with App Check refuses requests without a valid token", async () => {
+    const checked = await serveFunction("ingest", { ...params, INGEST_APP_CHECK: "yes" });
+    const batch = { events: events("views:checked", 1) };
+    expect(await send(batch, {}, checked)).toMatchObject({ status: 401 });
+    expect(await send(batch, { "x-firebase-appcheck": "a.b.c" }, checked)).toMatchObject({ status: 401 });
+    expect(await send({ ...batch, appCheck: "a.b.c" }, {}, checked)).toMatchObject({ status: 401 });
+    await checked.kill();
+  });
+});
+
+describe("a message", () => {
+  let subscriber: ServedFunction;
+  beforeAll(async () => {
+    subscriber = await serveFunction("ingestevents", {});
+  });
+  afterAll(() => subscriber.kill());
+
+  /** Delivers a message as a push subscription does. */
+  async function deliver(messageId: string, data: string): Promise<number> {
+    const message = { messageId, data: Buffer.from(data).toString("base64"), publishTime: new Date().toISOString() };
+    const { status } = await fetch(`${subscriber.url}projects/demo-tally/topics/tally-events`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ message, subscription: "projects/demo-tally/subscriptions/any" }),
+    });
+    return status;
+  }
+
+  test("counts in any counter, once however often it is delivered", async () => {
+    const data = JSON.stringify({ events: [{ counter: "orders:eu", by: 500 }, { counter: "orders:us" }] });
+    const statuses = await Promise.all(["1", "1", "2", "1"].map((id) => deliver(id, data)));
+    expect(statuses.every((status) => status < 300)).toBe(true);
+    expect([await sumOfShards("orders:eu"), await sumOfShards("orders:us")]).toEqual([1_000, 2]);
+  });
+
+  test("that is published twice counts once if its batch has an id", async () => {
+    const data = JSON.stringify({ id: "batch 7", events: events("orders:asia", 3) });
+    await Promise.all(["3", "4"].map((id) => deliver(id, data)));
+    expect(await sumOfShards("orders:asia")).toBe(3);
+  });
+
+  test("that is no valid batch is dropped, and the log says so", async () => {
+    expect(await deliver("5", '{"events": [{"counter": "a/b"}]}')).toBeLessThan(300);
+    expect(subscriber.output()).toMatch(/"dropped a message of ingest that is no valid batch".*"messageId":"5"/);
+  });
+
+  test("cannot be kept from counting by a request with its id", async () => {
+    const events = [{ counter: "views:channel", id: "order 17" }];
+    await send({ events });
+    await deliver("6", JSON.stringify({ events }));
+    expect(await sumOfShards("views:channel")).toBe(2);
+  });
+});

@@ -1,0 +1,79 @@
+/**
+ * One function as production runs it: in Google's Functions Framework, in a process that has many requests at a time. (The Functions
+ * emulator gives a process one request at a time.) Its database is the emulator's.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import getPort from "get-port";
+import { DEFAULT_PARAMETERS } from "../functions/src/parseConfig.ts";
+import { until } from "./until.ts";
+
+const FRAMEWORK = fileURLToPath(import.meta.resolve("@google-cloud/functions-framework"));
+const FUNCTIONS = fileURLToPath(new URL("../functions", import.meta.url));
+
+export interface ServedFunction {
+  /** `http://127.0.0.1:…/` */
+  readonly url: string;
+  /** What it has printed: its log. */
+  output(): string;
+  /** The most memory that the process has had so far, in bytes. */
+  peakMemory(): number;
+  /** `kill -9`. Nothing listens at the address until it starts again. */
+  kill(): Promise<void>;
+  /** Starts it again, at the same address. */
+  start(): Promise<void>;
+}
+
+/**
+ * Serves a built function of the plain codebase.
+ *
+ * @param params     parameters that differ from their defaults, by name
+ * @param firestore  `host:port` of the emulator, or of a proxy before it
+ */
+export async function serveFunction(
+  name: "ingest" | "ingestevents",
+  params: Record<string, string>,
+  firestore = process.env.FIRESTORE_EMULATOR_HOST as string,
+): Promise<ServedFunction> {
+  const port = await getPort();
+  const url = `http://127.0.0.1:${port}/`;
+  const printed: string[] = [];
+  let child: ChildProcess | undefined;
+  const served: ServedFunction = {
+    url,
+    output: () => printed.join(""),
+    peakMemory: () => 1_024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child?.pid}/status`, "utf8"))?.[1]),
+    async kill() {
+      if (!child || child.exitCode !== null || child.signalCode !== null) return;
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    },
+    async start() {
+      const signature = name === "ingestevents" ? "cloudevent" : "http";
+      const args = [FRAMEWORK.replace(/index\.js$/, "main.js"), `--target=tally.${name}`, `--source=${FUNCTIONS}`];
+      child = spawn(process.execPath, [...args, `--signature-type=${signature}`, `--port=${port}`], {
+        stdio: ["ignore", "pipe", "pipe"],
+        env: {
+          ...process.env,
+          ...DEFAULT_PARAMETERS,
+          ...params,
+          FIRESTORE_EMULATOR_HOST: firestore,
+          FUNCTION_TARGET: `tally.${name}`,
+        },
+      });
+      for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => printed.push(String(chunk)));
+      const running = child;
+      await until(async () => {
+        if (running.exitCode !== null) throw new Error(`the function did not start:\n${served.output()}`);
+        return await fetch(url, { method: "OPTIONS" }).then(
+          () => true,
+          () => false,
+        );
+      }, `${name} to start`);
+    },
+  };
+  await served.start();
+  return served;
+}
