@@ -12,6 +12,9 @@ const params = [
   "BRIDGE=visits=pages/{key}.visits, stars=pages/{key}.stats.stars, members:{team}:{room}=teams/{team}/rooms/{room}.members, reads=articles/{key}.reads",
 ];
 const suite = ["node", "testkit/emulators/run.ts", ...params.flatMap((param) => ["--param", param])];
+const logged = ["INGEST_COUNTERS=ingested:*", "EVENTS_TOPIC=tally-log", "EVENTS_COLLECTION=counters"].flatMap(
+  (param) => ["--param", param],
+);
 const vitest = ["--", "vitest", "run", "--project", "emulators"];
 // The packagings differ in how functions are wired up, not in what they can take.
 const withoutLoad = ["-t", "^(?!100 increments|a counter grows)"];
@@ -42,11 +45,20 @@ const runs: Record<string, string[]> = isDeep
         ...suite,
         "--as",
         "extension",
+        ...logged,
         ...vitest,
-        "test/packaging/endToEnd",
+        ...["--project", "eventLog", "test/packaging/endToEnd", "test/packaging/eventLog"],
         ...withoutLoad,
       ],
-      "end to end, as a function kit": [...suite, "--as", "kit", ...vitest, "test/packaging/endToEnd", ...withoutLoad],
+      "end to end, as a function kit": [
+        ...suite,
+        "--as",
+        "kit",
+        ...logged,
+        ...vitest,
+        ...["--project", "eventLog", "test/packaging/endToEnd", "test/packaging/eventLog"],
+        ...withoutLoad,
+      ],
       "the kit as it is installed, and beside the extension": ["vitest", "run", "--project", "packaging"],
       "end to end, 30 ms of latency each way": [
         ...suite,

@@ -13,6 +13,12 @@ export function emulatorsLog(): string {
   return readFileSync(process.env.TALLY_LOG as string, "utf8");
 }
 
+/** Where the emulator serves an HTTP function. */
+export function functionUrl(name: "ingest"): string {
+  const { TALLY_FUNCTIONS_HOST, GCLOUD_PROJECT } = process.env;
+  return `http://${TALLY_FUNCTIONS_HOST}/${GCLOUD_PROJECT}/us-central1/${prefix}${name}`;
+}
+
 /** How often functions were invoked since the emulators started: all together, and those that run tasks. */
 export function countInvocations(): { all: number; aggregate: number } {
   const count = (name: string) =>

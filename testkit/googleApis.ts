@@ -134,6 +134,8 @@ const TRIGGERS = {
   visitors: ["written", "counters/{counterId}/uniques/{bucket}"],
   ingest: undefined,
   ingestevents: undefined,
+  logevents: ["created", "counters/{counterId}/outbox/{id}"],
+  logentries: ["written", "_none/{counterId}/entries/{key}"],
   aggregate: undefined,
   sweep: undefined,
 } as const;

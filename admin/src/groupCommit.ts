@@ -52,6 +52,7 @@ export function receiptOf(counter: CounterRef, name: string): DocumentReference 
  *
  * @param increments  of one database, with different receipts
  * @param giveUpAt    by `Date.now()`
+ * @param addMore     adds other documents of these increments to the commit
  * @returns           those that had counted already
  * @throws CounterError `counter/unknown-outcome` after `giveUpAt`: the increments may or may not count; Firestore's errors that
  *         are not transient: then they do not count
@@ -59,6 +60,7 @@ export function receiptOf(counter: CounterRef, name: string): DocumentReference 
 export async function commitTogether<T extends SharedIncrement>(
   increments: readonly T[],
   giveUpAt: number,
+  addMore: (batch: WriteBatch, increments: readonly T[]) => void = () => {},
 ): Promise<ReadonlySet<T>> {
   const [first] = increments;
   if (!first) return new Set();
@@ -78,6 +80,7 @@ export async function commitTogether<T extends SharedIncrement>(
         const batch = shared.firestore.batch();
         create(batch);
         addTo(batch, shared.firestore, left, buckets);
+        addMore(batch, left);
         await observed(batch.commit(), counters);
       });
       return duplicates;

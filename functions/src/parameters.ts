@@ -123,6 +123,18 @@ export const params = {
     default: DEFAULTS.INGEST_TOPIC,
     description: "The Pub/Sub topic whose messages the function ingestevents counts.",
   }),
+  eventsTopic: defineString("EVENTS_TOPIC", {
+    default: DEFAULTS.EVENTS_TOPIC,
+    description:
+      "The Pub/Sub topic to which a record of each event of ingest, and of each key of EVENTS_COLLECTION, is published. " +
+      "Create it first. Empty: none is.",
+  }),
+  eventsCollection: defineString("EVENTS_COLLECTION", {
+    default: DEFAULTS.EVENTS_COLLECTION,
+    description:
+      "To publish likes and other increments with a key to EVENTS_TOPIC as well, the value of COLLECTION. " +
+      `${NO_COUNTED_COLLECTION} publishes none of them.`,
+  }),
   serviceAccount: defineString("SERVICE_ACCOUNT", {
     default: "",
     description:

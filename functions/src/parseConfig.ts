@@ -30,6 +30,8 @@ export const DEFAULT_PARAMETERS = {
   INGEST_MAX_AMOUNT: "100",
   INGEST_AMOUNT_PER_SECOND: "50",
   INGEST_TOPIC: "tally-events",
+  EVENTS_TOPIC: "",
+  EVENTS_COLLECTION: NO_COUNTED_COLLECTION,
 } as const satisfies ParameterValues;
 
 /**

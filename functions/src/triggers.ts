@@ -2,7 +2,7 @@
  * The deployed functions and what triggers them. An extension's manifest supports task queues and schedules of the 1st
  * generation only, so there the same handlers are wrapped for it.
  */
-import type { DocumentReference, DocumentSnapshot } from "firebase-admin/firestore";
+import type { DocumentReference, DocumentSnapshot, QueryDocumentSnapshot } from "firebase-admin/firestore";
 import { expr } from "firebase-functions/params";
 import * as v1 from "firebase-functions/v1";
 import {
@@ -21,6 +21,7 @@ import { runTask as runAggregationTask } from "./aggregate.ts";
 import { type Backend, createBackend } from "./backend.ts";
 import { createBridgeHandler } from "./bridge.ts";
 import type { AggregationTask } from "./cause.ts";
+import { type Publish, publisher, publishOutbox, recordOfEntry } from "./eventLog.ts";
 import { functionOptions } from "./functionOptions.ts";
 import { createHttpIngest, createMessageIngest } from "./ingest/index.ts";
 import { keepBodies } from "./ingest/requestBody.ts";
@@ -39,6 +40,7 @@ interface Instance {
   readonly handleVisitor: ReturnType<typeof createVisitorHandler>;
   readonly handleRequest: HttpIngest;
   readonly handleMessage: ReturnType<typeof createMessageIngest>;
+  readonly publish: Publish;
 }
 type HttpIngest = ReturnType<typeof createHttpIngest>;
 let instance: Instance | undefined;
@@ -52,8 +54,9 @@ function getInstance(): Instance {
       handleWrite: createWakeHandler(backend),
       handleLegacyWrite: createBridgeHandler(backend),
       handleVisitor: createVisitorHandler(backend),
-      handleRequest: createHttpIngest(backend, deployedIngestConfig()),
-      handleMessage: createMessageIngest(backend),
+      handleRequest: createHttpIngest(backend, deployedIngestConfig(), isLogged()),
+      handleMessage: createMessageIngest(backend, isLogged()),
+      publish: publisher(params.eventsTopic.value()),
     };
   }
   return instance;
@@ -148,6 +151,28 @@ export const ingestevents = isExtension
       { ...options, concurrency: 200, topic: params.ingestTopic, retry: true },
       ({ data: { message } }) => receiveMessage(message.messageId, message.data),
     );
+
+/** Events of ingest that wait to be published: none, unless there is a topic. */
+export const logevents = onDocumentCreated(
+  { document: expr`${params.collection}/{counterId}/outbox/{id}`, ...retried },
+  async ({ data }) => {
+    if (data) await publishOutbox(data, getInstance().publish);
+  },
+);
+
+export const logentries = onDocumentWritten(
+  { document: expr`${params.eventsCollection}/{counterId}/entries/{key}`, ...retried },
+  async ({ data, time }) => {
+    const { before, after } = data ?? {};
+    if (!isLogged() || before?.exists === after?.exists) return;
+    const [entry, kind] = after?.exists ? [after, "created" as const] : [before, "deleted" as const];
+    await getInstance().publish([recordOfEntry(entry as QueryDocumentSnapshot, kind, time)]);
+  },
+);
+
+function isLogged(): boolean {
+  return params.eventsTopic.value() !== "";
+}
 
 function runTask(backend: Backend, task: AggregationTask): Promise<void> {
   return task.ofVisitors ? runMergeTask(backend, task) : runAggregationTask(backend, task);

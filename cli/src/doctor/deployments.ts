@@ -18,6 +18,8 @@ export const FUNCTIONS = [
   "visitors",
   "ingest",
   "ingestevents",
+  "logevents",
+  "logentries",
   "aggregate",
   "sweep",
 ] as const;

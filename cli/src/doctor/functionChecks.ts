@@ -54,7 +54,12 @@ function twice(one: Deployment, other: Deployment): Finding {
 const isComplete: DeploymentCheck = (deployment) => {
   const { prefix, functions } = deployment;
   // Without these parameters they have nothing to do.
-  const switches: Partial<Record<FunctionName, string>> = { bridge: "BRIDGE", ingest: "INGEST_COUNTERS" };
+  const switches: Partial<Record<FunctionName, string>> = {
+    bridge: "BRIDGE",
+    ingest: "INGEST_COUNTERS",
+    logevents: "EVENTS_TOPIC",
+    logentries: "EVENTS_TOPIC",
+  };
   const isNeeded = (name: FunctionName) => !switches[name] || Boolean(variablesOf(deployment)?.[switches[name]]);
   const missing = FUNCTIONS.filter((name) => !functions.has(name) && isNeeded(name));
   if (missing.length === 0) return [];
@@ -77,6 +82,8 @@ const EFFECTS: Readonly<Record<FunctionName, string>> = {
   bridge: "increments of old apps are not counted",
   visitors: "visitors are not counted",
   ingest: "events that pages and servers send are not counted",
+  logevents: "events of ingest are not published to EVENTS_TOPIC",
+  logentries: "increments with a key are not published to EVENTS_TOPIC",
   ingestevents: "events that are published to INGEST_TOPIC are not counted",
   aggregate: "totals of busy counters stop",
   sweep: "a measurement that was lost is never repeated, and nothing is reconciled",
@@ -113,13 +120,15 @@ const PATTERNS: Partial<Record<FunctionName, RegExp>> = {
   wakezero: /^\/\{\w+\}\/shards\/0$/,
   wakebase: /^\/\{\w+\}\/shards\/base$/,
   visitors: /^\/\{\w+\}\/uniques\/\{\w+\}$/,
+  logevents: /^\/\{\w+\}\/outbox\/\{\w+\}$/,
 };
 
 const triggersMatch: DeploymentCheck = (deployment) => {
   const { functions, collection, database } = deployment;
-  const counted = variablesOf(deployment)?.COUNTED_COLLECTION;
+  const { COUNTED_COLLECTION: counted, EVENTS_COLLECTION: logged } = variablesOf(deployment) ?? {};
   const isRight = (name: FunctionName, document: string) => {
     if (name === "bridge") return true;
+    if (name === "logentries") return logged === undefined || document === `${logged}/{counterId}/entries/{key}`;
     const pattern = PATTERNS[name];
     if (pattern) return document.startsWith(`${collection}/`) && pattern.test(document.slice(collection.length));
     return counted === undefined || document === `${counted}/{document}`;

@@ -17,6 +17,8 @@ export interface EventMessage {
   readonly by?: number;
   /** Counts once as a visitor of the counter, however many events there are: any text, up to 256 characters. */
   readonly visitor?: string;
+  /** When it happened, by the sender's clock: ISO 8601. For the event log alone. */
+  readonly at?: string;
   /** Makes the event count once, also in different batches. Costs 1 write. Up to 256 characters. */
   readonly id?: string;
 }
@@ -35,6 +37,7 @@ export interface Event {
   readonly counter: string;
   readonly by: number;
   readonly visitor: string | undefined;
+  readonly at: string | undefined;
 }
 
 /** The events that count once as a whole. Without an id, they count as often as they are sent. */
@@ -70,7 +73,8 @@ export class InvalidBatch extends Error {
 
 const MAX_TEXT = 256;
 const MAX_TOKEN = 4_096;
-const EVENT_FIELDS = ["counter", "by", "visitor", "id"];
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+const EVENT_FIELDS = ["counter", "by", "visitor", "at", "id"];
 const BATCH_FIELDS = ["id", "events", "appCheck"];
 
 /**
@@ -113,7 +117,7 @@ function parseJson(json: string): unknown {
 }
 
 function parseEvent(fields: Record<string, unknown>, name: string, limits: BatchLimits): Event {
-  const { counter, visitor, by = 1 } = fields;
+  const { counter, visitor, by = 1, at } = fields;
   if (!isDocumentId(counter)) {
     throw new InvalidBatch(`${name}.counter is not the id of a counter; send one such as "views:home"`);
   }
@@ -124,7 +128,13 @@ function parseEvent(fields: Record<string, unknown>, name: string, limits: Batch
   if (!(Number.isInteger(by) && (by as number) >= least && (by as number) <= limits.maxAmount)) {
     throw new InvalidBatch(`${name}.by is not a whole number from ${least} to ${limits.maxAmount}`);
   }
-  return { counter, by: by as number, visitor: validText(`${name}.visitor`, visitor) };
+  return { counter, by: by as number, visitor: validText(`${name}.visitor`, visitor), at: validTime(`${name}.at`, at) };
+}
+
+function validTime(name: string, time: unknown): string | undefined {
+  if (time === undefined || (typeof time === "string" && ISO_TIME.test(time) && !Number.isNaN(Date.parse(time))))
+    return time;
+  throw new InvalidBatch(`${name} is not a time; send ISO 8601, such as "2027-01-31T12:00:00Z"`);
 }
 
 /** An object with no other fields than these, because a field with a wrong name would be lost. */

@@ -2,8 +2,10 @@
  * Ingest: events by HTTP and Pub/Sub, from pages that are being closed, and from servers. An instance commits what arrives at
  * about the same time together, so that events cost less than a write each.
  */
+import type { WriteBatch } from "firebase-admin/firestore";
 import { type CounterRef, commitTogether, newCounter, receiptOf } from "../../../admin/src/internal.ts";
 import type { Backend } from "../backend.ts";
+import { addToOutbox } from "../eventLog.ts";
 import type { Millis } from "../time.ts";
 import type { IngestConfig } from "./config.ts";
 import type { Unit } from "./events.ts";
@@ -17,8 +19,9 @@ const COMMIT_TIMEOUT: Millis = 20_000;
 /** How many counters an instance remembers: what it knows of their shard counts. */
 const MAX_COUNTERS = 10_000;
 
-export function createHttpIngest(backend: Backend, config: IngestConfig) {
-  const add = grouping(backend, "http");
+/** @param isLogged  whether what counts is to be published, too */
+export function createHttpIngest(backend: Backend, config: IngestConfig, isLogged: boolean) {
+  const add = grouping(backend, "http", isLogged);
   const verifyAppCheck = async (token: string) => {
     // Not loaded by the other functions, which it would make start later.
     const { getAppCheck } = await import("firebase-admin/app-check");
@@ -27,23 +30,28 @@ export function createHttpIngest(backend: Backend, config: IngestConfig) {
   return createIngestHandler({ config, add, verifyAppCheck, now: () => performance.now() });
 }
 
-export function createMessageIngest(backend: Backend) {
-  return createMessageHandler(grouping(backend, "pubsub"));
+/** @param isLogged  whether what counts is to be published, too */
+export function createMessageIngest(backend: Backend, isLogged: boolean) {
+  return createMessageHandler(grouping(backend, "pubsub", isLogged));
 }
 
 /** @param channel  keeps ids apart: who can send requests cannot take the id of a message in advance */
-function grouping({ firestore, config: { collection }, now, sleep }: Backend, channel: string) {
+function grouping({ firestore, config: { collection }, now, sleep }: Backend, channel: string, isLogged: boolean) {
   const counters = new Map<string, CounterRef>();
   return createGrouping(commit, sleep);
 
   async function commit(units: readonly Unit[]): Promise<ReadonlySet<Unit>> {
     const increments = units.map((unit) => {
-      const counts = unit.events.map(({ counter, ...count }) => ({ counter: refOf(counter), ...count }));
+      const counts = unit.events.map(({ counter, by, visitor }) => ({ counter: refOf(counter), by, visitor }));
       const { counter } = counts[0] as { counter: CounterRef };
       const receipt = unit.id === undefined ? undefined : receiptOf(counter, `${channel}:${unit.id}`);
       return { unit, receipt, counts };
     });
-    const duplicates = await commitTogether(increments, now() + COMMIT_TIMEOUT);
+    const addRecords = (batch: WriteBatch, added: readonly { unit: Unit }[]) => {
+      const events = added.flatMap(({ unit }) => unit.events);
+      if (isLogged) addToOutbox(batch, firestore, collection, events);
+    };
+    const duplicates = await commitTogether(increments, now() + COMMIT_TIMEOUT, addRecords);
     return new Set([...duplicates].map(({ unit }) => unit));
   }
 
