@@ -46,14 +46,14 @@ export function receiptOf(counter: CounterRef, name: string): DocumentReference 
  * Commits increments together, all or none, but for those whose receipts exist. A commit with an unknown outcome is repeated
  * until `giveUpAt`, and counts once.
  *
- * Cost: 1 write, 1 per counter, 1 per receipt, and 1 per bucket that gets visitors (16 for a counter); deletes of the receipts
- * a day later; 1 read per receipt if one of them exists. And 1 read per counter and process, repeated after two minutes or 20
+ * Cost: 1 write per counter, 1 per receipt, 1 if anything has no receipt, and 1 per bucket that gets visitors (16 for a counter);
+ * a day later 1 delete per receipt; 1 read per receipt if one of them exists. And 1 read per counter and process, repeated after two minutes or 20
  * commits.
  *
  * @param increments  of one database, with different receipts
  * @param giveUpAt    by `Date.now()`
  * @param addMore     adds other documents of these increments to the commit
- * @returns           those that had counted already
+ * @returns           those that had counted already. After a call without a response these may be its own
  * @throws CounterError `counter/unknown-outcome` after `giveUpAt`: the increments may or may not count; Firestore's errors that
  *         are not transient: then they do not count
  */
@@ -67,19 +67,25 @@ export async function commitTogether<T extends SharedIncrement>(
   const counters = new Set(increments.flatMap(({ counts }) => counts.map(({ counter }) => counter as Counter)));
   await Promise.all([...counters].map(refreshShardCount));
   const buckets = await bucketsOf(increments);
-  // Also without other receipts, a commit that is sent again must not count again.
-  const shared = newReceipt((first.counts[0] as Count).counter);
-  const create = createReceipt(shared);
+  const { counter } = first.counts[0] as Count;
+  const { firestore } = counter;
+  // What has no receipt of its own must not count again either if the commit is sent again.
+  const shared = increments.every(({ receipt }) => receipt) ? undefined : newReceipt(counter);
+  const create = shared && createReceipt(shared);
   const duplicates = new Set<T>();
+  const retryInTime = <R>(call: () => Promise<R>) =>
+    retry(async () => {
+      if (Date.now() > giveUpAt) throw noAnswer();
+      return await call();
+    });
   for (;;) {
     const left = increments.filter((increment) => !duplicates.has(increment));
     if (left.length === 0) return duplicates;
     try {
-      await retry(async () => {
-        if (Date.now() > giveUpAt) throw noAnswer();
-        const batch = shared.firestore.batch();
-        create(batch);
-        addTo(batch, shared.firestore, left, buckets);
+      await retryInTime(async () => {
+        const batch = firestore.batch();
+        create?.(batch);
+        addTo(batch, firestore, left, buckets);
         addMore(batch, left);
         await observed(batch.commit(), counters);
       });
@@ -87,11 +93,11 @@ export async function commitTogether<T extends SharedIncrement>(
     } catch (error) {
       if (codeOf(error) !== ALREADY_EXISTS) throw error;
     }
-    const receipts = left.flatMap(({ receipt }) => receipt ?? []);
-    const [own, ...others] = await retry(() => shared.firestore.getAll(shared, ...receipts, { fieldMask: [] }));
+    const receipts = [...(shared ? [shared] : []), ...left.flatMap(({ receipt }) => receipt ?? [])];
+    const found = await retryInTime(() => firestore.getAll(...receipts, { fieldMask: [] }));
+    const counted = new Set(found.filter(({ exists }) => exists).map(({ ref }) => ref.path));
     // An earlier attempt had no response.
-    if (own?.exists) return duplicates;
-    const counted = new Set(others.filter(({ exists }) => exists).map(({ ref }) => ref.path));
+    if (shared && counted.has(shared.path)) return duplicates;
     for (const increment of left) {
       if (increment.receipt && counted.has(increment.receipt.path)) duplicates.add(increment);
     }

@@ -88,7 +88,7 @@ describe("a request", () => {
     const batches = Array.from({ length: 200 }, () => ({ id: randomUUID(), events: events("views:cost", 10) }));
     await Promise.all(batches.map((batch) => send(batch)));
     expect(await sumOfShards("views:cost")).toBe(2_001);
-    expect(meter.usage.writes - before.writes).toBeGreaterThanOrEqual(202);
+    expect(meter.usage.writes - before.writes).toBeGreaterThan(200);
     expect(meter.usage.writes - before.writes).toBeLessThan(230);
     expect(meter.usage.reads - before.reads).toBeLessThan(10);
   });

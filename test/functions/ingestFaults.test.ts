@@ -1,0 +1,25 @@
+/** A smaller form of `npm run faults -- --ingest`. */
+import { expect, test } from "vitest";
+import { fireAtMessages, fireAtRequests } from "../faults/ingest.ts";
+
+test("10,000 events with ids are each counted once, though instances are killed and answers are lost", {
+  tags: "deep",
+  timeout: 120_000,
+}, async () => {
+  const { acknowledged, counted, kills, cuts } = await fireAtRequests(10_000, true);
+  expect([acknowledged, counted]).toEqual([10_000, 10_000]);
+  expect(Math.min(kills, cuts)).toBeGreaterThan(0);
+});
+
+test("without ids, none is lost", { tags: "deep", timeout: 120_000 }, async () => {
+  const { acknowledged, counted } = await fireAtRequests(10_000, false);
+  expect(counted).toBeGreaterThanOrEqual(acknowledged);
+});
+
+test("5,000 events in messages that are each delivered three times and more are counted once", {
+  tags: "deep",
+  timeout: 120_000,
+}, async () => {
+  const { acknowledged, counted } = await fireAtMessages(5_000);
+  expect([acknowledged, counted]).toEqual([5_000, 5_000]);
+});
