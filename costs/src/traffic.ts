@@ -58,7 +58,7 @@ export function dayPartsOf(traffic: Traffic, config: Config): DayPart[] {
 
   const shardsAtPeak = stableShardCount(peak / counters, config.minShards, config);
   const part = (hours: number, rate: number, shards: number): DayPart => {
-    return { hours, rate, shards, interval: publishInterval(total, rate, 0, config) };
+    return { hours, rate, shards, interval: publishInterval({ total, rate, amountRate: rate, countReads: 0 }, config) };
   };
   const offPeak = part(24 - busy, rest / counters, stableShardCount(rest / counters, shardsAtPeak, config));
   return busy > 0 ? [part(busy, peak / counters, shardsAtPeak), offPeak].filter(({ hours }) => hours > 0) : [offPeak];

@@ -27,6 +27,8 @@ export interface Published {
   readonly writes: number;
   /** Writes per second, averaged over some seconds. */
   readonly rate: number;
+  /** How much the total changes per second, averaged like `rate`. More than `rate` where one write adds much. */
+  readonly amountRate: number;
   readonly publishes: number;
   readonly asOf: Millis;
   readonly phase: Phase;
@@ -104,6 +106,7 @@ export function parseCounter(snapshot: DocumentSnapshot): CounterState {
     growing: snapshot.get("growing") === true,
     writes: number("writes", 0),
     rate: number("rate", 0),
+    amountRate: number("amountRate", 0),
     publishes: number("publishes", 0),
     asOf,
     ...(PHASES.includes(phase) && phase !== "idle" && nextPollAt !== null

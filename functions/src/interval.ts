@@ -13,15 +13,24 @@ import type { Millis } from "./time.ts";
 /** What counting a collection may cost while documents are created and deleted. */
 const READS_PER_SECOND = 5;
 
+/** What decides how soon a total is too old. `countReads` is 0 for a counter that sums its shards. */
+export type Aging = Pick<Published, "total" | "rate" | "amountRate" | "countReads">;
+
 /** Whether less than one write is expected within the longest interval. */
 export function isSparse(rate: number, { maxInterval }: Pick<Config, "maxInterval">): boolean {
   return rate * maxInterval < 1_000;
 }
 
-/** The least time between two published totals. `countReads` is 0 for a counter that sums its shards. */
-export function publishInterval(total: number, rate: number, countReads: number, config: Config): Millis {
+/**
+ * The least time between two published totals.
+ *
+ * A total changes by its `amountRate` per second, and is taken to change by its `rate` at least: increments and undos may
+ * cancel out for a while.
+ */
+export function publishInterval(counter: Aging, config: Config): Millis {
+  const { total, rate, amountRate, countReads } = counter;
   const { precision, minInterval, maxInterval } = config;
-  const untilVisible = isSparse(rate, config) ? 0 : (1_000 * precision * Math.abs(total)) / rate;
+  const untilVisible = isSparse(rate, config) ? 0 : (1_000 * precision * Math.abs(total)) / Math.max(rate, amountRate);
   const untilAffordable = (1_000 * countReads) / READS_PER_SECOND;
   return Math.min(Math.max(untilVisible, untilAffordable, minInterval), maxInterval);
 }
@@ -31,10 +40,10 @@ export function publishInterval(total: number, rate: number, countReads: number,
  * the shard count, which signals contention, and after growth, because the average rate still lags.
  */
 export function nextPublishDue(published: Published, config: Config, cause?: Cause): Millis {
-  const { total, rate, asOf, countReads, shardCount, growing, countedCollection } = published;
+  const { asOf, shardCount, growing, countedCollection } = published;
   const isContended =
     countedCollection === null && cause?.isNew && (shardIndex(cause.shardId ?? "") ?? 0) >= shardCount;
-  return asOf + (isContended || growing ? config.minInterval : publishInterval(total, rate, countReads, config));
+  return asOf + (isContended || growing ? config.minInterval : publishInterval(published, config));
 }
 
 /** A poll that is later than this is lost: Cloud Tasks is rarely late by a second. */

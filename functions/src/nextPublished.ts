@@ -5,7 +5,7 @@ import { decideScaling } from "./autoscale.ts";
 import type { Cause } from "./cause.ts";
 import type { Config } from "./config.ts";
 import type { Published, Reserved } from "./counterDocument.ts";
-import { type Demand, demandOf, recentRate, writesSoFar } from "./demand.ts";
+import { averageRate, type Demand, demandOf, recentRate, writesSoFar } from "./demand.ts";
 import { isMinuteInHistory } from "./history.ts";
 import { publishInterval } from "./interval.ts";
 import { hasSilentShards, type Measurement } from "./measurement.ts";
@@ -34,11 +34,13 @@ export function nextPublished(cause: Cause, state: PreviousState, measurement: M
   // After growth the average lags, so the rate since the last measurement applies if it is higher.
   const rate = scaled.isGrown ? Math.max(demand.rate, recentRate(demand)) : demand.rate;
   const countReads = counted?.reads ?? 0;
+  const added = addedSince(state, measurement);
+  const amountRate = previous ? averageRate(previous.amountRate, Math.abs(added), asOf - previous.asOf) : 0;
   const activity: Activity = {
     isWritten: writes !== (previous?.writes ?? 0) || total !== (previous?.total ?? 0),
     quietFor: quietFor(previous, asOf),
     rate,
-    interval: publishInterval(total, rate, countReads, config),
+    interval: publishInterval({ total, rate, amountRate, countReads }, config),
     hasSilentShards: hasSilentShards(measurement),
   };
   const kept = previous && !cause.isPoll && keepsPhase(previous, activity, asOf) ? previous : undefined;
@@ -52,6 +54,7 @@ export function nextPublished(cause: Cause, state: PreviousState, measurement: M
     growing: scaled.isGrown,
     writes,
     rate: demand.rate,
+    amountRate,
     publishes: (previous?.publishes ?? 0) + 1,
     asOf,
     phase,
@@ -63,7 +66,7 @@ export function nextPublished(cause: Cause, state: PreviousState, measurement: M
     malformedShards: measurement.malformed ?? previous?.malformedShards ?? [],
     countReads,
     countedCollection: counted?.path ?? null,
-    windows: nextWindows(previous?.windows ?? null, addedSince(state, measurement), asOf, config.timeZone),
+    windows: nextWindows(previous?.windows ?? null, added, asOf, config.timeZone),
     stock: state.bounded && measurement.shards ? stockIn(measurement.shards) : null,
   };
 }

@@ -307,8 +307,8 @@ export class Oracle {
     const isContended = newShards.some(({ time, index }) => {
       return time > previousAsOf - this.#margin && index >= Number(previous.shardCount);
     });
-    const { total, rate, countReads, growing } = previous as unknown as Published;
-    const usual = publishInterval(total, rate, countReads, this.#config);
+    const { growing, ...aging } = previous as unknown as Published;
+    const usual = publishInterval(aging, this.#config);
     const { minInterval } = this.#config;
     const interval = isContended || growing ? minInterval : Math.max(usual, minInterval);
     if (gap < interval - 0.001) this.fail("I4", `${counter} published after ${gap} ms instead of ${interval}`);
