@@ -24,7 +24,9 @@ export interface IngestResult {
 const SENDERS = 20;
 /** Requests that a sender has under way. */
 const PARALLEL = 5;
+/** Events of a request, and of a message. */
 const BATCH = 10;
+const MESSAGE = 100;
 const INSTANCES = 3;
 const COUNTERS = 5;
 const PARAMS = { INGEST_COUNTERS: "fire:*", INGEST_AMOUNT_PER_SECOND: "1000000" };
@@ -52,7 +54,7 @@ export async function fireAtRequests(events: number, withIds: boolean): Promise<
   });
 }
 
-/** Publishes events in messages of ten, without ids, to a topic with one push subscription for each instance. */
+/** Publishes events in messages of a hundred, without ids, to a topic with one push subscription for each instance. */
 export async function fireAtMessages(events: number): Promise<IngestResult> {
   return await underFire("ingestevents", async (instances, batch, sum) => {
     const topic = `fire-${randomUUID()}`;
@@ -65,16 +67,16 @@ export async function fireAtMessages(events: number): Promise<IngestResult> {
         ackDeadlineSeconds: 10,
       });
     }
-    for (let left = events; left > 0; left -= 100 * BATCH) {
-      const message = () => ({ data: btoa(JSON.stringify(batch(BATCH))) });
+    for (let left = events; left > 0; left -= 100 * MESSAGE) {
+      const message = () => ({ data: btoa(JSON.stringify(batch(MESSAGE))) });
       await pubsub("POST", `topics/${topic}:publish`, {
-        messages: Array.from({ length: Math.min(100, left / BATCH) }, message),
+        messages: Array.from({ length: Math.min(100, left / MESSAGE) }, message),
       });
     }
     await until(async () => (await sum()) >= events, "all messages to count", 600_000);
     // What counts twice would do so by now.
     await sleep(15_000);
-    return events / BATCH;
+    return events / MESSAGE;
   });
 }
 
