@@ -25,6 +25,7 @@ export interface EstimateOptions {
   readonly watchers: number;
   readonly readsPerDay: number;
   readonly perClient: number;
+  readonly batch?: number;
   readonly total?: number;
   readonly region: keyof typeof PRICES;
   readonly compare?: boolean;
@@ -46,7 +47,8 @@ export async function estimate(options: EstimateOptions): Promise<void> {
 }
 
 function parseTraffic(options: EstimateOptions): Traffic {
-  const { perSecond, perDay, peak, peakHours, counters, keyed, watchers, readsPerDay, perClient, total } = options;
+  const { perSecond, perDay, peak, peakHours, counters, keyed, watchers, readsPerDay, perClient, batch, total } =
+    options;
   if ((perSecond === undefined) === (perDay === undefined)) {
     throw new CommandError(WRONG_USAGE, "pass the number of increments: either --per-second <n> or --per-day <n>");
   }
@@ -57,8 +59,22 @@ function parseTraffic(options: EstimateOptions): Traffic {
       `--peak ${peak} is less than the average of ${formatNumber(average)} per second; pass a higher one`,
     );
   }
+  if (batch !== undefined && keyed > 0) {
+    throw new CommandError(WRONG_USAGE, "--keyed and --batch: ingest has no increments with a key; pass one of them");
+  }
   const peakPerSecond = peak ?? average;
-  return { perSecond: average, peakPerSecond, peakHours, counters, keyed, watchers, readsPerDay, perClient, total };
+  return {
+    perSecond: average,
+    peakPerSecond,
+    peakHours,
+    counters,
+    keyed,
+    watchers,
+    readsPerDay,
+    perClient,
+    batch,
+    total,
+  };
 }
 
 const NOT_INCLUDED = [
@@ -68,7 +84,7 @@ const NOT_INCLUDED = [
 ];
 
 function assumptions(
-  { counters, keyed, watchers, perClient, peakPerSecond, perSecond, peakHours }: Traffic,
+  { counters, keyed, watchers, perClient, batch, peakPerSecond, perSecond, peakHours }: Traffic,
   { dayParts }: MonthlyCosts,
 ) {
   const [busy] = dayParts;
@@ -81,9 +97,11 @@ function assumptions(
     }),
     ...(isShortened ? ["The peak is shorter than given: a longer one would exceed the increments of a day."] : []),
     `${formatNumber(keyed * 100)}% of the increments have a key; ${pluralize(watchers, "client")} watch each counter.`,
-    perClient > 0
-      ? `Clients read the shard count once per ${pluralize(perClient, "increment")}.`
-      : "Clients that increment a counter also watch it.",
+    batch !== undefined
+      ? `One instance of ingest gets all increments, in requests of ${pluralize(batch, "event")} with an id.`
+      : perClient > 0
+        ? `Clients read the shard count once per ${pluralize(perClient, "increment")}.`
+        : "Clients that increment a counter also watch it.",
     "The functions run with their default parameters, and the index of the shards is deployed.",
   ];
 }

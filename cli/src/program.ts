@@ -210,6 +210,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
       parseAmount,
       1,
     )
+    .option("--batch <n>", "events of a request, if all increments come through ingest", parseCount)
     .option("--total <n>", "the total of one counter (default: half a month's increments)", parseAmount)
     .addOption(
       new Option("--region <region>", "location of the database").choices(["nam5", "regional"]).default("nam5"),
@@ -225,6 +226,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
         "estimate --per-second 100",
         "estimate --per-day 200000 --peak 50 --counters 1000 --keyed 100% --watchers 2",
         "estimate --per-second 100 --reads-per-day 1000000 --compare",
+        "estimate --per-second 1000 --batch 10",
       ),
     );
 

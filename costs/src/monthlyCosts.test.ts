@@ -244,3 +244,26 @@ test("a client reads the shard count once in two minutes, or never if it watches
   expect(amountOf(monthlyCosts(steady(1, { perClient: 20 }), PRICES.nam5), "shardCount")).toBe(MONTH_SECONDS / 20);
   expect(amountOf(monthlyCosts(steady(1, { perClient: 0 }), PRICES.nam5), "shardCount")).toBe(0);
 });
+
+describe("through ingest", () => {
+  const perMillion = (batch: number | undefined, traffic: Partial<Traffic> = {}) => {
+    const costs = monthlyCosts(steady(1_000, { ...traffic, batch }), PRICES.nam5);
+    return (costs.dollars / costs.increments) * 1e6;
+  };
+
+  test("a request costs a write, its delete and an invocation, and hardly more if they are many", () => {
+    expect(perMillion(1)).toBeCloseTo(2.4, 1);
+    expect(perMillion(10)).toBeLessThan(0.3);
+    expect(perMillion(100)).toBeLessThan(0.1);
+    expect(perMillion(undefined)).toBeGreaterThan(1.8);
+  });
+
+  test("events of many counters share requests, but each counter needs a write", () => {
+    expect(perMillion(10, { counters: 1_000_000 })).toBeGreaterThan(2);
+    expect(perMillion(10, { counters: 10 })).toBeLessThan(0.4);
+  });
+
+  test("no traffic costs no requests", () => {
+    expect(amountOf(monthlyCosts({ ...idle, batch: 10 }, PRICES.nam5), "receipts")).toBe(0);
+  });
+});

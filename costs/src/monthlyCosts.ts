@@ -20,6 +20,8 @@ import { DAYS, type DayPart, dayPartsOf, type Traffic } from "./traffic.ts";
 
 export type CostItemId =
   | "increments"
+  | "receipts"
+  | "expiredReceipts"
   | "entries"
   | "lookups"
   | "shardCount"
@@ -69,11 +71,16 @@ const LOOKUPS = 2;
 /** Polls of a counter after its peak, from busy to cooling (functions/src/phase.ts). */
 const LAST_POLLS = 13;
 
+/** Commits of an instance of ingest for each read of a shard count. */
+const WRITES_PER_READ = 20;
+
 /** Shards per batch of a fold. */
 const FOLD_BATCH = 200;
 
 export function monthlyCosts(traffic: Traffic, prices: Prices, config: Config = DEFAULT_CONFIG): MonthlyCosts {
-  const { counters, keyed, watchers, readsPerDay, perClient } = traffic;
+  const { counters, keyed, watchers, readsPerDay, batch } = traffic;
+  // An instance of ingest reads the shard count as a client does that writes the counter all the time.
+  const perClient = batch === undefined ? traffic.perClient : WRITES_PER_READ;
   const dayParts = dayPartsOf(traffic, config);
   const shardsAtPeak = dayParts[0]?.shards ?? 0;
   const folded = Math.max(0, shardsAtPeak - (dayParts.at(-1)?.shards ?? 0));
@@ -84,14 +91,18 @@ export function monthlyCosts(traffic: Traffic, prices: Prices, config: Config = 
   const publishing = (part: DayPart) => publishingPerSecond(part, config, folded > 0 ? 1 : 0);
   const history = (part: DayPart) => historyPerSecond(part, publishing(part).publishes, config);
   const increments = monthly(({ rate }) => rate);
+  const writes = monthly((part) => part.writes);
+  const requests = batch === undefined ? 0 : increments / batch;
   const tasks = monthly((part) => publishing(part).tasks);
   const lastPolls = folded > 0 ? counterDays * LAST_POLLS : 0;
   const publishes = monthly((part) => publishing(part).publishes) + lastPolls;
   const folds = counterDays * Math.ceil(folded / FOLD_BATCH);
   const swept = counters * dayParts.reduce((sum, part) => sum + (isPolled(part) ? part.hours / 24 : 0), 0);
   // Writes to shard 0, and writes that create a shard again that was folded the night before.
-  const wakes = monthly(({ rate, shards }) => rate / shards) + counterDays * folded;
+  const wakes = monthly((part) => part.writes / part.shards) + counterDays * folded;
 
+  // Servers' writes have no marks.
+  const marked = batch === undefined ? increments : 0;
   const item = (id: CostItemId, name: string, unit: keyof Prices, perMonth: number): CostItem => {
     return { id, name, unit, perMonth, dollars: perMonth * prices[unit] };
   };
@@ -99,17 +110,19 @@ export function monthlyCosts(traffic: Traffic, prices: Prices, config: Config = 
   const written = monthly((part) => history(part).points);
   const expired = monthly((part) => history(part).documents);
   const items = [
-    item("increments", "increments", "write", increments),
+    item("increments", batch === undefined ? "increments" : "commits of ingest", "write", writes),
+    item("receipts", "receipts of requests", "write", requests),
+    item("expiredReceipts", "receipts, expired", "delete", requests),
     item("entries", "entries of keyed increments", "write", increments * keyed),
     item("lookups", "rules' lookups for keyed increments", "read", increments * keyed * LOOKUPS),
-    item("shardCount", "shard count, read by writers", "read", perClient > 0 ? increments / Math.max(perClient, 1) : 0),
+    item("shardCount", "shard count, read by writers", "read", perClient > 0 ? writes / Math.max(perClient, 1) : 0),
     item(
       "markChecks",
       `old marks, checked (1 in ${INCREMENTS_PER_MARK_REMOVAL})`,
       "read",
-      increments / INCREMENTS_PER_MARK_REMOVAL,
+      marked / INCREMENTS_PER_MARK_REMOVAL,
     ),
-    item("markRemovals", "old marks, removed", "write", increments / INCREMENTS_PER_MARK_REMOVAL),
+    item("markRemovals", "old marks, removed", "write", marked / INCREMENTS_PER_MARK_REMOVAL),
     item("measurements", "measurements", "read", measuring),
     item("publishes", "published totals", "write", publishes),
     item("history", "history", "write", written),
@@ -121,7 +134,7 @@ export function monthlyCosts(traffic: Traffic, prices: Prices, config: Config = 
     item("foldDeletes", "folding after the peak: deletes", "delete", counterDays * folded),
     item("foldBase", "folding after the peak: base", "write", folds),
     item("sweeps", "sweeps", "read", SWEEPS * Math.max(swept, EMPTY_SWEEP_READS)),
-    item("invocations", "function invocations", "invocation", wakes + tasks + lastPolls + SWEEPS + folds),
+    item("invocations", "function invocations", "invocation", requests + wakes + tasks + lastPolls + SWEEPS + folds),
     item("tasks", "tasks", "task", tasks + lastPolls),
   ];
   return { items, dollars: items.reduce((sum, { dollars }) => sum + dollars, 0), increments, dayParts };

@@ -5,7 +5,7 @@ import type { DayPart } from "./traffic.ts";
 
 /** @param baseDocuments  1 if the counter has a `base`, which the first fold creates; else 0 */
 export function publishingPerSecond(part: DayPart, config: Config, baseDocuments: number) {
-  const { rate, shards, interval } = part;
+  const { writes: rate, shards, interval } = part;
   if (rate === 0) return { publishes: 0, reads: 0, tasks: 0 };
   const measuring = measuringReads(shards + baseDocuments);
   if (isPolled(part)) {
@@ -26,7 +26,7 @@ export function measuringReads(documents: number): number {
 }
 
 /** Whether the functions poll a counter that is written evenly. */
-export function isPolled({ rate, shards, interval }: DayPart): boolean {
+export function isPolled({ writes: rate, shards, interval }: DayPart): boolean {
   const hasSilentShards = shards > 1;
   return (
     nextPhase("busy", { isWritten: true, quietFor: 0, rate, interval, hasSilentShards }, DEFAULT_CONFIG) === "busy"
@@ -37,7 +37,11 @@ export function isPolled({ rate, shards, interval }: DayPart): boolean {
  * @param publishes  per second
  * @returns per second, `points` that are written and `documents` that hold them
  */
-export function historyPerSecond({ rate }: DayPart, publishes: number, { historyRetention, maxInterval }: Config) {
+export function historyPerSecond(
+  { writes: rate }: DayPart,
+  publishes: number,
+  { historyRetention, maxInterval }: Config,
+) {
   if (historyRetention === 0) return { points: 0, documents: 0 };
   // Poisson arrivals: a publish counts as busy if the write before it is no older than the longest interval.
   const busy = publishes * (1 - Math.exp((-rate * maxInterval) / 1_000));

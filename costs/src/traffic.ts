@@ -25,6 +25,8 @@ export interface Traffic {
    * clients that watch the counter: they know the shard count already.
    */
   readonly perClient: number;
+  /** Events in a request of ingest, through which all increments come. Default: clients write them. */
+  readonly batch?: number | undefined;
   /** The total of one counter. Default: half of what it counts in a month. */
   readonly total?: number | undefined;
 }
@@ -34,9 +36,22 @@ export interface DayPart {
   readonly hours: number;
   /** Increments per second of one counter. */
   readonly rate: number;
+  /** Writes per second of its shards: as many, or fewer if they come through ingest. */
+  readonly writes: number;
   readonly shards: number;
   /** Milliseconds between two totals. */
   readonly interval: number;
+}
+
+/** How long ingest gathers what it commits together, in seconds (functions/src/ingest/grouping.ts). */
+const WINDOW_SECONDS = 0.2;
+
+/** Writes per second of one counter's shards if one instance of ingest commits what comes, with one write for each counter. */
+function groupedWrites(rate: number, counters: number, batch: number): number {
+  const requests = (rate * counters) / batch;
+  if (requests === 0) return 0;
+  const commits = requests / (1 + WINDOW_SECONDS * requests);
+  return commits * (1 - (1 - 1 / counters) ** ((rate * counters) / commits));
 }
 
 /** Days of a month. */
@@ -50,18 +65,21 @@ function totalOf({ total, perSecond, counters }: Traffic): number {
 
 /** The busy part of the day, if there is one, and the rest. */
 export function dayPartsOf(traffic: Traffic, config: Config): DayPart[] {
-  const { perSecond, counters } = traffic;
+  const { perSecond, counters, batch } = traffic;
   const peak = Math.max(traffic.peakPerSecond, perSecond);
   const busy = peak > perSecond ? Math.min(traffic.peakHours, peak > 0 ? (24 * perSecond) / peak : 0) : 0;
   const rest = 24 - busy > 0 ? Math.max(24 * perSecond - busy * peak, 0) / (24 - busy) : 0;
   const total = totalOf(traffic);
 
-  const shardsAtPeak = stableShardCount(peak / counters, config.minShards, config);
-  const part = (hours: number, rate: number, shards: number): DayPart => {
-    return { hours, rate, shards, interval: publishInterval({ total, rate, amountRate: rate, countReads: 0 }, config) };
+  const part = (hours: number, rate: number, shardsBefore: number): DayPart => {
+    const writes = batch === undefined ? rate : groupedWrites(rate, counters, batch);
+    const shards = stableShardCount(writes, shardsBefore, config);
+    const interval = publishInterval({ total, rate: writes, amountRate: rate, countReads: 0 }, config);
+    return { hours, rate, writes, shards, interval };
   };
-  const offPeak = part(24 - busy, rest / counters, stableShardCount(rest / counters, shardsAtPeak, config));
-  return busy > 0 ? [part(busy, peak / counters, shardsAtPeak), offPeak].filter(({ hours }) => hours > 0) : [offPeak];
+  const atPeak = part(busy, peak / counters, config.minShards);
+  const offPeak = part(24 - busy, rest / counters, atPeak.shards);
+  return busy > 0 ? [atPeak, offPeak].filter(({ hours }) => hours > 0) : [offPeak];
 }
 
 /** The shard count at which the functions stay under a rate, starting from another one. */
