@@ -61,6 +61,8 @@ export async function serveFunction(
           ...params,
           FIRESTORE_EMULATOR_HOST: firestore,
           FUNCTION_TARGET: `tally.${name}`,
+          // Production limits the heap by the instance's memory.
+          NODE_OPTIONS: "--max-old-space-size=256",
         },
       });
       for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => printed.push(String(chunk)));

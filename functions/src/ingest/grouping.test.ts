@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Unit } from "./events.ts";
-import { createGrouping, MAX_WAITING, Overloaded } from "./grouping.ts";
+import { createGrouping, MAX_WAITING, Overloaded, REQUEST } from "./grouping.ts";
 
 /** Units of `size` events each, with the ids. */
 const unit = (id?: string, size = 1): Unit => ({
@@ -86,13 +86,13 @@ describe("requests", () => {
 
   test("beyond what an instance can hold are refused, until others are committed", async () => {
     const { add, commits, endWindow, turn } = startGrouping();
-    const first = add([unit(undefined, MAX_WAITING - 1)]);
+    const first = add([unit(undefined, MAX_WAITING - 2 * REQUEST - 1)]);
     const second = add([unit()]);
     await expect(add([unit()])).rejects.toThrow(Overloaded);
     await endWindow();
     commits[0]?.end();
     await Promise.all([first, second]);
-    void add([unit(undefined, MAX_WAITING)]);
+    void add([unit(undefined, MAX_WAITING - REQUEST)]);
     await turn();
     await expect(add([unit()])).rejects.toThrow(Overloaded);
   });

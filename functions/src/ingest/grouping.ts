@@ -16,8 +16,11 @@ const MAX_COMMITS = 4;
 /** How many units a group has at most: each may be a write, and a commit has 10 MiB at most. */
 const MAX_UNITS = 500;
 
-/** How many events of an instance wait for a commit, or are in one: some 10 MB. */
+/** How many events of an instance wait for a commit, or are in one: some 20 MB with their requests. */
 export const MAX_WAITING = 20_000;
+
+/** A request takes as much memory as so many events. */
+export const REQUEST = 20;
 
 /** How many events have counted, and how many of others have counted before. */
 export interface Outcome {
@@ -52,13 +55,13 @@ export function createGrouping(
   let isOpen = false;
 
   return async (units) => {
-    const events = countEvents(units);
-    if (waiting + events > MAX_WAITING) throw new Overloaded("too many events wait");
-    waiting += events;
+    const load = countEvents(units) + REQUEST;
+    if (waiting + load > MAX_WAITING) throw new Overloaded("too many events wait");
+    waiting += load;
     try {
       return await add(units);
     } finally {
-      waiting -= events;
+      waiting -= load;
     }
   };
 

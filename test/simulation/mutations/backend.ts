@@ -25,7 +25,10 @@ import {
 
 export const backendMutations: Record<string, Mutation> = {
   "publish without the guard": { ...publishing(withoutPreconditions), breaks: ["I3", "I4"] },
-  "publish creates over an existing document": { ...publishing(setsForCreates), breaks: ["I3", "I4", "I9", "history"] },
+  "publish creates over an existing document": {
+    ...publishing(setsForCreates),
+    breaks: ["I3", "I4", "I9", "I10", "history"],
+  },
   "an unchanged measurement is not published": {
     ...deciding((step, _, { previous }) =>
       step.do === "publish" && previous && isSame(previous, step.next) ? { do: "nothing" } : step,
@@ -242,7 +245,7 @@ export const backendMutations: Record<string, Mutation> = {
     breaks: ["I1", "I2"],
     seed: 535,
   },
-  "fold without the precondition": { ...folding(withoutPreconditions), breaks: ["I5", "I9"] },
+  "fold without the precondition": { ...folding(withoutPreconditions), breaks: ["I5", "I9", "I12"] },
   "fold deletes first and adds to the base later": {
     ...folding(inTwoCommits(({ kind }) => kind === "delete")),
     breaks: ["I5", "I1", "I9"],

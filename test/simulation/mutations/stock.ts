@@ -1,5 +1,5 @@
 /** Mistakes in selling stock. */
-import type { DocumentReference } from "firebase-admin/firestore";
+import type { createReceipt } from "../../../admin/src/receipt.ts";
 import type { planTransfers } from "../../../functions/src/stockPlan.ts";
 import type { transferStock } from "../../../functions/src/transferStock.ts";
 import { type Edit, editingCommits, inTwoCommits, withoutPreconditions } from "../batchEdits.ts";
@@ -23,15 +23,7 @@ const planning = (mistake: (real: typeof planTransfers) => typeof planTransfers)
   breaks: ["I12"],
 });
 
-type BatchOf = (ref: object, proof: DocumentReference, ...rest: unknown[]) => unknown;
-
-/** A take of a server commits the batch that this returns. */
-const serverTaking = (mistake: (real: BatchOf) => BatchOf, breaks = ["I12"]): Mutation => ({
-  module: "admin/src/stock.ts",
-  declaration: "batchOf",
-  mistake,
-  breaks,
-});
+type BatchOf = (...args: unknown[]) => unknown;
 
 export const stockMutations: Record<string, Mutation> = {
   "a transfer without the precondition": transferring(withoutPreconditions),
@@ -39,14 +31,30 @@ export const stockMutations: Record<string, Mutation> = {
   "units stay in base and beyond the shards of writers": planning((real) => (shards, shardCount) => {
     return real(shards, shardCount).filter(({ from }) => Number(from.id) < shardCount);
   }),
-  "a server's take without the precondition": serverTaking((real) => (...args) => {
-    const batch = real(...args) as WriteBatch;
-    for (const [index, write] of batch.writes.entries()) batch.writes[index] = { ...write, lastUpdateTime: undefined };
-    return batch;
-  }),
-  "a server's take with another receipt for each try": serverTaking((real) => (ref, proof, ...rest) => {
-    return real(ref, proof.path.includes("/receipts/") ? proof.parent.doc() : proof, ...rest);
-  }),
+  "a server's take without the precondition": {
+    module: "admin/src/stock.ts",
+    declaration: "batchOf",
+    mistake:
+      (real: BatchOf): BatchOf =>
+      (...args) => {
+        const batch = real(...args) as WriteBatch;
+        for (const [index, write] of batch.writes.entries()) {
+          batch.writes[index] = { ...write, lastUpdateTime: undefined };
+        }
+        return batch;
+      },
+    breaks: ["I12"],
+  },
+  "a server's take with another receipt for each try": {
+    module: "admin/src/receipt.ts",
+    declaration: "createReceipt",
+    mistake:
+      (real: typeof createReceipt): typeof createReceipt =>
+      (receipt) =>
+      (batch) =>
+        real(receipt.parent.doc())(batch),
+    breaks: ["I12", "I1", "I5", "I9"],
+  },
   "a server's take does not look for what it has committed": {
     module: "admin/src/stock.ts",
     declaration: "takenBy",
