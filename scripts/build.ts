@@ -60,7 +60,8 @@ const [cli] = await Promise.all([
     ...shared,
     entryPoints: ["functions/src/index.ts"],
     outfile: "functions/lib/index.js",
-    external: ["firebase-admin/*", "firebase-functions", "firebase-functions/*"],
+    // What functions/package.json depends on.
+    external: ["@google-cloud/*", "firebase-admin/*", "firebase-functions", "firebase-functions/*"],
     platform: "node",
     target: "node22",
   }),
