@@ -134,6 +134,7 @@ const TRIGGERS = {
   visitors: ["written", "counters/{counterId}/uniques/{bucket}"],
   ingest: undefined,
   ingestevents: undefined,
+  totals: undefined,
   aggregate: undefined,
   sweep: undefined,
 } as const;

@@ -30,6 +30,7 @@ export const DEFAULT_PARAMETERS = {
   INGEST_MAX_AMOUNT: "100",
   INGEST_AMOUNT_PER_SECOND: "50",
   INGEST_TOPIC: "tally-events",
+  TOTALS_COUNTERS: "",
 } as const satisfies ParameterValues;
 
 /**

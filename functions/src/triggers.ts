@@ -26,9 +26,10 @@ import { createHttpIngest, createMessageIngest } from "./ingest/index.ts";
 import { keepBodies } from "./ingest/requestBody.ts";
 import { logError } from "./log.ts";
 import { packaging } from "./packaging.ts";
-import { deployedIngestConfig, params } from "./parameters.ts";
+import { deployedIngestConfig, deployedTotalsCounters, params } from "./parameters.ts";
 import { runSweep } from "./sweep.ts";
 import { type Millis, toMillis } from "./time.ts";
+import { createHttpTotals } from "./totals/index.ts";
 import { createVisitorHandler, runMergeTask } from "./visitors.ts";
 import { createWakeHandler, latestDeletionTime } from "./wake.ts";
 
@@ -39,8 +40,10 @@ interface Instance {
   readonly handleVisitor: ReturnType<typeof createVisitorHandler>;
   readonly handleRequest: HttpIngest;
   readonly handleMessage: ReturnType<typeof createMessageIngest>;
+  readonly handleRead: HttpTotals;
 }
 type HttpIngest = ReturnType<typeof createHttpIngest>;
+type HttpTotals = ReturnType<typeof createHttpTotals>;
 let instance: Instance | undefined;
 
 /** Created by the first event. Parameters have no values at import time, and `onInit` does not run for 1st generation tasks. */
@@ -54,6 +57,7 @@ function getInstance(): Instance {
       handleVisitor: createVisitorHandler(backend),
       handleRequest: createHttpIngest(backend, deployedIngestConfig()),
       handleMessage: createMessageIngest(backend),
+      handleRead: createHttpTotals(backend, deployedTotalsCounters()),
     };
   }
   return instance;
@@ -130,8 +134,8 @@ export const visitors = onDocumentWritten(
   },
 );
 
-/** Only the instances of this function must leave bodies unread. */
-if (/\bingest$/.test(process.env.FUNCTION_TARGET ?? "")) keepBodies();
+/** Only the instances of these functions must leave bodies unread. Requests for totals have none that matters. */
+if (/\b(ingest|totals)$/.test(process.env.FUNCTION_TARGET ?? "")) keepBodies();
 
 const receiveRequest: HttpIngest = (request, response) => getInstance().handleRequest(request, response);
 const receiveMessage = (id: string, base64: string) =>
@@ -148,6 +152,13 @@ export const ingestevents = isExtension
       { ...options, concurrency: 200, topic: params.ingestTopic, retry: true },
       ({ data: { message } }) => receiveMessage(message.messageId, message.data),
     );
+
+const showTotals: HttpTotals = (request, response) => getInstance().handleRead(request, response);
+
+/** Many requests at a time, so that they share reads. */
+export const totals = isExtension
+  ? v1.https.onRequest(showTotals)
+  : onRequest({ ...options, concurrency: 200, invoker: "public" }, showTotals);
 
 function runTask(backend: Backend, task: AggregationTask): Promise<void> {
   return task.ofVisitors ? runMergeTask(backend, task) : runAggregationTask(backend, task);

@@ -18,6 +18,7 @@ export const FUNCTIONS = [
   "visitors",
   "ingest",
   "ingestevents",
+  "totals",
   "aggregate",
   "sweep",
 ] as const;

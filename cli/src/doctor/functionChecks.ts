@@ -54,7 +54,11 @@ function twice(one: Deployment, other: Deployment): Finding {
 const isComplete: DeploymentCheck = (deployment) => {
   const { prefix, functions } = deployment;
   // Without these parameters they have nothing to do.
-  const switches: Partial<Record<FunctionName, string>> = { bridge: "BRIDGE", ingest: "INGEST_COUNTERS" };
+  const switches: Partial<Record<FunctionName, string>> = {
+    bridge: "BRIDGE",
+    ingest: "INGEST_COUNTERS",
+    totals: "TOTALS_COUNTERS",
+  };
   const isNeeded = (name: FunctionName) => !switches[name] || Boolean(variablesOf(deployment)?.[switches[name]]);
   const missing = FUNCTIONS.filter((name) => !functions.has(name) && isNeeded(name));
   if (missing.length === 0) return [];
@@ -78,6 +82,7 @@ const EFFECTS: Readonly<Record<FunctionName, string>> = {
   visitors: "visitors are not counted",
   ingest: "events that pages and servers send are not counted",
   ingestevents: "events that are published to INGEST_TOPIC are not counted",
+  totals: "totals cannot be read by HTTP",
   aggregate: "totals of busy counters stop",
   sweep: "a measurement that was lost is never repeated, and nothing is reconciled",
 };
