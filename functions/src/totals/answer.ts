@@ -5,7 +5,7 @@
  * longest interval away. A quiet counter, whose publish is overdue, can change with its next write, and is kept for a second, the
  * least that a cache can.
  *
- * There is no `stale-while-revalidate`: with a second of it, what a reader sees would be a second older, for the sake of one
+ * There is no `stale-while-revalidate`: it would let a reader see what is a second older, for the sake of one
  * request a second that waits.
  */
 import { createHash } from "node:crypto";
