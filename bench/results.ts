@@ -10,6 +10,7 @@ import type { Freshness } from "./freshness.ts";
 import type { Conditions } from "./meteredEmulators.ts";
 import type { Overhead } from "./overhead.ts";
 import type { SimulatedRun } from "./simulation/summary.ts";
+import type { TotalsResult } from "./totals.ts";
 
 /** One array for each file. */
 export interface Results {
@@ -22,6 +23,7 @@ export interface Results {
   readonly freshness: Freshness;
   readonly crowd: CrowdResult;
   readonly simulation: SimulatedRun;
+  readonly totals: TotalsResult;
 }
 export type Part = keyof Results;
 

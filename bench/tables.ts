@@ -1,6 +1,6 @@
 /** The tables of each part of the benchmark, by their titles. */
 import { formatWhole } from "../cli/src/format.ts";
-import { percentile } from "../testkit/statistics.ts";
+import { type Percentiles, percentile } from "../testkit/statistics.ts";
 import type { ApproachName } from "./approaches.ts";
 import type { LoadResult } from "./contest.ts";
 import type { CrowdResult } from "./crowd.ts";
@@ -136,6 +136,26 @@ function crowds(results: readonly CrowdResult[]): string {
   return table([...head, "shards at 8 s"], 3, rows);
 }
 
+function totals(results: readonly Results["totals"][]): string {
+  return tableOf(results, 0, {
+    "requests/s": ({ offeredPerSecond }) => formatWhole(offeredPerSecond),
+    "answered/s": ({ answeredPerSecond }) => formatWhole(answeredPerSecond),
+    "not 200": ({ answers }) =>
+      formatWhole(Object.entries(answers).reduce((sum, [status, count]) => sum + (status === "200" ? 0 : count), 0)),
+    "answered in, p50 / p95 / p99, ms": ({ answered }) => percentiles(answered),
+    "passed on/s": ({ passedOnPerSecond }) => fixed(passedOnPerSecond, 1),
+    "reads per counter and second": ({ readsPerCounterAndSecond }) => fixed(readsPerCounterAndSecond, 2),
+    "age, p50 / p95 / p99, ms": ({ age }) => percentiles(age),
+    "of the busiest": ({ busiestAge }) => percentiles(busiestAge),
+    "went back": ({ wentBack, checked }) => `${formatWhole(wentBack)} of ${formatWhole(checked)}`,
+    "bytes an answer": ({ bytesPerAnswer }) => formatWhole(bytesPerAnswer),
+  });
+}
+
+function percentiles({ p50, p95, p99 }: Percentiles): string {
+  return [p50, p95, p99].map(formatWhole).join(" / ");
+}
+
 /** By part of the benchmark, then by title. */
 export const TABLES: {
   readonly [Name in Exclude<Part, "slow" | "simulation">]: (
@@ -162,4 +182,5 @@ export const TABLES: {
   aggregation: (results) => ({ "Counters measured and published in one process": aggregation(results) }),
   freshness: (results) => ({ "From an acknowledgement to a watched total": freshness(results) }),
   crowd: (results) => ({ "A cold crowd": crowds(results) }),
+  totals: (results) => ({ "Readers behind a cache": totals(results) }),
 };

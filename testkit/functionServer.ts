@@ -33,7 +33,7 @@ export interface ServedFunction {
  * @param firestore  `host:port` of the emulator, or of a proxy before it
  */
 export async function serveFunction(
-  name: "ingest" | "ingestevents",
+  name: "ingest" | "ingestevents" | "totals",
   params: Record<string, string>,
   firestore = process.env.FIRESTORE_EMULATOR_HOST as string,
 ): Promise<ServedFunction> {

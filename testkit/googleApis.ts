@@ -136,6 +136,7 @@ const TRIGGERS = {
   ingestevents: undefined,
   logevents: ["created", "counters/{counterId}/outbox/{id}"],
   logentries: ["written", "_none/{counterId}/entries/{key}"],
+  totals: undefined,
   aggregate: undefined,
   sweep: undefined,
 } as const;

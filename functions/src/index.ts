@@ -17,6 +17,7 @@ export const {
   ingestevents,
   logevents,
   logentries,
+  totals,
   aggregate,
   sweep,
 } = single;

@@ -201,8 +201,8 @@ test("in a plain codebase and a kit every function has the account, the region a
   type Endpoint = { [option: string]: unknown; taskQueueTrigger?: object };
   for (const [name, deployed] of Object.entries(await import("./triggers.ts"))) {
     const { __endpoint: endpoint } = deployed as unknown as { __endpoint: Endpoint };
-    // Requests and messages share commits, and wait for them most of the time.
-    const concurrency = name.startsWith("ingest") ? 200 : 20;
+    // Requests and messages share commits and reads, and wait for them most of the time.
+    const concurrency = /^(ingest|totals)/.test(name) ? 200 : 20;
     expect(endpoint, name).toMatchObject({ platform: "gcfv2", concurrency, availableMemoryMb: 512 });
     expect([endpoint.region].flat(), name).toEqual([params.location]);
     expect([endpoint.serviceAccountEmail, endpoint.maxInstances], name).toEqual([

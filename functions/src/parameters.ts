@@ -5,6 +5,7 @@
 import { defineInt, defineString } from "firebase-functions/params";
 import { MARK_LIFETIME_SECONDS, MAX_SHARDS, NO_COUNTED_COLLECTION } from "../../core/src/index.ts";
 import type { Config } from "./config.ts";
+import { type CounterList, parseCounterList } from "./counterList.ts";
 import { type IngestConfig, parseIngestConfig } from "./ingest/config.ts";
 import { DEFAULT_PARAMETERS as DEFAULTS, type ParameterValues, parseConfig } from "./parseConfig.ts";
 
@@ -135,6 +136,12 @@ export const params = {
       "To publish likes and other increments with a key to EVENTS_TOPIC as well, the value of COLLECTION. " +
       `${NO_COUNTED_COLLECTION} publishes none of them.`,
   }),
+  totalsCounters: defineString("TOTALS_COUNTERS", {
+    default: DEFAULTS.TOTALS_COUNTERS,
+    description:
+      "The counters whose totals the function totals shows to anyone on the internet, whatever the rules say: list only " +
+      "those that the rules let every client read. Ids, or groups such as views:*, separated by commas. Empty: none.",
+  }),
   serviceAccount: defineString("SERVICE_ACCOUNT", {
     default: "",
     description:
@@ -160,6 +167,11 @@ export function deployedConfig(): Config {
 /** As {@link deployedConfig}. */
 export function deployedIngestConfig(): IngestConfig {
   return parseIngestConfig(deployedValues());
+}
+
+/** What the function totals may show. As {@link deployedConfig}. */
+export function deployedTotalsCounters(): CounterList {
+  return parseCounterList(params.totalsCounters.value(), params.totalsCounters.name);
 }
 
 function deployedValues(): ParameterValues {

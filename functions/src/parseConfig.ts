@@ -32,6 +32,7 @@ export const DEFAULT_PARAMETERS = {
   INGEST_TOPIC: "tally-events",
   EVENTS_TOPIC: "",
   EVENTS_COLLECTION: NO_COUNTED_COLLECTION,
+  TOTALS_COUNTERS: "",
 } as const satisfies ParameterValues;
 
 /**

@@ -27,9 +27,10 @@ import { createHttpIngest, createMessageIngest } from "./ingest/index.ts";
 import { keepBodies } from "./ingest/requestBody.ts";
 import { logError } from "./log.ts";
 import { packaging } from "./packaging.ts";
-import { deployedIngestConfig, params } from "./parameters.ts";
+import { deployedIngestConfig, deployedTotalsCounters, params } from "./parameters.ts";
 import { runSweep } from "./sweep.ts";
 import { type Millis, toMillis } from "./time.ts";
+import { createHttpTotals } from "./totals/index.ts";
 import { createVisitorHandler, runMergeTask } from "./visitors.ts";
 import { createWakeHandler, latestDeletionTime } from "./wake.ts";
 
@@ -41,8 +42,10 @@ interface Instance {
   readonly handleRequest: HttpIngest;
   readonly handleMessage: ReturnType<typeof createMessageIngest>;
   readonly publish: Publish;
+  readonly handleRead: HttpTotals;
 }
 type HttpIngest = ReturnType<typeof createHttpIngest>;
+type HttpTotals = ReturnType<typeof createHttpTotals>;
 let instance: Instance | undefined;
 
 /** Created by the first event. Parameters have no values at import time, and `onInit` does not run for 1st generation tasks. */
@@ -57,6 +60,7 @@ function getInstance(): Instance {
       handleRequest: createHttpIngest(backend, deployedIngestConfig(), isLogged()),
       handleMessage: createMessageIngest(backend, isLogged()),
       publish: publisher(params.eventsTopic.value()),
+      handleRead: createHttpTotals(backend, deployedTotalsCounters()),
     };
   }
   return instance;
@@ -133,8 +137,8 @@ export const visitors = onDocumentWritten(
   },
 );
 
-/** Only the instances of this function must leave bodies unread. */
-if (/\bingest$/.test(process.env.FUNCTION_TARGET ?? "")) keepBodies();
+/** Only the instances of these functions must leave bodies unread. Requests for totals have none that matters. */
+if (/\b(ingest|totals)$/.test(process.env.FUNCTION_TARGET ?? "")) keepBodies();
 
 const receiveRequest: HttpIngest = (request, response) => getInstance().handleRequest(request, response);
 const receiveMessage = (id: string, base64: string) =>
@@ -173,6 +177,12 @@ export const logentries = onDocumentWritten(
 function isLogged(): boolean {
   return params.eventsTopic.value() !== "";
 }
+const showTotals: HttpTotals = (request, response) => getInstance().handleRead(request, response);
+
+/** Many requests at a time, so that they share reads. */
+export const totals = isExtension
+  ? v1.https.onRequest(showTotals)
+  : onRequest({ ...options, concurrency: 200, invoker: "public" }, showTotals);
 
 function runTask(backend: Backend, task: AggregationTask): Promise<void> {
   return task.ofVisitors ? runMergeTask(backend, task) : runAggregationTask(backend, task);

@@ -20,6 +20,7 @@ export const FUNCTIONS = [
   "ingestevents",
   "logevents",
   "logentries",
+  "totals",
   "aggregate",
   "sweep",
 ] as const;

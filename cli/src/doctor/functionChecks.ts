@@ -59,6 +59,7 @@ const isComplete: DeploymentCheck = (deployment) => {
     ingest: "INGEST_COUNTERS",
     logevents: "EVENTS_TOPIC",
     logentries: "EVENTS_TOPIC",
+    totals: "TOTALS_COUNTERS",
   };
   const isNeeded = (name: FunctionName) => !switches[name] || Boolean(variablesOf(deployment)?.[switches[name]]);
   const missing = FUNCTIONS.filter((name) => !functions.has(name) && isNeeded(name));
@@ -85,6 +86,7 @@ const EFFECTS: Readonly<Record<FunctionName, string>> = {
   logevents: "events of ingest are not published to EVENTS_TOPIC",
   logentries: "increments with a key are not published to EVENTS_TOPIC",
   ingestevents: "events that are published to INGEST_TOPIC are not counted",
+  totals: "totals cannot be read by HTTP",
   aggregate: "totals of busy counters stop",
   sweep: "a measurement that was lost is never repeated, and nothing is reconciled",
 };

@@ -12,7 +12,9 @@
  */
 
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { isEmptyList } from "../counterList.ts";
 import { logError } from "../log.ts";
+import { Refusal } from "../refusal.ts";
 import type { Millis } from "../time.ts";
 import { addressOf, createAddressLimit } from "./addressLimit.ts";
 import type { IngestConfig } from "./config.ts";
@@ -33,18 +35,6 @@ export interface HttpIngest {
   readonly now: () => Millis;
 }
 
-/** An answer other than 200. */
-class Refusal extends Error {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-
-  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
-    super(message);
-    this.status = status;
-    this.headers = headers;
-  }
-}
-
 /** The handler of one instance. */
 export function createIngestHandler({ config, add, verifyAppCheck, now }: HttpIngest) {
   const waitFor = createAddressLimit(config.amountPerSecond);
@@ -63,7 +53,7 @@ export function createIngestHandler({ config, add, verifyAppCheck, now }: HttpIn
   /** Pages of other origins must not count, and must not read why. Their names are part of the answer, so caches keep them apart. */
   function allowOrigin({ headers: { origin } }: Request, response: ServerResponse): void {
     response.setHeader("vary", "origin");
-    if (config.counters.ids.size + config.counters.groups.size === 0) {
+    if (isEmptyList(config.counters)) {
       throw new Refusal(404, "ingest is off; set INGEST_COUNTERS to the counters that it may count");
     }
     if (origin === undefined) return;

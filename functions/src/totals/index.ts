@@ -1,0 +1,28 @@
+/** Totals: the published totals of public counters by HTTP, for crowds behind a cache, where a listener each would cost too much. */
+import type { Backend } from "../backend.ts";
+import { parseCounter } from "../counterDocument.ts";
+import type { CounterList } from "../counterList.ts";
+import { nextPublishDue } from "../interval.ts";
+import { createTotalsHandler } from "./http.ts";
+import { createSharedReads, type Reading } from "./sharedReads.ts";
+
+/** The fields of a counter document that a total and the time of the next one depend on. */
+const FIELDS = ["total", "asOf", "rate", "countReads", "growing"];
+
+export function createHttpTotals({ firestore, counters: collection, config, now }: Backend, counters: CounterList) {
+  const read = createSharedReads(readTotals, () => performance.now());
+  return createTotalsHandler({ counters, read, maxInterval: config.maxInterval, now });
+
+  async function readTotals(ids: readonly string[]): Promise<ReadonlyMap<string, Reading>> {
+    const documents = ids.map((id) => collection.doc(id));
+    const snapshots = await firestore.getAll(...documents, { fieldMask: FIELDS });
+    return new Map(
+      snapshots.flatMap((snapshot) => {
+        const { published } = parseCounter(snapshot);
+        if (!published) return [];
+        const { total, asOf } = published;
+        return [[snapshot.id, { total, asOf: Math.floor(asOf), nextDue: nextPublishDue(published, config) }]];
+      }),
+    );
+  }
+}

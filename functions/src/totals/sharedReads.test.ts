@@ -1,0 +1,166 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { createSharedReads, MAX_NEW_PER_SECOND, type Reading } from "./sharedReads.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 0 });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A database in which a read takes `latency`, and a total is the time of the read, less `lag`. */
+function database() {
+  const settings = { latency: 10, lag: 0, isDown: false };
+  const reads: { id: string; at: number }[] = [];
+  const batches: (readonly string[])[] = [];
+  const read = async (ids: readonly string[]) => {
+    batches.push(ids);
+    reads.push(...ids.map((id) => ({ id, at: Date.now() })));
+    const { isDown, latency, lag } = settings;
+    const asOf = Date.now() - lag;
+    await new Promise((resolve) => setTimeout(resolve, latency));
+    if (isDown) throw new Error("down");
+    return new Map(ids.map((id): [string, Reading] => [id, { total: asOf, asOf, nextDue: 0 }]));
+  };
+  return { settings, reads, batches, shared: createSharedReads(read, Date.now) };
+}
+
+const advance = (duration: number) => vi.advanceTimersByTimeAsync(duration);
+
+test("a counter is read once a second at most, and no answer is older than the one before", async () => {
+  const requests = fc.array(
+    fc.record({
+      after: fc.nat(1_500),
+      ids: fc.uniqueArray(fc.constantFrom("a", "b", "c", "d"), { minLength: 1 }),
+      latency: fc.nat(2_500),
+      lag: fc.nat(3_000),
+    }),
+    { maxLength: 20 },
+  );
+  await fc.assert(
+    fc.asyncProperty(requests, async (list) => {
+      const { settings, reads, shared } = database();
+      const seen = new Map<string, number>();
+      const answers: Promise<void>[] = [];
+      for (const { after, ids, latency, lag } of list) {
+        await advance(after);
+        Object.assign(settings, { latency, lag });
+        answers.push(
+          shared(ids).then((readings) => {
+            for (const [n, id] of ids.entries()) {
+              const { asOf } = readings[n] as Reading;
+              expect(asOf).toBeGreaterThanOrEqual(seen.get(id) ?? Number.NEGATIVE_INFINITY);
+              seen.set(id, asOf);
+            }
+          }),
+        );
+      }
+      await advance(10_000);
+      await Promise.all(answers);
+      for (const id of ["a", "b", "c", "d"]) {
+        const times = reads.filter((read) => read.id === id).map(({ at }) => at);
+        for (const [n, at] of times.slice(1).entries()) expect(at - (times[n] as number)).toBeGreaterThanOrEqual(1_000);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+describe("requests at once", () => {
+  test("share what is being read, and what is due is read in one batch", async () => {
+    const { batches, shared } = database();
+    const answers = Promise.all([shared(["a", "b"]), shared(["b", "c", "d"]), shared(["d", "a"])]);
+    await advance(10);
+    expect(await answers).toHaveLength(3);
+    expect(batches).toEqual([
+      ["a", "b"],
+      ["c", "d"],
+    ]);
+    await advance(1_000);
+    void shared(["d", "a", "b", "c"]);
+    expect(batches[2]).toEqual(["d", "a", "b", "c"]);
+  });
+
+  test("share a failure for a second, also one that is no answer, and then read again", async () => {
+    const { settings, batches, shared } = database();
+    settings.isDown = true;
+    const failed = [shared(["a"]), shared(["a", "b"])].map((answer) => expect(answer).rejects.toThrow("down"));
+    await advance(10);
+    await Promise.all(failed);
+    await expect(shared(["a"])).rejects.toThrow("down");
+    expect(batches).toHaveLength(2);
+    Object.assign(settings, { isDown: false, latency: 60_000 });
+    await advance(1_000);
+    const late = expect(shared(["a"])).rejects.toThrow("no answer within 5000 ms");
+    await advance(5_000);
+    await late;
+    settings.latency = 10;
+    const answer = shared(["a"]);
+    await advance(10);
+    expect((await answer)[0]?.asOf).toBe(6_010);
+  });
+});
+
+test("a request that waits for one counter does not show another one as it was, if a newer total was shown meanwhile", async () => {
+  const { settings, shared } = database();
+  settings.latency = 3_000;
+  const slow = shared(["slow"]);
+  settings.latency = 10;
+  const both = shared(["a", "slow"]);
+  await advance(1_500);
+  const newer = shared(["a"]);
+  await advance(10);
+  expect((await newer)[0]?.asOf).toBe(1_500);
+  await advance(2_000);
+  expect((await both)[0]?.asOf).toBe(1_500);
+  await slow;
+});
+
+test("a deleted counter has no total any more", async () => {
+  const answers = [new Map([["a", { total: 1, asOf: 1, nextDue: 0 }]]), new Map<string, Reading>()];
+  const shared = createSharedReads(async () => answers.shift() as Map<string, Reading>, Date.now);
+  expect((await shared(["a"]))[0]?.total).toBe(1);
+  await advance(1_000);
+  expect(await shared(["a"])).toEqual([undefined]);
+});
+
+test("counters that were not asked for before are read at a limited rate, and the others as ever", async () => {
+  const { reads, shared } = database();
+  const batch = (n: number) => Array.from({ length: 100 }, (_, i) => `made up ${n * 100 + i}`);
+  const known = shared(["known"]);
+  await advance(1_000);
+  await known;
+  for (let n = 0; n < MAX_NEW_PER_SECOND / 100; n++) void shared(batch(n));
+  await expect(shared(batch(99))).rejects.toMatchObject({ status: 429 });
+  const [again, refused] = [shared(["known"]), shared(["new"])];
+  await expect(refused).rejects.toMatchObject({ status: 429 });
+  await advance(10);
+  expect((await again)[0]?.asOf).toBe(1_000);
+  expect(reads).toHaveLength(1 + MAX_NEW_PER_SECOND + 1);
+  await advance(990);
+  void shared(["new"]);
+  expect(reads.at(-1)?.id).toBe("new");
+});
+
+test("of more counters than fit, those asked for last are remembered", async () => {
+  const { reads, shared } = database();
+  const ask = async (...ids: string[]) => {
+    const answer = shared(ids);
+    await advance(10);
+    await answer;
+  };
+  await ask("first", "favorite");
+  for (let second = 0; second < 21; second++) {
+    await advance(1_000);
+    await ask("favorite");
+    for (let n = 0; n < MAX_NEW_PER_SECOND; n += 100)
+      await ask(...Array.from({ length: 100 }, (_, i) => `${second}/${n + i}`));
+  }
+  const before = reads.length;
+  // Remembered for less than a second.
+  await ask("favorite");
+  expect(reads.length).toBe(before);
+  // Forgotten, so it counts as one that was not asked for before.
+  await expect(shared(["first"])).rejects.toMatchObject({ status: 429 });
+});
