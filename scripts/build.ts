@@ -34,6 +34,7 @@ const lazyPeer: Plugin = {
 const entries = {
   index: "client/src/web",
   admin: "admin/src",
+  beacon: "client/src/beacon",
   react: "client/src/react",
   testing: "client/src/testing",
 };

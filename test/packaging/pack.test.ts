@@ -55,7 +55,7 @@ describe("the client package", () => {
       "firestore.rules",
       "package.json",
     ]);
-    const entries = ["admin", "index", "react", "testing"];
+    const entries = ["admin", "beacon", "index", "react", "testing"];
     expect(files("dist")).toEqual(
       [
         "cli.js",

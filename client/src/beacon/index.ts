@@ -1,0 +1,1 @@
+export { type Beacon, type BeaconOptions, beacon } from "./beacon.ts";
