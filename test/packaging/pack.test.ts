@@ -60,6 +60,7 @@ describe("the client package", () => {
       [
         "cli.js",
         "cli.licenses.txt",
+        ...["totals.js", "totals.js.map", "totals.cjs", "totals.cjs.map"],
         ...entries.flatMap((entry) =>
           [".js", ".js.map", ".d.ts", ".cjs", ".cjs.map", ".d.cts"].map((ending) => entry + ending),
         ),

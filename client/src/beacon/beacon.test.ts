@@ -170,6 +170,7 @@ describe("a beacon", () => {
       site.weather = "offline";
       page.beacon.count("views:late");
       await page.close();
+      await site.advance(1_000);
       site.now += elapsed;
       site.weather = "fine";
       const last = site.open();

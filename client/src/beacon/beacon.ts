@@ -10,6 +10,7 @@
  * the same time. A tab removes only what was acknowledged or dropped, and sends its own batches from memory, whatever other
  * tabs remove. Two tabs may send the same batch, which is harmless.
  */
+import { failure } from "./failure.ts";
 
 /** When a beacon sends, and how much. */
 export interface BeaconOptions {
@@ -62,6 +63,8 @@ export interface BeaconState extends Beacon {
   readonly _batches: ReadonlySet<Batch>;
   /** Called after each `count`. */
   _counted?: () => void;
+  /** What `_counted` calls. Not made here, because it is only for totals. */
+  _listeners?: Set<() => void>;
 }
 
 /** So many characters of JSON fill a batch. It has some 400 events then, and 30 kB of UTF-8: fewer than 500, and than 64 kB. */
@@ -75,9 +78,6 @@ const MAX_WAITING = 50;
 
 /** The keys of the sealed batches that this page sends, from the oldest to the newest. */
 const waiting = new Set<string>();
-
-// The class CounterError would take a tenth of the size.
-const failure = (code: string, message: string) => Object.assign(new Error(`${code}: ${message}`), { code });
 
 /**
  * Counts through the function `ingest`, without the Firebase SDK and without a user. One request per `flushInterval` carries
