@@ -72,7 +72,8 @@ const FULL = 9_000;
 
 const MAX_BACKOFF_MS = 60_000;
 
-const MAX_AGE_MS = 12 * 3_600_000;
+/** 12 hours. A product would stay in each bundle. */
+const MAX_AGE_MS = 43_200_000;
 
 const MAX_WAITING = 50;
 
