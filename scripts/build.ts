@@ -30,10 +30,21 @@ const lazyPeer: Plugin = {
   },
 };
 
+/** A part of an entry that is loaded when it is needed: a file beside the entry, in the same format. */
+const loadedLater = (format: "js" | "cjs"): Plugin => ({
+  name: "loaded-later",
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/\w+\.ts$/ }, ({ path, kind }) =>
+      kind === "dynamic-import" ? { path: path.replace(/ts$/, format), external: true } : undefined,
+    );
+  },
+});
+
 /** What apps import: `firestore-tally` is `index`, the others are below it. */
 const entries = {
   index: "client/src/web",
   admin: "admin/src",
+  beacon: "client/src/beacon",
   react: "client/src/react",
   testing: "client/src/testing",
 };
@@ -55,7 +66,8 @@ const [cli] = await Promise.all([
     minifyWhitespace: true,
     metafile: true,
   }),
-  ...Object.entries(entries).map(buildEntry),
+  ...Object.entries(entries).map(([entry, folder]) => buildModule(entry, `${folder}/index.ts`)),
+  buildModule("totals", "client/src/web/totals.ts"),
   build({
     ...shared,
     entryPoints: ["functions/src/index.ts"],
@@ -88,24 +100,30 @@ declare([
 for (const entry of Object.keys(entries)) copyFileSync(`client/dist/${entry}.d.ts`, `client/dist/${entry}.d.cts`);
 
 /**
- * Builds an entry in both formats. They share the short names of private properties, so a reference that one format has
+ * Builds a module in both formats. They share the short names of private properties, so a reference that one format has
  * made works in the other.
  */
-async function buildEntry([entry, folder]: [string, string]): Promise<void> {
+async function buildModule(name: string, source: string): Promise<void> {
   const options = {
     ...shared,
-    entryPoints: [`${folder}/index.ts`],
+    entryPoints: [source],
     external: ["firebase/*", "firebase-admin/*", "firestore-tally", "react", "node:*"],
     target: "es2022",
     // Private properties start with an underscore.
     mangleProps: /^_[a-z]/,
     minifySyntax: true,
   } satisfies BuildOptions;
-  const { mangleCache = {} } = await build({ ...options, outfile: `client/dist/${entry}.js`, mangleCache: {} });
+  const { mangleCache = {} } = await build({
+    ...options,
+    outfile: `client/dist/${name}.js`,
+    plugins: [loadedLater("js")],
+    mangleCache: {},
+  });
   await build({
     ...options,
-    outfile: `client/dist/${entry}.cjs`,
+    outfile: `client/dist/${name}.cjs`,
     format: "cjs",
+    plugins: [loadedLater("cjs")],
     mangleCache,
     define: { "import.meta.url": "__filename" },
   });

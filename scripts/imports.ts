@@ -16,6 +16,7 @@ export interface Import {
 const PACKAGES: Readonly<Record<string, string>> = {
   "firestore-tally": "client",
   "firestore-tally/react": "client",
+  "firestore-tally/beacon": "client",
   "firestore-tally/testing": "client",
   "firestore-tally/admin": "admin",
   "firestore-tally-kit": "functions",

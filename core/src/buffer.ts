@@ -65,7 +65,7 @@ export function createBuffer(
       (error) => {
         failed = true;
         // It may count already, so it must not be written again.
-        if ((error as CounterError).code !== "counter/unknown-outcome") addPending(by);
+        if (!/unknown-outcome|dropped/.test((error as CounterError).code)) addPending(by);
         throw error;
       },
     );

@@ -45,6 +45,10 @@ export type CounterErrorCode =
    * the units that are left stayed spread over several shards.
    */
   | "counter/contention"
+  /** A batch for the function `ingest` was dropped: it was refused, or waited too long. Its amounts may or may not count. */
+  | "counter/dropped"
+  /** The function `totals` has no answer, or refuses it. */
+  | "counter/unavailable"
   /** The buffered counter was closed. */
   | "counter/closed"
   /** A test cannot use the emulator: it is not running, its rules do not compile, or its functions are not loaded. */

@@ -97,6 +97,7 @@ describe("a request", () => {
     const fromSite = await send({ events: events("views:cors", 1) }, { origin: SITE, "content-type": "text/plain" });
     expect(fromSite).toMatchObject(accepted(1));
     expect(fromSite.headers.get("access-control-allow-origin")).toBe(SITE);
+    expect(fromSite.headers.get("access-control-expose-headers")).toBe("retry-after");
     expect(fromSite.headers.get("vary")).toBe("origin");
     const headers = { origin: SITE, "access-control-request-method": "POST" };
     const preflight = await fetch(ingest.url, { method: "OPTIONS", headers });

@@ -55,11 +55,12 @@ describe("the client package", () => {
       "firestore.rules",
       "package.json",
     ]);
-    const entries = ["admin", "index", "react", "testing"];
+    const entries = ["admin", "beacon", "index", "react", "testing"];
     expect(files("dist")).toEqual(
       [
         "cli.js",
         "cli.licenses.txt",
+        ...["totals.js", "totals.js.map", "totals.cjs", "totals.cjs.map"],
         ...entries.flatMap((entry) =>
           [".js", ".js.map", ".d.ts", ".cjs", ".cjs.map", ".d.cts"].map((ending) => entry + ending),
         ),

@@ -8,10 +8,12 @@ import {
 } from "firestore-tally";
 import { useCallback, useMemo, useState, useSyncExternalStore } from "react";
 
-/** What to render before the first total arrives. */
+/** What to render before the first total arrives, and where totals come from. */
 export interface UseCounterOptions {
   /** The total to render on the server and until the first one arrives: read it on the server with `getCounter`. */
   initialTotal?: number | undefined;
+  /** The URL of the function `totals`, to read from it instead of by a listener: see `WatchOptions`. */
+  via?: string | undefined;
 }
 
 /** A counter as a component sees it. */
@@ -29,7 +31,7 @@ export interface UseCounter {
 /**
  * Watches a counter while the component is mounted. Works in StrictMode and renders on the server.
  *
- * Cost: 1 read per published total; components with the same counter share it.
+ * Cost: 1 read per published total, none with `via`; components with the same counter share it.
  *
  * @example
  * ```ts
@@ -40,8 +42,8 @@ export interface UseCounter {
  * ```
  */
 export function useCounter(ref: CounterRef, options: UseCounterOptions = {}): UseCounter {
-  const { initialTotal } = options;
-  const store = useMemo(() => counterStore(ref), [ref]);
+  const { initialTotal, via } = options;
+  const store = useMemo(() => counterStore(ref, { via }), [ref, via]);
   const initial = useMemo<CounterState>(
     () => (initialTotal === undefined ? {} : { total: initialTotal }),
     [initialTotal],

@@ -1,7 +1,18 @@
 /** Collects increments before writing them: for a scroll counter or the score of a game. */
-import { type BufferedCounter, type BufferOptions, createBuffer } from "../../../core/src/index.ts";
-import type { Counter, CounterRef } from "./counter.ts";
+import type { Timestamp } from "firebase/firestore";
+import { type BufferedCounter, type BufferOptions, CounterError, createBuffer } from "../../../core/src/index.ts";
+import { type BeaconState, beacon } from "../beacon/beacon.ts";
+import type { Committed, Counter, CounterRef } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
+
+/** Options of a buffered counter. */
+export interface WebBufferOptions extends BufferOptions {
+  /**
+   * The URL of the function `ingest`: increments go through it, as by `beacon` of `firestore-tally/beacon`, so they survive
+   * the page, and need no user. `maxPending` then is the largest amount of an event. Amounts are whole numbers from 1.
+   */
+  via?: string | undefined;
+}
 
 /**
  * Collects increments and writes their sum once per `flushInterval`, and when the page becomes hidden. `onCounter` shows them
@@ -13,7 +24,10 @@ import { incrementCounter } from "./increment.ts";
  *
  * The default rules accept an amount of 1 alone, see `maxPending`.
  *
- * Cost: 1 write per interval with increments.
+ * With `via`, what is not acknowledged waits in `localStorage`, so increments survive the page, within the bounds of `beacon`.
+ * `flush` rejects with `counter/dropped` for a batch that is dropped, and its increments are no longer shown.
+ *
+ * Cost: 1 write per interval with increments; with `via`, 1 request.
  *
  * @throws CounterError `counter/invalid-option`
  *
@@ -21,15 +35,18 @@ import { incrementCounter } from "./increment.ts";
  * ```ts
  * const scrolls = bufferedCounter(counter(db, "scrolls:home"), { flushInterval: 5_000 });
  * addEventListener("scroll", () => scrolls.increment());
+ * const views = bufferedCounter(counter(db, "views:home"), { via: "https://example.com/ingest" });
  * ```
  */
-export function bufferedCounter(ref: CounterRef, options: BufferOptions = {}): BufferedCounter {
+export function bufferedCounter(ref: CounterRef, options: WebBufferOptions = {}): BufferedCounter {
   const counter = ref as Counter;
   const bufferedChanged = (by: number) => {
     counter._buffered = (counter._buffered ?? 0) + by;
     counter._watcher?._bufferedChanged(by);
   };
-  const buffer = createBuffer((by) => incrementCounter(ref, by), bufferedChanged, options);
+  const buffer = options.via
+    ? createIngestBuffer(counter, options.via, options, bufferedChanged)
+    : createBuffer((by) => incrementCounter(ref, by), bufferedChanged, options);
   if (typeof document === "undefined") return buffer;
   const flush = () => {
     if (document.visibilityState === "hidden") buffer.flush().catch(() => {});
@@ -42,4 +59,58 @@ export function bufferedCounter(ref: CounterRef, options: BufferOptions = {}): B
       document.removeEventListener("visibilitychange", flush);
     },
   };
+}
+
+/** A buffer whose sums a beacon sends: each as one batch or more, at once. */
+function createIngestBuffer(
+  counter: Counter,
+  via: string,
+  options: BufferOptions,
+  bufferedChanged: (by: number) => void,
+): BufferedCounter {
+  const { maxPending = 100, onError = console.error } = options;
+  let dropped: unknown;
+  const told = (error: unknown) => {
+    dropped = error;
+    onError(error);
+  };
+  const source = beacon(via, { maxAmount: maxPending, onError: told }) as BeaconState;
+  const send = async (by: number): Promise<Committed> => {
+    const others = new Set(source._batches);
+    source.count(counter.id, by);
+    const batches = [...source._batches].filter((one) => !others.has(one));
+    // Before the first `await`, because the page may be about to end.
+    source.flush();
+    await Promise.all(batches.map(({ _settled }) => _settled));
+    const at = Math.max(...batches.map(({ _at = Number.NaN }) => _at));
+    if (!at) throw dropped;
+    // A watch reads no other part of a timestamp.
+    return { _path: "", _at: { seconds: Math.floor(at / 1_000), nanoseconds: (at % 1_000) * 1e6 } as Timestamp };
+  };
+  const write = async (by: number) => {
+    const outcome = send(by);
+    counter._watcher?._track(by, outcome, undefined);
+    await outcome;
+  };
+  // The beacon tells `onError`; and it divides a sum into events.
+  const buffer = createBuffer(write, bufferedChanged, {
+    ...options,
+    maxPending: Number.POSITIVE_INFINITY,
+    onError() {},
+  });
+  return {
+    ...buffer,
+    increment(by = 1) {
+      if (!(by > 0 && by % 1 === 0)) throw invalidAmount(by);
+      buffer.increment(by);
+    },
+    async close() {
+      await buffer.close();
+      await source.close();
+    },
+  };
+}
+
+function invalidAmount(by: number): CounterError {
+  return new CounterError("counter/invalid-amount", `amount is "${by}"; pass a whole number from 1`);
 }

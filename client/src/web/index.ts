@@ -15,7 +15,7 @@ export {
   type TopOptions,
   type WindowTotals,
 } from "../../../core/src/index.ts";
-export { bufferedCounter } from "./buffered.ts";
+export { bufferedCounter, type WebBufferOptions } from "./buffered.ts";
 export { type CounterRef, counter } from "./counter.ts";
 export { hasIncremented, onIncremented } from "./entries.ts";
 export {

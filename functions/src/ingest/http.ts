@@ -1,7 +1,8 @@
 /**
  * The HTTP side of ingest: who may send, and what each request gets as an answer.
  *
- *     200  {"counted": 10, "duplicates": 0}: committed. What had an id and had counted before is a duplicate
+ *     200  {"counted": 10, "duplicates": 0, "at": 1767225600000}: committed. What had an id and had counted before is a
+ *          duplicate. All are in a total whose `asOf` is later than `at`, in milliseconds since the epoch
  *     400  the batch is invalid                       401  App Check
  *     403  the origin or a counter is not listed      404  ingest is off
  *     405  not POST                                   413  too large             415  compressed, or not UTF-8
@@ -43,7 +44,7 @@ export function createIngestHandler({ config, add, verifyAppCheck, now }: HttpIn
     try {
       allowOrigin(request, response);
       if (request.method === "OPTIONS") response.writeHead(204, PREFLIGHT).end();
-      else answer(response, 200, await ingest(request));
+      else answer(response, 200, { ...(await ingest(request)), at: Date.now() });
     } catch (error) {
       const { status, message, headers = {} } = refusalOf(error);
       answer(response, status, { error: message }, headers);
@@ -61,6 +62,7 @@ export function createIngestHandler({ config, add, verifyAppCheck, now }: HttpIn
       throw new Refusal(403, `the origin "${origin.slice(0, 100)}" is not among INGEST_ORIGINS`);
     }
     response.setHeader("access-control-allow-origin", config.origins === "*" ? "*" : origin);
+    response.setHeader("access-control-expose-headers", "retry-after");
   }
 
   async function ingest(request: Request): Promise<Outcome> {

@@ -1,0 +1,145 @@
+/**
+ * Asks the function `totals` for the counters of a page: one request per URL and interval, for up to 100 counters.
+ *
+ * The function refuses a request for a counter that is not listed. Then each counter is asked for by itself, so that the others still
+ * have their totals; a counter that is refused by itself is no longer asked for.
+ */
+import { failure } from "./failure.ts";
+
+/** What the function says of a counter. */
+export interface Published {
+  readonly total: number;
+  readonly asOf: number;
+}
+
+/** Wants to know the total of a counter. */
+export interface Watch {
+  readonly id: string;
+  /** @param total  `null` for a counter that was never published */
+  received(total: Published | null): void;
+  /** @param error  after a status of 4xx, except 429, nothing follows */
+  failed(error: Failure): void;
+}
+
+type Failure = Error & { readonly status: number };
+
+interface Poller {
+  readonly watches: Set<Watch>;
+  /** Asks at once, or as soon as an answer is there. */
+  now(): void;
+  stop(): void;
+}
+
+const MAX_IDS = 100;
+
+const MIN_INTERVAL_MS = 1_000;
+
+const MAX_BACKOFF_MS = 60_000;
+
+const pollers = new Map<string, Poller>();
+
+/** @returns a function that ends the watch */
+export function poll(url: string, watch: Watch): () => void {
+  const poller = pollers.get(url) ?? createPoller(url);
+  pollers.set(url, poller);
+  poller.watches.add(watch);
+  poller.now();
+  return () => {
+    poller.watches.delete(watch);
+    if (poller.watches.size > 0 || pollers.get(url) !== poller) return;
+    pollers.delete(url);
+    poller.stop();
+  };
+}
+
+function createPoller(url: string): Poller {
+  const watches = new Set<Watch>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isAsking = false;
+  let mustAskAgain = false;
+  let failures = 0;
+
+  const now = () => {
+    mustAskAgain = isAsking;
+    clearTimeout(timer);
+    // Watches that begin together share a request.
+    if (!isAsking) timer = setTimeout(ask);
+  };
+
+  const ask = async () => {
+    // The page asks when it is visible again.
+    if (globalThis.document?.hidden) return;
+    isAsking = true;
+    const ids = [...new Set([...watches].map(({ id }) => id))].sort();
+    let interval = MIN_INTERVAL_MS;
+    let failed = false;
+    while (ids.length > 0) {
+      const some = ids.splice(0, MAX_IDS);
+      const answer = await read(url, some);
+      if ("totals" in answer) interval = Math.max(interval, answer.maxAge);
+      else if (isFinal(answer.status) && some.length > 1) {
+        for (const id of some) settle(id, await read(url, [id]));
+        continue;
+      } else failed ||= !isFinal(answer.status);
+      for (const id of some) settle(id, answer);
+    }
+    failures = failed ? failures + 1 : 0;
+    if (failed)
+      interval = Math.max(interval, Math.min(1_000 * 2 ** failures, MAX_BACKOFF_MS) * (0.5 + Math.random() / 2));
+    isAsking = false;
+    if (mustAskAgain) now();
+    else if (watches.size > 0) timer = setTimeout(ask, interval);
+  };
+
+  const settle = (id: string, answer: Answer) => {
+    for (const watch of [...watches].filter((one) => one.id === id)) {
+      if ("totals" in answer) watch.received(answer.totals[id] ?? null);
+      else {
+        if (isFinal(answer.status)) watches.delete(watch);
+        watch.failed(answer);
+      }
+    }
+  };
+
+  const visible = () => {
+    if (!document.hidden) now();
+  };
+  globalThis.document?.addEventListener("visibilitychange", visible);
+
+  return {
+    watches,
+    now,
+    stop() {
+      clearTimeout(timer);
+      globalThis.document?.removeEventListener("visibilitychange", visible);
+    },
+  };
+}
+
+type Answer =
+  | { readonly totals: Readonly<Record<string, Published | null>> /** Milliseconds. */; readonly maxAge: number }
+  | Failure;
+
+/** Never rejects. */
+async function read(url: string, ids: readonly string[]): Promise<Answer> {
+  let status = 0;
+  let text = "no answer";
+  try {
+    const response = await fetch(`${url}?ids=${ids.map(encodeURIComponent)}`);
+    text = await response.text();
+    if (!response.ok) status = response.status;
+    else {
+      const { totals } = JSON.parse(text);
+      const [, seconds] = /max-age=(\d+)/.exec(response.headers.get("cache-control") ?? "") ?? [];
+      if (totals) return { totals, maxAge: 1_000 * Number(seconds ?? 0) };
+    }
+  } catch {
+    // No answer, or one by another server, such as that of a hotel.
+  }
+  return Object.assign(failure("counter/unavailable", `${status} ${text}`), { status });
+}
+
+/** Whether asking again would not help. */
+export function isFinal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 429;
+}

@@ -1,0 +1,132 @@
+/** Totals from a server that stands in for the function `totals`. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type Beacon, beacon } from "./beacon.ts";
+import { onTotal, type Total } from "./total.ts";
+
+let server: Server;
+let url: string;
+/** The answer to each request: by default, the totals. */
+let status: number;
+let totals: Record<string, { total: number; asOf: number } | null>;
+let requests: string[];
+let stops: (() => void)[];
+
+beforeEach(async () => {
+  [status, totals, requests, stops] = [200, {}, [], []];
+  server = createServer((request, response) => {
+    const query = (request.url as string).replace(/^.*ids=/, "");
+    requests.push(query);
+    const ids = query.split(",").map(decodeURIComponent);
+    const isListed = ids.every((id) => id in totals);
+    const answer = Object.fromEntries(ids.map((id) => [id, totals[id]]));
+    response.writeHead(isListed ? status : 403, { "cache-control": "public, max-age=1" });
+    response.end(isListed && status === 200 ? JSON.stringify({ totals: answer }) : '{"error": "no"}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+});
+
+afterEach(() => {
+  for (const stop of stops) stop();
+  vi.unstubAllGlobals();
+  server.closeAllConnections();
+  server.close();
+});
+
+function watch(id: string, options?: Parameters<typeof onTotal>[3]) {
+  const seen: Total[] = [];
+  const stop = onTotal(url, id, (total) => seen.push(total), options);
+  stops.push(stop);
+  return { seen, stop, last: () => seen.at(-1) };
+}
+
+const soon = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 10_000, interval: 20 });
+
+test("watches of a page share a request, which names each counter once; an id may have any character but a comma", async () => {
+  totals = { "views:a": { total: 3, asOf: 1_000 }, "views:ü/&": null };
+  const [first, second, odd] = [watch("views:a"), watch("views:a"), watch("views:ü/&")];
+  await soon(() => [first, second, odd].every(({ seen }) => seen.length === 1));
+  expect(requests).toEqual([`views%3Aa,${encodeURIComponent("views:ü/&")}`]);
+  expect([second.last(), odd.last()]).toEqual([
+    { total: 3, asOf: 1_000 },
+    { total: 0, asOf: null },
+  ]);
+  expect(() => watch("a,b")).toThrow(expect.objectContaining({ code: "counter/invalid-id" }));
+});
+
+test("a total never goes back, and a watch that has ended is silent", async () => {
+  totals = { "views:a": { total: 3, asOf: 1_000 } };
+  const { seen, stop } = watch("views:a");
+  await soon(() => seen.length === 1);
+  totals = { "views:a": { total: 2, asOf: 900 } };
+  await soon(() => requests.length === 2);
+  totals = { "views:a": null };
+  await soon(() => requests.length === 3);
+  totals = { "views:a": { total: 4, asOf: 1_100 } };
+  await soon(() => seen.length === 2);
+  expect(seen.map(({ total }) => total)).toEqual([3, 4]);
+  stop();
+  const asked = requests.length;
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(requests.length).toBe(asked);
+});
+
+test("a counter that is not listed ends its own watch, and no other", async () => {
+  totals = { "views:a": { total: 3, asOf: 1_000 } };
+  const errors: unknown[] = [];
+  const good = watch("views:a");
+  watch("votes:final", { onError: (error) => errors.push(error) });
+  await soon(() => good.seen.length === 1 && errors.length === 1);
+  expect(errors).toEqual([expect.objectContaining({ code: "counter/unavailable", status: 403 })]);
+  await soon(() => requests.length >= 5);
+  expect(requests.slice(3)).not.toContain(expect.stringContaining("votes"));
+});
+
+test("failures are told, and the watch goes on", async () => {
+  totals = { "views:a": { total: 3, asOf: 1_000 } };
+  status = 503;
+  const errors: { status: number }[] = [];
+  const { seen } = watch("views:a", { onError: (error) => errors.push(error) });
+  await soon(() => errors.length === 1);
+  expect(errors[0]).toMatchObject({ code: "counter/unavailable", status: 503 });
+  status = 200;
+  await soon(() => seen.length === 1);
+});
+
+test("a hidden page does not ask, and asks at once when it is visible again", async () => {
+  const page = Object.assign(new EventTarget(), { hidden: true });
+  vi.stubGlobal("document", page);
+  totals = { "views:a": { total: 3, asOf: 1_000 } };
+  const { seen } = watch("views:a");
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(requests).toEqual([]);
+  page.hidden = false;
+  page.dispatchEvent(new Event("visibilitychange"));
+  await soon(() => seen.length === 1);
+});
+
+test("the amounts of a beacon show at once, until a total that is later than their acknowledgement", async () => {
+  const ingest = createServer((request, response) => {
+    request.resume().on("end", () => response.end('{"at": 2000}'));
+  });
+  await new Promise<void>((resolve) => ingest.listen(0, "127.0.0.1", resolve));
+  const own: Beacon = beacon(`http://127.0.0.1:${(ingest.address() as AddressInfo).port}/`, { maxAmount: 3 });
+  totals = { "views:a": { total: 10, asOf: 1_000 } };
+  own.count("views:a", 2);
+  const { last } = watch("views:a", { beacon: own });
+  await soon(() => last()?.total === 12);
+  own.count("views:a", 5);
+  own.count("views:b", 5);
+  expect(last()?.total).toBe(17);
+  await own.flush();
+  totals = { "views:a": { total: 11, asOf: 1_900 } };
+  await soon(() => last()?.asOf === 1_900);
+  expect(last()?.total).toBe(18);
+  totals = { "views:a": { total: 18, asOf: 2_100 } };
+  await soon(() => last()?.asOf === 2_100);
+  expect(last()?.total).toBe(18);
+  ingest.closeAllConnections();
+  ingest.close();
+});

@@ -1,0 +1,98 @@
+/** Totals without the Firebase SDK: read from the function `totals`, with the amounts of this page's beacon at once. */
+import type { Batch, Beacon, BeaconState } from "./beacon.ts";
+import { failure } from "./failure.ts";
+import { poll } from "./poll.ts";
+
+/** A total as a page without the Firebase SDK sees it. */
+export interface Total {
+  /** The published total, and the amounts of the beacon that it does not include yet; 0 for a counter that was never published. */
+  readonly total: number;
+  /** The instant for which the published total is exact, in milliseconds since the epoch; `null` without one. */
+  readonly asOf: number | null;
+}
+
+/** Options of {@link onTotal}. */
+export interface TotalOptions {
+  /** A beacon of this page: its amounts show at once. */
+  beacon?: Beacon | undefined;
+  /**
+   * Called when a read fails, with an error `counter/unavailable`. Its `status` is that of the answer, 0 without one. After 4xx,
+   * except 429, the watch has ended; otherwise it goes on, with exponential backoff. Default: nothing.
+   */
+  onError?: ((error: Error & { status: number }) => void) | undefined;
+}
+
+/** So long after its acknowledgement, an amount is taken to be in the last total, if no later one was published. */
+const MAX_PUBLISH_DELAY_MS = 30_000;
+
+/**
+ * Watches a total by asking the function `totals` for it, without the Firebase SDK: as often as the answer's `max-age` says, at
+ * most once a second, and only while the page is visible. Calls `next` with each change. An older total never follows a newer
+ * one, so a counter that is deleted keeps its last total.
+ *
+ * All watches of one URL in a page share their requests. Cost: 1 request per interval, which a cache may answer.
+ *
+ * @param url - of the function `totals`
+ * @param counter - its id, without a comma
+ * @returns a function that ends the watch
+ * @throws Error `counter/invalid-id` for an id with a comma
+ *
+ * @example
+ * ```ts
+ * const site = beacon("https://example.com/ingest");
+ * const stop = onTotal("https://example.com/totals", "views:home", ({ total }) => { label.textContent = `${total} views`; }, {
+ *   beacon: site,
+ * });
+ * ```
+ */
+export function onTotal(
+  url: string,
+  counter: string,
+  next: (total: Total) => void,
+  { beacon, onError }: TotalOptions = {},
+): () => void {
+  if (counter.includes(",")) throw failure("counter/invalid-id", `${counter}; pass an id without a comma`);
+  const source = beacon as BeaconState | undefined;
+  /** Batches that the last total may not include, and until when they show. */
+  const own = new Map<Batch, number>();
+  let published: Total | undefined;
+  let shown = "";
+  const show = () => {
+    for (const batch of source?._batches ?? []) own.set(batch, Number.POSITIVE_INFINITY);
+    if (!published) return;
+    let { total, asOf } = published;
+    for (const [batch, until] of own) {
+      const { _at, _events } = batch;
+      // Its commit may be before the last total, if its first acknowledgement was lost. Then no later total may follow.
+      if (_at && until === Number.POSITIVE_INFINITY) own.set(batch, performance.now() + MAX_PUBLISH_DELAY_MS);
+      if ((_at && _at < (asOf ?? 0)) || performance.now() > until) own.delete(batch);
+      else for (const event of _events) if (event.counter === counter) total += event.by;
+    }
+    const state = { total, asOf };
+    if (shown !== JSON.stringify(state)) next(state);
+    shown = JSON.stringify(state);
+  };
+  const stopPolling = poll(url, {
+    id: counter,
+    received(answer) {
+      const newer = answer ?? { total: 0, asOf: null };
+      if (!published || (newer.asOf ?? 0) > (published.asOf ?? 0)) published = newer;
+      show();
+    },
+    failed: (error) => onError?.(error),
+  });
+  if (source) listenersOf(source).add(show);
+  return () => {
+    stopPolling();
+    source?._listeners?.delete(show);
+  };
+}
+
+function listenersOf(source: BeaconState): Set<() => void> {
+  const listeners = source._listeners ?? new Set<() => void>();
+  source._listeners = listeners;
+  source._counted = () => {
+    for (const listener of listeners) listener();
+  };
+  return listeners;
+}

@@ -1,0 +1,72 @@
+/** Increments through the real function `ingest`: by a beacon, and by a buffered counter with the web SDK. */
+
+import { bufferedCounter, type CounterSnapshot, counter, onCounter } from "firestore-tally";
+import { beacon } from "firestore-tally/beacon";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { type Client, client } from "../../testkit/clients.ts";
+import { type ServedFunction, serveFunction } from "../../testkit/functionServer.ts";
+import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { until } from "../../testkit/until.ts";
+
+let ingest: ServedFunction;
+let user: Client;
+beforeAll(async () => {
+  ingest = await serveFunction("ingest", { INGEST_COUNTERS: "views:*", INGEST_ORIGINS: "*" });
+  user = client();
+});
+afterAll(async () => {
+  await ingest.kill();
+  await user.close();
+});
+
+test("a beacon counts exactly once, also while the function is killed and started again", async () => {
+  const dropped: unknown[] = [];
+  const site = beacon(ingest.url, { flushInterval: 50, onError: (error) => dropped.push(error) });
+  for (let n = 0; n < 100; n++) {
+    site.count("views:beacon", 3);
+    site.count("views:other");
+    if (n === 30) await ingest.kill();
+    if (n === 60) await ingest.start();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await site.close();
+  expect([await sumOfShards("views:beacon"), await sumOfShards("views:other"), dropped]).toEqual([300, 100, []]);
+});
+
+test("a buffered counter via ingest shows its increments at once and exactly once, until they are published", async () => {
+  const ref = counter(user.db, "views:buffered");
+  const seen: CounterSnapshot[] = [];
+  const stop = onCounter(ref, (snapshot) => seen.push(snapshot));
+  await until(() => seen.at(-1)?.fromCache === false, "the first snapshot");
+  const buffer = bufferedCounter(ref, { via: ingest.url, flushInterval: 200 });
+  for (let n = 0; n < 40; n++) {
+    buffer.increment(5);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  await until(() => seen.at(-1)?.total === 200, "the increments");
+  await buffer.close();
+  expect(await sumOfShards("views:buffered")).toBe(200);
+  await until(async () => (await readPublished("views:buffered"))?.total === 200, "the publish");
+  await until(() => seen.at(-1)?.pending === false && seen.at(-1)?.asOf !== null, "the total");
+  const totals = seen.map(({ total }) => total);
+  expect(totals.filter((total, i) => total < (totals[i - 1] ?? 0))).toEqual([]);
+  expect(totals.at(-1)).toBe(200);
+  stop();
+});
+
+test("a buffered counter via ingest takes back what is refused, and accepts whole numbers alone", async () => {
+  const ref = counter(user.db, "votes:refused");
+  const seen: CounterSnapshot[] = [];
+  const stop = onCounter(ref, (snapshot) => seen.push(snapshot));
+  await until(() => seen.length > 0, "the first snapshot");
+  const onError = vi.fn();
+  const buffer = bufferedCounter(ref, { via: ingest.url, onError });
+  expect(() => buffer.increment(-1)).toThrow(expect.objectContaining({ code: "counter/invalid-amount" }));
+  buffer.increment(2);
+  await until(() => seen.at(-1)?.total === 2, "the increment");
+  await expect(buffer.flush()).rejects.toMatchObject({ code: "counter/dropped" });
+  await until(() => seen.at(-1)?.total === 0, "the refusal");
+  expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code: "counter/dropped" }));
+  await buffer.close();
+  stop();
+});
