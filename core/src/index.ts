@@ -111,6 +111,7 @@ export {
   SHARD_COUNT_TTL_WRITES,
   SLOW_ACK_MS,
 } from "./timeouts.ts";
+export { type KeyCount, KeySummary, MAX_KEY_BYTES, MAX_KEYS } from "./topKeys.ts";
 export { isDocumentId, validAmount, validIncrement, validName } from "./validation.ts";
 export {
   type BucketCount,
