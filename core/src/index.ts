@@ -24,6 +24,19 @@ export {
   historyRange,
 } from "./historyPoints.ts";
 export {
+  KEY_COUNTS,
+  type KeyCountsDocument,
+  type KeySummaryDocument,
+  keyCountsPath,
+  keySummaryPath,
+  MAX_TOP_KEYS,
+  type TopKeys,
+  type TopKeysDocument,
+  topKeysPath,
+  toTopKeys,
+  validTopKeys,
+} from "./keyCounts.ts";
+export {
   BASE_SHARD,
   type CounterDocument,
   counterPath,

@@ -30,6 +30,7 @@ const VERSION = 1;
 
 /** How often a key was counted: from `count` to `count + error` times. */
 export interface KeyCount {
+  /** A page, a search term, or whatever the event had as its key. */
   readonly key: string;
   /** At least so often. */
   readonly count: number;

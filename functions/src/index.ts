@@ -5,6 +5,18 @@ import * as triggers from "./triggers.ts";
 const isGrouped = packaging() === "plain codebase";
 const single: Partial<typeof triggers> = isGrouped ? {} : triggers;
 
-export const { wake, wakezero, wakebase, created, deleted, bridge, visitors, ingest, ingestevents, aggregate, sweep } =
-  single;
+export const {
+  wake,
+  wakezero,
+  wakebase,
+  created,
+  deleted,
+  bridge,
+  visitors,
+  topkeys,
+  ingest,
+  ingestevents,
+  aggregate,
+  sweep,
+} = single;
 export const tally = isGrouped ? { ...triggers } : undefined;

@@ -9,7 +9,7 @@ afterEach(() => vi.unstubAllEnvs());
 
 describe("the exported functions", () => {
   const names = [
-    ...["aggregate", "bridge", "created", "deleted", "ingest", "ingestevents", "sweep", "visitors"],
+    ...["aggregate", "bridge", "created", "deleted", "ingest", "ingestevents", "sweep", "topkeys", "visitors"],
     ...["wake", "wakebase", "wakezero"],
   ];
   /** Names and entry points as firebase-functions finds them: it skips what is not defined, and goes into groups. */

@@ -25,18 +25,21 @@ import { functionOptions } from "./functionOptions.ts";
 import { createHttpIngest, createMessageIngest } from "./ingest/index.ts";
 import { keepBodies } from "./ingest/requestBody.ts";
 import { logError } from "./log.ts";
+import { createMergeHandler, runMergeTask } from "./merge.ts";
 import { packaging } from "./packaging.ts";
 import { deployedIngestConfig, params } from "./parameters.ts";
 import { runSweep } from "./sweep.ts";
 import { type Millis, toMillis } from "./time.ts";
-import { createVisitorHandler, runMergeTask } from "./visitors.ts";
+import { keyMerging } from "./topKeys.ts";
+import { visitorMerging } from "./visitors.ts";
 import { createWakeHandler, latestDeletionTime } from "./wake.ts";
 
 interface Instance {
   readonly backend: Backend;
   readonly handleWrite: ReturnType<typeof createWakeHandler>;
   readonly handleLegacyWrite: ReturnType<typeof createBridgeHandler>;
-  readonly handleVisitor: ReturnType<typeof createVisitorHandler>;
+  readonly handleVisitor: ReturnType<typeof createMergeHandler>;
+  readonly handleKeys: ReturnType<typeof createMergeHandler>;
   readonly handleRequest: HttpIngest;
   readonly handleMessage: ReturnType<typeof createMessageIngest>;
 }
@@ -51,7 +54,8 @@ function getInstance(): Instance {
       backend,
       handleWrite: createWakeHandler(backend),
       handleLegacyWrite: createBridgeHandler(backend),
-      handleVisitor: createVisitorHandler(backend),
+      handleVisitor: createMergeHandler(backend, visitorMerging),
+      handleKeys: createMergeHandler(backend, keyMerging),
       handleRequest: createHttpIngest(backend, deployedIngestConfig()),
       handleMessage: createMessageIngest(backend),
     };
@@ -130,6 +134,16 @@ export const visitors = onDocumentWritten(
   },
 );
 
+/** Keys that wait to be merged. The functions delete them themselves. */
+export const topkeys = onDocumentCreated(
+  { document: expr`${params.collection}/{counterId}/keyCounts/{id}`, ...retried },
+  async ({ data }) => {
+    if (!data) return;
+    const { id: counterId } = data.ref.parent.parent as DocumentReference;
+    await getInstance().handleKeys({ counterId, committedAt: toMillis(data.updateTime) });
+  },
+);
+
 /** Only the instances of this function must leave bodies unread. */
 if (/\bingest$/.test(process.env.FUNCTION_TARGET ?? "")) keepBodies();
 
@@ -150,7 +164,8 @@ export const ingestevents = isExtension
     );
 
 function runTask(backend: Backend, task: AggregationTask): Promise<void> {
-  return task.ofVisitors ? runMergeTask(backend, task) : runAggregationTask(backend, task);
+  if (!task.merges) return runAggregationTask(backend, task);
+  return runMergeTask(backend, task.merges === "keys" ? keyMerging : visitorMerging, task);
 }
 
 function runDispatched(task: AggregationTask): Promise<void> {

@@ -112,6 +112,6 @@ test("the kit imports without a parameter's value", () => {
     console.log(Object.keys(tally).sort().join());
   `);
   expect(printed.trim()).toBe(
-    "aggregate,bridge,created,deleted,ingest,ingestevents,sweep,visitors,wake,wakebase,wakezero",
+    "aggregate,bridge,created,deleted,ingest,ingestevents,sweep,topkeys,visitors,wake,wakebase,wakezero",
   );
 });

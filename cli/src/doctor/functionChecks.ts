@@ -76,6 +76,7 @@ const EFFECTS: Readonly<Record<FunctionName, string>> = {
   deleted: "deleted documents of the counted collection are still counted",
   bridge: "increments of old apps are not counted",
   visitors: "visitors are not counted",
+  topkeys: "keys that events bring are not counted",
   ingest: "events that pages and servers send are not counted",
   ingestevents: "events that are published to INGEST_TOPIC are not counted",
   aggregate: "totals of busy counters stop",
@@ -113,6 +114,7 @@ const PATTERNS: Partial<Record<FunctionName, RegExp>> = {
   wakezero: /^\/\{\w+\}\/shards\/0$/,
   wakebase: /^\/\{\w+\}\/shards\/base$/,
   visitors: /^\/\{\w+\}\/uniques\/\{\w+\}$/,
+  topkeys: /^\/\{\w+\}\/keyCounts\/\{\w+\}$/,
 };
 
 const triggersMatch: DeploymentCheck = (deployment) => {

@@ -5,7 +5,7 @@ import { createGrouping, MAX_WAITING, Overloaded } from "./grouping.ts";
 /** Units of `size` events each, with the ids. */
 const unit = (id?: string, size = 1): Unit => ({
   id,
-  events: Array.from({ length: size }, () => ({ counter: "views:a", by: 1, visitor: undefined })),
+  events: Array.from({ length: size }, () => ({ counter: "views:a", by: 1, visitor: undefined, key: undefined })),
 });
 
 /** A grouping whose commits end when the test says so. */
