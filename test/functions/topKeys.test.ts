@@ -1,5 +1,6 @@
 /** Top keys, from requests to four instances of ingest through the deployed function to readers; and the merge on its own. */
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { FieldValue } from "firebase-admin/firestore";
 import { counter, topKeys } from "firestore-tally";
 import {
@@ -100,9 +101,9 @@ describe("keys of events", () => {
       return { id: randomUUID(), events };
     });
     const victim = instances[3] as ServedFunction;
-    const sendAll = () => batches.map(({ id, events }, index) => send(index, id, events));
+    // A hundred a second, so that the instance is killed in between.
+    const sendAll = () => batches.map(({ id, events }, n) => sleep(10 * n).then(() => send(n, id, events)));
     const first = sendAll();
-    // Some commits are made, and not all are answered.
     await until(async () => (await sizeOf(`counters/${id}/receipts`)) > 0, "the first commit", 20_000);
     await victim.kill();
     const answers = await Promise.all(first);
