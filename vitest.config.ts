@@ -52,7 +52,7 @@ export default defineConfig({
           exclude: [
             "test/simulation/*.test.ts",
             "test/{faults,browser,migration}/**",
-            "test/visitors/**",
+            "test/{topKeys,visitors}/**",
             "test/rules/fuzz.test.ts",
             "test/packaging/{compatibility,eventLog,kit,upgrade}.test.ts",
             "test/mobile/kotlin.test.ts",
@@ -84,7 +84,7 @@ export default defineConfig({
         test: {
           name: "simulation",
           isolate: false,
-          include: ["test/simulation/*.test.ts", "test/visitors/*.test.ts"],
+          include: ["test/simulation/*.test.ts", "test/{topKeys,visitors}/*.test.ts"],
         },
       },
       // Each of the others starts a suite of its own: it installs the kit itself, or breaks the suite.

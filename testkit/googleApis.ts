@@ -132,6 +132,7 @@ const TRIGGERS = {
   deleted: ["deleted", "_none/{document}"],
   bridge: ["written", "{document=**}/_counter_shards_/{shardId}"],
   visitors: ["written", "counters/{counterId}/uniques/{bucket}"],
+  topkeys: ["created", "counters/{counterId}/keyCounts/{id}"],
   ingest: undefined,
   ingestevents: undefined,
   logevents: ["created", "counters/{counterId}/outbox/{id}"],

@@ -1,6 +1,6 @@
 /** Deletes a counter with its subcollections. */
 import type { CollectionReference } from "firebase-admin/firestore";
-import { UNIQUES } from "../../core/src/index.ts";
+import { KEY_COUNTS, UNIQUES } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { setSource } from "./source.ts";
 
@@ -11,7 +11,7 @@ export interface DeleteOptions {
 }
 
 /**
- * Deletes a counter: its shards, entries, receipts, corrections, history and visitors, and the counter document last. It can
+ * Deletes a counter: its shards, entries, receipts, corrections, history, visitors and keys, and the counter document last. It can
  * be repeated, and continues where it was interrupted. Stop its writers first: a later increment starts the counter anew, as
  * does a creation or deletion in a collection that the functions count. Browsers remember the users they have counted, even
  * for a new counter with the same id. To count visitors afresh, call `resetCounter` with `visitors`.
@@ -30,8 +30,9 @@ export async function deleteCounter(ref: CounterRef, options: DeleteOptions = {}
   let deleted = 0;
   const writer = ref.firestore.bulkWriter();
   writer.onWriteResult(() => options.onProgress?.(++deleted, documents));
-  // The buckets before the sketch: a merge in between would create another sketch.
-  const inOrder = parts.toSorted((a, b) => Number(b.id === UNIQUES) - Number(a.id === UNIQUES));
+  // What waits before the sketches: a merge in between would create another one.
+  const waits = ({ id }: CollectionReference) => id === UNIQUES || id === KEY_COUNTS;
+  const inOrder = parts.toSorted((a, b) => Number(waits(b)) - Number(waits(a)));
   for (const part of inOrder) await ref.firestore.recursiveDelete(part, writer);
   await Promise.all([writer.delete(counterDoc(ref)), writer.close()]);
 }

@@ -11,6 +11,9 @@ import {
   CounterError,
   codeOf,
   hashRank,
+  type KeyCountsDocument,
+  KeySummary,
+  keyCountsPath,
   receiptsPath,
   uniquesPath,
   visitorHash,
@@ -34,6 +37,8 @@ export interface Count {
   /** A whole number from 0. */
   readonly by: number;
   readonly visitor?: string | undefined;
+  /** Counts `by` times among the keys of the counter; then `by` is not 0. */
+  readonly key?: string | undefined;
 }
 
 /** The receipt of what a sender has named: its document's id is a hash, because the name may be any text. */
@@ -46,8 +51,9 @@ export function receiptOf(counter: CounterRef, name: string): DocumentReference 
  * Commits increments together, all or none, but for those whose receipts exist. A commit with an unknown outcome is repeated
  * until `giveUpAt`, and counts once.
  *
- * Cost: 1 write per counter, 1 per receipt, 1 if anything has no receipt, and 1 per bucket that gets visitors (16 for a counter);
- * a day later 1 delete per receipt; 1 read per receipt if one of them exists. And 1 read per counter and process, repeated after two minutes or 20
+ * Cost: 1 write per counter, 1 per counter that gets keys, 1 per receipt, 1 if anything has no receipt, and 1 per bucket that
+ * gets visitors (16 for a counter); a day later 1 delete per receipt; 1 read per receipt if one of them exists. And 1 read per
+ * counter and process, repeated after two minutes or 20
  * commits.
  *
  * @param increments  of one database, with different receipts
@@ -127,11 +133,17 @@ function addTo(
 ): void {
   const sums = new Map<Counter, number>();
   const visitors = new Map<string, Set<string>>();
+  const keys = new Map<Counter, KeySummary>();
   for (const { receipt, counts } of increments) {
     if (receipt) createReceipt(receipt)(batch);
     for (const count of counts) {
       const counter = count.counter as Counter;
       sums.set(counter, (sums.get(counter) ?? 0) + count.by);
+      if (count.key !== undefined) {
+        const summary = keys.get(counter) ?? new KeySummary();
+        summary.add(count.key, count.by);
+        keys.set(counter, summary);
+      }
       const visit = buckets.get(count);
       if (visit) visitors.set(visit.bucket, (visitors.get(visit.bucket) ?? new Set()).add(visit.hash));
     }
@@ -140,6 +152,11 @@ function addTo(
   for (const [bucket, hashes] of visitors) {
     const fields = { visitors: FieldValue.arrayUnion(...hashes) };
     batch.set(firestore.doc(bucket), fields, { merge: true });
+  }
+  // A new document for each commit, so that none is contended.
+  for (const [counter, summary] of keys) {
+    const fields: KeyCountsDocument = { bytes: Buffer.from(summary.serialize()) };
+    batch.create(firestore.collection(keyCountsPath(counter.path)).doc(), fields);
   }
 }
 

@@ -10,11 +10,13 @@ export {
   type HistoryOptions,
   type HistoryPoint,
   type HistoryStep,
+  type KeyCount,
   type RankOptions,
   type Reference,
   type Snapshot,
   type Source,
   type SourceSelection,
+  type TopKeys,
   type TopOptions,
   type WindowTotals,
 } from "../../core/src/index.ts";
@@ -40,4 +42,5 @@ export { type ReconcileOptions, type Reconciliation, reconcileCounter } from "./
 export { type ResetOptions, resetCounter } from "./reset.ts";
 export { type SourceOptions, setSource } from "./source.ts";
 export { type TakeOptions, takeFromCounter } from "./stock.ts";
+export { topKeys } from "./topKeys.ts";
 export { countVisitor, getUniques } from "./visitors.ts";

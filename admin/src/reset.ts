@@ -1,9 +1,19 @@
 /** Sets the total of a counter. */
-import type { WriteBatch } from "firebase-admin/firestore";
-import { CounterError, Sketch, shardsPath, sketchPath, uniquesPath } from "../../core/src/index.ts";
+import type { DocumentSnapshot, Timestamp, WriteBatch } from "firebase-admin/firestore";
+import {
+  CounterError,
+  type KeySummaryDocument,
+  keySummaryPath,
+  Sketch,
+  shardsPath,
+  sketchPath,
+  type TopKeysDocument,
+  topKeysPath,
+  uniquesPath,
+} from "../../core/src/index.ts";
 import { adjustBase, commitAdjustment, retryAdjustment, sumOf } from "./base.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
-import { unchanged } from "./precondition.ts";
+import { writeIfUnchanged } from "./precondition.ts";
 import { refuseIfBounded } from "./stock.ts";
 
 /** Options of {@link resetCounter}. */
@@ -13,6 +23,8 @@ export interface ResetOptions {
    * after two minutes at most. Default `false`.
    */
   visitors?: boolean | undefined;
+  /** Whether the top keys begin anew, at the same instant. Default `false`. */
+  keys?: boolean | undefined;
 }
 
 /**
@@ -23,8 +35,9 @@ export interface ResetOptions {
  * A bounded counter is not reset: its units may be in a shopper's hands already. Restock it by `incrementCounter`, and lower it
  * by `takeFromCounter`.
  *
- * Cost: 1 read, 1 more per shard, and 2 writes; again, after a pause, if a fold, another reset or a merge of visitors came in between.
- * With `visitors`, 1 read and 2 writes more, and 1 read and 1 delete per bucket of visitors, up to 272.
+ * Cost: 1 read, 1 more per shard, and 2 writes; again, after a pause, if a fold, another reset or a merge of visitors or keys came in between.
+ * With `visitors`, 1 read and 2 writes more, and 1 read and 1 delete per bucket of visitors, up to 272. With `keys`, 1 read and
+ * 2 writes more.
  *
  * @param to - the new total
  * @throws CounterError `counter/invalid-amount`; `counter/bounded`; `counter/contention` if a server writes `shards/base` all
@@ -39,10 +52,13 @@ export async function resetCounter(ref: CounterRef, to: number, options: ResetOp
   validTotal(to);
   await retryAdjustment(ref, async () => {
     await refuseIfBounded(ref, "a reset");
+    // Before the shards, so that all it has was committed before `at`.
+    const summary = options.keys ? await ref.firestore.doc(keySummaryPath(ref.path)).get() : undefined;
     const shards = await firestoreOf(ref).collection(shardsPath(ref.path)).select("count").get();
     const batch = ref.firestore.batch();
     adjustBase(batch, ref, shards, to - sumOf(shards));
     if (options.visitors) await forgetVisitors(batch, ref);
+    if (summary) forgetKeys(batch, ref, summary, shards.readTime);
     await commitAdjustment(batch);
   });
 }
@@ -60,10 +76,21 @@ async function forgetVisitors(batch: WriteBatch, ref: CounterRef): Promise<void>
   const asOf = buckets.readTime;
   const { format, bytes } = new Sketch().serialize();
   const empty = { format, bytes: Buffer.from(bytes), uniques: 0, buckets: 16, asOf };
-  if (sketch.exists) batch.update(sketch.ref, empty, unchanged(sketch));
-  else batch.create(sketch.ref, empty);
+  writeIfUnchanged(batch, sketch, empty);
   const published = { uniques: 0, uniquesAsOf: asOf, uniqueFloor: 0, uniqueBuckets: 16 };
   batch.set(counterDoc(ref), { ...published, uniquesResetAt: asOf }, { merge: true });
+}
+
+/**
+ * Empties the summary, as {@link forgetVisitors} does the sketch. A merge leaves out the keys that still wait and were committed
+ * until `resetAt`, so the reset need not read them.
+ *
+ * @param at  the instant at which the shards were listed: the total discards increments until then, too
+ */
+function forgetKeys(batch: WriteBatch, ref: CounterRef, summary: DocumentSnapshot, at: Timestamp): void {
+  writeIfUnchanged(batch, summary, { bytes: null, resetAt: at } satisfies KeySummaryDocument<Timestamp>);
+  const empty: TopKeysDocument<Timestamp> = { top: [], error: 0, total: 0, asOf: at };
+  batch.set(ref.firestore.doc(topKeysPath(ref.path)), empty);
 }
 
 /** @throws CounterError `counter/invalid-amount` */

@@ -24,6 +24,19 @@ export {
   historyRange,
 } from "./historyPoints.ts";
 export {
+  KEY_COUNTS,
+  type KeyCountsDocument,
+  type KeySummaryDocument,
+  keyCountsPath,
+  keySummaryPath,
+  MAX_TOP_KEYS,
+  type TopKeys,
+  type TopKeysDocument,
+  topKeysPath,
+  toTopKeys,
+  validTopKeys,
+} from "./keyCounts.ts";
+export {
   BASE_SHARD,
   type CounterDocument,
   counterPath,
@@ -111,6 +124,7 @@ export {
   SHARD_COUNT_TTL_WRITES,
   SLOW_ACK_MS,
 } from "./timeouts.ts";
+export { type KeyCount, KeySummary, MAX_KEY_BYTES, MAX_KEYS } from "./topKeys.ts";
 export { isDocumentId, validAmount, validIncrement, validName } from "./validation.ts";
 export {
   type BucketCount,

@@ -12,14 +12,14 @@ export interface WriteEvent {
   readonly committedAt: Millis;
 }
 
-/** A scheduled aggregation, or a merge of visitors. Once it is done, every write up to `due` is counted. */
+/** A scheduled aggregation, or a merge of what waits. Once it is done, every write up to `due` is counted. */
 export interface AggregationTask {
   readonly counterId: string;
   readonly due: Millis;
   /** Whether it is the poll that a publish has scheduled. */
   readonly isPoll: boolean;
-  /** Whether it merges visitors, and counts no increments. */
-  readonly ofVisitors?: true;
+  /** What it merges; then it counts no increments. */
+  readonly merges?: "visitors" | "keys";
 }
 
 /** Resolves once the aggregation is certain to happen. */

@@ -18,6 +18,7 @@ export const {
   logevents,
   logentries,
   totals,
+  topkeys,
   aggregate,
   sweep,
 } = single;

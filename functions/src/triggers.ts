@@ -26,19 +26,22 @@ import { functionOptions } from "./functionOptions.ts";
 import { createHttpIngest, createMessageIngest } from "./ingest/index.ts";
 import { keepBodies } from "./ingest/requestBody.ts";
 import { logError } from "./log.ts";
+import { createMergeHandler, runMergeTask } from "./merge.ts";
 import { packaging } from "./packaging.ts";
 import { deployedIngestConfig, deployedTotalsCounters, params } from "./parameters.ts";
 import { runSweep } from "./sweep.ts";
 import { type Millis, toMillis } from "./time.ts";
+import { keyMerging } from "./topKeys.ts";
 import { createHttpTotals } from "./totals/index.ts";
-import { createVisitorHandler, runMergeTask } from "./visitors.ts";
+import { visitorMerging } from "./visitors.ts";
 import { createWakeHandler, latestDeletionTime } from "./wake.ts";
 
 interface Instance {
   readonly backend: Backend;
   readonly handleWrite: ReturnType<typeof createWakeHandler>;
   readonly handleLegacyWrite: ReturnType<typeof createBridgeHandler>;
-  readonly handleVisitor: ReturnType<typeof createVisitorHandler>;
+  readonly handleVisitor: ReturnType<typeof createMergeHandler>;
+  readonly handleKeys: ReturnType<typeof createMergeHandler>;
   readonly handleRequest: HttpIngest;
   readonly handleMessage: ReturnType<typeof createMessageIngest>;
   readonly publish: Publish;
@@ -56,11 +59,12 @@ function getInstance(): Instance {
       backend,
       handleWrite: createWakeHandler(backend),
       handleLegacyWrite: createBridgeHandler(backend),
-      handleVisitor: createVisitorHandler(backend),
       handleRequest: createHttpIngest(backend, deployedIngestConfig(), isLogged()),
       handleMessage: createMessageIngest(backend, isLogged()),
       publish: publisher(params.eventsTopic.value()),
       handleRead: createHttpTotals(backend, deployedTotalsCounters()),
+      handleVisitor: createMergeHandler(backend, visitorMerging),
+      handleKeys: createMergeHandler(backend, keyMerging),
     };
   }
   return instance;
@@ -139,6 +143,18 @@ export const visitors = onDocumentWritten(
 
 /** Only the instances of these functions must leave bodies unread. Requests for totals have none that matters. */
 if (/\b(ingest|totals)$/.test(process.env.FUNCTION_TARGET ?? "")) keepBodies();
+/** Keys that wait to be merged. The functions delete them themselves. */
+export const topkeys = onDocumentCreated(
+  { document: expr`${params.collection}/{counterId}/keyCounts/{id}`, ...retried },
+  async ({ data }) => {
+    if (!data) return;
+    const { id: counterId } = data.ref.parent.parent as DocumentReference;
+    await getInstance().handleKeys({ counterId, committedAt: toMillis(data.updateTime) });
+  },
+);
+
+/** Only the instances of these functions must leave bodies unread. Requests for totals have none that matters. */
+if (/\b(ingest|totals)$/.test(process.env.FUNCTION_TARGET ?? "")) keepBodies();
 
 const receiveRequest: HttpIngest = (request, response) => getInstance().handleRequest(request, response);
 const receiveMessage = (id: string, base64: string) =>
@@ -177,6 +193,7 @@ export const logentries = onDocumentWritten(
 function isLogged(): boolean {
   return params.eventsTopic.value() !== "";
 }
+
 const showTotals: HttpTotals = (request, response) => getInstance().handleRead(request, response);
 
 /** Many requests at a time, so that they share reads. */
@@ -185,7 +202,8 @@ export const totals = isExtension
   : onRequest({ ...options, concurrency: 200, invoker: "public" }, showTotals);
 
 function runTask(backend: Backend, task: AggregationTask): Promise<void> {
-  return task.ofVisitors ? runMergeTask(backend, task) : runAggregationTask(backend, task);
+  if (!task.merges) return runAggregationTask(backend, task);
+  return runMergeTask(backend, task.merges === "keys" ? keyMerging : visitorMerging, task);
 }
 
 function runDispatched(task: AggregationTask): Promise<void> {

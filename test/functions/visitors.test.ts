@@ -11,8 +11,9 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deleteCounter, resetCounter } from "../../admin/src/index.ts";
 import { hashRank, Sketch, type StoredSketch, visitorHash } from "../../core/src/index.ts";
+import { createMergeHandler, runMergeTask } from "../../functions/src/merge.ts";
 import { toMillis } from "../../functions/src/time.ts";
-import { createVisitorHandler, runMergeTask } from "../../functions/src/visitors.ts";
+import { visitorMerging } from "../../functions/src/visitors.ts";
 import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import { startMeter } from "../../testkit/meter.ts";
@@ -216,7 +217,7 @@ describe("the merge", () => {
     const eager = { ...backend, now: () => Date.now() + 60_000 };
     let isDone = false;
     const merging = range(4).map(async () => {
-      const handle = createVisitorHandler(eager);
+      const handle = createMergeHandler(eager, visitorMerging);
       while (!isDone) await handle({ counterId, committedAt: await now(path) }).catch(() => undefined);
     });
     for (let from = 0; from < 400; from += 20) {
@@ -228,7 +229,7 @@ describe("the merge", () => {
     }
     isDone = true;
     await Promise.all(merging);
-    await createVisitorHandler(eager)({ counterId, committedAt: await now(path) });
+    await createMergeHandler(eager, visitorMerging)({ counterId, committedAt: await now(path) });
     expect(tasks).toEqual([]);
     const sketch = Sketch.parse((await admin.doc(`${path}/sketches/uniques`).get()).data() as StoredSketch);
     expect(sketch.estimate()).toBe(400);
@@ -238,7 +239,7 @@ describe("the merge", () => {
 
   test("is made at most once in ten seconds, by a task", async () => {
     const { backend, tasks, counterId, path, ref } = inProcess();
-    const handle = createVisitorHandler(backend);
+    const handle = createMergeHandler(backend, visitorMerging);
     await countOnServer(ref, "first");
     await handle({ counterId, committedAt: await now(path) });
     expect((await admin.doc(path).get()).get("uniques")).toBe(1);
@@ -248,20 +249,22 @@ describe("the merge", () => {
     }
     const [task, ...others] = tasks;
     expect(others).toEqual([]);
-    expect(task).toMatchObject({ counterId, ofVisitors: true });
+    expect(task).toMatchObject({ counterId, merges: "visitors" });
     const asOf = toMillis((await admin.doc(`${path}/sketches/uniques`).get()).get("asOf"));
     expect(task?.due).toBeCloseTo(asOf + 10_000, 0);
     expect((await admin.doc(path).get()).get("uniques")).toBe(1);
-    await runMergeTask(
-      { ...backend, now: () => Date.now() + 60_000 },
-      { ...task, counterId, due: Date.now(), isPoll: false },
-    );
+    await runMergeTask({ ...backend, now: () => Date.now() + 60_000 }, visitorMerging, {
+      ...task,
+      counterId,
+      due: Date.now(),
+      isPoll: false,
+    });
     expect((await admin.doc(path).get()).get("uniques")).toBe(3);
   });
 
   test("of a counter that was deleted writes nothing", async () => {
     const { backend, counterId, path } = inProcess();
-    await createVisitorHandler(backend)({ counterId, committedAt: await now(path) });
+    await createMergeHandler(backend, visitorMerging)({ counterId, committedAt: await now(path) });
     expect((await admin.doc(path).get()).exists).toBe(false);
   });
 
@@ -271,7 +274,7 @@ describe("the merge", () => {
     await admin.doc(`${path}/uniques/b`).set({ visitors: ["x", 7, null] });
     await admin.doc(`${path}/uniques/c`).set({ other: FieldValue.serverTimestamp() });
     await countOnServer(ref, "right");
-    await createVisitorHandler(backend)({ counterId, committedAt: await now(path) });
+    await createMergeHandler(backend, visitorMerging)({ counterId, committedAt: await now(path) });
     expect((await admin.doc(path).get()).get("uniques")).toBe(1);
     expect((await admin.collection(`${path}/uniques`).get()).size).toBe(0);
   });

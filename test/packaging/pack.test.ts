@@ -113,6 +113,6 @@ test("the kit imports without a parameter's value", () => {
     console.log(Object.keys(tally).sort().join());
   `);
   expect(printed.trim()).toBe(
-    "aggregate,bridge,created,deleted,ingest,ingestevents,logentries,logevents,sweep,totals,visitors,wake,wakebase,wakezero",
+    "aggregate,bridge,created,deleted,ingest,ingestevents,logentries,logevents,sweep,topkeys,totals,visitors,wake,wakebase,wakezero",
   );
 });

@@ -10,16 +10,18 @@
 
 import type { Firestore as RealFirestore } from "firebase-admin/firestore";
 import type { Functions } from "firebase-admin/functions";
-import { counterIdOf, UNIQUES } from "../../core/src/index.ts";
+import { counterIdOf, KEY_COUNTS, UNIQUES } from "../../core/src/index.ts";
 import { runTask as runAggregationTask } from "../../functions/src/aggregate.ts";
 import type { Backend } from "../../functions/src/backend.ts";
 import { createBridgeHandler, type LegacyWrite } from "../../functions/src/bridge.ts";
 import type { AggregationTask, WriteEvent } from "../../functions/src/cause.ts";
 import type { Config } from "../../functions/src/config.ts";
+import { createMergeHandler, runMergeTask, type WaitingEvent } from "../../functions/src/merge.ts";
 import { cloudTasks } from "../../functions/src/queue.ts";
 import { TRIGGER_SHARDS } from "../../functions/src/shards.ts";
 import { runSweep } from "../../functions/src/sweep.ts";
-import { createVisitorHandler, runMergeTask, type VisitorEvent } from "../../functions/src/visitors.ts";
+import { keyMerging } from "../../functions/src/topKeys.ts";
+import { visitorMerging } from "../../functions/src/visitors.ts";
 import { createWakeHandler, latestDeletionTime } from "../../functions/src/wake.ts";
 import { Firestore } from "./model/adminSdk.ts";
 import { type Commit, Connection, type Network } from "./model/network.ts";
@@ -39,7 +41,8 @@ interface Instance {
   readonly backend: Backend;
   readonly wake: (event: WriteEvent) => Promise<void>;
   readonly bridge: (write: LegacyWrite) => Promise<void>;
-  readonly visitors: (event: VisitorEvent) => Promise<void>;
+  readonly visitors: (event: WaitingEvent) => Promise<void>;
+  readonly keys: (event: WaitingEvent) => Promise<void>;
   /** Fails the invocations that are in progress, when the instance crashes. */
   readonly failInvocations: Set<() => void>;
 }
@@ -82,6 +85,8 @@ export class CloudFunctions {
       }
       if (collection === this.#config.collection && shards === UNIQUES && after.fields)
         this.#deliver(`event ${after.path}`, ({ visitors }) => visitors({ counterId, committedAt }));
+      if (collection === this.#config.collection && shards === KEY_COUNTS && after.fields)
+        this.#deliver(`event ${after.path}`, ({ keys }) => keys({ counterId, committedAt }));
       if (shards === "_counter_shards_" && after.fields)
         this.#deliver(`event ${after.path}`, ({ bridge }) =>
           bridge({ document: `${collection}/${counterId}`, committedAt }),
@@ -183,7 +188,8 @@ export class CloudFunctions {
       backend,
       wake: createWakeHandler(backend),
       bridge: createBridgeHandler(backend),
-      visitors: createVisitorHandler(backend),
+      visitors: createMergeHandler(backend, visitorMerging),
+      keys: createMergeHandler(backend, keyMerging),
       failInvocations: new Set(),
     };
   }
@@ -213,7 +219,8 @@ export class CloudFunctions {
     const late = this.#process.random.between(0, 600) * SECOND;
     const delay = faults.injectByChance("late tasks", this.#process) ? late : this.#process.random.between(0, 50) * MS;
     const run = async ({ backend }: Instance) => {
-      await (task.ofVisitors ? runMergeTask(backend, task) : runAggregationTask(backend, task));
+      if (!task.merges) await runAggregationTask(backend, task);
+      else await runMergeTask(backend, task.merges === "keys" ? keyMerging : visitorMerging, task);
       this.#taskNames.set(id, scheduler.now + HOUR);
     };
     const copies = faults.injectByChance("duplicate events", this.#process) ? 2 : 1;
@@ -226,6 +233,6 @@ export class CloudFunctions {
 }
 
 /** The task in the printed history. */
-function nameOf({ counterId, due, isPoll, ofVisitors }: AggregationTask): string {
-  return `${ofVisitors ? "merge" : isPoll ? "poll" : "task"} ${counterId} ${due}`;
+function nameOf({ counterId, due, isPoll, merges }: AggregationTask): string {
+  return `${merges ? `merge ${merges}` : isPoll ? "poll" : "task"} ${counterId} ${due}`;
 }

@@ -16,6 +16,7 @@ export const FUNCTIONS = [
   "deleted",
   "bridge",
   "visitors",
+  "topkeys",
   "ingest",
   "ingestevents",
   "logevents",

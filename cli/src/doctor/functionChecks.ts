@@ -82,6 +82,7 @@ const EFFECTS: Readonly<Record<FunctionName, string>> = {
   deleted: "deleted documents of the counted collection are still counted",
   bridge: "increments of old apps are not counted",
   visitors: "visitors are not counted",
+  topkeys: "keys that events bring are not counted",
   ingest: "events that pages and servers send are not counted",
   logevents: "events of ingest are not published to EVENTS_TOPIC",
   logentries: "increments with a key are not published to EVENTS_TOPIC",
@@ -123,6 +124,7 @@ const PATTERNS: Partial<Record<FunctionName, RegExp>> = {
   wakebase: /^\/\{\w+\}\/shards\/base$/,
   visitors: /^\/\{\w+\}\/uniques\/\{\w+\}$/,
   logevents: /^\/\{\w+\}\/outbox\/\{\w+\}$/,
+  topkeys: /^\/\{\w+\}\/keyCounts\/\{\w+\}$/,
 };
 
 const triggersMatch: DeploymentCheck = (deployment) => {

@@ -13,6 +13,7 @@ test("functions and matches of Tally's rules are found, each match with its whol
     "/counters/{counter}/history/{document}",
     "/counters/{counter}/uniques/{bucket}",
     "/counters/{counter}/sketches/{sketch}",
+    "/counters/{counter}/sketches/topKeys",
     "/counters/{counter}/corrections/{correction}",
     "/counters/{counter}/entries/{key}",
     "/clientLimits/{limit}/keys/{key}",

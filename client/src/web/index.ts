@@ -8,10 +8,12 @@ export {
   type HistoryOptions,
   type HistoryPoint,
   type HistoryStep,
+  type KeyCount,
   type RankOptions,
   type RateLimit,
   type Reference,
   type Snapshot,
+  type TopKeys,
   type TopOptions,
   type WindowTotals,
 } from "../../../core/src/index.ts";
@@ -31,5 +33,6 @@ export { type CounterSnapshot, counterHistory, getCounter, getExactCounter } fro
 export { type TakeOptions, takeFromCounter } from "./stock.ts";
 export { type CounterState, type CounterStore, counterStore } from "./store.ts";
 export { counterRank, type ListedCounter, topCounters } from "./top.ts";
+export { topKeys } from "./topKeys.ts";
 export { countVisitor, getUniques, type VisitorOptions } from "./visitors.ts";
 export { onCounter, type WatchOptions } from "./watch.ts";

@@ -6,19 +6,21 @@
  * A batch is accepted as a whole or refused as a whole. An `id` makes it count once, however often it is sent. An event may have an
  * `id` of its own, for senders that put other events into a batch when they send it again.
  */
-import { isDocumentId } from "../../../core/src/index.ts";
+import { isDocumentId, MAX_KEY_BYTES } from "../../../core/src/index.ts";
 import { type CounterList, isListed } from "../counterList.ts";
 
 /** One event of a batch, as it is sent. */
 export interface EventMessage {
   /** The id of the counter. */
   readonly counter: string;
-  /** A whole number from 1. Default 1. May be 0 if there is a `visitor`, who then counts alone. */
+  /** A whole number from 1. Default 1. May be 0 if there is a `visitor` and no `key`; then the visitor counts alone. */
   readonly by?: number;
   /** Counts once as a visitor of the counter, however many events there are: any text, up to 256 characters. */
   readonly visitor?: string;
   /** When it happened, by the sender's clock: ISO 8601. For the event log alone. */
   readonly at?: string;
+  /** What is counted, such as a page or a search term: a text of up to 128 bytes of UTF-8. The counter shows its top keys. */
+  readonly key?: string;
   /** Makes the event count once, also in different batches. Costs 1 write. Up to 256 characters. */
   readonly id?: string;
 }
@@ -38,6 +40,8 @@ export interface Event {
   readonly by: number;
   readonly visitor: string | undefined;
   readonly at: string | undefined;
+  /** Counts `by` times, which is not 0. */
+  readonly key: string | undefined;
 }
 
 /** The events that count once as a whole. Without an id, they count as often as they are sent. */
@@ -74,7 +78,7 @@ export class InvalidBatch extends Error {
 const MAX_TEXT = 256;
 const MAX_TOKEN = 4_096;
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
-const EVENT_FIELDS = ["counter", "by", "visitor", "at", "id"];
+const EVENT_FIELDS = ["counter", "by", "visitor", "key", "at", "id"];
 const BATCH_FIELDS = ["id", "events", "appCheck"];
 
 /**
@@ -117,24 +121,36 @@ function parseJson(json: string): unknown {
 }
 
 function parseEvent(fields: Record<string, unknown>, name: string, limits: BatchLimits): Event {
-  const { counter, visitor, by = 1, at } = fields;
+  const { counter, visitor, key, by = 1, at } = fields;
   if (!isDocumentId(counter)) {
     throw new InvalidBatch(`${name}.counter is not the id of a counter; send one such as "views:home"`);
   }
   if (limits.counters && !isListed(limits.counters, counter)) {
     throw new InvalidBatch(`${name}.counter: "${counter.slice(0, 60)}" is not among INGEST_COUNTERS`, 403);
   }
-  const least = visitor === undefined ? 1 : 0;
+  const least = visitor === undefined || key !== undefined ? 1 : 0;
   if (!(Number.isInteger(by) && (by as number) >= least && (by as number) <= limits.maxAmount)) {
     throw new InvalidBatch(`${name}.by is not a whole number from ${least} to ${limits.maxAmount}`);
   }
-  return { counter, by: by as number, visitor: validText(`${name}.visitor`, visitor), at: validTime(`${name}.at`, at) };
+  return {
+    counter,
+    by: by as number,
+    visitor: validText(`${name}.visitor`, visitor),
+    key: validKey(`${name}.key`, key),
+    at: validTime(`${name}.at`, at),
+  };
 }
 
 function validTime(name: string, time: unknown): string | undefined {
   if (time === undefined || (typeof time === "string" && ISO_TIME.test(time) && !Number.isNaN(Date.parse(time))))
     return time;
   throw new InvalidBatch(`${name} is not a time; send ISO 8601, such as "2027-01-31T12:00:00Z"`);
+}
+
+function validKey(name: string, key: unknown): string | undefined {
+  const text = validText(name, key);
+  if (text === undefined || Buffer.byteLength(text) <= MAX_KEY_BYTES) return text;
+  throw new InvalidBatch(`${name} has more than ${MAX_KEY_BYTES} bytes of UTF-8`);
 }
 
 /** An object with no other fields than these, because a field with a wrong name would be lost. */

@@ -5,7 +5,9 @@ import { createGrouping, MAX_WAITING, Overloaded, REQUEST } from "./grouping.ts"
 /** Units of `size` events each, with the ids. */
 const unit = (id?: string, size = 1): Unit => ({
   id,
-  events: Array.from({ length: size }, () => ({ counter: "views:a", by: 1, visitor: undefined, at: undefined })),
+  events: Array.from({ length: size }, () => {
+    return { counter: "views:a", by: 1, visitor: undefined, key: undefined, at: undefined };
+  }),
 });
 
 /** A grouping whose commits end when the test says so. */

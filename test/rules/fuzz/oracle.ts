@@ -50,7 +50,8 @@ export function countersOf(id: string, parts: Part = "all"): Counters {
     ...[...SHARD_IDS, ...FOREIGN_SHARD_IDS].map((shard) => `${counter}/shards/${shard}`),
     ...KEYS.map((key) => `${counter}/entries/${key}`),
     ...BUCKETS.map((bucket) => `${counter}/uniques/${bucket}`),
-    `${counter}/sketches/uniques`,
+    ...["uniques", "topKeys", "keySummary"].map((sketch) => `${counter}/sketches/${sketch}`),
+    `${counter}/keyCounts/x`,
   ];
   const limited = `counters/claps:${id}`;
   const limit = `clientLimits/claps:${id}/keys`;

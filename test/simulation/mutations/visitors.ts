@@ -1,18 +1,20 @@
 /** Mistakes in counting visitors. */
 import type { CollectionReference, QueryDocumentSnapshot, WriteBatch } from "firebase-admin/firestore";
 import type { Backend } from "../../../functions/src/backend.ts";
+import type { Merging } from "../../../functions/src/merge.ts";
 import { type Edit, editingCommits, setsForCreates, withoutPreconditions } from "../batchEdits.ts";
 import type { WriteBatch as ModelBatch } from "../model/adminSdk.ts";
 import type { Mutation } from "./seams.ts";
 
 type MergeOrSchedule = (
   backend: Backend,
+  merging: Merging,
   counterId: string,
   at: number,
 ) => Promise<{ asOf: number; scheduled: number }>;
 
 const merging = (mistake: (real: MergeOrSchedule) => MergeOrSchedule): Mutation => ({
-  module: "functions/src/visitors.ts",
+  module: "functions/src/merge.ts",
   declaration: "mergeOrSchedule",
   mistake,
   breaks: ["I10"],

@@ -1,4 +1,4 @@
-/** One counter: its published state, its chart, its shards on demand, and its corrections. */
+/** One counter: its published state, its chart, its shards on demand, its top keys, and its corrections. */
 import "uplot/dist/uPlot.min.css";
 import { useState } from "preact/hooks";
 import { NOT_ANSWERING, type PublishedCounter, usePublishLog, useShardActivity } from "../counter/counterHooks.ts";
@@ -13,6 +13,7 @@ import { Account } from "./Account.tsx";
 import { Corrections } from "./Corrections.tsx";
 import { History } from "./History.tsx";
 import { SignIn } from "./SignIn.tsx";
+import { TopKeys } from "./TopKeys.tsx";
 
 export function CounterPage({ connection, id }: { connection: Connection; id: string }) {
   const [attempt, setAttempt] = useState(0);
@@ -100,6 +101,8 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
         </div>
         <ShardStrip activity={showsShards ? shards.activity : undefined} shardCount={last?.shardCount ?? 1} />
       </section>
+
+      <TopKeys connection={connection} id={id} visible={visible} />
 
       <Corrections connection={connection} id={id} />
     </>

@@ -1,0 +1,155 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Random, randomFor } from "../../testkit/random.ts";
+import { KeySummary, MAX_KEY_BYTES, MAX_KEYS } from "./topKeys.ts";
+
+type Counts = Map<string, number>;
+
+/** A summary, and the truth. */
+class Counted {
+  summary = new KeySummary();
+  readonly truth: Counts = new Map();
+
+  add(key: string, count = 1): this {
+    this.summary.add(key, count);
+    this.truth.set(key, (this.truth.get(key) ?? 0) + count);
+    return this;
+  }
+
+  merge(other: Counted): void {
+    this.summary.merge(other.summary);
+    for (const [key, count] of other.truth) this.truth.set(key, (this.truth.get(key) ?? 0) + count);
+  }
+
+  store(): void {
+    this.summary = KeySummary.parse(this.summary.serialize());
+  }
+
+  expectWithinBounds(): void {
+    const { summary, truth } = this;
+    const kept = new Map(summary.top(MAX_KEYS).map((one) => [one.key, one]));
+    const total = [...truth.values()].reduce((sum, count) => sum + count, 0);
+    expect(summary.total).toBe(total);
+    expect(summary.error).toBeLessThanOrEqual(total / (MAX_KEYS + 1));
+    expect(kept.size).toBeLessThanOrEqual(MAX_KEYS);
+    for (const [key, count] of truth) {
+      const known = kept.get(key) ?? { count: 0, error: summary.error };
+      expect(count, key).toBeGreaterThanOrEqual(known.count);
+      expect(count, key).toBeLessThanOrEqual(known.count + known.error);
+      expect(known.error).toBeLessThanOrEqual(summary.error);
+    }
+    for (const key of kept.keys()) expect(truth.has(key), key).toBe(true);
+  }
+}
+
+/** Some keys of a skewed distribution: half of them are among the first hundred of `different`. */
+function someKeys(random: Random, size: number, different: number): string[] {
+  return Array.from({ length: size }, () => `key ${Math.floor(different ** random.next())}`);
+}
+
+describe("a summary", () => {
+  test("counts up to 2,048 keys exactly", () => {
+    const counted = new Counted();
+    for (let n = 0; n < 3 * MAX_KEYS; n++) counted.add(`key ${n % MAX_KEYS}`, n + 1);
+    expect(counted.summary.error).toBe(0);
+    expect(new Map(counted.summary.top(MAX_KEYS).map(({ key, count }) => [key, count]))).toEqual(counted.truth);
+  });
+
+  test("keeps each count within its bound, and the error below total / 2,049, however parts are added and merged", () => {
+    fc.assert(
+      fc.property(fc.integer(), fc.array(fc.nat(99), { minLength: 5, maxLength: 25 }), (seed, steps) => {
+        const random = randomFor(seed, "merges");
+        const parts = [new Counted(), new Counted(), new Counted()];
+        for (const step of steps) {
+          const [part, other] = [parts[step % 3] as Counted, parts[(step + 1) % 3] as Counted];
+          if (step < 60) for (const key of someKeys(random, 3_000, 20_000)) part.add(key, random.integer(1, 3));
+          else if (step < 80) part.store();
+          else {
+            part.merge(other);
+            parts[(step + 1) % 3] = new Counted();
+          }
+        }
+        for (const part of parts) part.expectWithinBounds();
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  test("is the same however its parts are ordered, as long as it is exact", () => {
+    const parts = [
+      [["b", 2] as const, ["a", 2] as const],
+      [["c", 1] as const, ["a", 1] as const],
+      [["b", 1] as const],
+    ].map((counts) => {
+      const part = new KeySummary();
+      for (const [key, count] of counts) part.add(key, count);
+      return part;
+    });
+    const merged = [parts, parts.toReversed()].map((ordered) => {
+      const summary = new KeySummary();
+      for (const part of ordered) summary.merge(part);
+      return summary;
+    });
+    expect(merged[0]?.serialize()).toEqual(merged[1]?.serialize());
+    expect(merged[0]?.top(2)).toEqual([
+      { key: "a", count: 3, error: 0 },
+      { key: "b", count: 3, error: 0 },
+    ]);
+  });
+
+  test("loses no key of more than total / 2,049, even if all others come once", () => {
+    const counted = new Counted();
+    for (let n = 0; n < 50_000; n++) {
+      counted.add(`once ${n}`);
+      if (n % 500 === 499) counted.add("frequent").add("seldom", n > 40_000 ? 2 : 1);
+    }
+    counted.expectWithinBounds();
+    expect(counted.summary.top(2).map(({ key }) => key)).toEqual(["seldom", "frequent"]);
+  });
+});
+
+describe("the stored form", () => {
+  test("has any text, and any whole number", () => {
+    const keys = ["a", "é", "\u0000", "\ufeffmark", "日本", "🎉", "__proto__", '"\\', "x".repeat(MAX_KEY_BYTES)];
+    const summary = new KeySummary();
+    for (const [index, key] of keys.entries()) summary.add(key, 2 ** (6 * index));
+    const parsed = KeySummary.parse(summary.serialize());
+    expect(parsed.top(100)).toEqual(summary.top(100));
+    expect(parsed.total).toBe(summary.total);
+    const largest = new KeySummary();
+    largest.add("all", Number.MAX_SAFE_INTEGER);
+    expect(KeySummary.parse(largest.serialize()).top(1)[0]?.count).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
+  test("has at most 300 kB, also with the longest keys and the greatest numbers", () => {
+    const summary = new KeySummary();
+    for (let n = 0; n < 4 * MAX_KEYS; n++) summary.add(String(n).padStart(MAX_KEY_BYTES, "0"), 2 ** 40 + n);
+    const { length } = summary.serialize();
+    expect(length).toBeGreaterThan(MAX_KEYS * MAX_KEY_BYTES);
+    expect(length).toBeLessThan(300_000);
+  });
+
+  test("of an empty summary is an empty summary", () => {
+    const parsed = KeySummary.parse(new KeySummary().serialize());
+    expect([parsed.top(10), parsed.total, parsed.error]).toEqual([[], 0, 0]);
+  });
+
+  test("that was cut off or has another version is refused", () => {
+    const summary = new KeySummary();
+    for (const key of ["one", "two"]) summary.add(key, 300);
+    const bytes = summary.serialize();
+    for (let end = 0; end < bytes.length; end++) {
+      // After a whole key nothing tells that another has followed.
+      if (end === 4 || end === 11) continue;
+      expect(() => KeySummary.parse(bytes.subarray(0, end)), String(end)).toThrow(RangeError);
+    }
+    for (const wrong of [
+      [2, 0, 0],
+      [1, 1, 0, 1, 0xff, 1, 0],
+      [1, 1, 0, 0, 1, 0],
+      [1, 1, 0, 129],
+    ]) {
+      expect(() => KeySummary.parse(Uint8Array.from(wrong))).toThrow();
+    }
+  });
+});

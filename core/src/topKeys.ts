@@ -1,0 +1,202 @@
+/**
+ * The most frequent keys, of any number of different ones: a summary that keeps 2,048 keys, at most 300 kB.
+ *
+ * Each key that is kept has a `count`, and an `error`: the most that may have been counted for it before it was kept. When there
+ * are too many keys, the most frequent stay, by `count + error`. The greatest such sum among those that go becomes the error
+ * of the summary: no other key can have been counted more often, so it is the error of a key that comes, or comes back.
+ * So the true count of a key always lies from `count` to `count + error`, and up to 2,048 keys are counted exactly.
+ *
+ * This is the summary of J. Misra and D. Gries, "Finding repeated elements", 1982: its counters are `count + error` minus
+ * the error of the summary. Summaries of parts of a stream merge into one of the whole with the same bound, the total
+ * divided by 2,049: P. Agarwal et al., "Mergeable summaries", 2012 (https://doi.org/10.1145/2213556.2213562), section 3.
+ *
+ * Why not a count-min sketch: its error holds with some probability and is known before, not after, the stream. Here the error
+ * is certain, and known for each key. The keys that matter most are kept from the start, so theirs is 0. A sketch needs a list
+ * of candidates beside it; and in the space of 2,048 keys of 20 bytes it has four times the error (e × total / columns, with
+ * 5 rows of 8 bytes a cell).
+ */
+
+/** How many keys a summary keeps. */
+export const MAX_KEYS = 2_048;
+
+/** The longest key, in bytes of UTF-8. */
+export const MAX_KEY_BYTES = 128;
+
+/** Dropping keys takes time, so it waits until there are twice as many as may be kept. */
+const MAX_BEFORE_DROPPING = 2 * MAX_KEYS;
+
+/** The first byte of the stored form. */
+const VERSION = 1;
+
+/** How often a key was counted: from `count` to `count + error` times. */
+export interface KeyCount {
+  /** A page, a search term, or whatever the event had as its key. */
+  readonly key: string;
+  /** At least so often. */
+  readonly count: number;
+  /** How many may be missing in `count`; 0 if it is exact. */
+  readonly error: number;
+}
+
+export class KeySummary {
+  #keys = new Map<string, KeyCount>();
+  #total = 0;
+  #error = 0;
+
+  /**
+   * The version, the total, the error, and for each key its length, its UTF-8, its count and its error. Numbers are in groups of
+   * 7 bits, the lowest first, each but the last with the highest bit set (LEB128). In order, so that equal summaries have equal
+   * bytes.
+   *
+   * @throws RangeError or TypeError if the bytes are no summary
+   */
+  static parse(bytes: Uint8Array): KeySummary {
+    const reader = new Reader(bytes);
+    if (reader.byte() !== VERSION) throw new RangeError(`a summary of keys in version ${bytes[0]}`);
+    const summary = new KeySummary();
+    summary.#total = reader.number();
+    summary.#error = reader.number();
+    while (!reader.isAtEnd) {
+      const key = reader.text();
+      summary.#keys.set(key, { key, count: reader.number(), error: reader.number() });
+    }
+    return summary;
+  }
+
+  /** How much was counted for all keys. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** The greatest error of any key: of one that is not kept, and at least of those that are. At most the total divided by 2,049. */
+  get error(): number {
+    this.#drop();
+    return this.#error;
+  }
+
+  /**
+   * @param key    1 to {@link MAX_KEY_BYTES} bytes of well-formed text
+   * @param count  a whole number from 1
+   */
+  add(key: string, count: number): void {
+    const known = this.#keys.get(key);
+    this.#keys.set(key, { key, count: (known?.count ?? 0) + count, error: known?.error ?? this.#error });
+    this.#total += count;
+    if (this.#keys.size > MAX_BEFORE_DROPPING) this.#drop();
+  }
+
+  /** Adds all that another summary has counted. A key that only one of them keeps may have been counted in the other. */
+  merge(other: KeySummary): void {
+    if (other.#error > 0) {
+      for (const [key, own] of this.#keys) {
+        if (!other.#keys.has(key)) this.#keys.set(key, { ...own, error: own.error + other.#error });
+      }
+    }
+    for (const [key, { count, error }] of other.#keys) {
+      const own = this.#keys.get(key);
+      this.#keys.set(key, { key, count: count + (own?.count ?? 0), error: error + (own?.error ?? this.#error) });
+    }
+    this.#total += other.#total;
+    this.#error += other.#error;
+    if (this.#keys.size > MAX_BEFORE_DROPPING) this.#drop();
+  }
+
+  /** The keys with the greatest counts, the greatest first. At most {@link MAX_KEYS}. Of equal ones those with the smaller error. */
+  top(k: number): KeyCount[] {
+    this.#drop();
+    return [...this.#keys.values()]
+      .sort((a, b) => b.count - a.count || a.error - b.error || byText(a.key, b.key))
+      .slice(0, k);
+  }
+
+  serialize(): Uint8Array {
+    const writer = new Writer();
+    const keys = this.top(MAX_KEYS);
+    writer.byte(VERSION);
+    writer.number(this.#total);
+    writer.number(this.#error);
+    for (const { key, count, error } of keys) {
+      writer.text(key);
+      writer.number(count);
+      writer.number(error);
+    }
+    return writer.bytes();
+  }
+
+  #drop(): void {
+    if (this.#keys.size <= MAX_KEYS) return;
+    const atMost = ({ count, error }: KeyCount) => count + error;
+    // Of equal ones those with the smaller error stay, since they say more.
+    const sorted = [...this.#keys.values()].sort(
+      (a, b) => atMost(b) - atMost(a) || a.error - b.error || byText(a.key, b.key),
+    );
+    this.#error = atMost(sorted[MAX_KEYS] as KeyCount);
+    this.#keys = new Map(sorted.slice(0, MAX_KEYS).map((kept) => [kept.key, kept]));
+  }
+}
+
+/** The order of UTF-16, the same everywhere. */
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+class Writer {
+  readonly #bytes: number[] = [];
+
+  byte(value: number): void {
+    this.#bytes.push(value);
+  }
+
+  number(value: number): void {
+    let rest = value;
+    for (; rest >= 128; rest = Math.floor(rest / 128)) this.byte(128 + (rest % 128));
+    this.byte(rest);
+  }
+
+  text(text: string): void {
+    const bytes = new TextEncoder().encode(text);
+    this.byte(bytes.length);
+    this.#bytes.push(...bytes);
+  }
+
+  bytes(): Uint8Array {
+    return Uint8Array.from(this.#bytes);
+  }
+}
+
+class Reader {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  byte(): number {
+    const value = this.#bytes[this.#at++];
+    if (value === undefined) throw new RangeError(`a summary of keys that ends after ${this.#bytes.length} bytes`);
+    return value;
+  }
+
+  number(): number {
+    let value = 0;
+    for (let unit = 1; ; unit *= 128) {
+      const byte = this.byte();
+      value += unit * (byte % 128);
+      if (byte < 128) return value;
+    }
+  }
+
+  text(): string {
+    const length = this.byte();
+    const bytes = this.#bytes.subarray(this.#at, this.#at + length);
+    this.#at += length;
+    if (length === 0 || length > MAX_KEY_BYTES || bytes.length < length)
+      throw new RangeError(`a key of ${length} bytes`);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Merges what waits in a subcollection of a counter into one document. A merge comes at once if the last one is long ago, else ten
+ * seconds after it, by a task. One merge covers all events until then, so a counter costs the same however much comes.
+ */
+import {
+  type DocumentReference,
+  type DocumentSnapshot,
+  type Query,
+  type QuerySnapshot,
+  Timestamp,
+  type WriteBatch,
+} from "firebase-admin/firestore";
+import { isPreconditionFailure } from "../../core/src/index.ts";
+import type { Backend } from "./backend.ts";
+import type { AggregationTask } from "./cause.ts";
+import { coalesce } from "./coalesce.ts";
+import { type Millis, toMillis } from "./time.ts";
+
+/** The event of one write of what waits. */
+export interface WaitingEvent {
+  readonly counterId: string;
+  readonly committedAt: Millis;
+}
+
+/** What is merged, and how. */
+export interface Merging {
+  /** Of its tasks. */
+  readonly kind: NonNullable<AggregationTask["merges"]>;
+  /** The path of a counter → that of the document. All that was committed up to its field `asOf` is merged. */
+  readonly target: (counter: string) => string;
+  /** Reads what waits, or a part. */
+  readonly waiting: (counter: DocumentReference) => Query;
+  /**
+   * Merges what was read, on the precondition that the document is as it was read before.
+   *
+   * @returns whether all is merged; if not, the document has changed, or more waits
+   */
+  readonly merge: (before: DocumentSnapshot, waiting: QuerySnapshot) => Promise<boolean>;
+}
+
+/** The least time between two merges of a counter. */
+const MERGE_INTERVAL: Millis = 10_000;
+
+/** All that was committed up to `asOf` is merged, and what was up to `scheduled` will be. */
+interface Merged {
+  readonly asOf: Millis;
+  readonly scheduled: Millis;
+}
+
+/** The event handler of one instance. It resolves when the write is merged or certain to be; else it rejects, for a retry. */
+export function createMergeHandler(backend: Backend, merging: Merging): (event: WaitingEvent) => Promise<void> {
+  return coalesce<WaitingEvent, Merged>({
+    keyOf: ({ counterId }) => counterId,
+    isCovered: ({ asOf, scheduled }, { committedAt }) => committedAt <= Math.max(asOf - backend.snapshotLag, scheduled),
+    handle: ({ counterId, committedAt }) => mergeOrSchedule(backend, merging, counterId, committedAt),
+  });
+}
+
+/** Runs a task: waits until it is due by this clock, then merges all up to then. */
+export async function runMergeTask(
+  backend: Backend,
+  merging: Merging,
+  { counterId, due }: AggregationTask,
+): Promise<void> {
+  await backend.sleep(due + backend.snapshotLag - backend.now());
+  await mergeOrSchedule(backend, merging, counterId, due);
+}
+
+/** Cost: 1 read. If the last merge is recent, 1 task operation; else 1 read per waiting document and the cost of the merge. */
+async function mergeOrSchedule(backend: Backend, merging: Merging, counterId: string, at: Millis): Promise<Merged> {
+  const { counters, snapshotLag, now, sleep, schedule } = backend;
+  const counter = counters.doc(counterId);
+  for (;;) {
+    const before = await counter.firestore.doc(merging.target(counter.path)).get();
+    const asOf = mergedUntil(before);
+    if (at <= asOf - snapshotLag) return { asOf, scheduled: 0 };
+    const due = asOf + MERGE_INTERVAL;
+    // A task merges even if this clock is behind: a new one would have its name, and be dropped as a duplicate.
+    if (Math.max(now(), at) < due) {
+      await schedule({ counterId, due, isPoll: false, merges: merging.kind });
+      return { asOf, scheduled: due };
+    }
+    const waiting = await merging.waiting(counter).get();
+    const readAt = toMillis(waiting.readTime);
+    const isIncluded = at <= readAt - snapshotLag;
+    if (!isIncluded) await sleep(at + snapshotLag - readAt);
+    else if (await merging.merge(before, waiting)) return { asOf: readAt, scheduled: 0 };
+  }
+}
+
+/** Until when all is merged; 0 if there is no document. */
+export function mergedUntil(document: DocumentSnapshot): Millis {
+  const asOf = document.get("asOf");
+  return asOf instanceof Timestamp ? toMillis(asOf) : 0;
+}
+
+/** @returns `false` if a precondition has failed */
+export async function commitUnlessChanged(batch: WriteBatch): Promise<boolean> {
+  try {
+    await batch.commit();
+    return true;
+  } catch (error) {
+    if (isPreconditionFailure(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * Top keys: merges the summaries that wait in `keyCounts` into the counter's, and publishes the most frequent keys.
+ *
+ * Merging a summary twice would count its keys twice. So one commit writes the merged summary and deletes what was merged, on the
+ * preconditions that the summary and all that is deleted are as they were read. Of two merges of the same documents one fails as a
+ * whole and reads again, and so does a commit that is sent again because its answer was lost (I13).
+ */
+import type {
+  DocumentReference,
+  DocumentSnapshot,
+  QueryDocumentSnapshot,
+  QuerySnapshot,
+} from "firebase-admin/firestore";
+import { unchanged, writeIfUnchanged } from "../../admin/src/internal.ts";
+import { KEY_COUNTS, KeySummary, keySummaryPath, MAX_TOP_KEYS, topKeysPath } from "../../core/src/index.ts";
+import { logError } from "./log.ts";
+import { commitUnlessChanged, type Merging } from "./merge.ts";
+import { type Millis, toMillis } from "./time.ts";
+
+/** How many documents a commit merges, of 300 kB at most. */
+const MAX_MERGED = 200;
+
+/**
+ * How many bytes a commit deletes. A commit has 10 MiB, and what it deletes counts
+ * (https://firebase.google.com/docs/firestore/quotas#writes_and_transactions).
+ */
+const MAX_DELETED_BYTES = 6_000_000;
+
+export const keyMerging: Merging = {
+  kind: "keys",
+  target: keySummaryPath,
+  // One more, to know whether more waits.
+  waiting: (counter) => counter.collection(KEY_COUNTS).limit(MAX_MERGED + 1),
+  merge,
+};
+
+/** Cost: 2 writes, and 1 delete per merged document. */
+async function merge(before: DocumentSnapshot, { docs, readTime }: QuerySnapshot): Promise<boolean> {
+  if (docs.length === 0) return true;
+  const counter = before.ref.parent.parent as DocumentReference;
+  const resetAt = millisOf(before.get("resetAt"));
+  const merged = firstOf(docs);
+  const summary = before.get("bytes") ? parse(before) : new KeySummary();
+  for (const one of merged) {
+    if (toMillis(one.createTime) > resetAt) summary.merge(parse(one));
+  }
+  const isAll = merged.length === docs.length;
+  const asOf = isAll && { asOf: readTime };
+  const batch = counter.firestore.batch();
+  writeIfUnchanged(batch, before, { bytes: Buffer.from(summary.serialize()), ...asOf });
+  const { error, total } = summary;
+  const published = { top: summary.top(MAX_TOP_KEYS), error, total, ...asOf };
+  batch.set(counter.firestore.doc(topKeysPath(counter.path)), published, { merge: true });
+  for (const one of merged) batch.delete(one.ref, unchanged(one));
+  return (await commitUnlessChanged(batch)) && isAll;
+}
+
+/** As many as a commit may delete, at least one. */
+function firstOf(docs: readonly QueryDocumentSnapshot[]): readonly QueryDocumentSnapshot[] {
+  let bytes = 0;
+  const end = docs.findIndex((one, index) => {
+    bytes += Number(one.get("bytes")?.length) || 0;
+    return index === MAX_MERGED || (index > 0 && bytes > MAX_DELETED_BYTES);
+  });
+  return end < 0 ? docs : docs.slice(0, end);
+}
+
+/** An empty summary instead of a damaged one, which a server has written. An error would only be retried for a day. */
+function parse(stored: DocumentSnapshot): KeySummary {
+  try {
+    return KeySummary.parse(stored.get("bytes"));
+  } catch (error) {
+    logError("left out a damaged summary of keys", { document: stored.ref.path, error });
+    return new KeySummary();
+  }
+}
+
+/** 0 without a timestamp. */
+function millisOf(timestamp: FirebaseFirestore.Timestamp | undefined): Millis {
+  return timestamp ? toMillis(timestamp) : 0;
+}

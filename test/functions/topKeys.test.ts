@@ -1,0 +1,259 @@
+/** Top keys, from requests to four instances of ingest through the deployed function to readers; and the merge on its own. */
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { FieldValue } from "firebase-admin/firestore";
+import { counter, topKeys } from "firestore-tally";
+import {
+  deleteCounter,
+  resetCounter,
+  counter as serverCounter,
+  topKeys as topKeysOnServer,
+} from "firestore-tally/admin";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { KeySummary, keyCountsPath, keySummaryPath } from "../../core/src/index.ts";
+import type { EventMessage } from "../../functions/src/ingest/events.ts";
+import { createMergeHandler, runMergeTask } from "../../functions/src/merge.ts";
+import { toMillis } from "../../functions/src/time.ts";
+import { keyMerging } from "../../functions/src/topKeys.ts";
+import { admin, type Client, client } from "../../testkit/clients.ts";
+import { type ServedFunction, serveFunction } from "../../testkit/functionServer.ts";
+import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
+import { randomFor } from "../../testkit/random.ts";
+import { until } from "../../testkit/until.ts";
+
+const params = { INGEST_COUNTERS: "views:*", INGEST_AMOUNT_PER_SECOND: "1000000" };
+
+let instances: readonly ServedFunction[];
+let reader: Client;
+beforeAll(async () => {
+  reader = client();
+  instances = await Promise.all(Array.from({ length: 4 }, () => serveFunction("ingest", params)));
+});
+afterAll(async () => {
+  await Promise.all([reader.close(), ...instances.map((instance) => instance.kill())]);
+});
+
+/** @returns whether the instance has said that the batch counts */
+async function send(instance: number, id: string | undefined, events: readonly EventMessage[]): Promise<boolean> {
+  const { url } = instances[instance % instances.length] as ServedFunction;
+  const request = fetch(url, { method: "POST", body: JSON.stringify({ id, events }) });
+  return await request.then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+const sizeOf = async (path: string) => (await admin.collection(path).count().get()).data().count;
+async function settles(id: string, total: number): Promise<void> {
+  const ref = serverCounter(admin, id);
+  await until(async () => (await topKeysOnServer(ref)).total === total, `${total} keys of ${id}`, 40_000);
+  expect(await sizeOf(`counters/${id}/keyCounts`)).toBe(0);
+}
+async function sumOfShards(id: string): Promise<number> {
+  const { docs } = await admin.collection(`counters/${id}/shards`).get();
+  return docs.reduce((sum, shard) => sum + shard.get("count"), 0);
+}
+
+/** Events with keys, how often each counts, and the most frequent first, as readers get them. */
+class Keys {
+  readonly #counts = new Map<string, number>();
+  total = 0;
+
+  event(counter: string, key: string, by: number): EventMessage {
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + by);
+    this.total += by;
+    return { counter, key, by };
+  }
+
+  get top() {
+    return [...this.#counts]
+      .map(([key, count]) => ({ key, count, error: 0 }))
+      .sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
+  }
+}
+
+describe("keys of events", () => {
+  test("that four instances receive are counted exactly, and every reader may read them", async () => {
+    const id = "views:keys";
+    const [random, keys] = [randomFor(1, id), new Keys()];
+    const requests = Array.from({ length: 200 }, (_, index) => {
+      const events = Array.from({ length: 20 }, () => {
+        return keys.event(id, `/page/${Math.floor(60 ** random.next())}`, random.integer(1, 3));
+      });
+      return send(index, undefined, [...events, { counter: id }]);
+    });
+    expect(new Set(await Promise.all(requests))).toEqual(new Set([true]));
+    await settles(id, keys.total);
+    // Events without keys count, too.
+    expect(await sumOfShards(id)).toBe(keys.total + 200);
+    const { top, total } = keys;
+    const expected = { keys: top.slice(0, 10), error: 0, total, asOf: expect.anything() };
+    expect(await topKeys(counter(reader.db, id))).toEqual(expected);
+    expect(await topKeysOnServer(serverCounter(admin, id), 100)).toEqual({ ...expected, keys: top });
+    expect((await topKeys(counter(reader.db, id), 1)).keys).toEqual(top.slice(0, 1));
+  });
+
+  test("count once, whatever happens to an instance, if their senders send them again", async () => {
+    const id = "views:killed";
+    const [random, keys] = [randomFor(2, id), new Keys()];
+    const batches = Array.from({ length: 300 }, () => {
+      const events = Array.from({ length: 5 }, () => keys.event(id, `k${random.integer(1, 40)}`, random.integer(1, 9)));
+      return { id: randomUUID(), events };
+    });
+    const victim = instances[3] as ServedFunction;
+    // A hundred a second, so that the instance is killed in between.
+    const sendAll = () => batches.map(({ id, events }, n) => sleep(10 * n).then(() => send(n, id, events)));
+    const first = sendAll();
+    await until(async () => (await sizeOf(`counters/${id}/receipts`)) > 0, "the first commit", 20_000);
+    await victim.kill();
+    const answers = await Promise.all(first);
+    expect(answers).toContain(false);
+    await victim.start();
+    // All again, also what has counted.
+    expect(new Set(await Promise.all([...sendAll(), ...sendAll()]))).toEqual(new Set([true]));
+    await settles(id, keys.total);
+    expect(await sumOfShards(id)).toBe(keys.total);
+    expect((await topKeys(counter(reader.db, id), 100)).keys).toEqual(keys.top);
+  });
+
+  test.concurrent("of one commit are one document, with one write", async () => {
+    const id = "views:document";
+    const events = Array.from({ length: 500 }, (_, n) => ({ counter: id, key: `key ${n % 250}` }));
+    const created: number[] = [];
+    const stop = admin.collection(`counters/${id}/keyCounts`).onSnapshot((snapshot) => {
+      for (const change of snapshot.docChanges()) {
+        if (change.type === "added") created.push(change.doc.get("bytes").length);
+      }
+    });
+    expect(await send(0, undefined, events)).toBe(true);
+    await settles(id, 500);
+    stop();
+    expect(created.length).toBeLessThanOrEqual(1);
+    for (const bytes of created) expect(bytes).toBeLessThan(250 * 12);
+  });
+
+  test.concurrent("are begun anew by a reset, at the instant of the total, and deleted with the counter", async () => {
+    const id = "views:reset";
+    const ref = serverCounter(admin, id);
+    const count = (by: number) => send(0, undefined, [{ counter: id, key: "a", by }]);
+    await count(3);
+    await settles(id, 3);
+    await count(4);
+    await resetCounter(ref, 0, { keys: true });
+    expect(await topKeysOnServer(ref)).toMatchObject({ keys: [], total: 0 });
+    await count(5);
+    await settles(id, 5);
+    expect((await topKeysOnServer(ref)).keys).toEqual([{ key: "a", count: 5, error: 0 }]);
+    await deleteCounter(ref);
+    expect(await admin.doc(`counters/${id}`).listCollections()).toEqual([]);
+    expect(await topKeysOnServer(ref)).toEqual({ keys: [], error: 0, total: 0, asOf: null });
+  });
+
+  test.each([0, 101, 1.5, Number.NaN, "5"])("cannot be read %s at a time", async (k) => {
+    const refused = { code: "counter/invalid-option" };
+    await expect(topKeys(counter(reader.db, "views:k"), k as number)).rejects.toMatchObject(refused);
+    await expect(topKeysOnServer(serverCounter(admin, "views:k"), k as number)).rejects.toMatchObject(refused);
+  });
+});
+
+describe("the merge", () => {
+  const inProcess = () => {
+    const { backend, tasks } = inProcessBackend();
+    const counterId = "views:page";
+    const path = `${backend.config.collection}/${counterId}`;
+    // Without the pause between two merges.
+    const eager = { ...backend, now: () => Date.now() + 60_000 };
+    const now = async () => toMillis((await admin.doc(`${path}/keyCounts/none`).get()).readTime);
+    const wait = (counts: Readonly<Record<string, number>>) => {
+      const summary = new KeySummary();
+      for (const [key, count] of Object.entries(counts)) summary.add(key, count);
+      return admin.collection(keyCountsPath(path)).add({ bytes: Buffer.from(summary.serialize()) });
+    };
+    const stored = async () => KeySummary.parse((await admin.doc(keySummaryPath(path)).get()).get("bytes"));
+    const ref = serverCounter(admin, counterId, { collection: backend.config.collection });
+    return { backend, eager, tasks, counterId, path, now, wait, stored, ref };
+  };
+
+  test("counts each key once, whatever instances do at the same time", { timeout: 60_000 }, async () => {
+    const { eager, tasks, counterId, path, now, wait, stored } = inProcess();
+    let isDone = false;
+    const merging = Array.from({ length: 4 }, async () => {
+      const handle = createMergeHandler(eager, keyMerging);
+      while (!isDone) await handle({ counterId, committedAt: await now() }).catch(() => undefined);
+    });
+    for (let round = 0; round < 20; round++) {
+      await Promise.all(Array.from({ length: 20 }, (_, n) => wait({ all: 1, [`key ${n}`]: n + 1 })));
+    }
+    isDone = true;
+    await Promise.all(merging);
+    await createMergeHandler(eager, keyMerging)({ counterId, committedAt: await now() });
+    expect(tasks).toEqual([]);
+    const summary = await stored();
+    expect(summary.total).toBe(20 * (20 + 210));
+    expect(summary.top(2)).toEqual([
+      { key: "all", count: 400, error: 0 },
+      { key: "key 19", count: 400, error: 0 },
+    ]);
+    expect(await sizeOf(keyCountsPath(path))).toBe(0);
+  });
+
+  test("takes 200 documents, or 6 MB, in a commit, and goes on until none waits", { timeout: 60_000 }, async () => {
+    const { eager, counterId, path, now, wait, stored } = inProcess();
+    await Promise.all(Array.from({ length: 450 }, () => wait({ small: 1 })));
+    const large = Object.fromEntries(Array.from({ length: 2_048 }, (_, n) => [String(n).padStart(128, "x"), 1]));
+    for (let n = 0; n < 30; n++) await wait(large);
+    const sizes: number[] = [];
+    const stop = admin.doc(keySummaryPath(path)).onSnapshot((snapshot) => {
+      if (snapshot.exists) sizes.push(KeySummary.parse(snapshot.get("bytes")).total);
+    });
+    await createMergeHandler(eager, keyMerging)({ counterId, committedAt: await now() });
+    stop();
+    expect((await stored()).total).toBe(450 + 30 * 2_048);
+    expect(await sizeOf(keyCountsPath(path))).toBe(0);
+    expect((await admin.doc(keySummaryPath(path)).get()).get("bytes").length).toBeLessThan(300_000);
+    expect(sizes.length).toBeGreaterThan(1);
+  });
+
+  test("is made at most once in ten seconds, by a task", async () => {
+    const { backend, eager, tasks, counterId, now, wait, stored } = inProcess();
+    const handle = createMergeHandler(backend, keyMerging);
+    for (const key of ["first", "second", "third"]) {
+      await wait({ [key]: 1 });
+      await handle({ counterId, committedAt: await now() });
+    }
+    expect((await stored()).total).toBe(1);
+    expect(tasks).toEqual([{ counterId, due: expect.any(Number), isPoll: false, merges: "keys" }]);
+    await runMergeTask(eager, keyMerging, { counterId, due: Date.now(), isPoll: false, merges: "keys" });
+    expect((await stored()).total).toBe(3);
+  });
+
+  test("leaves out what was committed before a reset, and counts what comes after it", async () => {
+    const { eager, counterId, path, now, wait, stored, ref } = inProcess();
+    await wait({ early: 7 });
+    // Snapshots of the emulator lag.
+    await eager.sleep(eager.snapshotLag);
+    await resetCounter(ref, 0, { keys: true });
+    await wait({ late: 1 });
+    await createMergeHandler(eager, keyMerging)({ counterId, committedAt: await now() });
+    expect((await stored()).top(10)).toEqual([{ key: "late", count: 1, error: 0 }]);
+    expect(await sizeOf(keyCountsPath(path))).toBe(0);
+  });
+
+  test("of a counter that was deleted writes nothing", async () => {
+    const { eager, counterId, path, now } = inProcess();
+    await createMergeHandler(eager, keyMerging)({ counterId, committedAt: await now() });
+    expect(await admin.doc(path).listCollections()).toEqual([]);
+  });
+
+  test("removes what a server has written there by mistake, also in place of the summary", async () => {
+    const { eager, counterId, path, now, wait, stored } = inProcess();
+    await admin.doc(`${path}/keyCounts/a`).set({ bytes: "none" });
+    await admin.doc(`${path}/keyCounts/b`).set({ bytes: Buffer.from([9, 9]) });
+    await admin.doc(`${path}/keyCounts/c`).set({ other: FieldValue.serverTimestamp() });
+    await admin.doc(keySummaryPath(path)).set({ bytes: Buffer.from([1, 1]) });
+    await wait({ right: 2 });
+    await createMergeHandler(eager, keyMerging)({ counterId, committedAt: await now() });
+    expect((await stored()).top(10)).toEqual([{ key: "right", count: 2, error: 0 }]);
+    expect(await sizeOf(keyCountsPath(path))).toBe(0);
+  });
+});
