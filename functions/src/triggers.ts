@@ -141,8 +141,6 @@ export const visitors = onDocumentWritten(
   },
 );
 
-/** Only the instances of these functions must leave bodies unread. Requests for totals have none that matters. */
-if (/\b(ingest|totals)$/.test(process.env.FUNCTION_TARGET ?? "")) keepBodies();
 /** Keys that wait to be merged. The functions delete them themselves. */
 export const topkeys = onDocumentCreated(
   { document: expr`${params.collection}/{counterId}/keyCounts/{id}`, ...retried },
