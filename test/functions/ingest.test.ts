@@ -34,7 +34,10 @@ async function send(batch: BatchMessage | string, headers: Record<string, string
 }
 
 const events = (counter: string, size: number): EventMessage[] => Array.from({ length: size }, () => ({ counter }));
-const accepted = (counted: number, duplicates = 0) => ({ status: 200, body: { counted, duplicates } });
+const accepted = (counted: number, duplicates = 0) => ({
+  status: 200,
+  body: { counted, duplicates, at: expect.any(Number) },
+});
 
 async function sumOfShards(counter: string): Promise<number> {
   const { docs } = await admin.collection(`counters/${counter}/shards`).get();

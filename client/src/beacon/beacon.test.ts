@@ -1,13 +1,12 @@
 /** The beacon in pages of a simulated site. The server counts the batches of one id once. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Random } from "../../../testkit/random.ts";
-import { type Page, SimulatedSite, type Weather } from "../../../testkit/simulatedSite.ts";
+import { type Page, SimulatedSite, type Weather } from "./simulatedSite.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-const newSite = () => new SimulatedSite(new Random(1, 2, 3));
+const newSite = () => new SimulatedSite(1);
 const bodies = (site: SimulatedSite) => site.sent.map(({ body }) => JSON.parse(body));
 const total = ({ counted }: SimulatedSite) => Object.values(counted).reduce((sum, by) => sum + by, 0);
 
@@ -232,7 +231,7 @@ function steps(weathers: readonly Weather[], longest: number): fc.Arbitrary<Step
 }
 
 async function simulate(seed: number, history: readonly Step[]) {
-  const site = new SimulatedSite(new Random(seed, 2, 3));
+  const site = new SimulatedSite(seed);
   const opened: Page[] = [];
   let pages: Page[] = [];
   let made = 0;
