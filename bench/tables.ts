@@ -1,5 +1,6 @@
 /** The tables of each part of the benchmark, by their titles. */
-import { formatWhole } from "../cli/src/format.ts";
+import { formatDollars, formatWhole } from "../cli/src/format.ts";
+import { HOSTING_GIGABYTE, listenersPerDay, totalsPerDay } from "../costs/src/index.ts";
 import { type Percentiles, percentile } from "../testkit/statistics.ts";
 import type { ApproachName } from "./approaches.ts";
 import type { LoadResult } from "./contest.ts";
@@ -152,6 +153,21 @@ function totals(results: readonly Results["totals"][]): string {
   });
 }
 
+/** Dollars per day, with a total a second and answers as long as they were measured. */
+function readers(results: readonly Results["totals"][]): string {
+  const answerBytes = results[0]?.bytesPerAnswer ?? 0;
+  return tableOf([1_000, 100_000, 10_000_000], 0, {
+    "readers at a time": formatWhole,
+    listeners: (count) => formatDollars(listenersPerDay({ readers: count, interval: 1 })),
+    ...Object.fromEntries(
+      [1, 10].map((period) => [
+        `totals, asked every ${period} s`,
+        (count: number) => formatDollars(totalsPerDay({ readers: count, interval: 1, period, answerBytes })),
+      ]),
+    ),
+  });
+}
+
 function percentiles({ p50, p95, p99 }: Percentiles): string {
   return [p50, p95, p99].map(formatWhole).join(" / ");
 }
@@ -182,5 +198,8 @@ export const TABLES: {
   aggregation: (results) => ({ "Counters measured and published in one process": aggregation(results) }),
   freshness: (results) => ({ "From an acknowledgement to a watched total": freshness(results) }),
   crowd: (results) => ({ "A cold crowd": crowds(results) }),
-  totals: (results) => ({ "Readers behind a cache": totals(results) }),
+  totals: (results) => ({
+    "Readers behind a cache": totals(results),
+    [`Dollars per day for readers of one counter; Hosting at $${HOSTING_GIGABYTE} a gigabyte`]: readers(results),
+  }),
 };

@@ -46,7 +46,9 @@ export function readAges(
     for (const sight of ofReader) {
       const { id, at, total, asOf } = sight;
       const missing = acknowledged.get(id)?.[total] ?? Number.POSITIVE_INFINITY;
-      ages.set(id, [...(ages.get(id) ?? []), Math.max(at - missing, 0)]);
+      const known = ages.get(id) ?? [];
+      known.push(Math.max(at - missing, 0));
+      ages.set(id, known);
       const before = latest.get(id);
       if (before && (asOf < before.asOf || total < before.total)) wentBack++;
       latest.set(id, sight);

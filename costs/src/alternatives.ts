@@ -33,7 +33,7 @@ const CALL_SECONDS = 0.1;
 const READ_SECONDS = 0.001;
 
 /** Calls per second that an instance of one CPU serves. */
-const CALLS_PER_INSTANCE = 500;
+export const CALLS_PER_INSTANCE = 500;
 
 const INSTANCE = { cpus: 1, gib: 0.5 } as const;
 
@@ -123,8 +123,13 @@ function redis(workloads: readonly Workload[]): DesignCosts {
 function cpuDollars(seconds: number, calls: number): number {
   const busy = 1 - Math.exp(-seconds / MONTH_SECONDS);
   const instances = Math.max(busy, calls / MONTH_SECONDS / CALLS_PER_INSTANCE);
+  return instanceDollars(instances * MONTH_SECONDS);
+}
+
+/** Dollars for an instance that runs for some seconds, or for some instances that run for one. */
+export function instanceDollars(seconds: number): number {
   const { cpuSecond, gibSecond } = ALTERNATIVE_PRICES;
-  return instances * MONTH_SECONDS * (INSTANCE.cpus * cpuSecond + INSTANCE.gib * gibSecond);
+  return seconds * (INSTANCE.cpus * cpuSecond + INSTANCE.gib * gibSecond);
 }
 
 function sum(workloads: readonly Workload[], of: (workload: Workload) => number): number {

@@ -19,6 +19,7 @@ export function documents(): Record<string, string> {
   const shares = writtenShares();
   const [speed] = Object.values(TABLES.contest(contest.results));
   const [slowSpeed] = Object.values(TABLES.contest(slow.results));
+  const [crowd, readers] = Object.values(TABLES.totals(readResults("totals").results));
   const single = (name: "overhead" | "freshness" | "crowd") =>
     Object.values(TABLES[name](readResults(name).results as never)).join("\n\n");
   const tables = {
@@ -26,6 +27,7 @@ export function documents(): Record<string, string> {
     ...{ "bench:speed": speed, "bench:slow": slowSpeed },
     "bench:overhead": single("overhead"),
     ...{ "bench:rates": single("freshness"), "bench:crowds": single("crowd"), simulation: figures(simulation) },
+    ...{ "bench:totals": crowd, "costs:readers": readers },
     ...costParts(),
     "costs:visitors": visitorTable(shares),
   } as Parts;
