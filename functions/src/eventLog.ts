@@ -22,8 +22,8 @@ export interface LogRecord {
   readonly counter: string;
   /** What was added to the counter. */
   readonly by: number;
-  /** The key of the entry: for likes, the user's uid. */
-  readonly key?: string;
+  /** The key of the entry, for likes the user's uid; or that of the event. */
+  readonly key?: string | undefined;
   readonly visitor?: string | undefined;
   /** When it counted, ISO 8601: by the clock of the instance for events, by Firestore's for entries. */
   readonly at: string;
@@ -87,10 +87,10 @@ export function addToOutbox(
     records = [];
     characters = 0;
   };
-  for (const { counter, by, visitor, at: sentAt } of events) {
+  for (const { counter, by, visitor, key, at: sentAt } of events) {
     const id = randomUUID();
     // JSON leaves out what is undefined.
-    const record: LogRecord = { version: 1, id, kind: "event", counter, by, visitor, at, sentAt };
+    const record: LogRecord = { version: 1, id, kind: "event", counter, by, key, visitor, at, sentAt };
     const json = JSON.stringify(record);
     if (characters + json.length > MAX_OUTBOX_CHARACTERS) write();
     records.push(json);

@@ -6,6 +6,7 @@ import { counter as adminCounter } from "../../admin/src/counter.ts";
 import { deleteCounter } from "../../admin/src/delete.ts";
 import { type EnsureOptions, ensureCounter } from "../../admin/src/ensure.ts";
 import { giveBack } from "../../admin/src/giveBack.ts";
+import { commitTogether, receiptOf } from "../../admin/src/groupCommit.ts";
 import * as admin from "../../admin/src/increment.ts";
 import { moveLegacyIncrements } from "../../admin/src/moveLegacyIncrements.ts";
 import { reconcileCounter } from "../../admin/src/reconcile.ts";
@@ -23,13 +24,16 @@ import { Code, type Refused } from "./model/database.ts";
 import { Connection, type Network } from "./model/network.ts";
 import { Firestore as WebFirestore } from "./model/webSdk.ts";
 import type { Oracle } from "./oracle/oracle.ts";
-import { type Action, BRIDGED, ORDERS, POSTS, STOCK, VISITED } from "./scenario.ts";
+import { type Action, BRIDGED, ORDERS, POSTS, SEARCHED, STOCK, VISITED } from "./scenario.ts";
 import { Process } from "./scheduler.ts";
 
 /** Whether the connection failed and not the call. */
 function isTransient({ code }: Refused): boolean {
   return code === Code.DEADLINE_EXCEEDED || code === Code.UNAVAILABLE || code === Code.ABORTED;
 }
+
+/** As long as an instance of ingest repeats a commit, in milliseconds. */
+const INGEST_TIMEOUT = 20_000;
 
 interface Caller<Firestore> {
   readonly process: Process;
@@ -106,6 +110,31 @@ export class Callers {
         const { process, firestore } = this.#startServer("reset");
         this.#oracle.setIntent(process, { kind: "reset", to: 0, since: scheduler.now });
         this.#operate(process, resetCounter(adminCounter(firestore, VISITED), 0, { visitors: true }), () =>
+          this.#oracle.checkResetDone(process),
+        );
+        break;
+      }
+      case "search": {
+        const { process, firestore } = this.#startServer("ingest");
+        this.#oracle.setIntent(process, { kind: "anything" });
+        const ref = adminCounter(firestore, SEARCHED);
+        const units = action.events.map((event) => ({
+          receipt: receiptOf(ref, event),
+          counts: [event, "all", `group ${event.length}`].map((key) => ({ counter: ref, by: 1, key })),
+        }));
+        const isCounted = this.#oracle.topKeys.begin(action.events);
+        commitTogether(units, Date.now() + INGEST_TIMEOUT).then(isCounted, () => {});
+        if (action.diesAfter !== undefined) {
+          scheduler.after(action.diesAfter, () => {
+            process.isDead = true;
+          });
+        }
+        break;
+      }
+      case "resetKeys": {
+        const { process, firestore } = this.#startServer("reset");
+        this.#oracle.setIntent(process, { kind: "reset", to: 0, since: scheduler.now });
+        this.#operate(process, resetCounter(adminCounter(firestore, SEARCHED), 0, { keys: true }), () =>
           this.#oracle.checkResetDone(process),
         );
         break;

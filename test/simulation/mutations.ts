@@ -7,6 +7,7 @@ import { backendMutations } from "./mutations/backend.ts";
 import { bridgeMutations } from "./mutations/bridge.ts";
 import type { Mutation } from "./mutations/seams.ts";
 import { stockMutations } from "./mutations/stock.ts";
+import { topKeysMutations } from "./mutations/topKeys.ts";
 import { visitorMutations } from "./mutations/visitors.ts";
 import { windowMutations } from "./mutations/windows.ts";
 import { writerMutations } from "./mutations/writers.ts";
@@ -17,6 +18,7 @@ export const mutations: Record<string, Mutation> = {
   ...backendMutations,
   ...bridgeMutations,
   ...stockMutations,
+  ...topKeysMutations,
   ...visitorMutations,
   ...windowMutations,
   ...writerMutations,

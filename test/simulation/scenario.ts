@@ -13,6 +13,8 @@ export type Action = { readonly at: number } & (
   | { readonly does: "visit"; readonly client: number; readonly visitor: string; readonly by: number | undefined }
   | { readonly does: "visitServer"; readonly server: number; readonly visitor: string }
   | { readonly does: "resetVisitors" }
+  | { readonly does: "search"; readonly events: readonly string[]; readonly diesAfter: Micros | undefined }
+  | { readonly does: "resetKeys" }
   | { readonly does: "closeClient"; readonly client: number }
   | { readonly does: "add"; readonly server: number; readonly counter: string; readonly by: number }
   | { readonly does: "addOnce" | "undoOnce"; readonly server: number; readonly counter: string; readonly key: string }
@@ -72,6 +74,8 @@ const VOTES = "votes:d";
 export const ORDERS = { counter: "orders:e", collection: "orders" };
 /** The counter whose visitors are counted. */
 export const VISITED = "views:a";
+/** The counter whose keys are counted. */
+export const SEARCHED = "searches:h";
 /** The bounded counter. */
 export const STOCK = "tickets:g";
 /** A field that Google's counter extension counts, and the counter that takes it over. */
@@ -83,7 +87,17 @@ export const OFFSETS: Readonly<Record<string, number>> = { UTC: 0, "Asia/Kolkata
 export function scenarioOf(seed: number): Scenario {
   let scenario = trafficOf(seed);
   // Each part has its own random numbers, seeded with its name, so that a change of one part leaves the others as they are.
-  for (const [name, add] of Object.entries({ deletions, maintenance, stragglers, lull, crowd, move, visits, sale })) {
+  for (const [name, add] of Object.entries({
+    deletions,
+    maintenance,
+    stragglers,
+    lull,
+    crowd,
+    move,
+    visits,
+    sale,
+    keyedEvents,
+  })) {
     scenario = { ...scenario, ...add(scenario, randomFor(seed, name)) };
   }
   return { ...scenario, actions: scenario.actions.toSorted((a, b) => a.at - b.at) };
@@ -221,6 +235,22 @@ function visits({ actions }: Scenario, random: Random): Partial<Scenario> {
     return { at, does: "visit", client: random.integer(0, 3), visitor, by: random.pick([undefined, 1]) };
   });
   return { actions: [...actions, ...more] };
+}
+
+/** Events with keys come to instances of ingest, some of them again. They have runs of their own, which leaves others as they are. */
+function keyedEvents({ actions }: Scenario, random: Random): Partial<Scenario> {
+  if (!random.chance(0.1)) return {};
+  const duration = random.pick([1, 5, 30, 120]) * SECOND;
+  const different = random.pick([1, 5, 40]);
+  const more = Array.from({ length: random.integer(1, 30) }, (): Action => {
+    const at = Math.round(random.next() * duration);
+    if (random.chance(0.05)) return { at, does: "resetKeys" };
+    const events = Array.from({ length: random.integer(1, 4) }, () => `event${random.integer(1, different)}`);
+    const diesAfter = random.chance(0.2) ? random.integer(1, 500) * MS : undefined;
+    return { at, does: "search", events: [...new Set(events)], diesAfter };
+  });
+  const faults = actions.filter(({ does }) => does === "kill" || does === "freeze" || does === "sweep");
+  return { actions: [...faults, ...more] };
 }
 
 /** A sale: users take units, some give them back, and a server restocks and takes. */

@@ -107,6 +107,7 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
   const pending = network.database.below(`${BRIDGED.document}/_counter_shards_`);
   oracle.bridge.atEnd((path) => network.database.get(path).fields, pending.length);
   oracle.visitors.atEnd();
+  oracle.topKeys.atEnd();
   oracle.stock.atEnd();
   if (network.database.get(`${config.collection}/${ORDERS.counter}`).fields?.nextReconcileAt) {
     if (scenario.margin === 0) oracle.drift.atEnd();

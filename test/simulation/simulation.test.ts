@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => build.remove());
 
-test(`I1 to I12 hold in ${SEEDS} simulated runs, under every kind of fault`, { timeout: 300_000 }, async () => {
+test(`I1 to I13 hold in ${SEEDS} simulated runs, under every kind of fault`, { timeout: 300_000 }, async () => {
   const { failed, runs, faults, unrecognizedReplays } = await runSeeds(build, { from: 1, count: SEEDS });
   expect(failed, failed && `replay: npm run simulate:faults -- --seed ${failed.seed}`).toBeUndefined();
   expect(runs).toBe(SEEDS);

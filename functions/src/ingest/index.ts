@@ -42,7 +42,12 @@ function grouping({ firestore, config: { collection }, now, sleep }: Backend, ch
 
   async function commit(units: readonly Unit[]): Promise<ReadonlySet<Unit>> {
     const increments = units.map((unit) => {
-      const counts = unit.events.map(({ counter, by, visitor }) => ({ counter: refOf(counter), by, visitor }));
+      const counts = unit.events.map(({ counter, by, visitor, key }) => ({
+        counter: refOf(counter),
+        by,
+        visitor,
+        key,
+      }));
       const { counter } = counts[0] as { counter: CounterRef };
       const receipt = unit.id === undefined ? undefined : receiptOf(counter, `${channel}:${unit.id}`);
       return { unit, receipt, counts };

@@ -2,7 +2,7 @@
 import { logError } from "../log.ts";
 import { LARGEST_AMOUNT } from "./config.ts";
 import { type BatchLimits, InvalidBatch, parseBatch, type Unit } from "./events.ts";
-import type { Outcome } from "./grouping.ts";
+import { MAX_WAITING, type Outcome } from "./grouping.ts";
 
 /** A message of Pub/Sub. */
 export interface Message {
@@ -12,8 +12,8 @@ export interface Message {
   readonly data: string;
 }
 
-/** A message has 10 MB at most. */
-const LIMITS: BatchLimits = { counters: undefined, maxEvents: 50_000, maxAmount: LARGEST_AMOUNT };
+/** Fewer events than an instance may hold ({@link MAX_WAITING}), or the message would always be refused. */
+const LIMITS: BatchLimits = { counters: undefined, maxEvents: MAX_WAITING / 2, maxAmount: LARGEST_AMOUNT };
 
 /** The handler of one instance. It resolves when the message is committed; else it rejects, and Pub/Sub delivers it again. */
 export function createMessageHandler(add: (units: readonly Unit[]) => Promise<Outcome>) {

@@ -118,6 +118,13 @@ export class Database {
     return { path, fields: undefined, updateTime: 0 };
   }
 
+  /** When the document of a version was created. */
+  createdAt({ path, updateTime }: Version): Micros {
+    const versions = (this.#versions.get(path) ?? []).filter((one) => one.updateTime <= updateTime);
+    const deleted = versions.findLastIndex(({ fields }) => !fields);
+    return (versions[deleted + 1] as Version).updateTime;
+  }
+
   /** An instant to read at: no commit so far is later, and each later commit gets a later time. */
   readTime(now: Micros): Micros {
     this.#lastCommit = Math.max(now, this.#lastCommit);

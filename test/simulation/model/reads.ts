@@ -34,6 +34,10 @@ export class DocumentSnapshot {
   get updateTime() {
     return this.exists ? Timestamp.fromMicros(this.version.updateTime) : undefined;
   }
+  get createTime() {
+    const { database } = this.ref.firestore.connection;
+    return this.exists ? Timestamp.fromMicros(database.createdAt(this.version)) : undefined;
+  }
   data(): Fields | undefined {
     return this.version.fields;
   }

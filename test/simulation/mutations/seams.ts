@@ -3,11 +3,13 @@ import type { combine } from "../../../admin/src/combine.ts";
 import type { CounterRef } from "../../../admin/src/counter.ts";
 import type { addWithReceipt } from "../../../admin/src/receipt.ts";
 import type { ShardSum } from "../../../admin/src/sum.ts";
+import type { Backend } from "../../../functions/src/backend.ts";
 import type { Cause } from "../../../functions/src/cause.ts";
 import type { Published } from "../../../functions/src/counterDocument.ts";
 import type { decide, Step } from "../../../functions/src/decide.ts";
 import type { fold } from "../../../functions/src/fold.ts";
 import type { nextPublishDue } from "../../../functions/src/interval.ts";
+import type { Merging } from "../../../functions/src/merge.ts";
 import { type Edit, editingCommits } from "../batchEdits.ts";
 import type { Seam } from "../bundle.ts";
 import type { Write } from "../model/database.ts";
@@ -75,6 +77,35 @@ export const combining = (mistake: (real: typeof combine) => typeof combine) => 
   declaration: "combine",
   mistake,
 });
+
+export type MergeOrSchedule = (
+  backend: Backend,
+  kind: Merging,
+  counterId: string,
+  at: number,
+) => Promise<{ asOf: number; scheduled: number }>;
+
+/** Changes the merges of visitors or of keys. */
+export const merging = (
+  kind: Merging["kind"],
+  breaks: readonly string[],
+  mistake: (real: MergeOrSchedule) => MergeOrSchedule,
+): Mutation => ({
+  module: "functions/src/merge.ts",
+  declaration: "mergeOrSchedule",
+  mistake:
+    (real: MergeOrSchedule): MergeOrSchedule =>
+    (backend, merged, ...rest) =>
+      (merged.kind === kind ? mistake(real) : real)(backend, merged, ...rest),
+  breaks,
+});
+
+/** Edits what these merges commit. */
+export const mergingWith = (kind: Merging["kind"], breaks: readonly string[], edit: Edit) =>
+  merging(kind, breaks, (real) => (backend, ...rest) => {
+    const doc = (id: string) => editingCommits(backend.counters.doc(id), edit);
+    return real({ ...backend, counters: { doc } as unknown as Shards }, ...rest);
+  });
 
 export const folding = (edit: Edit) => ({
   module: "functions/src/fold.ts",

@@ -1,44 +1,29 @@
 /** Mistakes in counting visitors. */
-import type { CollectionReference, QueryDocumentSnapshot, WriteBatch } from "firebase-admin/firestore";
-import type { Backend } from "../../../functions/src/backend.ts";
-import type { Merging } from "../../../functions/src/merge.ts";
-import { type Edit, editingCommits, setsForCreates, withoutPreconditions } from "../batchEdits.ts";
+import type { QueryDocumentSnapshot, WriteBatch } from "firebase-admin/firestore";
+import { setsForCreates, withoutPreconditions } from "../batchEdits.ts";
 import type { WriteBatch as ModelBatch } from "../model/adminSdk.ts";
-import type { Mutation } from "./seams.ts";
-
-type MergeOrSchedule = (
-  backend: Backend,
-  merging: Merging,
-  counterId: string,
-  at: number,
-) => Promise<{ asOf: number; scheduled: number }>;
-
-const merging = (mistake: (real: MergeOrSchedule) => MergeOrSchedule): Mutation => ({
-  module: "functions/src/merge.ts",
-  declaration: "mergeOrSchedule",
-  mistake,
-  breaks: ["I10"],
-});
-
-const mergingWith = (edit: Edit) =>
-  merging((real) => (backend, ...rest) => {
-    const doc = (id: string) => editingCommits(backend.counters.doc(id), edit);
-    return real({ ...backend, counters: { doc } as unknown as CollectionReference }, ...rest);
-  });
+import { type Mutation, merging, mergingWith } from "./seams.ts";
 
 export const visitorMutations: Record<string, Mutation> = {
-  "a merge without preconditions": mergingWith((writes, commit) =>
+  "a merge without preconditions": mergingWith("visitors", ["I10"], (writes, commit) =>
     withoutPreconditions(writes, (rest) => setsForCreates(rest, commit)),
   ),
   "a merge is never scheduled": merging(
+    "visitors",
+    ["I10"],
     (real) =>
       (backend, ...rest) =>
         real({ ...backend, schedule: async () => {} }, ...rest),
   ),
-  "an instance believes that its merge has seen later visitors": merging((real) => async (...args) => {
-    const merged = await real(...args);
-    return { ...merged, asOf: merged.asOf + 2_000 };
-  }),
+  "an instance believes that its merge has seen later visitors": merging(
+    "visitors",
+    ["I10"],
+    (real) =>
+      async (...args) => {
+        const merged = await real(...args);
+        return { ...merged, asOf: merged.asOf + 2_000 };
+      },
+  ),
   "a merged bucket is deleted as it is now": {
     module: "functions/src/visitors.ts",
     declaration: "remove",

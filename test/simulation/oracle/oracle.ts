@@ -20,6 +20,7 @@ import { IncrementCheck } from "./increments.ts";
 import { KeyedIncrementCheck } from "./keyedIncrements.ts";
 import { MirrorCheck } from "./mirrors.ts";
 import { StockCheck } from "./stock.ts";
+import { TopKeysCheck } from "./topKeys.ts";
 import { type Fail, Violation } from "./violation.ts";
 import { VisitorCheck } from "./visitors.ts";
 import { WindowCheck } from "./windows.ts";
@@ -77,6 +78,7 @@ export class Oracle {
   readonly bridge: BridgeCheck;
   readonly visitors: VisitorCheck;
   readonly stock: StockCheck;
+  readonly topKeys: TopKeysCheck;
   readonly #windows: WindowCheck;
   readonly #mirrors: MirrorCheck;
   readonly #history: HistoryCheck;
@@ -95,6 +97,7 @@ export class Oracle {
     this.bridge = new BridgeCheck(this.fail);
     this.visitors = new VisitorCheck(this.fail, margin > 0);
     this.stock = new StockCheck(this.fail, margin);
+    this.topKeys = new TopKeysCheck(this.fail, margin > 0);
     this.#windows = new WindowCheck(config.timeZone, this.fail);
     this.#mirrors = new MirrorCheck(this.fail);
     this.#history = new HistoryCheck(config, this.fail);
@@ -121,6 +124,7 @@ export class Oracle {
     const kind = this.#intents.get(process)?.kind;
     this.bridge.onCommit(process, changes, kind === "none" || kind === "move" || kind === "legacyMove");
     this.visitors.onCommit(process, changes, kind);
+    this.topKeys.onCommit(process, changes, kind);
     this.stock.onCommit({ process, time, changes }, kind);
     let orders = 0;
     for (const { before, after } of changes) {
