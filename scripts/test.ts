@@ -45,9 +45,8 @@ const runs: Record<string, string[]> = isDeep
         ...suite,
         "--as",
         "extension",
-        ...logged,
         ...vitest,
-        ...["--project", "eventLog", "test/packaging/endToEnd", "test/packaging/eventLog"],
+        "test/packaging/endToEnd",
         ...withoutLoad,
       ],
       "end to end, as a function kit": [
@@ -67,7 +66,7 @@ const runs: Record<string, string[]> = isDeep
         ...vitest,
         "test/packaging/endToEnd",
         "-t",
-        "100 incr|3,000 visitors",
+        "100 incr",
       ],
       "faults on a suite of their own": ["vitest", "run", "--project", "faults"],
       // The first 300 of 20,000: the same code in a fraction of the time.

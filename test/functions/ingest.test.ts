@@ -77,7 +77,7 @@ describe("a request", () => {
     expect(await sumOfShards("views:event")).toBe(7);
   });
 
-  test("counts once if several instances get it", async () => {
+  test("counts once if several instances get it", { tags: "deep" }, async () => {
     const other = await serveFunction("ingest", params);
     const batches = Array.from({ length: 50 }, () => ({ id: randomUUID(), events: events("views:instances", 2) }));
     await Promise.all(batches.flatMap((batch) => [send(batch), send(batch, {}, other), send(batch, {}, other)]));
@@ -184,7 +184,9 @@ describe("an instance", () => {
     await off.kill();
   });
 
-  test("accepts so many events from an address, whatever the request says of others, and says when to send again", async () => {
+  test("accepts so many events from an address, whatever the request says of others, and says when to send again", {
+    tags: "deep",
+  }, async () => {
     const limited = await serveFunction("ingest", { ...params, INGEST_AMOUNT_PER_SECOND: "10" });
     const from = (address: string, size: number) =>
       send({ events: events("views:flood", size) }, { "x-forwarded-for": address }, limited);
@@ -199,7 +201,7 @@ describe("an instance", () => {
     await limited.kill();
   });
 
-  test("refuses what would fill its memory, and counts what it has accepted", async () => {
+  test("refuses what would fill its memory, and counts what it has accepted", { tags: "deep" }, async () => {
     const busy = await serveFunction("ingest", { ...params, INGEST_MAX_EVENTS: "5000", INGEST_MAX_BYTES: "1000000" });
     const answers = await Promise.all(
       Array.from({ length: 40 }, () => send({ events: events("views:busy", 2_000) }, {}, busy)),

@@ -72,7 +72,7 @@ class Keys {
   }
 }
 
-describe("keys of events", () => {
+describe("keys of events", { tags: "deep" }, () => {
   test("that four instances receive are counted exactly, and every reader may read them", async () => {
     const id = "views:keys";
     const [random, keys] = [randomFor(1, id), new Keys()];

@@ -167,7 +167,9 @@ describe("many visitors", () => {
 });
 
 describe("a counter with visitors", () => {
-  test.concurrent("is reset with its visitors or without; then browsers count them again", async () => {
+  test.concurrent("is reset with its visitors or without; then browsers count them again", {
+    tags: "deep",
+  }, async () => {
     const id = "views:reset";
     const views = counter(visitor.db, id);
     await countVisitor(views, uid, { increment: 1 });
