@@ -14,38 +14,16 @@ import { FieldValue } from "firebase-admin/firestore";
 import { counter, ensureCounter } from "firestore-tally/admin";
 import { serveFunction } from "../testkit/functionServer.ts";
 import { startMeter } from "../testkit/meter.ts";
-import { type Millis, type Percentiles, percentilesOf } from "../testkit/statistics.ts";
+import { type Millis, percentilesOf } from "../testkit/statistics.ts";
 import { startCachingProxy } from "./cachingProxy.ts";
-import { type HttpLoadResult, runHttpLoad } from "./httpLoad.ts";
+import { runHttpLoad } from "./httpLoad.ts";
 import { dueTimes } from "./loads.ts";
 import { withEmulators } from "./meteredEmulators.ts";
 import { step } from "./progress.ts";
 import { record, resultsFile } from "./results.ts";
 import { TABLES } from "./tables.ts";
-import { readAges, type Sight, watchPath } from "./totalsReaders.ts";
+import { readAges, type Sight, type TotalsResult, watchPath } from "./totalsReaders.ts";
 import { epochNow } from "./writers.ts";
-
-export interface TotalsResult {
-  readonly counters: number;
-  readonly seconds: number;
-  /** Increments per second of all counters: 19 of 20 are the first counter's. */
-  readonly writesPerSecond: number;
-  readonly offeredPerSecond: number;
-  readonly answeredPerSecond: number;
-  /** By status. */
-  readonly answers: HttpLoadResult["answers"];
-  readonly answered: Percentiles;
-  readonly bytesPerAnswer: number;
-  /** Requests that the proxy passed on to the function. */
-  readonly passedOnPerSecond: number;
-  readonly readsPerCounterAndSecond: number;
-  /** Since when the oldest increment is acknowledged that a reader does not see yet: of all counters, and of the first one. */
-  readonly age: Percentiles;
-  readonly busiestAge: Percentiles;
-  /** Answers whose age was checked, and those that were older than the same reader's answer before. */
-  readonly checked: number;
-  readonly wentBack: number;
-}
 
 const COUNTERS = Array.from({ length: 50 }, (_, n) => `crowd:${n}`);
 const [BUSIEST = "", ...OTHERS] = COUNTERS;
