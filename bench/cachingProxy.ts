@@ -16,7 +16,9 @@ export interface CachingProxy {
 }
 
 /**
- * It keeps what the origin's headers allow, and nothing else decides for how long.
+ * It keeps what the origin's headers allow, and for a second at most. nginx counts whole seconds of its clock, so it would keep an
+ * answer with `max-age=1` for up to two, where a CDN keeps it for one. With the second in the key, an answer ends with it, and
+ * each is asked for once (`proxy_cache_lock`), as it is by a CDN.
  *
  * @param origin  `host:port`
  * @throws Error if nginx is not installed, or does not start
@@ -62,11 +64,12 @@ function configuration(origin: string, port: number, folder: string): string {
     events { worker_connections 4096; }
     http {
       ${temporary.join(" ")}
+      map $msec $second { "~^(?<whole>[0-9]+)" $whole; }
       map $upstream_cache_status $isPassedOn { HIT 0; default 1; }
       log_format short $upstream_cache_status;
       access_log ${folder}/passed.log short if=$isPassedOn;
       keepalive_requests 100000000;
-      proxy_cache_path ${folder}/cache keys_zone=totals:10m;
+      proxy_cache_path ${folder}/cache keys_zone=totals:10m inactive=5s;
       upstream origin { server ${origin}; keepalive 64; keepalive_requests 100000000; }
       server {
         listen 127.0.0.1:${port};
@@ -75,6 +78,7 @@ function configuration(origin: string, port: number, folder: string): string {
           proxy_http_version 1.1;
           proxy_set_header connection "";
           proxy_cache totals;
+          proxy_cache_key "$request_uri $second";
           proxy_cache_lock on;
         }
       }

@@ -10,7 +10,7 @@ import type { Freshness } from "./freshness.ts";
 import type { Conditions } from "./meteredEmulators.ts";
 import type { Overhead } from "./overhead.ts";
 import type { SimulatedRun } from "./simulation/summary.ts";
-import type { TotalsResult } from "./totalsResult.ts";
+import type { TotalsResult } from "./totalsReaders.ts";
 
 /** One array for each file. */
 export interface Results {

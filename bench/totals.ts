@@ -1,14 +1,17 @@
 /**
  * Totals for a crowd: readers of 50 counters behind a caching proxy, nginx, while the counters are written. Some pages show one
- * counter, others five. The functions of the emulators publish the totals; the function `totals` runs as in production, with many
- * requests at a time, and its reads are counted on the wire.
+ * counter, others five. The functions of the emulators publish the totals. The function `totals` runs as in production, with
+ * many requests at a time, and its reads are counted on the wire.
+ *
+ * Increments come from a server. For those of clients the emulator evaluates the rules, which takes more of two cores than all that
+ * is measured here.
  *
  *     npm run bench:totals -- [--seconds 10] [--per-second 20000] [--writes 100]
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, InvalidArgumentError } from "commander";
+import { FieldValue } from "firebase-admin/firestore";
 import { counter, ensureCounter } from "firestore-tally/admin";
-import { PROJECT } from "../testkit/emulators/firebase.ts";
 import { serveFunction } from "../testkit/functionServer.ts";
 import { startMeter } from "../testkit/meter.ts";
 import { type Millis, percentilesOf } from "../testkit/statistics.ts";
@@ -19,9 +22,8 @@ import { withEmulators } from "./meteredEmulators.ts";
 import { step } from "./progress.ts";
 import { record, resultsFile } from "./results.ts";
 import { TABLES } from "./tables.ts";
-import { readAges, type Sight, watchPath } from "./totalsReaders.ts";
-import type { TotalsResult } from "./totalsResult.ts";
-import { epochNow, Writers } from "./writers.ts";
+import { readAges, type Sight, type TotalsResult, watchPath } from "./totalsReaders.ts";
+import { epochNow } from "./writers.ts";
 
 const COUNTERS = Array.from({ length: 50 }, (_, n) => `crowd:${n}`);
 const [BUSIEST = "", ...OTHERS] = COUNTERS;
@@ -30,7 +32,10 @@ const PATHS = [
   ...Array.from({ length: 10 }, (_, n) => COUNTERS.slice(5 * n, 5 * n + 5)),
 ].map((ids) => `/?ids=${ids.map(encodeURIComponent)}`);
 
-const SHARDS = 150;
+/** The order in which they are written: 19 of 20 increments are the first counter's. */
+const WRITTEN = OTHERS.flatMap((id) => [...Array.from({ length: 19 }, () => BUSIEST), id]);
+/** As for a crowd that is expected: each new shard is an event. */
+const shardsOf = (id: string) => (id === BUSIEST ? 20 : 1);
 
 /** The counters are written for so long before they are read: the functions start. */
 const WARM_UP_SECONDS = 25;
@@ -61,24 +66,23 @@ process.exit(0);
 async function measure(firestore: string): Promise<TotalsResult> {
   const { seconds, perSecond, writes } = options;
   // It needs the running emulators.
-  const { adminAt } = await import("../testkit/clients.ts");
+  const { admin } = await import("../testkit/clients.ts");
+  const { callAt } = await import("../testkit/traffic.ts");
   const meter = await startMeter(firestore);
   const totals = await serveFunction("totals", { TOTALS_COUNTERS: "crowd:*" }, meter.address);
   const proxy = await startCachingProxy(new URL(totals.url).host);
-  // As for a crowd that is expected: each new shard is an event.
-  const database = adminAt(firestore);
-  await ensureCounter(counter(database.firestore, BUSIEST), { shards: SHARDS });
-  await database.close();
-  const ids = OTHERS.flatMap((id) => [...Array.from({ length: 19 }, () => BUSIEST), id]);
-  const writers = await Writers.start({
-    ...{ approach: "tally", ids, addresses: [firestore], project: PROJECT, clients: 20, maxClients: 60 },
-    dueTimes: dueTimes({
-      before: { perSecond: writes, seconds: WARM_UP_SECONDS },
-      measured: { perSecond: writes, seconds: seconds + 2 },
-    }),
-  });
+  const acknowledged = new Map(COUNTERS.map((id): [string, Millis[]] => [id, []]));
+  for (const id of COUNTERS) await ensureCounter(counter(admin, id), { shards: shardsOf(id) });
   try {
-    writers.begin(epochNow());
+    const before = { perSecond: writes, seconds: WARM_UP_SECONDS };
+    const times = dueTimes({ before, measured: { perSecond: writes, seconds: seconds + 2 } });
+    const writing = callAt(times, async (n) => {
+      const id = WRITTEN[n % WRITTEN.length] as string;
+      const shard = String(n % shardsOf(id));
+      const fields = { shard, count: FieldValue.increment(1), writes: FieldValue.increment(1) };
+      await admin.doc(`counters/${id}/shards/${shard}`).set(fields, { merge: true });
+      acknowledged.get(id)?.push(epochNow());
+    });
     await sleep(WARM_UP_SECONDS * 1_000);
     const { reads } = meter.usage;
     const passedOn = proxy.passedOn();
@@ -88,11 +92,8 @@ async function measure(firestore: string): Promise<TotalsResult> {
     const { took, ...load } = await runHttpLoad({ port: proxy.port, paths: PATHS, perSecond, seconds });
     await Promise.all(readers);
     const counted = { reads: meter.usage.reads - reads, passedOn: proxy.passedOn() - passedOn };
-    const { samples } = await writers.stop();
-    const acknowledged = Map.groupBy(samples.entries(), ([n]) => ids[n % ids.length] as string);
-    const instants = (id: string): Millis[] =>
-      (acknowledged.get(id) ?? []).map(([, sample]) => sample.acknowledged).sort((a, b) => a - b);
-    const { ages, wentBack } = readAges(sights, new Map(COUNTERS.map((id) => [id, instants(id)])));
+    await writing;
+    const { ages, wentBack } = readAges(sights, acknowledged);
     const answerCount = load.answers[200] ?? 0;
     return {
       ...{ counters: COUNTERS.length, seconds, writesPerSecond: writes, offeredPerSecond: perSecond },

@@ -42,6 +42,7 @@ export function documents(): Record<string, string> {
   return {
     ...filled("README.md", "docs/charts"),
     ...filled("docs/costs.md", "charts"),
+    ...filled("docs/events.md", "charts"),
     ...filled("docs/performance.md", "charts"),
     ...filled("bench/simulation/README.md", "../../docs/charts"),
     ...Object.fromEntries(pictures),
