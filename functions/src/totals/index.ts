@@ -7,7 +7,7 @@ import { createTotalsHandler } from "./http.ts";
 import { createSharedReads, type Reading } from "./sharedReads.ts";
 
 /** The fields of a counter document that a total and the time of the next one depend on. */
-const FIELDS = ["total", "asOf", "rate", "countReads", "growing"];
+const FIELDS = ["total", "asOf", "rate", "amountRate", "countReads", "growing"];
 
 export function createHttpTotals({ firestore, counters: collection, config, now }: Backend, counters: CounterList) {
   const read = createSharedReads(readTotals, () => performance.now());
