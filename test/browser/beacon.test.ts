@@ -1,0 +1,80 @@
+/** The beacon in a real browser: pages that are closed, offline or opened again lose nothing, and count nothing twice. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { admin } from "../../testkit/clients.ts";
+import { type ServedFunction, serveFunction } from "../../testkit/functionServer.ts";
+import { until } from "../../testkit/until.ts";
+import { browserForTests, type Tab } from "./chromium.ts";
+
+const HOUR = 3_600_000;
+
+let ingest: ServedFunction;
+let totals: ServedFunction;
+beforeAll(async () => {
+  [ingest, totals] = await Promise.all([
+    serveFunction("ingest", { INGEST_COUNTERS: "scrolls:*", INGEST_ORIGINS: "*" }),
+    serveFunction("totals", { TOTALS_COUNTERS: "scrolls:*" }),
+  ]);
+});
+afterAll(() => Promise.all([ingest.kill(), totals.kill()]));
+
+const browser = browserForTests();
+
+test("30 counts show at once, and become one request", async () => {
+  const tab = await open("scrolls:once", 500);
+  await click(tab, 30);
+  await tab.shows("total", 30);
+  await until(async () => (await counted("scrolls:once")) === 30, "the counts");
+  await tab.shows("total", 30);
+  expect(tab.problems).toEqual([]);
+});
+
+test("a page that is closed sends what it has", async () => {
+  const tab = await open("scrolls:closed", HOUR);
+  await click(tab, 30);
+  await tab.page.close({ runBeforeUnload: true });
+  await until(async () => (await counted("scrolls:closed")) === 30, "the counts");
+});
+
+test("what had no answer waits for the next page, and counts once", async () => {
+  const id = "scrolls:offline";
+  const tab = await open(id, 100);
+  // The request arrives, but its answer does not.
+  await tab.page.route(ingest.url, async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
+  await click(tab, 10);
+  await until(async () => (await counted(id)) === 10, "the counts");
+  await tab.page.context().setOffline(true);
+  await click(tab, 5);
+  await tab.shows("total", 15);
+  await tab.page.evaluate(() => dispatchEvent(new Event("visibilitychange")));
+  await tab.page.context().setOffline(false);
+  await tab.page.close();
+  expect(await counted(id)).toBe(10);
+  const next = await open(id, HOUR);
+  await until(async () => (await counted(id)) === 15, "the counts of the closed page");
+  await next.shows("total", 15);
+});
+
+async function open(id: string, flushInterval: number): Promise<Tab> {
+  const parameters = { id, ingest: ingest.url, totals: totals.url, flushInterval: String(flushInterval) };
+  const tab = await browser.open("beacon", parameters);
+  await tab.page.waitForFunction(() => document.querySelector("#total")?.textContent !== "…");
+  return tab;
+}
+
+async function click({ page }: Tab, times: number): Promise<void> {
+  await page.$eval(
+    "#increment",
+    (button, times) => {
+      for (let n = 0; n < times; n++) (button as HTMLElement).click();
+    },
+    times,
+  );
+}
+
+async function counted(id: string): Promise<number> {
+  const { docs } = await admin.collection(`counters/${id}/shards`).get();
+  return docs.reduce((sum, shard) => sum + shard.get("count"), 0);
+}
