@@ -21,7 +21,7 @@ import { runTask as runAggregationTask } from "./aggregate.ts";
 import { type Backend, createBackend } from "./backend.ts";
 import { createBridgeHandler } from "./bridge.ts";
 import type { AggregationTask } from "./cause.ts";
-import { type Publish, publisher, publishOutbox, recordOfEntry } from "./eventLog.ts";
+import { publisher, publishOutbox, recordOfEntry } from "./eventLog.ts";
 import { functionOptions } from "./functionOptions.ts";
 import { createHttpIngest, createMessageIngest } from "./ingest/index.ts";
 import { keepBodies } from "./ingest/requestBody.ts";
@@ -42,10 +42,6 @@ interface Instance {
   readonly handleLegacyWrite: ReturnType<typeof createBridgeHandler>;
   readonly handleVisitor: ReturnType<typeof createMergeHandler>;
   readonly handleKeys: ReturnType<typeof createMergeHandler>;
-  readonly handleRequest: HttpIngest;
-  readonly handleMessage: ReturnType<typeof createMessageIngest>;
-  readonly publish: Publish;
-  readonly handleRead: HttpTotals;
 }
 type HttpIngest = ReturnType<typeof createHttpIngest>;
 type HttpTotals = ReturnType<typeof createHttpTotals>;
@@ -59,15 +55,20 @@ function getInstance(): Instance {
       backend,
       handleWrite: createWakeHandler(backend),
       handleLegacyWrite: createBridgeHandler(backend),
-      handleRequest: createHttpIngest(backend, deployedIngestConfig(), isLogged()),
-      handleMessage: createMessageIngest(backend, isLogged()),
-      publish: publisher(params.eventsTopic.value()),
-      handleRead: createHttpTotals(backend, deployedTotalsCounters()),
       handleVisitor: createMergeHandler(backend, visitorMerging),
       handleKeys: createMergeHandler(backend, keyMerging),
     };
   }
   return instance;
+}
+
+/** A part of this instance that its own function alone creates: a wrong parameter of ingest must not stop the others. */
+function lazily<T>(create: (backend: Backend) => T): () => T {
+  let created: T | undefined;
+  return () => {
+    created ??= create(getInstance().backend);
+    return created;
+  };
 }
 
 const isExtension = packaging() === "extension";
@@ -154,9 +155,12 @@ export const topkeys = onDocumentCreated(
 /** Only the instances of these functions must leave bodies unread. Requests for totals have none that matters. */
 if (/\b(ingest|totals)$/.test(process.env.FUNCTION_TARGET ?? "")) keepBodies();
 
-const receiveRequest: HttpIngest = (request, response) => getInstance().handleRequest(request, response);
-const receiveMessage = (id: string, base64: string) =>
-  getInstance().handleMessage({ id, data: Buffer.from(base64, "base64").toString() });
+const httpIngest = lazily((backend) => createHttpIngest(backend, deployedIngestConfig(), isLogged()));
+const receiveRequest: HttpIngest = (request, response) => httpIngest()(request, response);
+const messageIngest = lazily((backend) => createMessageIngest(backend, isLogged()));
+/** A message may have no data. */
+const receiveMessage = (id: string, base64 = "") =>
+  messageIngest()({ id, data: Buffer.from(base64, "base64").toString() });
 
 /** Many requests at a time, so that they share commits. The 1st generation has one at a time. */
 export const ingest = isExtension
@@ -170,11 +174,13 @@ export const ingestevents = isExtension
       ({ data: { message } }) => receiveMessage(message.messageId, message.data),
     );
 
+const publish = lazily(() => publisher(params.eventsTopic.value()));
+
 /** Events of ingest that wait to be published: none, unless there is a topic. */
 export const logevents = onDocumentCreated(
   { document: expr`${params.collection}/{counterId}/outbox/{id}`, ...retried },
   async ({ data }) => {
-    if (data) await publishOutbox(data, getInstance().publish);
+    if (data) await publishOutbox(data, publish());
   },
 );
 
@@ -184,7 +190,7 @@ export const logentries = onDocumentWritten(
     const { before, after } = data ?? {};
     if (!isLogged() || before?.exists === after?.exists) return;
     const [entry, kind] = after?.exists ? [after, "created" as const] : [before, "deleted" as const];
-    await getInstance().publish([recordOfEntry(entry as QueryDocumentSnapshot, kind, time)]);
+    await publish()([recordOfEntry(entry as QueryDocumentSnapshot, kind, time)]);
   },
 );
 
@@ -192,7 +198,8 @@ function isLogged(): boolean {
   return params.eventsTopic.value() !== "";
 }
 
-const showTotals: HttpTotals = (request, response) => getInstance().handleRead(request, response);
+const httpTotals = lazily((backend) => createHttpTotals(backend, deployedTotalsCounters()));
+const showTotals: HttpTotals = (request, response) => httpTotals()(request, response);
 
 /** Many requests at a time, so that they share reads. */
 export const totals = isExtension

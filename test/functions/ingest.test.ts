@@ -86,11 +86,11 @@ describe("a request", () => {
   });
 
   test("shares its commit with others: 200 requests cost their receipts, and hardly a write more", async () => {
-    await send({ events: events("views:cost", 1) });
+    await send({ events: events("views:commit", 1) });
     const before = { ...meter.usage };
-    const batches = Array.from({ length: 200 }, () => ({ id: randomUUID(), events: events("views:cost", 10) }));
+    const batches = Array.from({ length: 200 }, () => ({ id: randomUUID(), events: events("views:commit", 10) }));
     await Promise.all(batches.map((batch) => send(batch)));
-    expect(await sumOfShards("views:cost")).toBe(2_001);
+    expect(await sumOfShards("views:commit")).toBe(2_001);
     expect(meter.usage.writes - before.writes).toBeGreaterThan(200);
     expect(meter.usage.writes - before.writes).toBeLessThan(230);
     expect(meter.usage.reads - before.reads).toBeLessThan(10);
