@@ -12,9 +12,12 @@ const params = [
   "BRIDGE=visits=pages/{key}.visits, stars=pages/{key}.stats.stars, members:{team}:{room}=teams/{team}/rooms/{room}.members, reads=articles/{key}.reads",
 ];
 const suite = ["node", "testkit/emulators/run.ts", ...params.flatMap((param) => ["--param", param])];
-const logged = ["INGEST_COUNTERS=ingested:*", "EVENTS_TOPIC=tally-log", "EVENTS_COLLECTION=counters"].flatMap(
-  (param) => ["--param", param],
-);
+const logged = [
+  "INGEST_COUNTERS=ingested:*",
+  "INGEST_VISITORS=yes",
+  "EVENTS_TOPIC=tally-log",
+  "EVENTS_COLLECTION=counters",
+].flatMap((param) => ["--param", param]);
 const vitest = ["--", "vitest", "run", "--project", "emulators"];
 // The packagings differ in how functions are wired up, not in what they can take.
 const withoutLoad = ["-t", "^(?!100 increments|a counter grows)"];

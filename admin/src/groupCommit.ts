@@ -23,6 +23,9 @@ import { type Counter, type CounterRef, firestoreOf, refreshShardCount } from ".
 import { createReceipt, newReceipt } from "./receipt.ts";
 import { retry } from "./retry.ts";
 
+/** How long a sender's receipt lives. Pub/Sub delivers a message again for a week at most, in its 1st generation of triggers. */
+const SENDER_RECEIPT_MS = 8 * 24 * 3_600_000;
+
 /** What counts as a whole. */
 export interface SharedIncrement {
   /** Counts once while it exists; `undefined` for what counts with each commit. */
@@ -82,11 +85,12 @@ export async function commitTogether<T extends SharedIncrement>(
   const retryInTime = <R>(call: () => Promise<R>) =>
     retry(async () => {
       if (Date.now() > giveUpAt) throw noAnswer();
-      return await call();
+      return await before(giveUpAt, call());
     });
   for (;;) {
     const left = increments.filter((increment) => !duplicates.has(increment));
     if (left.length === 0) return duplicates;
+    let cause: unknown;
     try {
       await retryInTime(async () => {
         const batch = firestore.batch();
@@ -98,12 +102,15 @@ export async function commitTogether<T extends SharedIncrement>(
       return duplicates;
     } catch (error) {
       if (codeOf(error) !== ALREADY_EXISTS) throw error;
+      cause = error;
     }
     const receipts = [...(shared ? [shared] : []), ...left.flatMap(({ receipt }) => receipt ?? [])];
     const found = await retryInTime(() => firestore.getAll(...receipts, { fieldMask: [] }));
     const counted = new Set(found.filter(({ exists }) => exists).map(({ ref }) => ref.path));
     // An earlier attempt had no response.
     if (shared && counted.has(shared.path)) return duplicates;
+    // It has expired since.
+    if (counted.size === 0) throw cause;
     for (const increment of left) {
       if (increment.receipt && counted.has(increment.receipt.path)) duplicates.add(increment);
     }
@@ -135,7 +142,7 @@ function addTo(
   const visitors = new Map<string, Set<string>>();
   const keys = new Map<Counter, KeySummary>();
   for (const { receipt, counts } of increments) {
-    if (receipt) createReceipt(receipt)(batch);
+    if (receipt) createReceipt(receipt, SENDER_RECEIPT_MS)(batch);
     for (const count of counts) {
       const counter = count.counter as Counter;
       sums.set(counter, (sums.get(counter) ?? 0) + count.by);
@@ -173,6 +180,15 @@ async function observed(commit: Promise<unknown>, counters: Iterable<Counter>): 
   } finally {
     for (const { _shardCountCache } of all) _shardCountCache._requestAnswered(isContended);
   }
+}
+
+/** @throws CounterError `counter/unknown-outcome` at `deadline`, by `Date.now()` */
+async function before<T>(deadline: number, call: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(noAnswer()), deadline - Date.now());
+  });
+  return await Promise.race([call, expired]).finally(() => clearTimeout(timer));
 }
 
 function noAnswer(): CounterError {

@@ -44,14 +44,16 @@ export function newReceipt(ref: CounterRef): DocumentReference {
  * A function that creates the receipt in the batch of each attempt.
  *
  * The function throws `counter/unknown-outcome` if the first attempt was half a day ago.
+ *
+ * @param lifetime  milliseconds until it expires. Default: a day
  */
-export function createReceipt(receipt: DocumentReference): (batch: WriteBatch) => void {
+export function createReceipt(receipt: DocumentReference, lifetime = DAY_MS): (batch: WriteBatch) => void {
   let first: number | undefined;
   return (batch) => {
     const now = Date.now();
     first ??= now;
     if (now - first > RETRY_FOR_MS) throw unknownOutcome("no response for half a day");
-    batch.create(receipt, { expireAt: Timestamp.fromMillis(now + DAY_MS) } satisfies ReceiptDocument<Timestamp>);
+    batch.create(receipt, { expireAt: Timestamp.fromMillis(now + lifetime) } satisfies ReceiptDocument<Timestamp>);
   };
 }
 

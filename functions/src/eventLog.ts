@@ -40,8 +40,11 @@ interface OutboxDocument {
   readonly records: string;
 }
 
-/** The size of an outbox document, in characters. A document has at most 1 MiB. */
-const MAX_OUTBOX_CHARACTERS = 300_000;
+/**
+ * The size of an outbox document. Its event has 512 KB at most, JSON in base64 included
+ * (https://cloud.google.com/eventarc/docs/quotas).
+ */
+const MAX_OUTBOX_BYTES = 300_000;
 
 /** Publishes records; resolves when Pub/Sub has them. */
 export type Publish = (records: readonly LogRecord[]) => Promise<void>;
@@ -53,9 +56,8 @@ export function publisher(topic: string): Publish {
     const { PubSub } = await import("@google-cloud/pubsub");
     const client = new PubSub().topic(topic);
     return {
-      // Subscriptions can filter by attributes.
-      publish: (record: LogRecord) =>
-        client.publishMessage({ json: record, attributes: { kind: record.kind, counter: record.counter } }),
+      // Subscriptions can filter by attributes. An id may be longer than an attribute can be.
+      publish: (record: LogRecord) => client.publishMessage({ json: record, attributes: { kind: record.kind } }),
     };
   };
   return async (records) => {
@@ -81,20 +83,21 @@ export function addToOutbox(
   const at = new Date().toISOString();
   const outbox = firestore.collection(`${counterPath(collection, first.counter)}/${OUTBOX}`);
   let records: string[] = [];
-  let characters = 0;
+  let bytes = 0;
   const write = () => {
     if (records.length > 0) batch.create(outbox.doc(), { records: `[${records}]` } satisfies OutboxDocument);
     records = [];
-    characters = 0;
+    bytes = 0;
   };
   for (const { counter, by, visitor, key, at: sentAt } of events) {
     const id = randomUUID();
     // JSON leaves out what is undefined.
     const record: LogRecord = { version: 1, id, kind: "event", counter, by, key, visitor, at, sentAt };
     const json = JSON.stringify(record);
-    if (characters + json.length > MAX_OUTBOX_CHARACTERS) write();
+    const size = Buffer.byteLength(json);
+    if (bytes + size > MAX_OUTBOX_BYTES) write();
     records.push(json);
-    characters += json.length;
+    bytes += size;
   }
   write();
 }

@@ -99,6 +99,12 @@ export const params = {
     description:
       "The sites whose pages may use ingest: origins such as https://example.com, separated by commas, or * for any.",
   }),
+  ingestVisitors: defineString("INGEST_VISITORS", {
+    default: DEFAULTS.INGEST_VISITORS,
+    input: { select: { options: [{ value: "no" }, { value: "yes" }] } },
+    description:
+      "Whether requests to ingest may count visitors. A script can make up visitors that inflate the estimate without bounds.",
+  }),
   ingestAppCheck: defineString("INGEST_APP_CHECK", {
     default: DEFAULTS.INGEST_APP_CHECK,
     input: { select: { options: [{ value: "no" }, { value: "yes" }] } },

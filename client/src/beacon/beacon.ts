@@ -90,7 +90,7 @@ const waiting = new Set<string>();
  * exponential backoff, and by the next page of the site that calls `beacon` with this URL. Meanwhile, further
  * amounts are added up in memory until the page is hidden or flushes.
  *
- * - A batch waits for 12 hours at most, because the function remembers an id for a day.
+ * - A batch waits for 12 hours at most, because the function remembers an id for a week.
  * - At most 50 batches wait. The next attempt drops those beyond, the oldest first.
  * - An answer with a status of 4xx, except 429, drops its batch, because repeating would not help.
  * - A crash loses what is in memory. Without `localStorage`, as in some private windows, all batches are.

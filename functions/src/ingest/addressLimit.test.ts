@@ -34,6 +34,12 @@ test("a refused address is accepted after the time that it was told, and not a s
   expect(waitFor("b", 100, 2_000)).toBe(0);
 });
 
+test("a batch as large as the burst is accepted after the request itself was charged", () => {
+  const waitFor = createAddressLimit(10);
+  expect(waitFor("a", 1, 0)).toBe(0);
+  expect(waitFor("a", 100, 0)).toBe(0);
+});
+
 test("a batch larger than the burst is accepted once, and paid for later", () => {
   const waitFor = createAddressLimit(10);
   expect(waitFor("a", 300, 0)).toBe(0);

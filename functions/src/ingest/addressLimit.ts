@@ -24,8 +24,8 @@ export function createAddressLimit(perSecond: number): (address: string, amount:
     const key = networkOf(address);
     const { tokens, at } = buckets.get(key) ?? { tokens: burst, at: now };
     const filled = Math.min(tokens + ((now - at) * perSecond) / 1_000, burst);
-    // An amount larger than the burst passes if the bucket is full, and leaves a debt.
-    const required = Math.min(amount, burst);
+    // A larger amount passes if the bucket is full but for the request itself, and leaves a debt.
+    const required = Math.min(amount, burst - 1);
     const isAllowed = filled >= required;
     buckets.delete(key);
     buckets.set(key, { tokens: isAllowed ? filled - amount : filled, at: now });
@@ -45,7 +45,8 @@ export function addressOf(forwardedFor: string | undefined, peer: string | undef
 /** A site has at least 2⁶⁴ addresses of IPv6, so the first four groups count as one. */
 function networkOf(address: string): string {
   const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? [];
-  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;
+  // A copy: a part of a header would keep the whole header in memory.
+  if (mapped !== undefined || !isIPv6(address)) return Buffer.from((mapped ?? address).slice(0, 64)).toString();
   const { hostname } = new URL(`http://[${address.replace(/%.*/, "")}]`);
   const [head = "", tail = ""] = hostname.slice(1, -1).split("::");
   const groups = head.split(":");

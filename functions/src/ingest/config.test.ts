@@ -15,6 +15,7 @@ test.each([
   ["INGEST_ORIGINS", "https://example.com/"],
   ["INGEST_ORIGINS", "*, https://example.com"],
   ["INGEST_APP_CHECK", "true"],
+  ["INGEST_VISITORS", "true"],
   ["INGEST_MAX_BYTES", "0"],
   ["INGEST_MAX_EVENTS", "5001"],
   ["INGEST_MAX_AMOUNT", "1.5"],

@@ -8,6 +8,8 @@ export interface IngestConfig {
   readonly counters: CounterList;
   /** Which pages may send requests: their origins, or `"*"`. Requests without an origin are not from pages. */
   readonly origins: readonly string[] | "*";
+  /** Whether requests may count visitors. */
+  readonly visitors: boolean;
   /** Whether a request must have a valid App Check token. */
   readonly appCheck: boolean;
   /** The largest body of a request. */
@@ -34,6 +36,7 @@ export function parseIngestConfig(values: ParameterValues): IngestConfig {
   return {
     counters: parseCounterList(text("INGEST_COUNTERS"), "INGEST_COUNTERS"),
     origins: text("INGEST_ORIGINS") === "*" ? "*" : listItems(text("INGEST_ORIGINS")).map(validOrigin),
+    visitors: parseYesOrNo("INGEST_VISITORS", text("INGEST_VISITORS")),
     appCheck: parseYesOrNo("INGEST_APP_CHECK", text("INGEST_APP_CHECK")),
     maxBytes: whole("INGEST_MAX_BYTES", 1_048_576),
     maxEvents: whole("INGEST_MAX_EVENTS", 5_000),

@@ -62,6 +62,7 @@ export interface BatchLimits {
   readonly counters: CounterList | undefined;
   readonly maxEvents: number;
   readonly maxAmount: number;
+  readonly visitors: boolean;
 }
 
 /** A batch that is refused. The message says which event, what is wrong, and what is accepted. */
@@ -77,6 +78,8 @@ export class InvalidBatch extends Error {
 
 const MAX_TEXT = 256;
 const MAX_TOKEN = 4_096;
+/** Each id and each counter costs a write of the commit, which has 10 MiB at most. */
+const MAX_WRITES = 1_000;
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 const EVENT_FIELDS = ["counter", "by", "visitor", "key", "at", "id"];
 const BATCH_FIELDS = ["id", "events", "appCheck"];
@@ -105,8 +108,13 @@ export function parseBatch(json: string, limits: BatchLimits, batchId?: string):
     const event = parseEvent(fields, name, limits);
     const eventId = validText(`${name}.id`, fields.id);
     if (eventId === undefined) together.push(event);
-    else if (alone.has(eventId)) throw new InvalidBatch(`${name}.id is the id of another event of the batch, too`);
+    else if (eventId === id || alone.has(eventId))
+      throw new InvalidBatch(`${name}.id is the id of the batch or of another event, too`);
     else alone.set(eventId, { id: eventId, events: [event] });
+  }
+  const writes = alone.size + new Set(events.map(({ counter }) => counter)).size;
+  if (writes > MAX_WRITES) {
+    throw new InvalidBatch(`the batch has ${writes} ids and counters; send ${MAX_WRITES} at most`);
   }
   const units = [...(together.length > 0 ? [{ id, events: together }] : []), ...alone.values()];
   return { units, appCheck: validText("appCheck", batch.appCheck, MAX_TOKEN) };
@@ -128,6 +136,9 @@ function parseEvent(fields: Record<string, unknown>, name: string, limits: Batch
   if (limits.counters && !isListed(limits.counters, counter)) {
     throw new InvalidBatch(`${name}.counter: "${counter.slice(0, 60)}" is not among INGEST_COUNTERS`, 403);
   }
+  if (visitor !== undefined && !limits.visitors) {
+    throw new InvalidBatch(`${name}.visitor: INGEST_VISITORS does not allow requests to count visitors`, 403);
+  }
   const least = visitor === undefined || key !== undefined ? 1 : 0;
   if (!(Number.isInteger(by) && (by as number) >= least && (by as number) <= limits.maxAmount)) {
     throw new InvalidBatch(`${name}.by is not a whole number from ${least} to ${limits.maxAmount}`);
@@ -142,8 +153,11 @@ function parseEvent(fields: Record<string, unknown>, name: string, limits: Batch
 }
 
 function validTime(name: string, time: unknown): string | undefined {
-  if (time === undefined || (typeof time === "string" && ISO_TIME.test(time) && !Number.isNaN(Date.parse(time))))
-    return time;
+  if (time === undefined) return undefined;
+  // As BigQuery reads it: of the forms of ISO 8601 it knows fewer.
+  if (typeof time === "string" && ISO_TIME.test(time) && !Number.isNaN(Date.parse(time))) {
+    return new Date(time).toISOString();
+  }
   throw new InvalidBatch(`${name} is not a time; send ISO 8601, such as "2027-01-31T12:00:00Z"`);
 }
 

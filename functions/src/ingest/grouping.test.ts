@@ -55,11 +55,31 @@ describe("requests", () => {
     expect(commits.map(({ units }) => units.length)).toEqual([1, 1, 1, 1, 2]);
   });
 
-  test("of 501 units are divided between commits, but no request is", async () => {
+  test("of more than 500 ids and counters are divided between commits, but no request is", async () => {
     const { add, commits, endWindow } = startGrouping();
-    for (const size of [300, 201, 299, 800]) void add(Array.from({ length: size }, () => unit()));
+    for (const [n, size] of [300, 200, 299, 800].entries()) {
+      void add(Array.from({ length: size }, (_, i) => unit(`${n}/${i}`)));
+    }
     await endWindow();
-    expect(commits.map(({ units }) => units.length)).toEqual([300, 500, 800]);
+    expect(commits.map(({ units }) => units.length)).toEqual([300, 499, 800]);
+  });
+
+  test("are committed one by one if Firestore refuses their group, but not if it does not answer", async () => {
+    const { add, commits, endWindow, turn } = startGrouping();
+    const outcome = (answer: Promise<unknown>) => answer.catch((error) => error.message);
+    const refused = [add([unit("a")]), add([unit("b")])].map(outcome);
+    await endWindow();
+    commits[0]?.fail(new Error("too large"));
+    await turn();
+    commits[1]?.fail(new Error("too large"));
+    await turn();
+    commits[2]?.end();
+    expect(await Promise.all(refused)).toEqual(["too large", { counted: 1, duplicates: 0 }]);
+    const unanswered = [add([unit("c")]), add([unit("d")])].map(outcome);
+    await endWindow();
+    commits[3]?.fail(Object.assign(new Error("no answer"), { code: "counter/unknown-outcome" }));
+    expect(await Promise.all(unanswered)).toEqual(["no answer", "no answer"]);
+    expect(commits).toHaveLength(4);
   });
 
   test("with the id of one that is being committed wait for it", async () => {

@@ -13,8 +13,8 @@ const WINDOW: Millis = 200;
 /** How many commits of an instance are pending at most. Several, so that a slow one does not hold up the others. */
 const MAX_COMMITS = 4;
 
-/** How many units a group has at most: each may be a write, and a commit has 10 MiB at most. */
-const MAX_UNITS = 500;
+/** How many writes a group has, unless a single request has more: one for each id and counter. A commit has 10 MiB at most. */
+const MAX_WRITES = 500;
 
 /** How many events of an instance wait for a commit, or are in one: some 20 MB with their requests. */
 export const MAX_WAITING = 20_000;
@@ -100,19 +100,32 @@ export function createGrouping(
       const duplicates = await commit(group.flatMap(({ units }) => units));
       for (const { resolve } of group) resolve(duplicates);
     } catch (error) {
-      for (const { reject } of group) reject(error);
+      await rejectOrCommitAlone(group, error);
     }
     commits--;
     if (queue.length > 0 && !isOpen) await commitGroup();
+  }
+
+  /** After an error that one of the requests may have caused, commits each alone. */
+  async function rejectOrCommitAlone(group: readonly Request[], error: unknown): Promise<void> {
+    const isUnknown = (error as { code?: unknown }).code === "counter/unknown-outcome";
+    for (const { units, resolve, reject } of group) {
+      if (isUnknown || group.length === 1) reject(error);
+      else await commit(units).then(resolve, reject);
+    }
   }
 }
 
 /** The first requests of the queue, at least one. A request is not divided, so that it counts as a whole. */
 function takeGroup(queue: Request[]): Request[] {
-  let units = 0;
-  const end = queue.findIndex((request, index) => {
-    units += request.units.length;
-    return index > 0 && units > MAX_UNITS;
+  const names = new Set<string>();
+  let ids = 0;
+  const end = queue.findIndex(({ units }, index) => {
+    for (const { id, events } of units) {
+      if (id !== undefined) ids++;
+      for (const { counter } of events) names.add(counter);
+    }
+    return index > 0 && ids + names.size > MAX_WRITES;
   });
   return queue.splice(0, end < 0 ? queue.length : end);
 }

@@ -51,9 +51,11 @@ export function createIngestHandler({ config, add, verifyAppCheck, now }: HttpIn
     }
   };
 
-  /** Pages of other origins must not count, and must not read why. Their names are part of the answer, so caches keep them apart. */
+  /** Pages of other origins must not count. Any page may read why, or it would send again. */
   function allowOrigin({ headers: { origin } }: Request, response: ServerResponse): void {
     response.setHeader("vary", "origin");
+    if (origin !== undefined) response.setHeader("access-control-allow-origin", origin);
+    response.setHeader("access-control-expose-headers", "retry-after");
     if (isEmptyList(config.counters)) {
       throw new Refusal(404, "ingest is off; set INGEST_COUNTERS to the counters that it may count");
     }
@@ -61,8 +63,6 @@ export function createIngestHandler({ config, add, verifyAppCheck, now }: HttpIn
     if (config.origins !== "*" && !config.origins.includes(origin)) {
       throw new Refusal(403, `the origin "${origin.slice(0, 100)}" is not among INGEST_ORIGINS`);
     }
-    response.setHeader("access-control-allow-origin", config.origins === "*" ? "*" : origin);
-    response.setHeader("access-control-expose-headers", "retry-after");
   }
 
   async function ingest(request: Request): Promise<Outcome> {
@@ -110,6 +110,7 @@ const PREFLIGHT = {
 function refusalOf(error: unknown): Pick<Refusal, "status" | "message"> & { readonly headers?: Refusal["headers"] } {
   if (error instanceof Refusal || error instanceof InvalidBatch || error instanceof InvalidBody) return error;
   if (error instanceof Overloaded) return tooMany(error.message, 1_000);
+  if ((error as { code?: unknown }).code === "ECONNRESET") return new Refusal(400, "the request was cut");
   logError("could not commit events; their senders were told so", { error });
   return new Refusal(503, "the events may or may not count; send again what has an id", { "retry-after": "1" });
 }

@@ -13,7 +13,12 @@ export interface Message {
 }
 
 /** Fewer events than an instance may hold ({@link MAX_WAITING}), or the message would always be refused. */
-const LIMITS: BatchLimits = { counters: undefined, maxEvents: MAX_WAITING / 2, maxAmount: LARGEST_AMOUNT };
+const LIMITS: BatchLimits = {
+  counters: undefined,
+  visitors: true,
+  maxEvents: MAX_WAITING / 2,
+  maxAmount: LARGEST_AMOUNT,
+};
 
 /** The handler of one instance. It resolves when the message is committed; else it rejects, and Pub/Sub delivers it again. */
 export function createMessageHandler(add: (units: readonly Unit[]) => Promise<Outcome>) {

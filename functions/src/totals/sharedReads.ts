@@ -78,7 +78,8 @@ export function createSharedReads(
   }
 
   function startReading(ids: readonly string[]): void {
-    charge(ids.filter((id) => !entries.has(id)).length);
+    // Also those that are remembered as having no total: made-up ids would be read again and again.
+    charge(ids.filter((id) => entries.get(id)?.latest === undefined).length);
     const startedAt = now();
     const answer = withTimeout(read(ids), READ_TIMEOUT);
     answer.catch((error) => logError("could not read totals; their readers were told so", { counters: ids, error }));
