@@ -73,22 +73,26 @@ function createPoller(url: string): Poller {
     const ids = [...new Set([...watches].map(({ id }) => id))].sort();
     let interval = MIN_INTERVAL_MS;
     let failed = false;
-    while (ids.length > 0) {
-      const some = ids.splice(0, MAX_IDS);
-      const answer = await read(url, some);
-      if ("totals" in answer) interval = Math.max(interval, answer.maxAge);
-      else if (isFinal(answer.status) && some.length > 1) {
-        for (const id of some) settle(id, await read(url, [id]));
-        continue;
-      } else failed ||= !isFinal(answer.status);
-      for (const id of some) settle(id, answer);
+    try {
+      while (ids.length > 0) {
+        const some = ids.splice(0, MAX_IDS);
+        const answer = await read(url, some);
+        if ("totals" in answer) interval = Math.max(interval, answer.maxAge);
+        else if (isFinal(answer.status) && some.length > 1) {
+          for (const id of some) settle(id, await read(url, [id]));
+          continue;
+        } else failed ||= !isFinal(answer.status);
+        for (const id of some) settle(id, answer);
+      }
+    } finally {
+      // Also if a watch has thrown.
+      failures = failed ? failures + 1 : 0;
+      if (failed)
+        interval = Math.max(interval, Math.min(1_000 * 2 ** failures, MAX_BACKOFF_MS) * (0.5 + Math.random() / 2));
+      isAsking = false;
+      if (mustAskAgain) now();
+      else if (watches.size > 0) timer = setTimeout(ask, interval);
     }
-    failures = failed ? failures + 1 : 0;
-    if (failed)
-      interval = Math.max(interval, Math.min(1_000 * 2 ** failures, MAX_BACKOFF_MS) * (0.5 + Math.random() / 2));
-    isAsking = false;
-    if (mustAskAgain) now();
-    else if (watches.size > 0) timer = setTimeout(ask, interval);
   };
 
   const settle = (id: string, answer: Answer) => {

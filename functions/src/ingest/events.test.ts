@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseBatch } from "./events.ts";
 
-const LIMITS = { counters: undefined, maxEvents: 10, maxAmount: 100 };
+const LIMITS = { counters: undefined, visitors: true, maxEvents: 10, maxAmount: 100 };
 const parse = (event: object) => parseBatch(JSON.stringify({ events: [{ counter: "searches", ...event }] }), LIMITS);
 
 describe("the key of an event", () => {
