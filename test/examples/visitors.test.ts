@@ -3,7 +3,10 @@ import { projectWithFunctions, setUpProjects, until } from "./project.ts";
 
 setUpProjects();
 
-test("views and visitors are shown beside each other, and united over pages", { tags: "deep", timeout: 60_000 }, async () => {
+test("views and visitors are shown beside each other, and united over pages", {
+  tags: "deep",
+  timeout: 60_000,
+}, async () => {
   const { total, anotherUser } = await projectWithFunctions();
   const { countVisit, showVisits } = await import("../../examples/visitors/visitors.ts");
   const { countSession, readersOf } = await import("../../examples/visitors/readers.ts");
