@@ -14,6 +14,8 @@ const decimal = {
   text: { validationRegex: "^\\d+(\\.\\d+)?$", validationErrorMessage: "Enter a decimal number such as 0.25." },
 };
 
+const yesOrNo = { text: { validationRegex: "^(yes|no)$", validationErrorMessage: "Enter yes or no." } };
+
 export const params = {
   collection: defineString("COLLECTION", {
     default: DEFAULTS.COLLECTION,
@@ -101,13 +103,13 @@ export const params = {
   }),
   ingestVisitors: defineString("INGEST_VISITORS", {
     default: DEFAULTS.INGEST_VISITORS,
-    input: { select: { options: [{ value: "no" }, { value: "yes" }] } },
+    input: yesOrNo,
     description:
       "Whether requests to ingest may count visitors. A script can make up visitors that inflate the estimate without bounds.",
   }),
   ingestAppCheck: defineString("INGEST_APP_CHECK", {
     default: DEFAULTS.INGEST_APP_CHECK,
-    input: { select: { options: [{ value: "no" }, { value: "yes" }] } },
+    input: yesOrNo,
     description: "Whether requests to ingest must have a valid token of App Check.",
   }),
   ingestMaxBytes: defineInt("INGEST_MAX_BYTES", {
