@@ -97,7 +97,7 @@ test("all that was counted is in the log, and replaying the log gives the same t
   const kinds = [...records.values()].filter(({ counter: id }) => id === likes).map(({ kind }) => kind);
   expect(kinds.toSorted()).toEqual([...Array(6).fill("created"), ...Array(2).fill("deleted")]);
   const sent = [...records.values()].find(({ visitor }) => visitor === "visitor 7");
-  expect(sent).toMatchObject({ version: 1, kind: "event", by: 8, sentAt: "2027-01-31T12:00:00Z" });
+  expect(sent).toMatchObject({ version: 1, kind: "event", by: 8, sentAt: "2027-01-31T12:00:00.000Z" });
   await empty.close();
   await Promise.all(users.map(({ user }) => user.close()));
 });
