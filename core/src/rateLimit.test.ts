@@ -86,7 +86,21 @@ test("a client is never sure of what is not so, whatever its clock and its conne
         }
       }
     }),
-    { numRuns: 2_000 },
+    {
+      numRuns: 2_000,
+      // Another device takes a slot during a read that is sent in the millisecond of the last answer.
+      examples: [
+        [
+          [
+            ...[1, 2].map(() => ({ do: "use", outward: 0, back: 0, wait: 0 })),
+            { do: "readLate", outward: 0, back: 0, wait: 200 },
+            { do: "otherDuringRead", outward: 2, back: 0, wait: 0 },
+            { do: "use", outward: 0, back: 0, wait: 0 },
+          ],
+          0,
+        ],
+      ],
+    },
   );
 });
 

@@ -110,7 +110,11 @@ export function learnUses(
     from = Math.max(from, time - own.to);
     to = Math.min(to, time - own.from);
   }
-  for (const [slot, time] of times) if (!learned.has(slot)) learned.set(slot, { from: time - to, to: time - from });
+  // The last use of a slot is as late as the one read, and as the one that the read may have missed.
+  for (const [slot, time] of times) {
+    const kept = learned.get(slot) ?? { from: time - to, to: time - from };
+    learned.set(slot, { from: Math.max(kept.from, time - to), to: Math.max(kept.to, time - from) });
+  }
   return { uses: learned, ahead: { from, to } };
 }
 
