@@ -65,7 +65,7 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
         break;
       }
       case "transfer":
-        await transferStock(current.ref.collection(SHARDS), step.transfers);
+        await transferStock(current.ref.collection(SHARDS), step.transfers, sleep);
         hasTransferred = true;
         measurement = await measureCounter(backend, current);
         break;

@@ -5,11 +5,27 @@
  */
 import { type CollectionReference, FieldValue } from "firebase-admin/firestore";
 import { isPreconditionFailure } from "../../core/src/index.ts";
+import type { Backend } from "./backend.ts";
 import type { Transfer } from "./stockPlan.ts";
+import type { Millis } from "./time.ts";
 
-/** Cost: 1 write per shard that gives and 1 per shard that gets, for each transfer. */
-export async function transferStock(shards: CollectionReference, transfers: readonly Transfer[]): Promise<void> {
-  await Promise.all(transfers.map((transfer) => commitTransfer(shards, transfer)));
+/**
+ * How long a transfer may take. Where a crowd takes from the giving shard, the batch may find it locked again and again, and the
+ * Admin SDK repeats it for minutes. Meanwhile the crowd would not be told which shards have units.
+ */
+const PATIENCE: Millis = 1_000;
+
+/**
+ * Resolves after a second at the latest. What is not done by then may still happen, or not.
+ *
+ * Cost: 1 write per shard that gives and 1 per shard that gets, for each transfer.
+ */
+export async function transferStock(
+  shards: CollectionReference,
+  transfers: readonly Transfer[],
+  sleep: Backend["sleep"],
+): Promise<void> {
+  await Promise.race([Promise.all(transfers.map((transfer) => commitTransfer(shards, transfer))), sleep(PATIENCE)]);
 }
 
 async function commitTransfer(shards: CollectionReference, { from, to }: Transfer): Promise<void> {

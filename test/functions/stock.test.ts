@@ -80,6 +80,31 @@ describe("stock", () => {
     expect(await sumOfShards(id)).toBe(400);
   });
 
+  test.concurrent("is published, though a shard that should give stays locked", async () => {
+    const id = "tickets:locked";
+    const shards = admin.collection(`counters/${id}/shards`);
+    await ensureCounter(serverCounter(admin, id), { initial: 100, bounded: true, shards: 5 });
+    const unlock = Promise.withResolvers<void>();
+    const locked = Promise.withResolvers<void>();
+    const locking = admin.runTransaction(async (transaction) => {
+      await transaction.get(shards.doc("3"));
+      locked.resolve();
+      await unlock.promise;
+    });
+    try {
+      await locked.promise;
+      const batch = admin.batch();
+      for (const shard of ["0", "1", "2", "4"]) batch.update(shards.doc(shard), { count: 0 });
+      await batch.commit();
+      await until(async () => (await readPublished(id))?.total === 20, "the total");
+      expect(await stockOf(id)).toEqual({ 3: 20 });
+    } finally {
+      unlock.resolve();
+    }
+    await locking;
+    await until(async () => isDeepStrictEqual(await stockOf(id), { 0: 20 }), "the last units to be in shard 0");
+  });
+
   test.concurrent("is found at the third try, though the counter document is out of date", async ({
     onTestFinished,
   }) => {

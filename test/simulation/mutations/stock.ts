@@ -11,8 +11,8 @@ const transferring = (edit: Edit): Mutation => ({
   declaration: "transferStock",
   mistake:
     (real: typeof transferStock): typeof transferStock =>
-    (shards, transfers) =>
-      real(editingCommits(shards, edit), transfers),
+    (shards, ...rest) =>
+      real(editingCommits(shards, edit), ...rest),
   breaks: ["I12", "I5"],
 });
 
