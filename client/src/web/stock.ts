@@ -27,6 +27,9 @@ export interface TakeOptions {
 /** So many times a take looks for units: for some 12 seconds, in which the functions bring them together. */
 const MAX_SEARCHES = 20;
 
+/** The longest pause after takes of others came first. Without it, a crowd that waits for one shard would keep it locked. */
+const MAX_BACKOFF_MS = 800;
+
 /** So many times the rules may refuse a take from a shard that has the units. */
 const MAX_REFUSALS = 3;
 
@@ -67,7 +70,7 @@ export async function takeFromCounter(ref: CounterRef, n: number, { key }: TakeO
     const outcome = shard === undefined ? "empty" : await repeated(() => take(counter, shard, n, key));
     if (typeof outcome === "number") return outcome;
     if (outcome === "contended") {
-      await pause(100 * ++contentions);
+      await pause(Math.min(100 * 2 ** contentions++, MAX_BACKOFF_MS));
       continue;
     }
     // Units may have come back before the shard was read, but not each time.
