@@ -33,6 +33,9 @@ const MAX_BACKOFF_MS = 800;
 /** So many times the rules may refuse a take from a shard that has the units. */
 const MAX_REFUSALS = 3;
 
+/** How long the shards may take to be listed. */
+const MAX_LISTING_MS = 2_000;
+
 /** So many times a call is sent whose outcome is unknown, as after a cut connection: for some seconds. */
 const MAX_ATTEMPTS = 10;
 
@@ -86,7 +89,7 @@ export async function takeFromCounter(ref: CounterRef, n: number, { key }: TakeO
       stock = await publishedStock(counter);
       if (shard !== undefined) empty.add(shard);
     } else {
-      stock = await actualStock(counter);
+      stock = (await actualStock(counter)) ?? stock;
       empty.clear();
     }
     // By then the functions may have brought the units together.
@@ -148,10 +151,15 @@ async function publishedStock(counter: Counter): Promise<Stock | null | undefine
   return counter._latest?.get("stock");
 }
 
-/** Lists the shards, since they have changed after the last publish. Cost: 1 read per shard. */
-async function actualStock({ firestore, path }: Counter): Promise<Stock> {
-  const { docs } = await repeated(() => getDocsFromServer(collection(firestore, shardsPath(path))));
-  return Object.fromEntries(docs.map((shard) => [shard.id, shard.get("count")]));
+/**
+ * Lists the shards, since they have changed after the last publish. Cost: 1 read per shard.
+ *
+ * @returns `undefined` if that takes too long: the SDK lists by way of a stream, which it may open a minute later after an error
+ */
+async function actualStock({ firestore, path }: Counter): Promise<Stock | undefined> {
+  const listed = repeated(() => getDocsFromServer(collection(firestore, shardsPath(path))));
+  const shards = await Promise.race([listed, pause(MAX_LISTING_MS)]);
+  return shards && Object.fromEntries(shards.docs.map((shard) => [shard.id, shard.get("count")]));
 }
 
 /** Cost: 1 read. The SDK's own repetitions would wait for seconds. */
@@ -183,7 +191,7 @@ async function repeated<T>(call: () => Promise<T>): Promise<T> {
 }
 
 /** Waits for half of `most` milliseconds up to `most`. */
-async function pause(most: number): Promise<void> {
+async function pause(most: number): Promise<undefined> {
   await new Promise((resolve) => setTimeout(resolve, (most * (1 + Math.random())) / 2));
 }
 
