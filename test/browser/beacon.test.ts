@@ -21,7 +21,7 @@ const browser = browserForTests();
 
 test("30 counts show at once, and become one request", async () => {
   const tab = await open("scrolls:once", 500);
-  await click(tab, 30);
+  await tab.clickAtOnce("increment", 30);
   await tab.shows("total", 30);
   await until(async () => (await counted("scrolls:once")) === 30, "the counts");
   await tab.shows("total", 30);
@@ -30,7 +30,7 @@ test("30 counts show at once, and become one request", async () => {
 
 test("a page that is closed sends what it has", async () => {
   const tab = await open("scrolls:closed", HOUR);
-  await click(tab, 30);
+  await tab.clickAtOnce("increment", 30);
   await tab.page.close({ runBeforeUnload: true });
   await until(async () => (await counted("scrolls:closed")) === 30, "the counts");
 });
@@ -43,10 +43,10 @@ test("what had no answer waits for the next page, and counts once", async () => 
     await route.fetch();
     await route.abort();
   });
-  await click(tab, 10);
+  await tab.clickAtOnce("increment", 10);
   await until(async () => (await counted(id)) === 10, "the counts");
   await tab.page.context().setOffline(true);
-  await click(tab, 5);
+  await tab.clickAtOnce("increment", 5);
   await tab.shows("total", 15);
   await tab.page.evaluate(() => dispatchEvent(new Event("visibilitychange")));
   await tab.page.context().setOffline(false);
@@ -62,16 +62,6 @@ async function open(id: string, flushInterval: number): Promise<Tab> {
   const tab = await browser.open("beacon", parameters);
   await tab.page.waitForFunction(() => document.querySelector("#total")?.textContent !== "…");
   return tab;
-}
-
-async function click({ page }: Tab, times: number): Promise<void> {
-  await page.$eval(
-    "#increment",
-    (button, times) => {
-      for (let n = 0; n < times; n++) (button as HTMLElement).click();
-    },
-    times,
-  );
 }
 
 async function counted(id: string): Promise<number> {

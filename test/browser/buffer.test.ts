@@ -26,7 +26,7 @@ const browser = browserForTests();
 test("50 increments show at once and become 1 write", async () => {
   const id = "scrolls:interval";
   const tab = await open(id, 1_000);
-  await click(tab, 50);
+  await tab.clickAtOnce("increment", 50);
   await tab.shows("total", 50);
   await tab.shows("pending", "true");
   await tab.shows("pending", "false");
@@ -38,7 +38,7 @@ test("50 increments show at once and become 1 write", async () => {
 test("a tab that becomes hidden writes its buffer", async () => {
   const id = "scrolls:hidden";
   const tab = await open(id, HOUR);
-  await click(tab, 50);
+  await tab.clickAtOnce("increment", 50);
   await tab.shows("total", 50);
   expect(await written(id)).toEqual({ count: 0, writes: 0 });
   await tab.page.evaluate(() => {
@@ -53,16 +53,6 @@ async function open(id: string, flushInterval: number): Promise<Tab> {
   const tab = await browser.open("buffer", { id, project, flushInterval: String(flushInterval) });
   await tab.shows("total", 0);
   return tab;
-}
-
-async function click({ page }: Tab, times: number): Promise<void> {
-  await page.$eval(
-    "#increment",
-    (button, times) => {
-      for (let n = 0; n < times; n++) (button as HTMLElement).click();
-    },
-    times,
-  );
 }
 
 /** Reads the shards without the rules. */

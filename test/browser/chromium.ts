@@ -21,6 +21,8 @@ export interface Tab {
   watches(path: string): number;
   /** Clicks the button with an id, also in a background tab: without waiting for frames, which such tabs do not draw. */
   click(id: string): Promise<void>;
+  /** Clicks a button so many times in one turn of the page's event loop. */
+  clickAtOnce(id: string, times: number): Promise<void>;
   /** Waits until the element with an id has exactly this text. */
   shows(id: string, text: string | number): Promise<void>;
 }
@@ -118,6 +120,12 @@ function observe(page: Page): Tab {
     problems,
     watches: countWatches(page),
     click: (id) => page.dispatchEvent(`#${id}`, "click"),
+    clickAtOnce(id, times) {
+      const click = (button: HTMLElement, times: number) => {
+        for (let n = 0; n < times; n++) button.click();
+      };
+      return page.$eval(`#${id}`, click as (button: Element, times: number) => void, times);
+    },
     async shows(id, text) {
       let shown: string | null = null;
       const showsIt = async () => {

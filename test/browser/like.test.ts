@@ -74,12 +74,7 @@ test("a double click on unlike undoes one like, and the total never shows less t
 });
 
 /** Clicks a second time before the first click has any effect. */
-async function doubleClick({ page }: Tab, id: string): Promise<void> {
-  await page.$eval(`#${id}`, (button) => {
-    (button as HTMLElement).click();
-    (button as HTMLElement).click();
-  });
-}
+const doubleClick = (tab: Tab, id: string) => tab.clickAtOnce(id, 2);
 
 async function totals(tab: Tab): Promise<number[]> {
   return (await readStory(tab)).map((event) => ("shown" in event ? event.shown : 0));
