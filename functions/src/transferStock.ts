@@ -13,7 +13,7 @@ import type { Millis } from "./time.ts";
  * How long a transfer may take. Where a crowd takes from the giving shard, the batch may find it locked again and again, and the
  * Admin SDK repeats it for minutes. Meanwhile the crowd would not be told which shards have units.
  */
-const PATIENCE: Millis = 1_000;
+const TIMEOUT: Millis = 1_000;
 
 /**
  * Resolves after a second at the latest. What is not done by then may still happen, or not.
@@ -25,7 +25,7 @@ export async function transferStock(
   transfers: readonly Transfer[],
   sleep: Backend["sleep"],
 ): Promise<void> {
-  await Promise.race([Promise.all(transfers.map((transfer) => commitTransfer(shards, transfer))), sleep(PATIENCE)]);
+  await Promise.race([Promise.all(transfers.map((transfer) => commitTransfer(shards, transfer))), sleep(TIMEOUT)]);
 }
 
 async function commitTransfer(shards: CollectionReference, { from, to }: Transfer): Promise<void> {
