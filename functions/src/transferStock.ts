@@ -13,10 +13,10 @@ import type { Millis } from "./time.ts";
  * How long a transfer may take. Where a crowd takes from the giving shard, the batch may find it locked again and again, and the
  * Admin SDK repeats it for minutes. Meanwhile the crowd would not be told which shards have units.
  */
-const TIMEOUT: Millis = 1_000;
+const TIMEOUT: Millis = 10_000;
 
 /**
- * Resolves after a second at the latest. What is not done by then may still happen, or not.
+ * Resolves after ten seconds at the latest. What is not done by then may still happen, or not.
  *
  * Cost: 1 write per shard that gives and 1 per shard that gets, for each transfer.
  */
