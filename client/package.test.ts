@@ -68,7 +68,11 @@ describe("the size", () => {
 
   test("is that of the README", () => {
     const claims = [...read("README.md").matchAll(/^\| .+ \| ([\d.]+) kB +\|$/gm)].map(([, kB]) => Number(kB));
-    expect(claims).toEqual(sizes.map(({ size }) => Number((size / 1_000).toFixed(1))));
+    // The same code is some bytes larger or smaller with each build.
+    expect(claims).toHaveLength(sizes.length);
+    sizes.forEach(({ name, size }, index) => {
+      expect(Math.abs((claims[index] as number) - size / 1_000), name).toBeLessThan(0.1);
+    });
   });
 });
 
