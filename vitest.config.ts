@@ -51,7 +51,7 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: [
             "test/simulation/*.test.ts",
-            "test/{faults,browser,migration}/**",
+            "test/{faults,browser,migration,regions}/**",
             "test/{topKeys,visitors}/**",
             "test/rules/fuzz.test.ts",
             "test/packaging/{compatibility,eventLog,kit,upgrade}.test.ts",
@@ -97,7 +97,14 @@ export default defineConfig({
           hookTimeout: 300_000,
         },
       },
-      { test: { name: "faults", include: ["test/faults/*.test.ts"], testTimeout: 400_000, hookTimeout: 60_000 } },
+      {
+        test: {
+          name: "faults",
+          include: ["test/{faults,regions}/*.test.ts"],
+          testTimeout: 400_000,
+          hookTimeout: 60_000,
+        },
+      },
     ],
   },
 });

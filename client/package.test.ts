@@ -27,6 +27,7 @@ describe("the public API", () => {
       new Set([...read(`client/api/${entry}.api.md`).matchAll(/^export function (\w+)/gm)].map(([, name]) => name));
     const [web, admin] = [names("index"), names("admin")];
     expect([...web].filter((name) => !admin.has(name))).toEqual([
+      "connectRegions",
       "counterStore",
       "incrementCounterWithin",
       "prepareIncrement",
@@ -98,8 +99,8 @@ describe("the command line", () => {
     expect({ bin, dependencies }).toEqual({ bin: { "firestore-tally": "dist/cli.js" }, dependencies: undefined });
   });
 
-  test("has less than 320 kB, and the licenses of its dependencies", () => {
-    expect(Buffer.byteLength(cli)).toBeLessThan(320_000);
+  test("has less than 345 kB, and the licenses of its dependencies", () => {
+    expect(Buffer.byteLength(cli)).toBeLessThan(345_000);
     const licenses = read("client/dist/cli.licenses.txt");
     for (const name of ["@clack/prompts", "cli-progress", "cli-table3", "commander"]) {
       expect(licenses).toMatch(new RegExp(`^${name} \\d`, "m"));

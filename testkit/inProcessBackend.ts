@@ -29,7 +29,7 @@ export function inProcessBackend(
   changes: Partial<Backend["config"]> = {},
   firestore: Firestore = admin,
 ): InProcessBackend {
-  const collection = newCollection();
+  const { collection = newCollection() } = changes;
   const tasks: AggregationTask[] = [];
   const names = new Set<string>();
   const backend: Backend = {
@@ -48,8 +48,11 @@ export function inProcessBackend(
       mirrors: [],
       historyRetention: 0,
       timeZone: "UTC",
+      regions: undefined,
+      exchangeInterval: 1_000,
       ...changes,
     },
+    otherRegions: new Map(),
     snapshotLag: SNAPSHOT_LAG,
     now: Date.now,
     sleep: (duration) => (duration > 0 ? sleep(duration) : Promise.resolve()),

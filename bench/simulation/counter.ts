@@ -1,7 +1,6 @@
 /** One simulated counter: its shards, its counter document, and what the functions know about them. */
 import type { ListedShard } from "../../admin/src/internal.ts";
 import { BASE_SHARD } from "../../core/src/index.ts";
-import { toTimestamp } from "../../functions/src/counterDocument.ts";
 import {
   type Cause,
   foldableShards,
@@ -12,6 +11,7 @@ import {
   type Published,
   shardIndex,
 } from "../../functions/src/decisions.ts";
+import { toTimestamp } from "../../functions/src/fields.ts";
 import { type Bill, emptyBill } from "./bill.ts";
 import { Shard } from "./shard.ts";
 

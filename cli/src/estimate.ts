@@ -27,6 +27,7 @@ export interface EstimateOptions {
   readonly perClient: number;
   readonly batch?: number;
   readonly total?: number;
+  readonly regions?: number;
   readonly region: keyof typeof PRICES;
   readonly compare?: boolean;
 }
@@ -47,8 +48,20 @@ export async function estimate(options: EstimateOptions): Promise<void> {
 }
 
 function parseTraffic(options: EstimateOptions): Traffic {
-  const { perSecond, perDay, peak, peakHours, counters, keyed, watchers, readsPerDay, perClient, batch, total } =
-    options;
+  const {
+    perSecond,
+    perDay,
+    peak,
+    peakHours,
+    counters,
+    keyed,
+    watchers,
+    readsPerDay,
+    perClient,
+    batch,
+    total,
+    regions,
+  } = options;
   if ((perSecond === undefined) === (perDay === undefined)) {
     throw new CommandError(WRONG_USAGE, "pass the number of increments: either --per-second <n> or --per-day <n>");
   }
@@ -74,6 +87,7 @@ function parseTraffic(options: EstimateOptions): Traffic {
     perClient,
     batch,
     total,
+    regions,
   };
 }
 
@@ -84,7 +98,7 @@ const NOT_INCLUDED = [
 ];
 
 function assumptions(
-  { counters, keyed, watchers, perClient, batch, peakPerSecond, perSecond, peakHours }: Traffic,
+  { counters, keyed, watchers, perClient, batch, peakPerSecond, perSecond, peakHours, regions = 1 }: Traffic,
   { dayParts }: MonthlyCosts,
 ) {
   const [busy] = dayParts;
@@ -95,6 +109,11 @@ function assumptions(
       const totals = rate === 0 ? "no total" : `a total every ${formatNumber(interval / 1_000)} s at most`;
       return `${formatNumber(hours)} hours a day: ${formatRate(rate)} increments/s per counter, ${pluralize(shards, "shard")}, ${totals}.`;
     }),
+    ...(regions > 1
+      ? [
+          `${pluralize(regions, "region")} with equal traffic; rates and shards are those of one. All have the same prices.`,
+        ]
+      : []),
     ...(isShortened ? ["The peak is shorter than given: a longer one would exceed the increments of a day."] : []),
     `${formatNumber(keyed * 100)}% of the increments have a key; ${pluralize(watchers, "client")} watch each counter.`,
     batch !== undefined

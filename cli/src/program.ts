@@ -159,6 +159,21 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .addHelpText("after", examples("fold views:home", "fold --group views --quiet-for 3600"));
 
   program
+    .command("exchange")
+    .summary("bring counters to the other regions now")
+    .description(
+      "Brings counters to the other regions now, whether they have changed or not: for a region that was added, or restored " +
+        "from a backup.",
+    )
+    .argument("[ids...]", "the counters")
+    .requiredOption("--regions <list>", "as the parameter REGIONS: us=(default), eu=tally-eu; one has --database")
+    .option("--group <group>", "all counters of a group")
+    .option("--ungrouped", "all counters whose ids have no colon")
+    .option("--after <id>", "resume after this counter")
+    .action(onDatabase(async () => (await import("./exchange.ts")).exchange))
+    .addHelpText("after", examples('exchange --group views --regions "us=(default), eu=tally-eu"'));
+
+  program
     .command("delete")
     .summary("delete counters and everything below them")
     .description("Deletes counters with their shards, entries and everything else below them. Stop all writers first.")
@@ -211,6 +226,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
       1,
     )
     .option("--batch <n>", "events of a request, if all increments come through ingest", parseCount)
+    .option("--regions <n>", "databases over which the traffic is spread", parseCount)
     .option("--total <n>", "the total of one counter (default: half a month's increments)", parseAmount)
     .addOption(
       new Option("--region <region>", "location of the database").choices(["nam5", "regional"]).default("nam5"),

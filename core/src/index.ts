@@ -86,6 +86,13 @@ export {
   withUse,
 } from "./rateLimit.ts";
 export type { CounterOptions, Reference } from "./reference.ts";
+export {
+  type GlobalCount,
+  mergeRegisters,
+  type Register,
+  type Registers,
+  sumRegisters,
+} from "./regions.ts";
 export { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";
 export { type Random, randomShard } from "./shardSelection.ts";
 export { hashRank, Sketch, type StoredSketch, VISITOR_HASH_DIGITS } from "./sketch.ts";
@@ -112,6 +119,7 @@ export {
   INVALID_ARGUMENT,
   isPreconditionFailure,
   NOT_FOUND,
+  UNAVAILABLE,
 } from "./status.ts";
 export { evenShares, MAX_STOCK_SHARDS, MAX_TAKE, soldOut, stockShards, validTake } from "./stock.ts";
 export { isCount, sumOfCounts } from "./sum.ts";
@@ -129,6 +137,8 @@ export { isDocumentId, validAmount, validIncrement, validName } from "./validati
 export {
   type BucketCount,
   bucketOf,
+  regionSketchId,
+  SKETCHES,
   sketchPath,
   UNIQUES,
   type UniquesDocument,

@@ -10,6 +10,8 @@ export interface RankOptions {
    * it.
    */
   window?: CalendarWindow | undefined;
+  /** Orders by the totals, or by the windows, of all regions. Not for `by: "rate"`. Default `false`. */
+  global?: boolean | undefined;
 }
 
 /** The order, the length and the collection of a leaderboard. */
@@ -24,8 +26,14 @@ export interface TopOptions extends RankOptions {
  * The fields that a leaderboard orders by, descending; the last one decides the rank. The end of a window comes before its
  * sum, so that windows that are over come last.
  */
-export function rankingFields({ by = "total", window }: RankOptions): readonly [...same: string[], ranked: string] {
-  return window ? [`windows.${window}.until`, `windows.${window}.total`] : [by];
+export function rankingFields(options: RankOptions): readonly [...same: string[], ranked: string] {
+  const { by = "total", window, global } = options;
+  if (window) return [`${windowField(options)}.until`, `${windowField(options)}.total`];
+  return [global && by === "total" ? "globalTotal" : by];
+}
+
+function windowField({ window, global }: RankOptions): string {
+  return `${global ? "globalWindows" : "windows"}.${window}`;
 }
 
 /** The part that the document snapshots of all SDKs share. */
@@ -41,11 +49,11 @@ interface Document {
  */
 export function withCurrentWindow<D extends Document>(
   found: readonly D[],
-  { window }: RankOptions,
+  options: RankOptions,
   at: number,
 ): readonly D[] {
-  if (!window) return found;
-  const countIn = (document: D) => document.get(`windows.${window}`) as WindowCount<Seconds> | undefined;
+  if (!options.window) return found;
+  const countIn = (document: D) => document.get(windowField(options)) as WindowCount<Seconds> | undefined;
   const totalOf = (document: D) => countIn(document)?.total ?? 0;
   // After a change of the time zone, some windows still end at another instant.
   return found.filter((one) => isCurrent(countIn(one), at)).sort((a, b) => totalOf(b) - totalOf(a));

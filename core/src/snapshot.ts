@@ -1,4 +1,5 @@
 /** A read counter, for any SDK. */
+import type { GlobalCount } from "./regions.ts";
 import { type Seconds, type Windows, type WindowTotals, windowTotals } from "./windows.ts";
 
 /** A total and the instant for which it is exact. `Timestamp` is the timestamp type of the SDK. */
@@ -22,6 +23,14 @@ export interface Snapshot<Timestamp> {
    * of this client are in it once they are published.
    */
   readonly windows: WindowTotals;
+  /** The sum of the totals of all regions. Without other regions, `total`. */
+  readonly globalTotal: number;
+  /** As `windows`, of all regions. */
+  readonly globalWindows: WindowTotals;
+  /** How many different visitors all regions have counted, as `uniques`. */
+  readonly globalUniques: number;
+  /** What this region has last heard from each other; `null` if nothing. Empty without other regions. */
+  readonly regions: GlobalCount<Timestamp>["regions"];
 }
 
 /** The part that the document snapshots of all SDKs share. */
@@ -31,14 +40,23 @@ interface Document {
 
 /** Converts the counter document to a snapshot. */
 export function toSnapshot<Timestamp>(document: Document, fromCache: boolean): Snapshot<Timestamp> {
+  const total = (document.get("total") as number | undefined) ?? 0;
+  const windowsIn = (field: string) =>
+    windowTotals(document.get(field) as Windows<Seconds> | null | undefined, Date.now());
+  const windows = windowsIn("windows");
+  const uniques = (document.get("uniques") as number | undefined) ?? 0;
   return {
-    total: (document.get("total") as number | undefined) ?? 0,
+    total,
     asOf: (document.get("asOf") as Timestamp | undefined) ?? null,
     pending: false,
     fromCache,
     rate: (document.get("rate") as number | undefined) ?? 0,
     shardCount: (document.get("shardCount") as number | undefined) ?? 1,
-    uniques: (document.get("uniques") as number | undefined) ?? 0,
-    windows: windowTotals(document.get("windows") as Windows<Seconds> | null | undefined, Date.now()),
+    uniques,
+    windows,
+    globalTotal: (document.get("globalTotal") as number | undefined) ?? total,
+    globalWindows: document.get("globalWindows") ? windowsIn("globalWindows") : windows,
+    globalUniques: (document.get("globalUniques") as number | undefined) ?? uniques,
+    regions: (document.get("regions") as GlobalCount<Timestamp>["regions"] | undefined) ?? {},
   };
 }

@@ -6,6 +6,7 @@ export const NOT_FOUND = 5;
 export const ALREADY_EXISTS = 6;
 export const FAILED_PRECONDITION = 9;
 export const ABORTED = 10;
+export const UNAVAILABLE = 14;
 
 /** The status code of an error; `undefined` if it has none. */
 export function codeOf(error: unknown): number | undefined {

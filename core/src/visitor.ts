@@ -24,9 +24,17 @@ export function uniquesPath(counter: string): string {
   return `${counter}/${UNIQUES}`;
 }
 
+/** The subcollection of a counter that holds its sketches. */
+export const SKETCHES = "sketches";
+
 /** Path of the sketch of a counter's visitors. */
 export function sketchPath(counter: string): string {
-  return `${counter}/sketches/${UNIQUES}`;
+  return `${counter}/${SKETCHES}/${UNIQUES}`;
+}
+
+/** The id, in `sketches`, of what another region has sent of its visitors. */
+export function regionSketchId(region: string): string {
+  return `${UNIQUES}-${region}`;
 }
 
 /**

@@ -245,6 +245,29 @@ test("a client reads the shard count once in two minutes, or never if it watches
   expect(amountOf(monthlyCosts(steady(1, { perClient: 0 }), PRICES.nam5), "shardCount")).toBe(0);
 });
 
+describe("in several regions", () => {
+  const inRegions = (regions: number, traffic: Partial<Traffic> = {}) =>
+    monthlyCosts(steady(90, { total: 1_000, ...traffic, regions }), PRICES.nam5);
+
+  test("one costs what it does without the others", () => {
+    expect(inRegions(1)).toEqual(monthlyCosts(steady(90, { total: 1_000 }), PRICES.nam5));
+  });
+
+  test("each total is brought to each other region, once a second at most", () => {
+    const costs = inRegions(3);
+    expect(costs.increments).toBeCloseTo(inRegions(1).increments, 0);
+    expect(amountOf(costs, "exchangeWrites")).toBeCloseTo(3 * 2 * MONTH_SECONDS, 0);
+    expect(amountOf(costs, "exchangeReads")).toBeCloseTo(3 * 3 * MONTH_SECONDS, 0);
+    expect(amountOf(inRegions(3, { total: 1e9 }), "exchangeWrites")).toBeCloseTo((3 * 2 * MONTH_SECONDS) / 10, 0);
+  });
+
+  test("watchers read what arrives, too", () => {
+    expect(amountOf(inRegions(3, { watchers: 9 }), "watchers")).toBeGreaterThan(
+      2.5 * amountOf(inRegions(1, { watchers: 9 }), "watchers"),
+    );
+  });
+});
+
 describe("through ingest", () => {
   const perMillion = (batch: number | undefined, traffic: Partial<Traffic> = {}) => {
     const costs = monthlyCosts(steady(1_000, { ...traffic, batch }), PRICES.nam5);

@@ -9,6 +9,8 @@
  *               which reads the counter document and schedules a task
  *     after it  some 13 polls: each longest interval for a minute, while the shard count is above 1; then once in each of the
  *               phases shrunk and cooling. The last one folds
+ *     regions   each has its part of the traffic. An exchange follows a publish, once in its interval: 1 task and 1 read,
+ *               and for each other region 1 read and 1 write
  *     history   a write for each hour with a publish, and for each minute with a publish of a busy counter; one document
  *               for each day of hours and each hour of minutes, deleted when it expires
  */
@@ -16,7 +18,7 @@ import { INCREMENTS_PER_MARK_REMOVAL } from "../../core/src/index.ts";
 import { type Config, DEFAULT_CONFIG } from "../../functions/src/decisions.ts";
 import type { Prices } from "./prices.ts";
 import { historyPerSecond, isPolled, measuringReads, publishingPerSecond } from "./publishing.ts";
-import { DAYS, type DayPart, dayPartsOf, type Traffic } from "./traffic.ts";
+import { DAYS, type DayPart, dayPartsOf, shareOf, type Traffic } from "./traffic.ts";
 
 export type CostItemId =
   | "increments"
@@ -31,6 +33,8 @@ export type CostItemId =
   | "publishes"
   | "history"
   | "expiredHistory"
+  | "exchangeReads"
+  | "exchangeWrites"
   | "watchers"
   | "readers"
   | "lastPolls"
@@ -77,7 +81,9 @@ const WRITES_PER_READ = 20;
 /** Shards per batch of a fold. */
 const FOLD_BATCH = 200;
 
-export function monthlyCosts(traffic: Traffic, prices: Prices, config: Config = DEFAULT_CONFIG): MonthlyCosts {
+export function monthlyCosts(all: Traffic, prices: Prices, config: Config = DEFAULT_CONFIG): MonthlyCosts {
+  const { regions = 1 } = all;
+  const traffic = regions > 1 ? shareOf(all, regions) : all;
   const { counters, keyed, watchers, readsPerDay, batch } = traffic;
   // An instance of ingest reads the shard count as a client does that writes the counter all the time.
   const perClient = batch === undefined ? traffic.perClient : WRITES_PER_READ;
@@ -85,8 +91,9 @@ export function monthlyCosts(traffic: Traffic, prices: Prices, config: Config = 
   const shardsAtPeak = dayParts[0]?.shards ?? 0;
   const folded = Math.max(0, shardsAtPeak - (dayParts.at(-1)?.shards ?? 0));
   const monthly = (perSecond: (part: DayPart) => number) =>
-    counters * dayParts.reduce((sum, part) => sum + perSecond(part) * part.hours * 3_600 * DAYS, 0);
-  const counterDays = counters * DAYS;
+    regions * counters * dayParts.reduce((sum, part) => sum + perSecond(part) * part.hours * 3_600 * DAYS, 0);
+  const counterDays = regions * counters * DAYS;
+  const sweeps = regions * SWEEPS;
 
   const publishing = (part: DayPart) => publishingPerSecond(part, config, folded > 0 ? 1 : 0);
   const history = (part: DayPart) => historyPerSecond(part, publishing(part).publishes, config);
@@ -100,6 +107,10 @@ export function monthlyCosts(traffic: Traffic, prices: Prices, config: Config = 
   const swept = counters * dayParts.reduce((sum, part) => sum + (isPolled(part) ? part.hours / 24 : 0), 0);
   // Writes to shard 0, and writes that create a shard again that was folded the night before.
   const wakes = monthly((part) => part.writes / part.shards) + counterDays * folded;
+
+  const exchanges =
+    regions > 1 ? monthly((part) => Math.min(publishing(part).publishes, 1_000 / config.exchangeInterval)) : 0;
+  const arrivals = exchanges * (regions - 1);
 
   // Servers' writes have no marks.
   const marked = batch === undefined ? increments : 0;
@@ -127,15 +138,22 @@ export function monthlyCosts(traffic: Traffic, prices: Prices, config: Config = 
     item("publishes", "published totals", "write", publishes),
     item("history", "history", "write", written),
     item("expiredHistory", "history, expired", "delete", expired),
-    item("watchers", "totals, read by watchers", "read", publishes * watchers),
+    item("exchangeReads", "exchange with other regions: reads", "read", exchanges + arrivals),
+    item("exchangeWrites", "exchange with other regions: writes", "write", arrivals),
+    item("watchers", "totals, read by watchers", "read", (publishes + arrivals) * watchers),
     item("readers", "totals, read once or at first watch", "read", readsPerDay * DAYS),
     item("lastPolls", "polls after the peak", "read", lastPolls * (measuringReads(shardsAtPeak + 1) + 1)),
     item("foldListing", "folding after the peak: listing", "read", folded > 0 ? counterDays * (shardsAtPeak + 1) : 0),
     item("foldDeletes", "folding after the peak: deletes", "delete", counterDays * folded),
     item("foldBase", "folding after the peak: base", "write", folds),
-    item("sweeps", "sweeps", "read", SWEEPS * Math.max(swept, EMPTY_SWEEP_READS)),
-    item("invocations", "function invocations", "invocation", requests + wakes + tasks + lastPolls + SWEEPS + folds),
-    item("tasks", "tasks", "task", tasks + lastPolls),
+    item("sweeps", "sweeps", "read", sweeps * Math.max(swept, EMPTY_SWEEP_READS)),
+    item(
+      "invocations",
+      "function invocations",
+      "invocation",
+      requests + wakes + tasks + exchanges + lastPolls + sweeps + folds,
+    ),
+    item("tasks", "tasks", "task", tasks + exchanges + lastPolls),
   ];
   return { items, dollars: items.reduce((sum, { dollars }) => sum + dollars, 0), increments, dayParts };
 }

@@ -27,6 +27,8 @@ export interface Traffic {
   readonly perClient: number;
   /** Events in a request of ingest, through which all increments come. Default: clients write them. */
   readonly batch?: number | undefined;
+  /** Databases over which the traffic is spread evenly, and which exchange their totals. Default 1. */
+  readonly regions?: number | undefined;
   /** The total of one counter. Default: half of what it counts in a month. */
   readonly total?: number | undefined;
 }
@@ -52,6 +54,18 @@ function groupedWrites(rate: number, counters: number, batch: number): number {
   if (requests === 0) return 0;
   const commits = requests / (1 + WINDOW_SECONDS * requests);
   return commits * (1 - (1 - 1 / counters) ** ((rate * counters) / commits));
+}
+
+/** The part of the traffic that one of several regions has. */
+export function shareOf(traffic: Traffic, regions: number): Traffic {
+  const { perSecond, peakPerSecond, watchers, total } = traffic;
+  return {
+    ...traffic,
+    perSecond: perSecond / regions,
+    peakPerSecond: peakPerSecond / regions,
+    watchers: watchers / regions,
+    total: total === undefined ? undefined : total / regions,
+  };
 }
 
 /** Days of a month. */

@@ -3,7 +3,7 @@ import { collection, doc, serverTimestamp } from "firebase/firestore";
 import { type CounterError, counter, incrementCounterWithin, withRateLimit } from "firestore-tally";
 import { db, userId } from "../setup/firebase.ts";
 
-/** Five comments at once, and one more every half a minute. */
+/** Five comments in any two and a half minutes, ten claps in any minute. */
 const COMMENTS = { name: "comments", interval: 30_000, burst: 5 };
 const CLAPS = { name: "claps", interval: 6_000, burst: 10 };
 

@@ -1,4 +1,4 @@
-/** An API quota: each API key may make 100 requests a minute, over all servers. */
+/** An API quota: each key may make 100 requests a minute, and as many at once after a pause, over all servers. */
 import { rateLimiter } from "firestore-tally/admin";
 import { db } from "../setup/server.ts";
 

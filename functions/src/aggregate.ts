@@ -7,12 +7,13 @@ import { SHARDS } from "../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
 import type { AggregationTask, Cause } from "./cause.ts";
 import { type CounterState, type Published, readCounter } from "./counterDocument.ts";
-import { decide } from "./decide.ts";
+import { decide, exchangeTasks } from "./decide.ts";
 import { fold } from "./fold.ts";
 import { logError } from "./log.ts";
 import { measureCounter } from "./measure.ts";
 import type { Measurement } from "./measurement.ts";
 import { publish } from "./publish.ts";
+import { missedExchangeAt } from "./regions/schedule.ts";
 import { type Millis, toMillis } from "./time.ts";
 import { transferStock } from "./transferStock.ts";
 
@@ -42,10 +43,13 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
   let [hasFolded, hasTransferred] = [false, false];
   for (;;) {
     const { published: previous, reservation, adjusted, bounded } = current;
-    const known = { previous, reservation, adjusted, bounded, measurement, hasFolded, hasTransferred };
+    const updatedAt = current.updateTime && toMillis(current.updateTime);
+    const known = { previous, reservation, adjusted, bounded, updatedAt, measurement, hasFolded, hasTransferred };
     const step = decide(cause, known, now(), snapshotLag, config);
     switch (step.do) {
       case "nothing":
+        // The publish may be one after which an instance has died.
+        if (updatedAt !== undefined) await scheduleMissedExchange(backend, current, updatedAt);
         return { published: previous, missingAt: previous || !measurement ? undefined : toMillis(measurement.asOf) };
       case "schedule":
         await schedule({ counterId, ...step.task });
@@ -69,22 +73,44 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
         hasTransferred = true;
         measurement = await measureCounter(backend, current);
         break;
-      case "publish":
+      case "publish": {
         for (const task of step.tasks) await schedule({ counterId, ...task });
-        if (measurement && (await publish(current, step.next, measurement.asOf, config))) {
+        const committedAt = measurement && (await publish(current, step.next, measurement.asOf, config));
+        if (committedAt) {
           logChanges(counterId, previous, step.next);
+          await scheduleMissedExchange(backend, { ...current, published: step.next }, toMillis(committedAt));
           return { published: step.next };
         }
+        const before = current;
         current = await readCounter(current.ref);
-        measurement = undefined;
+        // If another region has written the document, the measurement still holds.
+        if (!isSamePublish(before, current)) measurement = undefined;
+      }
     }
   }
+}
+
+/** Cost: 1 task operation, if the exchange with other regions may have missed the last publish. */
+async function scheduleMissedExchange(
+  { schedule }: Backend,
+  { ref, published }: CounterState,
+  updatedAt: Millis,
+): Promise<void> {
+  const due = published && missedExchangeAt(published, updatedAt);
+  for (const task of exchangeTasks(due)) await schedule({ counterId: ref.id, ...task });
 }
 
 /** Runs a task: waits until it is due by this clock, then counts all writes up to then. */
 export async function runTask(backend: Backend, { counterId, due, isPoll }: AggregationTask): Promise<void> {
   await backend.sleep(due + backend.snapshotLag - backend.now());
   await aggregate(backend, await readCounter(backend.counters.doc(counterId)), { at: due, isPoll });
+}
+
+/** Whether no publish and no server has written the counter document in between. */
+function isSamePublish(before: CounterState, after: CounterState): boolean {
+  const decisive = ({ published, reservation, adjusted, bounded, mirrored }: CounterState) =>
+    JSON.stringify([published, reservation, adjusted, bounded, mirrored]);
+  return after.updateTime !== undefined && decisive(before) === decisive(after);
 }
 
 /** Logs one line for each change of the shard count and for newly malformed shards; none per publish. */

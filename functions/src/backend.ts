@@ -1,5 +1,5 @@
 /** What every step of the backend needs: the database, the configuration, the clock and a way to schedule tasks. */
-import { initializeApp } from "firebase-admin/app";
+import { type App, getApps, initializeApp } from "firebase-admin/app";
 import { type CollectionReference, type Firestore, getFirestore } from "firebase-admin/firestore";
 import { getFunctions } from "firebase-admin/functions";
 import { retry } from "../../admin/src/internal.ts";
@@ -17,10 +17,20 @@ import { type Millis, sleep } from "./time.ts";
  */
 const EMULATOR_SNAPSHOT_LAG: Millis = 50;
 
+export interface OtherRegion {
+  readonly counters: CollectionReference;
+  /** Since when this instance has not reached it. */
+  failingSince?: Millis | undefined;
+  /** Until when this instance does not try it. */
+  pausedUntil: Millis;
+}
+
 export interface Backend {
   readonly firestore: Firestore;
   readonly counters: CollectionReference;
   readonly config: Config;
+  /** The other regions, by name. */
+  readonly otherRegions: ReadonlyMap<string, OtherRegion>;
   /** How far the database's snapshots may lag behind its commits. */
   readonly snapshotLag: Millis;
   readonly now: () => Millis;
@@ -34,18 +44,31 @@ export interface Backend {
   readonly runByTimer?: Schedule;
 }
 
+/** A database of another project must admit the functions' service account. */
+function connectRegions(app: App, { regions, collection }: Config): Backend["otherRegions"] {
+  const others = (regions?.others ?? []).map(({ name, project, database }) => {
+    const known = getApps().find(({ name }) => name === project);
+    const projectApp = project ? (known ?? initializeApp({ ...app.options, projectId: project }, project)) : app;
+    const counters = getFirestore(projectApp, database).collection(collection);
+    return [name, { counters, pausedUntil: 0 }] as const;
+  });
+  return new Map(others);
+}
+
 /** Creates the backend of this instance from its parameters and environment. */
 export function createBackend(runTask: (backend: Backend, task: AggregationTask) => Promise<void>): Backend {
   const { FIRESTORE_EMULATOR_HOST, FUNCTIONS_EMULATOR } = process.env;
   // The emulator accepts any account. Without one, each task would first look for the machine's over the network.
   const app = FUNCTIONS_EMULATOR ? initializeApp({ serviceAccountId: "emulator@localhost" }) : initializeApp();
   const firestore = getFirestore(app, params.database.value());
+  const config = deployedConfig();
   const hasTaskQueue = !(packaging() === "extension" && FUNCTIONS_EMULATOR);
   const inProcess = timers(runLater, Date.now);
   const backend: Backend = {
     firestore,
-    counters: firestore.collection(deployedConfig().collection),
-    config: deployedConfig(),
+    counters: firestore.collection(config.collection),
+    config,
+    otherRegions: connectRegions(app, config),
     snapshotLag: FIRESTORE_EMULATOR_HOST ? EMULATOR_SNAPSHOT_LAG : 0,
     now: Date.now,
     sleep,

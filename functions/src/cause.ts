@@ -12,7 +12,10 @@ export interface WriteEvent {
   readonly committedAt: Millis;
 }
 
-/** A scheduled aggregation, or a merge of what waits. Once it is done, every write up to `due` is counted. */
+/**
+ * A scheduled aggregation, a merge of what waits, or an exchange with other regions. Once an aggregation is done, every write up to
+ * `due` is counted.
+ */
 export interface AggregationTask {
   readonly counterId: string;
   readonly due: Millis;
@@ -20,6 +23,18 @@ export interface AggregationTask {
   readonly isPoll: boolean;
   /** What it merges; then it counts no increments. */
   readonly merges?: "visitors" | "keys";
+  /** Where it brings the total; then it counts no increments. */
+  readonly exchange?: Exchange;
+}
+
+/** An exchange: brings the total of this region to others. */
+export interface Exchange {
+  /** The names of the regions; empty for all others. */
+  readonly regions: readonly string[];
+  /** Whether it brings the sketch of visitors instead of the total. */
+  readonly visitors?: boolean;
+  /** Since when these regions could not be reached, if this is a repetition. */
+  readonly failingSince?: Millis;
 }
 
 /** Resolves once the aggregation is certain to happen. */

@@ -10,6 +10,7 @@ import {
   type Mirror,
 } from "../../core/src/index.ts";
 import { LONGEST_DELAY } from "./cause.ts";
+import type { Regions } from "./regions/config.ts";
 import type { Millis } from "./time.ts";
 
 /** The parameters of parameters.ts, parsed. */
@@ -33,6 +34,10 @@ export interface Config {
   readonly historyRetention: Millis;
   /** The IANA name of the time zone in which the days of windows begin. */
   readonly timeZone: string;
+  /** The databases that count the same counters, if there are several. */
+  readonly regions: Regions | undefined;
+  /** The least time between two exchanges of a counter with the other regions. */
+  readonly exchangeInterval: Millis;
 }
 
 export const DAY: Millis = 86_400_000;
@@ -51,6 +56,8 @@ export const DEFAULT_CONFIG: Config = {
   mirrors: [],
   historyRetention: 30 * DAY,
   timeZone: "UTC",
+  regions: undefined,
+  exchangeInterval: 1_000,
 };
 
 /**
@@ -76,6 +83,7 @@ export function validConfig(config: Config, isEmulated = false): Config {
   inRange("MIN_INTERVAL_SECONDS", config.minInterval / 1_000, 1, LONGEST_DELAY / 1_000);
   inRange("MAX_INTERVAL_SECONDS", config.maxInterval / 1_000, config.minInterval / 1_000, LONGEST_DELAY / 1_000);
   inRange("PRECISION", config.precision, 0, 1);
+  inRange("EXCHANGE_SECONDS", config.exchangeInterval / 1_000, 1, LONGEST_DELAY / 1_000);
   inRange("HISTORY_DAYS", config.historyRetention / DAY, 0, 3_650, true);
   if (!isTimeZone(config.timeZone)) {
     const value = JSON.stringify(config.timeZone);

@@ -3,7 +3,8 @@ import { type DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
 import { anyCounter, idle } from "../testing/arbitraries.ts";
 import { LONGEST_DELAY } from "./cause.ts";
-import { historyStateOf, type Published, parseCounter, serializeCounter, toTimestamp } from "./counterDocument.ts";
+import { historyStateOf, type Published, parseCounter, serializeCounter } from "./counterDocument.ts";
+import { toTimestamp } from "./fields.ts";
 import { toMillis } from "./time.ts";
 
 const snapshot = (document: object) =>

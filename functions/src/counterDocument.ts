@@ -2,21 +2,22 @@
  * The counter document: what it holds, how it is parsed and serialized. Each field is checked, because a server may have
  * created or damaged the document.
  */
-import { type DocumentReference, type DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
+import type { DocumentReference, DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
 import { mirroredOf } from "../../admin/src/internal.ts";
 import {
-  type CalendarWindow,
   type CounterDocument,
   groupOf,
   type HistoryState,
+  type Registers,
   type Reservation,
   type Stock,
-  type WindowCount,
   type Windows,
 } from "../../core/src/index.ts";
 import { LONGEST_DELAY } from "./cause.ts";
+import { finite, millis, parseWindows, serializeWindows, toTimestamp } from "./fields.ts";
 import { PHASES, type Phase } from "./phase.ts";
-import { type Millis, toMillis } from "./time.ts";
+import { parseRegisters } from "./regions/registers.ts";
+import type { Millis } from "./time.ts";
 
 /** The last publish, with times in milliseconds. */
 export interface Published {
@@ -50,6 +51,8 @@ export interface Published {
   readonly windows: Windows<Millis> | null;
   /** The shards of a bounded counter that have units, and how many; `null` if the counter is not bounded. */
   readonly stock: Stock | null;
+  /** When the last exchange with other regions is due that a publish has scheduled; `undefined` without other regions. */
+  readonly exchangeAt: Millis | undefined;
 }
 
 /** A counter document as it was read. Its `updateTime` becomes the precondition of the next publish. */
@@ -67,6 +70,8 @@ export interface CounterState {
   readonly adjusted: number | undefined;
   /** Whether no shard may fall below zero. */
   readonly bounded: boolean;
+  /** What other regions have counted. */
+  readonly regions: Registers<Millis>;
 }
 
 /** A {@link Reservation} in milliseconds. */
@@ -80,7 +85,7 @@ export async function readCounter(ref: DocumentReference): Promise<CounterState>
 /** The state of a counter without a document. */
 export function missingCounter(ref: DocumentReference): CounterState {
   const unknown = { updateTime: undefined, published: undefined, reservation: undefined, adjusted: undefined };
-  return { ref, ...unknown, mirrored: 0, bounded: false };
+  return { ref, ...unknown, mirrored: 0, bounded: false, regions: {} };
 }
 
 /** Parses a counter document. Without `asOf` it was never published, so its other fields are not trusted. */
@@ -89,7 +94,8 @@ export function parseCounter(snapshot: DocumentSnapshot): CounterState {
   const reservation = parseReservation(snapshot.get("reservation"));
   const mirrored = mirroredOf(snapshot);
   const adjusted = snapshot.get("adjusted") === undefined ? undefined : finite(snapshot.get("adjusted"));
-  const written = { reservation, mirrored, adjusted, bounded: snapshot.get("bounded") === true };
+  const regions = parseRegisters(snapshot.get("regions"));
+  const written = { reservation, mirrored, adjusted, bounded: snapshot.get("bounded") === true, regions };
   const asOf = millis(snapshot.get("asOf"));
   if (asOf === null) return { ref, updateTime, published: undefined, ...written };
   const number = (field: keyof Published, minimum: number) => {
@@ -121,6 +127,7 @@ export function parseCounter(snapshot: DocumentSnapshot): CounterState {
     windows: parseWindows(snapshot.get("windows")),
     // Decisions do not depend on it.
     stock: null,
+    exchangeAt: millis(snapshot.get("exchangeAt")) ?? undefined,
   };
   return { ref, updateTime, published, ...written };
 }
@@ -132,33 +139,22 @@ function validPollTime(nextPollAt: Millis | null, asOf: Millis): Millis | null {
 
 function parseReservation(value: unknown): Reserved | undefined {
   const { shards, until } = (value ?? {}) as Partial<Reservation<Timestamp>>;
-  return Number.isFinite(shards) && until instanceof Timestamp
-    ? { shards: shards as number, until: toMillis(until) }
-    : undefined;
-}
-
-function parseWindows(value: unknown): Windows<Millis> | null {
-  const { timeZone, ...counts } = (value ?? {}) as Partial<Windows<Timestamp>>;
-  const countIn = (window: CalendarWindow) => {
-    const { until, total } = counts[window] ?? {};
-    return { until: millis(until) ?? 0, total: finite(total) };
-  };
-  return typeof timeZone === "string"
-    ? { timeZone, day: countIn("day"), week: countIn("week"), month: countIn("month") }
-    : null;
+  const end = millis(until);
+  return Number.isFinite(shards) && end !== null ? { shards: shards as number, until: end } : undefined;
 }
 
 /** The fields that a publish writes. `asOf` is stored as it was measured, to the last digit. */
 export function serializeCounter(counterId: string, published: Published, asOf: Timestamp) {
-  const { nextPollAt, calmSince, windows } = published;
+  const { nextPollAt, calmSince, windows, exchangeAt, ...same } = published;
   return {
-    ...published,
+    ...same,
     asOf,
     group: groupOf(counterId),
     nextPollAt: nextPollAt === null ? null : toTimestamp(nextPollAt),
     calmSince: calmSince === null ? null : toTimestamp(calmSince),
     windows: windows && serializeWindows(windows),
-  } satisfies CounterDocument<Timestamp> & { [field in keyof Published]: unknown };
+    ...(exchangeAt !== undefined && { exchangeAt: toTimestamp(exchangeAt) }),
+  } satisfies CounterDocument<Timestamp> & { [field in keyof Omit<Published, "exchangeAt">]: unknown };
 }
 
 /** The fields of a publish that the history keeps. */
@@ -166,24 +162,4 @@ export function historyStateOf(published: Published): HistoryState<Timestamp> {
   const { total, shardCount, writes, rate, publishes, asOf, windows } = published;
   const state = { total, shardCount, writes, rate, publishes, asOf: toTimestamp(asOf) };
   return { ...state, windows: windows && serializeWindows(windows) };
-}
-
-function serializeWindows({ timeZone, day, week, month }: Windows<Millis>): Windows<Timestamp> {
-  const count = ({ until, total }: WindowCount<Millis>) => ({ until: toTimestamp(until), total });
-  return { timeZone, day: count(day), week: count(week), month: count(month) };
-}
-
-function finite(value: unknown): number {
-  return Number.isFinite(value) ? (value as number) : 0;
-}
-
-function millis(value: unknown): Millis | null {
-  return value instanceof Timestamp ? toMillis(value) : null;
-}
-
-/** To the microsecond. */
-export function toTimestamp(millis: Millis): Timestamp {
-  const micros = Math.round(millis * 1_000);
-  const seconds = Math.floor(micros / 1e6);
-  return new Timestamp(seconds, (micros - seconds * 1e6) * 1_000);
 }

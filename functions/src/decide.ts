@@ -48,7 +48,7 @@ const FUTURE: Millis = 5 * 60_000;
 
 /** @param snapshotLag  how far the database's snapshots may lag behind its commits */
 export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag: Millis, config: Config): Step {
-  const { measurement, reservation, adjusted, bounded, hasFolded, hasTransferred } = known;
+  const { measurement, reservation, adjusted, bounded, updatedAt, hasFolded, hasTransferred } = known;
   const previous = known.previous && known.previous.asOf > now + FUTURE ? undefined : known.previous;
   if (previous && isCovered(cause, previous, snapshotLag)) return { do: "nothing" };
   const due = previous ? nextPublishDue(previous, config, cause) : 0;
@@ -64,7 +64,7 @@ export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag
 
   // What a damaged document had counted is not known, so the total is none of today.
   const isDamaged = previous !== known.previous;
-  const state = { previous, reservation, adjusted: isDamaged ? measurement.total : adjusted, bounded };
+  const state = { previous, reservation, adjusted: isDamaged ? measurement.total : adjusted, bounded, updatedAt };
   const next = nextPublished(cause, state, measurement, config);
   const transfers = bounded && !hasTransferred ? planTransfers(measurement.shards ?? [], next.shardCount) : [];
   if (transfers.length > 0) return { do: "transfer", transfers };
@@ -79,8 +79,14 @@ export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag
   // An unchanged total is published, too: if writes cancel out, an instance that measured between them may be about to
   // publish. Only this publish makes its precondition fail.
   const poll = next.nextPollAt === null ? [] : [{ due: next.nextPollAt, isPoll: true }];
+  const exchange = next.exchangeAt === previous?.exchangeAt ? [] : exchangeTasks(next.exchangeAt);
   const isCoveredByPoll = next.phase === "busy" && next.nextPollAt !== null && next.nextPollAt >= cause.at;
-  return { do: "publish", next, tasks: isIncluded || isCoveredByPoll ? poll : [...poll, again] };
+  return { do: "publish", next, tasks: [...exchange, ...poll, ...(isIncluded || isCoveredByPoll ? [] : [again])] };
+}
+
+/** The task of the exchange that is due then, if there is one. */
+export function exchangeTasks(due: Millis | undefined): readonly ScheduledTask[] {
+  return due === undefined ? [] : [{ due, isPoll: false, exchange: { regions: [] } }];
 }
 
 /** Whether the writes are counted, or certain to be by a scheduled poll. */

@@ -3,8 +3,9 @@ import { idle } from "../testing/arbitraries.ts";
 import { inWords, measured, rowsOf, type Situation, shard, situations, T } from "../testing/situations.ts";
 import type { Cause } from "./cause.ts";
 import { DEFAULT_CONFIG as defaults } from "./config.ts";
-import { type Published, toTimestamp } from "./counterDocument.ts";
+import type { Published } from "./counterDocument.ts";
 import { decide, type KnownState } from "./decide.ts";
+import { toTimestamp } from "./fields.ts";
 import type { Measurement } from "./measurement.ts";
 
 describe("of a measurement", () => {

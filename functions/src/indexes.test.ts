@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { rankingFields } from "../../core/src/index.ts";
+import { type RankOptions, rankingFields } from "../../core/src/index.ts";
 
 const text = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
 
@@ -35,16 +35,19 @@ test("fields that grow with every write are exempt from indexes; those that are 
     expect(exempt).not.toContain(`counters.${queried}`);
 });
 
-test.each(["total", "rate", "day", "week", "month"] as const)(
-  "there is an index for the leaderboard by %s",
-  (order) => {
-    const { indexes } = JSON.parse(text("../../firestore.indexes.json"));
-    const options = order === "total" || order === "rate" ? { by: order } : { window: order };
-    const ordered = rankingFields(options).map((fieldPath) => ({ fieldPath, order: "DESCENDING" }));
-    const fields = [{ fieldPath: "group", order: "ASCENDING" }, ...ordered];
-    expect(indexes).toContainEqual({ collectionGroup: "counters", queryScope: "COLLECTION", fields });
-  },
-);
+const ORDERS: readonly RankOptions[] = [
+  { by: "total" },
+  { by: "rate" },
+  ...(["day", "week", "month"] as const).flatMap((window) => [{ window }, { window, global: true }]),
+  { global: true },
+];
+
+test.each(ORDERS)("there is an index for the leaderboard with %o", (options) => {
+  const { indexes } = JSON.parse(text("../../firestore.indexes.json"));
+  const ordered = rankingFields(options).map((fieldPath) => ({ fieldPath, order: "DESCENDING" }));
+  const fields = [{ fieldPath: "group", order: "ASCENDING" }, ...ordered];
+  expect(indexes).toContainEqual({ collectionGroup: "counters", queryScope: "COLLECTION", fields });
+});
 
 test("docs/configuration.md lists what the field overrides do to collections of the same ids", () => {
   type Override = { collectionGroup: string; fieldPath: string; ttl?: boolean; indexes: unknown[] };

@@ -28,6 +28,8 @@ export interface Merging {
   readonly kind: NonNullable<AggregationTask["merges"]>;
   /** The path of a counter → that of the document. All that was committed up to its field `asOf` is merged. */
   readonly target: (counter: string) => string;
+  /** Whether the other regions get what was merged. */
+  readonly isExchanged: boolean;
   /** Reads what waits, or a part. */
   readonly waiting: (counter: DocumentReference) => Query;
   /**
@@ -40,6 +42,9 @@ export interface Merging {
 
 /** The least time between two merges of a counter. */
 const MERGE_INTERVAL: Millis = 10_000;
+
+/** A merge is committed by then, or its visitors reach the other regions with the next one. */
+const EXCHANGE_DELAY: Millis = 2_000;
 
 /** All that was committed up to `asOf` is merged, and what was up to `scheduled` will be. */
 interface Merged {
@@ -83,8 +88,16 @@ async function mergeOrSchedule(backend: Backend, merging: Merging, counterId: st
     const waiting = await merging.waiting(counter).get();
     const readAt = toMillis(waiting.readTime);
     const isIncluded = at <= readAt - snapshotLag;
-    if (!isIncluded) await sleep(at + snapshotLag - readAt);
-    else if (await merging.merge(before, waiting)) return { asOf: readAt, scheduled: 0 };
+    if (!isIncluded) {
+      await sleep(at + snapshotLag - readAt);
+      continue;
+    }
+    // Before the merge: an instance that dies after it is not asked to merge again.
+    if (backend.config.regions && merging.isExchanged) {
+      const exchange = { regions: [], visitors: true };
+      await schedule({ counterId, due: Math.ceil(readAt) + EXCHANGE_DELAY, isPoll: false, exchange });
+    }
+    if (await merging.merge(before, waiting)) return { asOf: readAt, scheduled: 0 };
   }
 }
 

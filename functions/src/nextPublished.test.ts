@@ -4,8 +4,9 @@ import { anyCounter, idle } from "../testing/arbitraries.ts";
 import { inWords, measured, T } from "../testing/situations.ts";
 import type { Cause } from "./cause.ts";
 import { DEFAULT_CONFIG as defaults } from "./config.ts";
-import { type Published, toTimestamp } from "./counterDocument.ts";
+import type { Published } from "./counterDocument.ts";
 import { decide } from "./decide.ts";
+import { toTimestamp } from "./fields.ts";
 import type { Measurement } from "./measurement.ts";
 
 describe("a reservation", () => {

@@ -10,6 +10,7 @@ import { isMinuteInHistory } from "./history.ts";
 import { publishInterval } from "./interval.ts";
 import { hasSilentShards, type Measurement } from "./measurement.ts";
 import { type Activity, isQuiet, nextPhase, pollDelay } from "./phase.ts";
+import { missedExchangeAt, nextExchangeAt } from "./regions/schedule.ts";
 import { stockIn } from "./stockPlan.ts";
 import { type Millis, toMillis } from "./time.ts";
 import { nextWindows } from "./windows.ts";
@@ -22,6 +23,8 @@ export interface PreviousState {
   readonly adjusted?: number | undefined;
   /** Whether no shard may fall below zero. Default `false`. */
   readonly bounded?: boolean | undefined;
+  /** When the counter document was written. */
+  readonly updatedAt?: Millis | undefined;
 }
 
 export function nextPublished(cause: Cause, state: PreviousState, measurement: Measurement, config: Config): Published {
@@ -68,7 +71,16 @@ export function nextPublished(cause: Cause, state: PreviousState, measurement: M
     countedCollection: counted?.path ?? null,
     windows: nextWindows(previous?.windows ?? null, added, asOf, config.timeZone),
     stock: state.bounded && measurement.shards ? stockIn(measurement.shards) : null,
+    exchangeAt:
+      config.regions &&
+      (isNewsElsewhere(state, total) ? nextExchangeAt(previous?.exchangeAt, asOf, config) : previous?.exchangeAt),
   };
+}
+
+/** Whether other regions lack this total: it has changed, or they may have missed the publish before. */
+function isNewsElsewhere({ previous, updatedAt }: PreviousState, total: number): boolean {
+  if (total !== previous?.total || previous.exchangeAt === undefined) return true;
+  return updatedAt !== undefined && missedExchangeAt(previous, updatedAt) !== undefined;
 }
 
 /** The sum of the increments since the last publish. */

@@ -90,6 +90,16 @@ export const params = {
       "The time zone in which a day begins, for the counts of today, this week and this month: a name such as " +
       "Europe/Berlin.",
   }),
+  regions: defineString("REGIONS", {
+    default: DEFAULTS.REGIONS,
+    description:
+      "Where an app has one database per region: the regions that count the same counters, and their databases, such as " +
+      "us=(default), eu=tally-eu. The one with DATABASE_ID is this deployment's own. Empty: one region alone.",
+  }),
+  exchangeSeconds: defineInt("EXCHANGE_SECONDS", {
+    default: Number(DEFAULTS.EXCHANGE_SECONDS),
+    description: "A total is never brought to the other regions more often than this.",
+  }),
   ingestCounters: defineString("INGEST_COUNTERS", {
     default: DEFAULTS.INGEST_COUNTERS,
     description:
@@ -168,7 +178,8 @@ let deployed: Config | undefined;
 
 /** Not to be called at import time, when parameters have no values. @throws CounterError `counter/invalid-config` */
 export function deployedConfig(): Config {
-  deployed ??= parseConfig(deployedValues(), process.env.FUNCTIONS_EMULATOR !== undefined);
+  const { FUNCTIONS_EMULATOR, GCLOUD_PROJECT } = process.env;
+  deployed ??= parseConfig(deployedValues(), FUNCTIONS_EMULATOR !== undefined, GCLOUD_PROJECT);
   return deployed;
 }
 

@@ -1,6 +1,7 @@
 /** The parameters of a deployment, as they are entered, to the configuration: by the functions, and by the CLI's `doctor`. */
 import { NO_COUNTED_COLLECTION, parseCountedCollection, parseMirrors } from "../../core/src/index.ts";
 import { type Config, DAY, DEFAULT_CONFIG, validConfig } from "./config.ts";
+import { parseRegions } from "./regions/config.ts";
 
 /** The values of the parameters of parameters.ts, by name. */
 export type ParameterValues = Readonly<Record<string, string | number>>;
@@ -22,6 +23,8 @@ export const DEFAULT_PARAMETERS = {
   BRIDGE: "",
   HISTORY_DAYS: String(DEFAULT_CONFIG.historyRetention / DAY),
   TIME_ZONE: DEFAULT_CONFIG.timeZone,
+  REGIONS: "",
+  EXCHANGE_SECONDS: String(DEFAULT_CONFIG.exchangeInterval / 1_000),
   INGEST_COUNTERS: "",
   INGEST_ORIGINS: "",
   INGEST_VISITORS: "no",
@@ -38,9 +41,10 @@ export const DEFAULT_PARAMETERS = {
 
 /**
  * @param isEmulated  whether a cool-down may be shorter
+ * @param project     the project of the functions
  * @throws CounterError `counter/invalid-config`, naming the parameter, its value and what is accepted
  */
-export function parseConfig(values: ParameterValues, isEmulated = false): Config {
+export function parseConfig(values: ParameterValues, isEmulated = false, project?: string): Config {
   const text = (name: string) => String(values[name]);
   const number = (name: string) => Number(values[name]);
   return validConfig(
@@ -57,6 +61,8 @@ export function parseConfig(values: ParameterValues, isEmulated = false): Config
       mirrors: [...parseMirrors(text("MIRRORS"), "MIRRORS"), ...parseMirrors(text("BRIDGE"), "BRIDGE")],
       historyRetention: number("HISTORY_DAYS") * DAY,
       timeZone: text("TIME_ZONE"),
+      regions: parseRegions(text("REGIONS"), text("DATABASE_ID"), project),
+      exchangeInterval: number("EXCHANGE_SECONDS") * 1_000,
     },
     isEmulated,
   );

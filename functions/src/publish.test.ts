@@ -5,7 +5,8 @@ import { describe, expect, test, vi } from "vitest";
 import { parseMirrors } from "../../core/src/index.ts";
 import { idle } from "../testing/arbitraries.ts";
 import { DEFAULT_CONFIG as defaults } from "./config.ts";
-import { type Published, serializeCounter, toTimestamp } from "./counterDocument.ts";
+import { type Published, serializeCounter } from "./counterDocument.ts";
+import { toTimestamp } from "./fields.ts";
 import { publish } from "./publish.ts";
 
 const updateTime = toTimestamp(idle.asOf + 1);
@@ -44,6 +45,7 @@ async function publishing(
       commits.push(writes);
       const code = outcomes.shift();
       if (code !== undefined) throw Object.assign(new Error("refused"), { code });
+      return [{ writeTime: updateTime }];
     };
     return { create: put("create"), update: put("update"), set: put("set"), commit };
   }
@@ -52,10 +54,11 @@ async function publishing(
     ref: at("counters/likes:42") as DocumentReference,
     updateTime: isStored ? updateTime : undefined,
     published,
+    regions: {},
     mirrored,
     adjusted: undefined,
   };
-  const isPublished = await publish(state, next, asOf, configured);
+  const isPublished = (await publish(state, next, asOf, configured)) !== undefined;
   return { commits, isPublished };
 }
 

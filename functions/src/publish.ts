@@ -21,12 +21,14 @@ import {
   NOT_FOUND,
 } from "../../core/src/index.ts";
 import type { Config } from "./config.ts";
-import { type CounterState, historyStateOf, type Published, serializeCounter, toTimestamp } from "./counterDocument.ts";
+import { type CounterState, historyStateOf, type Published, serializeCounter } from "./counterDocument.ts";
+import { toTimestamp } from "./fields.ts";
 import { type HistoryWrite, historyWrites } from "./history.ts";
 import { logError } from "./log.ts";
+import { globalFields } from "./regions/registers.ts";
 
 /** What a publish needs of the counter document as it was read. */
-type Before = Pick<CounterState, "ref" | "updateTime" | "published" | "mirrored" | "adjusted">;
+type Before = Pick<CounterState, "ref" | "updateTime" | "published" | "mirrored" | "adjusted" | "regions">;
 
 /**
  * Cost: 1 write of the counter document, 1 of the mirror if the total has changed, and 1 per document of the history;
@@ -34,45 +36,52 @@ type Before = Pick<CounterState, "ref" | "updateTime" | "published" | "mirrored"
  * next change of the total tries again.
  *
  * @param asOf  the instant that `next` is exact for, to the last digit
- * @returns whether the commit succeeded; if not, another instance has published, or a server has written the document or
+ * @returns the time of the commit; `undefined` if another instance has published, or a server has written the document or
  *          the bridged mirror
  */
-export async function publish(state: Before, next: Published, asOf: Timestamp, config: Config): Promise<boolean> {
+export async function publish(
+  state: Before,
+  next: Published,
+  asOf: Timestamp,
+  config: Config,
+): Promise<Timestamp | undefined> {
   const { ref, published } = state;
   const paired = mirrorTarget(ref.id, config.mirrors);
   const shown = paired?.isBridged ? state.mirrored : published?.total;
   const mirror = next.total === shown ? undefined : paired;
   const history = historyWrites(published, next, config);
   try {
-    await commit(state, next, asOf, history, mirror).catch(async (error) => {
+    return await commit(state, next, asOf, config, history, mirror).catch(async (error) => {
       if (!mirror || ![NOT_FOUND, INVALID_ARGUMENT].includes(codeOf(error) ?? 0)) throw error;
-      await commit(state, next, asOf, history);
+      const committedAt = await commit(state, next, asOf, config, history);
       // A missing document is ordinary, and is not logged.
       if (codeOf(error) === INVALID_ARGUMENT) {
         const { document } = mirror;
         logError("could not mirror a total: its document cannot hold it", { counter: ref.id, document, error });
       }
+      return committedAt;
     });
-    return true;
   } catch (error) {
-    if (isPreconditionFailure(error)) return false;
+    if (isPreconditionFailure(error)) return undefined;
     throw error;
   }
 }
 
 async function commit(
-  { ref, updateTime, mirrored, adjusted }: Before,
+  { ref, updateTime, mirrored, adjusted, regions: others }: Before,
   next: Published,
   asOf: Timestamp,
+  { regions }: Config,
   writes: readonly HistoryWrite[],
   mirror?: MirrorTarget,
-): Promise<void> {
+): Promise<Timestamp | undefined> {
   const shown = mirror?.isBridged ? await ref.firestore.doc(mirror.document).get() : undefined;
   const isMirrored = mirror && shown?.exists !== false;
   const document = {
     ...serializeCounter(ref.id, next, asOf),
     ...(isMirrored && { mirrored: next.total }),
     ...(adjusted !== undefined && { adjusted: FieldValue.delete() }),
+    ...(regions && globalFields(regions.own, next, others, regions)),
   };
   const batch = ref.firestore.batch();
   if (updateTime) batch.update(ref, document, { lastUpdateTime: updateTime });
@@ -87,7 +96,8 @@ async function commit(
     const history: HistoryDocument<Timestamp> = { points, expireAt: toTimestamp(expireAt) };
     batch.set(ref.collection(HISTORY).doc(id), history, { merge: true });
   }
-  await batch.commit();
+  const [written] = await batch.commit();
+  return written?.writeTime;
 }
 
 /** Adds what a field does not show yet. One that is gone, or is no amount, gets the total. */

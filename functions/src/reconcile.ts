@@ -7,7 +7,7 @@ import { reconcileCounter } from "../../admin/src/index.ts";
 import { countedCollectionOf, isPreconditionFailure, parseSource } from "../../core/src/index.ts";
 import { raiseAlarm } from "./alarm.ts";
 import type { Backend } from "./backend.ts";
-import { toTimestamp } from "./counterDocument.ts";
+import { toTimestamp } from "./fields.ts";
 import { logError } from "./log.ts";
 import { type Millis, toMillis } from "./time.ts";
 

@@ -28,6 +28,7 @@ const MAX_DELETED_BYTES = 6_000_000;
 
 export const keyMerging: Merging = {
   kind: "keys",
+  isExchanged: false,
   target: keySummaryPath,
   // One more, to know whether more waits.
   waiting: (counter) => counter.collection(KEY_COUNTS).limit(MAX_MERGED + 1),

@@ -29,6 +29,7 @@ import { logError } from "./log.ts";
 import { createMergeHandler, runMergeTask } from "./merge.ts";
 import { packaging } from "./packaging.ts";
 import { deployedIngestConfig, deployedTotalsCounters, params } from "./parameters.ts";
+import { runExchange } from "./regions/exchange.ts";
 import { runSweep } from "./sweep.ts";
 import { type Millis, toMillis } from "./time.ts";
 import { keyMerging } from "./topKeys.ts";
@@ -207,6 +208,7 @@ export const totals = isExtension
   : onRequest({ ...options, concurrency: 200, invoker: "public" }, showTotals);
 
 function runTask(backend: Backend, task: AggregationTask): Promise<void> {
+  if (task.exchange) return runExchange(backend, task);
   if (!task.merges) return runAggregationTask(backend, task);
   return runMergeTask(backend, task.merges === "keys" ? keyMerging : visitorMerging, task);
 }

@@ -33,6 +33,7 @@ const FEW_PER_SECOND = 2;
 export const visitorMerging: Merging = {
   kind: "visitors",
   target: sketchPath,
+  isExchanged: true,
   waiting: (counter) => counter.collection(UNIQUES),
   merge,
 };

@@ -50,6 +50,7 @@ export const idle: Published = {
   countedCollection: null,
   windows: null,
   stock: null,
+  exchangeAt: undefined,
 };
 
 const anyCount = fc.record({ until: fc.integer({ min: 1e12, max: 4e12 }), total: fc.integer() });
@@ -73,6 +74,7 @@ export const anyCounter: fc.Arbitrary<Published> = fc
     malformedShards: fc.array(fc.string(), { maxLength: 2 }),
     countReads: fc.constant(0),
     countedCollection: fc.constant(null),
+    exchangeAt: fc.constant(undefined),
     stock: fc.constant(null),
     windows: fc.option(fc.record({ timeZone: fc.string(), day: anyCount, week: anyCount, month: anyCount })),
   })

@@ -1,7 +1,8 @@
 /** Counters in each phase, measurements of them, and steps in words, for tests of the decisions. */
 import type { ListedShard } from "../../admin/src/internal.ts";
-import { type Published, toTimestamp } from "../src/counterDocument.ts";
+import type { Published } from "../src/counterDocument.ts";
 import type { Step } from "../src/decide.ts";
+import { toTimestamp } from "../src/fields.ts";
 import type { Measurement } from "../src/measurement.ts";
 import { MAX_LISTED_SHARDS } from "../src/shards.ts";
 import { idle } from "./arbitraries.ts";

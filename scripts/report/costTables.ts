@@ -103,6 +103,20 @@ function rates(total?: number): string {
   );
 }
 
+/** Per million increments that several regions count together, where every change of the total is worth a publish. */
+function regions(): string {
+  const rows = [1, 2, 3, 5].map((count) => {
+    const perMillion = (rate: number) => {
+      const { dollars, increments } = monthlyCosts({ ...steady(rate), total: 0, regions: count }, PRICES.nam5);
+      return formatDollars((dollars / increments) * 1e6);
+    };
+    return [formatWhole(count), ...REGIONAL_RATES.map(perMillion)];
+  });
+  return table(["regions", ...REGIONAL_RATES.map((rate) => `${formatWhole(rate)}/s in all`)], 0, rows);
+}
+
+const REGIONAL_RATES = [1, 10, 100, 1_000];
+
 export interface Example {
   readonly name: string;
   /** The traffic of each kind of counter. */
@@ -267,6 +281,7 @@ export function costParts(): Parts {
     "costs:prices": prices(),
     "costs:new": rates(0),
     "costs:old": rates(),
+    "costs:regions": regions(),
     "costs:examples": shapes(),
     "costs:comparison": comparison(),
     "costs:even": breakEvens(),

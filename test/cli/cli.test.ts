@@ -2,6 +2,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Firestore } from "@google-cloud/firestore";
 import { counter, incrementCounter } from "firestore-tally/admin";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { CLI, cliProject, startProgram } from "../../testkit/cli.ts";
@@ -121,6 +122,30 @@ describe("reset", () => {
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/^error: Reset visits:today from 5 to 0 in the emulator at .*pass --yes\n$/);
     expect(await shards("visits:today")).toEqual({ 0: 5 });
+  });
+});
+
+describe("exchange", () => {
+  const europe = new Firestore({ projectId: PROJECT, databaseId: "cli-eu" });
+  afterAll(() => europe.terminate());
+  const regions = ["--regions", "us=(default), eu=cli-eu"];
+
+  test("brings counters without writes to a region that was added, and may be repeated", async () => {
+    await make("views:a", [1, 2], { shardCount: 2 });
+    await make("views:b", [5], { shardCount: 1 });
+    const { counters } = await json("exchange", "--group", "views", ...regions);
+    expect(counters).toEqual([{ id: "views:a" }, { id: "views:b" }]);
+    const brought = await europe.doc("counters/views:a").get();
+    expect(brought.data()).toMatchObject({ group: "views", globalTotal: 3, regions: { us: { total: 3 } } });
+    await json("exchange", "views:a", ...regions);
+    expect((await europe.doc("counters/views:a").get()).updateTime).toEqual(brought.updateTime);
+  });
+
+  test("needs the regions, and one with the database", async () => {
+    expect((await run("exchange", "views:a")).exitCode).toBe(2);
+    const { exitCode, stderr } = await run("exchange", "views:a", "--regions", "eu=cli-eu, asia=cli-asia");
+    expect(exitCode).not.toBe(0);
+    expect(stderr).toContain("one of them must have DATABASE_ID");
   });
 });
 

@@ -24,12 +24,22 @@ export interface FaultEnvironment {
   stop(): Promise<void>;
 }
 
+/** Several regions: a codebase with a database for each, and what is between the functions and these databases. */
+export interface RegionalEnvironment {
+  readonly codebases: Readonly<Record<string, Record<string, string>>>;
+  /** The address at which the functions of each database see Firestore, given the real one. */
+  readonly connect: (firestore: string) => Promise<Readonly<Record<string, string>>>;
+}
+
 /**
  * Starts everything, and writes the addresses into `process.env`, where the modules of `testkit` read them when they load.
  *
  * @param params  parameters of the functions that differ from their defaults, by name
  */
-export async function startFaultEnvironment(params: Record<string, string> = {}): Promise<FaultEnvironment> {
+export async function startFaultEnvironment(
+  params: Record<string, string> = {},
+  regions?: RegionalEnvironment,
+): Promise<FaultEnvironment> {
   const started: { stop(): Promise<void> }[] = [];
   const keep = <T extends { stop(): Promise<void> }>(part: T): T => {
     started.push(part);
@@ -39,8 +49,8 @@ export async function startFaultEnvironment(params: Record<string, string> = {})
     for (const part of started) await part.stop();
   };
   try {
-    const project = await createProject("plain", params);
-    const functions = await startSeparateFunctions("plain", params);
+    const project = await createProject("plain", params, regions);
+    const functions = await startSeparateFunctions("plain", params, regions);
     const proxy = async () => {
       const cutting = await cuttingProxy(project.addresses.firestore as string);
       keep({ stop: cutting.close });
@@ -51,7 +61,8 @@ export async function startFaultEnvironment(params: Record<string, string> = {})
     const tasks = keep(await deliverTasks(project.addresses.tasks as string, functions.address));
     keep(functions);
     const connections = { web: await proxy(), server: await proxy(), functions: await proxy() };
-    const startFunctions = () => functions.start({ firestore: connections.functions.address, tasks: tasks.address });
+    const firestore = (await regions?.connect(connections.functions.address)) ?? connections.functions.address;
+    const startFunctions = () => functions.start({ firestore, tasks: tasks.address });
     // The functions connect only with their first event, so both start at the same time.
     const [suite, up] = await Promise.allSettled([
       startEmulators({ packaging: "plain", params, project, eventsTo: events.address }).then(keep),

@@ -23,7 +23,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HISTORY, parseMirrors } from "../../core/src/index.ts";
 import { aggregate } from "../../functions/src/aggregate.ts";
 import { DEFAULT_CONFIG as defaults } from "../../functions/src/config.ts";
-import { type CounterState, type Published, readCounter, toTimestamp } from "../../functions/src/counterDocument.ts";
+import { type CounterState, type Published, readCounter } from "../../functions/src/counterDocument.ts";
+import { toTimestamp } from "../../functions/src/fields.ts";
 import { nextPublished } from "../../functions/src/nextPublished.ts";
 import { publish } from "../../functions/src/publish.ts";
 import { toMillis } from "../../functions/src/time.ts";
@@ -93,7 +94,7 @@ async function publishAt(state: CounterState, at: number, total: number, writes:
   const asOf = toTimestamp(at);
   const measurement = { total, writes, asOf, documents: 0, shards: [] };
   const next = nextPublished({ at, isPoll: true }, { previous: state.published }, measurement, defaults);
-  return await publish(state, next, asOf, defaults);
+  return (await publish(state, next, asOf, defaults)) !== undefined;
 }
 
 /** Two days in the life of a counter: busy for some minutes each noon, one write at each midnight, and a reset. */

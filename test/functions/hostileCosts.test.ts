@@ -53,6 +53,7 @@ async function target(settings: Partial<Config> = {}): Promise<Target> {
     firestore,
     counters: firestore.collection(collection),
     config: { ...QUICK, ...settings, collection },
+    otherRegions: new Map(),
     snapshotLag: SNAPSHOT_LAG,
     now: time.now,
     sleep: time.sleep,

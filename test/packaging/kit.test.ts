@@ -130,7 +130,7 @@ describe("in place of an extension", () => {
         eventarcChannel: "projects/demo-tally/locations/europe-west1/channels/firebase",
       },
     });
-    project = await createProject("kit", {}, exported);
+    project = await createProject("kit", {}, { exported });
   });
   afterEach(() => vi.unstubAllEnvs());
   afterAll(async () => {

@@ -2,12 +2,18 @@
 import { isMainThread, parentPort } from "node:worker_threads";
 import { FAULTS } from "./faults.ts";
 import { minimize } from "./minimize.ts";
+import { regionsScenarioOf, simulateRegions } from "./regions.ts";
 import { scenarioOf } from "./scenario.ts";
 import { type Outcome, simulate } from "./simulate.ts";
 
-export { FAULTS, minimize, scenarioOf, simulate };
+export { FAULTS, minimize, regionsScenarioOf, scenarioOf, simulate, simulateRegions };
+
+/** One database, or several regions. */
+export type World = "one database" | "regions";
 
 export interface SeedRange {
+  /** Default: one database. */
+  readonly world?: World | undefined;
   readonly from: number;
   readonly count: number;
 }
@@ -22,11 +28,12 @@ export interface SeedReport {
   readonly failed?: { readonly seed: number; readonly message: string };
 }
 
-async function run({ from, count }: SeedRange): Promise<SeedReport> {
+async function run({ world, from, count }: SeedRange): Promise<SeedReport> {
   const sums = { runs: 0, commits: 0, publishes: 0, unrecognizedReplays: 0 };
   const faults: Record<string, number> = {};
   for (let seed = from; seed < from + count; seed++) {
-    const outcome: Outcome = await simulate(scenarioOf(seed));
+    const isRegions = world === "regions";
+    const outcome: Outcome = await (isRegions ? simulateRegions(regionsScenarioOf(seed)) : simulate(scenarioOf(seed)));
     sums.runs++;
     for (const name of ["commits", "publishes", "unrecognizedReplays"] as const) sums[name] += outcome[name];
     for (const [kind, times] of Object.entries(outcome.faults)) faults[kind] = (faults[kind] ?? 0) + times;

@@ -12,12 +12,13 @@ import type { Firestore as RealFirestore } from "firebase-admin/firestore";
 import type { Functions } from "firebase-admin/functions";
 import { counterIdOf, KEY_COUNTS, UNIQUES } from "../../core/src/index.ts";
 import { runTask as runAggregationTask } from "../../functions/src/aggregate.ts";
-import type { Backend } from "../../functions/src/backend.ts";
+import type { Backend, OtherRegion } from "../../functions/src/backend.ts";
 import { createBridgeHandler, type LegacyWrite } from "../../functions/src/bridge.ts";
 import type { AggregationTask, WriteEvent } from "../../functions/src/cause.ts";
 import type { Config } from "../../functions/src/config.ts";
 import { createMergeHandler, runMergeTask, type WaitingEvent } from "../../functions/src/merge.ts";
 import { cloudTasks } from "../../functions/src/queue.ts";
+import { runExchange } from "../../functions/src/regions/exchange.ts";
 import { TRIGGER_SHARDS } from "../../functions/src/shards.ts";
 import { runSweep } from "../../functions/src/sweep.ts";
 import { keyMerging } from "../../functions/src/topKeys.ts";
@@ -53,6 +54,7 @@ export class CloudFunctions {
   readonly #margin: Micros;
   readonly #seed: number;
   readonly #onInstance: (process: Process) => void;
+  readonly #otherRegions: ReadonlyMap<string, Network>;
   readonly #process: Process;
   readonly #instances: Instance[] = [];
   #started = 0;
@@ -61,8 +63,15 @@ export class CloudFunctions {
   /** Until when each task name is taken. */
   readonly #taskNames = new Map<string, Micros>();
 
-  constructor(network: Network, scenario: Scenario, onInstance: (process: Process) => void) {
+  /** @param otherRegions  the networks to the other regions, by name */
+  constructor(
+    network: Network,
+    scenario: Pick<Scenario, "config" | "margin" | "seed" | "instances">,
+    onInstance: (process: Process) => void,
+    otherRegions: ReadonlyMap<string, Network> = new Map(),
+  ) {
     this.#network = network;
+    this.#otherRegions = otherRegions;
     this.#config = scenario.config;
     this.#margin = scenario.margin;
     this.#seed = scenario.seed;
@@ -173,11 +182,16 @@ export class CloudFunctions {
     const process = new Process(`instance ${this.#started++}`, this.#seed);
     process.skew = faults.inject("clock skew") ? Math.round(process.random.between(-1, 1) ** 3 * 60 * SECOND) : 0;
     this.#onInstance(process);
-    const firestore = new Firestore(new Connection(this.#network, process)) as unknown as RealFirestore;
+    const connect = (network: Network) => new Firestore(new Connection(network, process)) as unknown as RealFirestore;
+    const firestore = connect(this.#network);
+    const others = [...this.#otherRegions].map(([name, network]): [string, OtherRegion] => {
+      return [name, { counters: connect(network).collection(this.#config.collection), pausedUntil: 0 }];
+    });
     const backend: Backend = {
       firestore,
       counters: firestore.collection(this.#config.collection),
       config: this.#config,
+      otherRegions: new Map(others),
       snapshotLag: this.#margin / MS,
       now: () => Math.floor((scheduler.now + process.skew) / 1_000),
       sleep: (duration) => (duration > 0 ? scheduler.sleep(duration * MS, process) : Promise.resolve()),
@@ -219,7 +233,8 @@ export class CloudFunctions {
     const late = this.#process.random.between(0, 600) * SECOND;
     const delay = faults.injectByChance("late tasks", this.#process) ? late : this.#process.random.between(0, 50) * MS;
     const run = async ({ backend }: Instance) => {
-      if (!task.merges) await runAggregationTask(backend, task);
+      if (task.exchange) await runExchange(backend, task);
+      else if (!task.merges) await runAggregationTask(backend, task);
       else await runMergeTask(backend, task.merges === "keys" ? keyMerging : visitorMerging, task);
       this.#taskNames.set(id, scheduler.now + HOUR);
     };
@@ -233,6 +248,6 @@ export class CloudFunctions {
 }
 
 /** The task in the printed history. */
-function nameOf({ counterId, due, isPoll, merges }: AggregationTask): string {
-  return `${merges ? `merge ${merges}` : isPoll ? "poll" : "task"} ${counterId} ${due}`;
+function nameOf({ counterId, due, isPoll, merges, exchange }: AggregationTask): string {
+  return `${exchange ? `exchange ${exchange.regions}` : merges ? `merge ${merges}` : isPoll ? "poll" : "task"} ${counterId} ${due}`;
 }

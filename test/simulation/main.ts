@@ -3,6 +3,7 @@
  *
  *     npm run simulate:faults -- --seeds 1000000          # seeds 1, 2, 3, … on every core
  *     npm run simulate:faults -- --seed 4711              # this one alone, with its history
+ *     npm run simulate:faults -- --regions --seeds 100000 # several databases instead of one
  *     npm run simulate:faults -- --mutation "fold without the precondition"
  */
 import { parseArgs } from "node:util";
@@ -15,6 +16,7 @@ const USAGE = `Usage: npm run simulate:faults -- [options]
 
   --seeds N           number of seeds to run (default: 10000)
   --seed S            first seed; without --seeds, runs this seed alone and prints its history
+  --regions           several regions instead of one database
   --mutation "NAME"   runs the code with a mutation of test/simulation/mutations
   --help              prints this help`;
 
@@ -31,6 +33,7 @@ if (![first, count].every((number) => Number.isSafeInteger(number) && number > 0
 if (values.mutation !== undefined && !mutation) exitWithUsage(`Unknown mutation "${values.mutation}".`);
 
 const build = await buildSimulation(mutation && { name: values.mutation as string, seam: mutation });
+const world = values.regions ? "regions" : (mutation?.world ?? "one database");
 const isSingle = values.seed !== undefined && values.seeds === undefined;
 process.exitCode = (isSingle ? await show(build, first) : await search(build)) ? 1 : 0;
 build.remove();
@@ -42,6 +45,7 @@ function readOptions() {
         seeds: { type: "string" },
         seed: { type: "string" },
         mutation: { type: "string" },
+        regions: { type: "boolean" },
         help: { type: "boolean" },
       },
     }).values;
@@ -67,7 +71,7 @@ async function search(build: Build): Promise<boolean> {
   bar.start(count, 0);
   const { runs, commits, publishes, unrecognizedReplays, faults, failed } = await runSeeds(
     build,
-    { from: first, count },
+    { world, from: first, count },
     (report) => bar.update(report.runs),
   );
   bar.stop();
@@ -87,7 +91,13 @@ async function search(build: Build): Promise<boolean> {
 
 /** Prints a run. @returns whether it failed */
 async function show(build: Build, seed: number, isMinimized = false): Promise<boolean> {
-  const { minimize, scenarioOf, simulate } = (await import(build.path)) as typeof Entry;
+  const entry = (await import(build.path)) as typeof Entry;
+  if (world === "regions") {
+    const { history, violation } = await entry.simulateRegions(entry.regionsScenarioOf(seed), { keepHistory: true });
+    console.log([...history, "", violation?.message ?? "no violation"].join("\n"));
+    return violation !== undefined;
+  }
+  const { minimize, scenarioOf, simulate } = entry;
   const scenario = isMinimized ? await minimize(scenarioOf(seed)) : scenarioOf(seed);
   const { violation, history } = await simulate(scenario, { keepHistory: true });
   console.log(`config: ${JSON.stringify(scenario.config)}`);

@@ -5,6 +5,7 @@
 
 import { backendMutations } from "./mutations/backend.ts";
 import { bridgeMutations } from "./mutations/bridge.ts";
+import { regionMutations } from "./mutations/regions.ts";
 import type { Mutation } from "./mutations/seams.ts";
 import { stockMutations } from "./mutations/stock.ts";
 import { topKeysMutations } from "./mutations/topKeys.ts";
@@ -17,6 +18,7 @@ export type { Mutation };
 export const mutations: Record<string, Mutation> = {
   ...backendMutations,
   ...bridgeMutations,
+  ...regionMutations,
   ...stockMutations,
   ...topKeysMutations,
   ...visitorMutations,

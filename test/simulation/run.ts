@@ -34,7 +34,7 @@ export async function buildSimulation(mutation?: { readonly name: string; readon
  */
 export async function runSeeds(
   build: Build,
-  { from, count }: SeedRange,
+  { world, from, count }: SeedRange,
   onProgress: (report: SeedReport) => void = () => {},
 ): Promise<SeedReport> {
   let total: SeedReport = { runs: 0, commits: 0, publishes: 0, unrecognizedReplays: 0, faults: {} };
@@ -42,7 +42,7 @@ export async function runSeeds(
   const work = async () => {
     const worker = new Worker(build.path);
     while (next < from + count && !total.failed) {
-      const chunk = { from: next, count: Math.min(CHUNK, from + count - next) };
+      const chunk = { world, from: next, count: Math.min(CHUNK, from + count - next) };
       next += CHUNK;
       worker.postMessage(chunk);
       const [report] = (await once(worker, "message")) as [SeedReport];

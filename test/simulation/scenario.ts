@@ -311,6 +311,8 @@ function trafficOf(seed: number): Scenario {
     counted: parseCountedCollection(POSTS),
     historyRetention: 30 * 86_400_000,
     timeZone: randomFor(seed, "time zone").pick(Object.keys(OFFSETS)),
+    regions: undefined,
+    exchangeInterval: 1_000,
     mirrors: [
       ...parseMirrors("views=pages/{key}.stats.views, posts=pages/home.posts", "MIRRORS"),
       ...parseMirrors("visits=walls/{key}.visits", "BRIDGE"),

@@ -22,6 +22,12 @@ test(`I1 to I13 hold in ${SEEDS} simulated runs, under every kind of fault`, { t
   expect(unrecognizedReplays).toBeLessThan(SEEDS / 20);
 });
 
+test(`I14 holds in ${SEEDS} simulated runs of several regions`, { timeout: 300_000 }, async () => {
+  const { failed, runs } = await runSeeds(build, { world: "regions", from: 1, count: SEEDS });
+  expect(failed, failed && `replay: npm run simulate:faults -- --regions --seed ${failed.seed}`).toBeUndefined();
+  expect(runs).toBe(SEEDS);
+});
+
 test("a seed replays exactly", { timeout: 60_000 }, async () => {
   const { scenarioOf, simulate } = (await import(build.path)) as typeof Entry;
   for (let seed = 1; seed <= 100; seed++) {
@@ -34,10 +40,10 @@ test("a seed replays exactly", { timeout: 60_000 }, async () => {
 const buildMutant = (name: string) => buildSimulation({ name, seam: mutations[name] as Mutation });
 
 const common = Object.entries(mutations).filter(([, { isRare }]) => !isRare);
-test.each(common)("the mutation is found: %s", { timeout: 120_000 }, async (name, { breaks, seed = 1 }) => {
+test.each(common)("the mutation is found: %s", { timeout: 120_000 }, async (name, { breaks, world, seed = 1 }) => {
   const mutant = await buildMutant(name);
   try {
-    const { failed } = await runSeeds(mutant, { from: seed, count: 1_000 });
+    const { failed } = await runSeeds(mutant, { world, from: seed, count: 1_000 });
     expect(breaks, failed?.message ?? "no violation in 1,000 runs").toContain(failed?.message.split(":")[0]);
   } finally {
     mutant.remove();

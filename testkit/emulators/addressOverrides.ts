@@ -6,7 +6,8 @@ import { delimiter, join } from "node:path";
 
 /** Addresses that the functions' workers use instead of the real ones, `host:port`. */
 export interface WorkerAddresses {
-  readonly firestore?: string | undefined;
+  /** For codebases with a database each: by its id. */
+  readonly firestore?: string | Readonly<Record<string, string>> | undefined;
   readonly tasks?: string | undefined;
 }
 
@@ -18,7 +19,9 @@ export function overrideWorkerAddresses(
   const preload = new URL("overrideWorkerAddresses.mjs", import.meta.url);
   return {
     ...env,
-    ...(firestore && { TALLY_WORKERS_FIRESTORE: firestore }),
+    ...(firestore && {
+      TALLY_WORKERS_FIRESTORE: typeof firestore === "string" ? firestore : JSON.stringify(firestore),
+    }),
     ...(tasks && { TALLY_WORKERS_TASKS: tasks }),
     NODE_OPTIONS: `${env.NODE_OPTIONS ?? ""} --import ${preload.href}`,
   };

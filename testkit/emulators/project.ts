@@ -37,14 +37,18 @@ function freePort(): Promise<number> {
   return getPort({ port: Array.from({ length: 20 }, () => randomInt(20_000, 32_768)) });
 }
 
-/**
- * @param params    parameters of the functions that differ from their defaults, by name
- * @param exported  those of an extension, from which the kit is migrated
- */
+export interface ProjectOptions {
+  /** Parameters of an extension, from which the kit is migrated. */
+  readonly exported?: Record<string, string>;
+  /** Several plain codebases instead of one: the prefix of the names of their functions → their further parameters. */
+  readonly codebases?: Readonly<Record<string, Record<string, string>>> | undefined;
+}
+
+/** @param params  parameters of the functions that differ from their defaults, by name */
 export async function createProject(
   packaging: Packaging,
   params: Record<string, string>,
-  exported?: Record<string, string>,
+  { exported, codebases }: ProjectOptions = {},
 ): Promise<Project> {
   const folder = mkdtempSync(join(tmpdir(), "tally-emulators-"));
   const config = JSON.parse(readFileSync(join(repository, "firebase.json"), "utf8"));
@@ -67,14 +71,25 @@ export async function createProject(
     symlinkSync(join(repository, name), join(folder, name));
   }
   const [codebase] = config.functions;
-  const env = Object.entries({ EVENTARC_CHANNEL, ...params }).map(([name, value]) => `${name}=${value}\n`);
+  const linesOf = (values: Record<string, string>) =>
+    Object.entries(values).map(([name, value]) => `${name}=${value}\n`);
+  const env = linesOf({ EVENTARC_CHANNEL, ...params });
   const write = (file: string, text: string) => {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), text);
   };
   const save = () => write("firebase.json", JSON.stringify(config, null, 2));
   delete config.functions;
-  if (packaging === "plain") {
+  if (packaging === "plain" && codebases) {
+    config.functions = Object.keys(codebases).map((prefix) => ({
+      ...codebase,
+      codebase: prefix,
+      prefix,
+      configDir: prefix,
+    }));
+    for (const [prefix, more] of Object.entries(codebases))
+      write(`${prefix}/.env`, [...env, ...linesOf(more)].join(""));
+  } else if (packaging === "plain") {
     config.functions = [{ ...codebase, configDir: "params" }];
     write("params/.env", env.join(""));
   }

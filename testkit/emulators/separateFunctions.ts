@@ -8,7 +8,7 @@
 import { join } from "node:path";
 import { overrideWorkerAddresses, type WorkerAddresses } from "./addressOverrides.ts";
 import { type Firebase, startFirebase } from "./firebase.ts";
-import { createProject, type Packaging } from "./project.ts";
+import { createProject, type Packaging, type ProjectOptions } from "./project.ts";
 import { emulatorEnvironment } from "./requirements.ts";
 
 export interface SeparateFunctions {
@@ -29,8 +29,9 @@ export interface SeparateFunctions {
 export async function startSeparateFunctions(
   packaging: Packaging,
   params: Record<string, string>,
+  options?: ProjectOptions,
 ): Promise<SeparateFunctions> {
-  const { folder, addresses, remove } = await createProject(packaging, params);
+  const { folder, addresses, remove } = await createProject(packaging, params, options);
   // An extension is loaded only beside emulators of all that triggers it. Its workers see others.
   const only = ["functions", ...(packaging.startsWith("extension") ? ["extensions", "firestore", "pubsub"] : [])];
   const environment = emulatorEnvironment(folder);

@@ -41,7 +41,7 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
     ["error index-missing"],
     indexes(({ collectionGroup, fields }) => (collectionGroup === "shards" ? { fields: fields.toReversed() } : {})),
   ],
-  ["indexes that are built", Array(6).fill("warning index-building"), indexes(() => ({ state: "CREATING" }))],
+  ["indexes that are built", Array(10).fill("warning index-building"), indexes(() => ({ state: "CREATING" }))],
   [
     "a broken index",
     ["error index-broken"],
@@ -76,7 +76,7 @@ test("the indexes of another collection are its own", () => {
   const ids = findingsOf(healthyFacts({ target, rules: { unseen: "" }, functions: { unseen: "" } })).map(
     ({ id }) => id,
   );
-  expect(ids).toEqual([...Array(5).fill("index-missing"), "fields-indexed"]);
+  expect(ids).toEqual([...Array(9).fill("index-missing"), "fields-indexed"]);
 });
 
 test("errors come before warnings", () => {

@@ -15,7 +15,7 @@ export function checkParameters({ functions, target, counters }: ProjectFacts): 
     if (!variables) return [];
     const differing = areDifferent(deployment);
     try {
-      const config = parseConfig({ ...DEFAULT_PARAMETERS, ...variables }, target.emulator !== null);
+      const config = parseConfig({ ...DEFAULT_PARAMETERS, ...variables }, target.emulator !== null, target.project);
       return [
         ...differing,
         ...contradictions(config, target.emulator !== null),

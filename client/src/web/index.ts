@@ -5,6 +5,7 @@ export {
   CounterError,
   type CounterErrorCode,
   type CounterOptions,
+  type GlobalCount,
   type HistoryOptions,
   type HistoryPoint,
   type HistoryStep,
@@ -12,9 +13,13 @@ export {
   type RankOptions,
   type RateLimit,
   type Reference,
+  type Register,
+  type Registers,
   type Snapshot,
   type TopKeys,
   type TopOptions,
+  type WindowCount,
+  type Windows,
   type WindowTotals,
 } from "../../../core/src/index.ts";
 export { bufferedCounter, type WebBufferOptions } from "./buffered.ts";
@@ -30,6 +35,13 @@ export {
 } from "./increment.ts";
 export { incrementCounterWithin, withRateLimit } from "./rateLimit.ts";
 export { type CounterSnapshot, counterHistory, getCounter, getExactCounter } from "./read.ts";
+export {
+  connectRegions,
+  type GlobalCounter,
+  type GlobalSnapshot,
+  type Regions,
+  type RegionsOptions,
+} from "./regions.ts";
 export { type TakeOptions, takeFromCounter } from "./stock.ts";
 export { type CounterState, type CounterStore, counterStore } from "./store.ts";
 export { counterRank, type ListedCounter, topCounters } from "./top.ts";

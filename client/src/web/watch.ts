@@ -72,7 +72,7 @@ export function watchCounter(
   let shown = '{"pending":false}';
   const show = () => {
     const state = own
-      ? { ...published, ...(published && { total: own._total }), pending: own._pending }
+      ? { ...published, ...(published && totalsOf(published, own._total)), pending: own._pending }
       : { ...published };
     const text = JSON.stringify(state);
     if (shown !== text) next(state);
@@ -120,6 +120,11 @@ export function watchCounter(
     stop?.();
     leave?.();
   };
+}
+
+/** Increments of this client count in its region, and so in the sum of all. */
+function totalsOf({ total: published, globalTotal }: CounterSnapshot, total: number) {
+  return { total, globalTotal: globalTotal - published + total };
 }
 
 /** The increments of this client to one counter, shown in every view of the counter. */
@@ -206,7 +211,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   }
 }
 
-function ownIncrements(counter: Counter): OwnIncrements {
+export function ownIncrements(counter: Counter): OwnIncrements {
   if (!counter._watcher) {
     const own = new OwnIncrements(counter);
     own._bufferedChanged(counter._buffered ?? 0);
@@ -215,6 +220,6 @@ function ownIncrements(counter: Counter): OwnIncrements {
   return counter._watcher as OwnIncrements;
 }
 
-function micros(at: Timestamp | null | undefined): number {
+export function micros(at: Timestamp | null | undefined): number {
   return at ? at.seconds * 1e6 + Math.floor(at.nanoseconds / 1e3) : 0;
 }

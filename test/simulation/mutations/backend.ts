@@ -104,7 +104,7 @@ export const backendMutations: Record<string, Mutation> = {
     mistake:
       (real: typeof publish): typeof publish =>
       async (...args) =>
-        (await real(...args)) || true,
+        (await real(...args)) ?? args[2],
     breaks: ["I2"],
   },
   "a write is covered half a second after a publish": {
@@ -183,7 +183,7 @@ export const backendMutations: Record<string, Mutation> = {
     mistake:
       (real: typeof publish): typeof publish =>
       async (state, ...rest) =>
-        (await real(state, ...rest)) || !state.updateTime,
+        (await real(state, ...rest)) ?? (state.updateTime ? undefined : rest[1]),
     breaks: ["I1", "I2"],
   },
   "a measurement is published before it is due": {

@@ -12,11 +12,14 @@ import type { nextPublishDue } from "../../../functions/src/interval.ts";
 import type { Merging } from "../../../functions/src/merge.ts";
 import { type Edit, editingCommits } from "../batchEdits.ts";
 import type { Seam } from "../bundle.ts";
+import type { World } from "../bundleEntry.ts";
 import type { Write } from "../model/database.ts";
 
 export interface Mutation extends Seam {
   readonly mistake: (real: never) => unknown;
   readonly breaks: readonly string[];
+  /** Where the mistake shows. Default: in one database. */
+  readonly world?: World;
   /** The first seed to try, where the first few do not find the mistake. */
   readonly seed?: number;
   /** Whether 4,000 seeds do not find it. Then the tests skip it, and only the command line runs it. */

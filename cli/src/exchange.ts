@@ -1,0 +1,61 @@
+/**
+ * `exchange`: brings counters to the other regions now, whether they have changed or not. For a region that was added, or
+ * restored from a backup: the functions bring counters that change, and nothing else.
+ *
+ * The procedure is the functions' own, so it may run beside them.
+ */
+import { getApp, getApps, initializeApp } from "firebase-admin/app";
+import { getFirestore } from "firebase-admin/firestore";
+import { parseRegions, type Regions } from "../../functions/src/regions/config.ts";
+import { exchangeCounter } from "../../functions/src/regions/exchange.ts";
+import { sleep } from "../../functions/src/time.ts";
+import type { CommandContext } from "./commandContext.ts";
+import { CommandError, WRONG_USAGE } from "./commandError.ts";
+import { describeTarget } from "./databaseTarget.ts";
+import { forEachCounter } from "./forEachCounter.ts";
+import { throwIfIncomplete } from "./forEachItem.ts";
+import { pluralize } from "./format.ts";
+import { print, printJson, printStatus } from "./output.ts";
+import { parseSelection, type SelectionOptions } from "./selection.ts";
+
+export interface ExchangeOptions extends SelectionOptions {
+  /** As the parameter `REGIONS`. */
+  readonly regions: string;
+}
+
+export async function exchange(context: CommandContext, options: ExchangeOptions, ids: string[]): Promise<void> {
+  const { target, firestore } = context;
+  const selection = parseSelection(ids, options);
+  const regions = parseRegions(options.regions, target.database, target.project);
+  if (!regions)
+    throw new CommandError(WRONG_USAGE, '--regions is empty; pass all, such as "us=(default), eu=tally-eu"');
+  const counters = firestore.collection(target.collection);
+  const others = regions.others.map(({ name }) => name).join(" and ");
+  printStatus(`Bringing counters of ${regions.own} to ${others}, from the ${describeTarget(target)}.`);
+  const run = await forEachCounter(context, selection, {
+    label: "Exchanging",
+    work: async ({ id }) => {
+      for (const visitors of [false, true]) {
+        // Each counter tries the regions, whatever became of the others.
+        const source = { counters, otherRegions: connect(regions, target.collection), now: Date.now, sleep };
+        const [failed] = await exchangeCounter(source, regions, id, { regions: [], visitors });
+        if (failed !== undefined) throw new Error(`could not bring it to ${failed}`);
+      }
+      return {};
+    },
+    detail: () => "",
+  });
+  if (context.json) printJson({ ...target, after: run.after ?? null, counters: run.outcomes });
+  else print(`${pluralize(run.outcomes.length, "counter")} brought to ${others}.`);
+  throwIfIncomplete(run);
+}
+
+function connect({ others }: Regions, collection: string) {
+  return new Map(
+    others.map(({ name, project, database }) => {
+      const known = getApps().find((one) => one.name === project);
+      const app = project ? (known ?? initializeApp({ projectId: project }, project)) : getApp();
+      return [name, { counters: getFirestore(app, database).collection(collection), pausedUntil: 0 }];
+    }),
+  );
+}

@@ -1,0 +1,274 @@
+/**
+ * Regions: one database per region, and a client that counts in the nearest one that answers.
+ *
+ * Each increment is sent to one region alone. It stays there, in the SDK's queue, if the region does not answer; the next ones
+ * go to another. So nothing counts twice. The total is the sum of the regions' registers, of each the latest that any
+ * region has told, plus the increments of this client that its register cannot have yet. So it does not step back
+ * when another region tells it.
+ */
+import { doc, type Firestore, type FirestoreError, onSnapshot, type Timestamp } from "firebase/firestore";
+import { CounterError, type CounterOptions, toSnapshot } from "../../../core/src/index.ts";
+import { type Counter, type CounterRef, counter, counterDoc, isHiddenOrOffline, readFromServer } from "./counter.ts";
+import { incrementCounter } from "./increment.ts";
+import { micros, ownIncrements } from "./watch.ts";
+
+/** Options of {@link connectRegions}. */
+export interface RegionsOptions {
+  /**
+   * Milliseconds that a region may take to acknowledge an increment or to tell a total, before another one is used. Default
+   * 5,000.
+   */
+  timeout?: number | undefined;
+}
+
+/** The databases of several regions, of which one is used. */
+export interface Regions {
+  /** The name of the region that is used; `undefined` until the first one has answered. */
+  readonly current: string | undefined;
+  /** Refers to a counter that all regions count. No I/O. */
+  counter(id: string, options?: CounterOptions): GlobalCounter;
+}
+
+/** A counter of all regions. */
+export interface GlobalCounter {
+  /**
+   * The counter in one region, for everything that this object does not have. Whatever counts once per key counts once per key
+   * and region, so each user needs a region of their own: choose it once, and keep it with the user's profile.
+   */
+  in(region: string): CounterRef;
+  /**
+   * Adds `by` in the region that is used, as `incrementCounter` does, without a key. While that region does not answer, the
+   * promise stays pending, and later increments go to another region.
+   *
+   * Cost: as `incrementCounter`; the first call of a page may read a document of each region, to find the nearest.
+   *
+   * @throws as `incrementCounter`
+   */
+  increment(by?: number): Promise<void>;
+  /**
+   * Watches the sum of all regions, increments of this client included. Cost: 1 read for each total that the region publishes
+   * and for each that arrives there from another.
+   *
+   * @returns a function that ends the watch
+   */
+  onTotal(next: (snapshot: GlobalSnapshot) => void, error?: (error: FirestoreError) => void): () => void;
+}
+
+/** The sum of all regions. */
+export interface GlobalSnapshot {
+  /** The increments of all regions, as far as the region that told it has heard of them, and those of this client. */
+  readonly total: number;
+  /** Whether `total` includes increments of this client that were not acknowledged yet. */
+  readonly pending: boolean;
+  /** The region that told it. */
+  readonly region: string;
+  /** The instant for which the part of each region is exact; `null` for one that has told nothing. */
+  readonly asOf: Readonly<Record<string, Timestamp | null>>;
+}
+
+const TIMEOUT_MS = 5_000;
+
+/** After this time in another region, the nearest is looked for again. */
+const RETURN_AFTER_MS = 60_000;
+
+/**
+ * Connects an app to the databases of several regions. The first increment or watch looks for the nearest: the one that answers
+ * first.
+ *
+ * Cost: none; later 1 read per region to look for the nearest, and again whenever the one that is used does not answer.
+ *
+ * @param databases - name of a region, as in the parameter `REGIONS`, → its database
+ * @throws CounterError `counter/invalid-option` without a database
+ *
+ * @example
+ * ```ts
+ * const regions = connectRegions({ us: getFirestore(app), eu: getFirestore(app, "tally-eu") });
+ * const views = regions.counter("views:home");
+ * await views.increment();
+ * const stop = views.onTotal(({ total }) => { label.textContent = `${total} views`; });
+ * ```
+ */
+export function connectRegions(
+  databases: Readonly<Record<string, Firestore>>,
+  { timeout = TIMEOUT_MS }: RegionsOptions = {},
+): Regions {
+  const names = Object.keys(databases);
+  if (names.length === 0) throw new CounterError("counter/invalid-option", "databases is empty; pass one per region");
+  const choice = chooseRegion(databases, timeout);
+  return {
+    get current() {
+      return choice._current();
+    },
+    counter(id, options) {
+      const refs = Object.fromEntries(
+        names.map((name) => [name, counter(databases[name] as Firestore, id, options) as Counter]),
+      );
+      const { path } = refs[names[0] as string] as Counter;
+      return {
+        in(region) {
+          const ref = refs[region];
+          if (!ref) throw new CounterError("counter/invalid-option", `region is "${region}"; pass one of ${names}`);
+          return ref;
+        },
+        async increment(by) {
+          const region = await choice._nearest(path);
+          const stopWaiting = choice._awaitAnswer(region, path);
+          try {
+            await incrementCounter(refs[region] as Counter, by);
+          } finally {
+            stopWaiting();
+          }
+        },
+        onTotal(next, error) {
+          return watchRegions(refs, path, choice, next, error);
+        },
+      };
+    },
+  };
+}
+
+/** Which region is used. A path is that of a document to read: any, since a refusal is an answer, too. */
+interface Choice {
+  _current(): string | undefined;
+  /** The region to use now. Cost: 1 read per region if none is known, or a minute after the nearest did not answer. */
+  _nearest(path: string): string | Promise<string>;
+  /** A call waits for this region. Looks for another one each time the timeout passes. @returns a function that ends it */
+  _awaitAnswer(region: string, path: string): () => void;
+  /** Called when another region is used. */
+  readonly _listeners: Set<() => void>;
+}
+
+function chooseRegion(databases: Readonly<Record<string, Firestore>>, timeout: number): Choice {
+  const names = Object.keys(databases);
+  const [first = ""] = names;
+  let current: string | undefined;
+  /** The one that answered first of all, to return to. */
+  let home: string | undefined;
+  let looking: Promise<string> | undefined;
+  let lookedAt = 0;
+  const _listeners = new Set<() => void>();
+
+  /** @param silent - a region that does not answer, although it may answer this */
+  const look = (path: string, silent?: string): Promise<string> => {
+    if (looking) return looking;
+    lookedAt = Date.now();
+    const candidates = names.filter((name) => name !== silent);
+    const late = new Promise<never>((_, reject) => setTimeout(reject, timeout));
+    const answers = candidates.map((name) => probe(databases[name] as Firestore, path).then(() => name));
+    looking = Promise.race([Promise.any(answers), late])
+      .then((nearest) => {
+        const before = current;
+        current = nearest;
+        home ??= nearest;
+        if (before !== nearest) for (const listener of _listeners) listener();
+        return nearest;
+      })
+      // Offline. The first region is as good as any: its increments are sent later.
+      .catch(() => current ?? first)
+      .finally(() => {
+        looking = undefined;
+      });
+    return looking;
+  };
+
+  return {
+    _listeners,
+    _current: () => current,
+    _nearest(path) {
+      // A page that is closed must not lose what waits for the answer.
+      if (current === undefined) return isHiddenOrOffline() ? first : look(path);
+      if (current !== home && Date.now() - lookedAt > RETURN_AFTER_MS) void look(path);
+      return current;
+    },
+    _awaitAnswer(region, path) {
+      const timer = setInterval(() => (current ?? region) === region && look(path, region), timeout);
+      return () => clearInterval(timer);
+    },
+  };
+}
+
+/** Reads a document: in a transaction, so that the SDK opens no stream. Resolves when the region has answered. Cost: 1 read. */
+async function probe(firestore: Firestore, path: string): Promise<void> {
+  await readFromServer(doc(firestore, path), 1);
+}
+
+function watchRegions(
+  refs: Readonly<Record<string, Counter>>,
+  path: string,
+  { _nearest, _awaitAnswer, _listeners }: Choice,
+  next: (snapshot: GlobalSnapshot) => void,
+  error?: (error: FirestoreError) => void,
+): () => void {
+  const names = Object.keys(refs);
+  const own = new Map(names.map((name) => [name, ownIncrements(refs[name] as Counter)]));
+  const asOf: Record<string, Timestamp | null> = Object.fromEntries(names.map((name) => [name, null]));
+  /** Totals of regions that this app does not connect to, such as one that was taken away. */
+  const others = new Map<string, { readonly total: number; readonly asOf: Timestamp }>();
+  let region: string | undefined;
+  let listening: string | undefined;
+  let stop: (() => void) | undefined;
+  let hasEnded = false;
+
+  const show = () => {
+    if (region === undefined || hasEnded) return;
+    const parts = [...own.values()];
+    const totals = [...parts.map(({ _total }) => _total), ...[...others.values()].map(({ total }) => total)];
+    next({
+      total: totals.reduce((sum, total) => sum + total, 0),
+      pending: parts.some(({ _pending }) => _pending),
+      region,
+      asOf: { ...asOf },
+    });
+  };
+  const received = (name: string, total: number, at: Timestamp | null, fromCache: boolean) => {
+    const known = asOf[name] ?? others.get(name)?.asOf;
+    // Without an instant the counter was deleted there, unless only the cache lacks it.
+    if (at ? micros(at) < micros(known) : fromCache) return;
+    const part = own.get(name);
+    if (part) {
+      asOf[name] = at;
+      part._totalRead(total, micros(at), fromCache);
+    } else if (at) others.set(name, { total, asOf: at });
+  };
+  const listen = async () => {
+    const name = await _nearest(path);
+    if (hasEnded || name === listening) return;
+    stop?.();
+    listening = name;
+    let stopWaiting: (() => void) | undefined = _awaitAnswer(name, path);
+    const end = onSnapshot(
+      counterDoc(refs[name] as Counter),
+      { includeMetadataChanges: true },
+      (document) => {
+        const { fromCache } = document.metadata;
+        if (fromCache) stopWaiting ??= _awaitAnswer(name, path);
+        else {
+          stopWaiting?.();
+          stopWaiting = undefined;
+        }
+        const snapshot = toSnapshot<Timestamp>(document, fromCache);
+        if (document.exists() || !fromCache) (refs[name] as Counter)._shardCountCache._update(snapshot.shardCount);
+        received(name, snapshot.total, snapshot.asOf, fromCache);
+        for (const [other, register] of Object.entries(snapshot.regions)) {
+          if (register) received(other, register.total, register.asOf, fromCache);
+        }
+        region = name;
+        show();
+      },
+      error,
+    );
+    stop = () => {
+      stopWaiting?.();
+      end();
+    };
+  };
+  const leave = [...own.values()].map((part) => part._subscribe(show));
+  _listeners.add(listen);
+  void listen();
+  return () => {
+    hasEnded = true;
+    _listeners.delete(listen);
+    stop?.();
+    for (const end of leave) end();
+  };
+}

@@ -1,0 +1,73 @@
+/**
+ * Regions: several databases count one counter, each for itself. What a region has published is a register: this region alone
+ * writes it, and its `asOf` rises. The functions bring registers to the other regions.
+ *
+ * Of two registers of one region the later one counts. So merging is commutative, associative and idempotent: an exchange may be
+ * lost, repeated, late or out of order. The sum of the registers is the global total. It is exact for what each region has
+ * published, and never counts anything twice. (A state-based PN-counter: https://inria.hal.science/inria-00555588, section 3.1.3)
+ */
+import type { CalendarWindow, WindowCount, Windows } from "./windows.ts";
+
+/** What a region has published. */
+export interface Register<Timestamp> {
+  /** The region's own total. */
+  total: number;
+  /** The instant for which it is exact. */
+  asOf: Timestamp;
+  /** What the region has counted today, this week and this month. */
+  windows: Windows<Timestamp> | null;
+}
+
+/** Name of a region → its register. */
+export type Registers<Timestamp> = Readonly<Record<string, Register<Timestamp>>>;
+
+/** The fields of a counter document that regions add. */
+export interface GlobalCount<Timestamp> {
+  /** The sum of the totals of all regions, this one included. */
+  globalTotal: number;
+  /** The sum of the windows of all regions. */
+  globalWindows: Windows<Timestamp> | null;
+  /** The estimate of the visitors of all regions; absent if none were counted. */
+  globalUniques?: number;
+  /** The last register that arrived from each other region; `null` if none has. */
+  regions: Readonly<Record<string, Register<Timestamp> | null>>;
+}
+
+/** The later register of each region. `known` itself if none is news. Times are milliseconds. */
+export function mergeRegisters(known: Registers<number>, received: Registers<number>): Registers<number> {
+  const news = Object.entries(received).filter(([region, register]) => isLater(register, known[region]));
+  return news.length > 0 ? { ...known, ...Object.fromEntries(news) } : known;
+}
+
+/** A region has one register for an instant. If a damaged document has another, all regions must still prefer the same. */
+function isLater(register: Register<number>, known: Register<number> | undefined): boolean {
+  if (!known || register.asOf !== known.asOf) return !known || register.asOf > known.asOf;
+  return register.total > known.total;
+}
+
+/** Sums registers, in the order of the names, so that fractions are rounded alike in every region. */
+export function sumRegisters(registers: Registers<number>): Pick<GlobalCount<number>, "globalTotal" | "globalWindows"> {
+  const sorted = Object.keys(registers)
+    .sort()
+    .map((region) => registers[region] as Register<number>);
+  return {
+    globalTotal: sorted.reduce((sum, { total }) => sum + total, 0),
+    globalWindows: sumWindows(sorted.map(({ windows }) => windows)),
+  };
+}
+
+/**
+ * The windows that end last, summed. Those of a region that has not counted since the last midnight have ended. All regions must
+ * have the same time zone: a window that ends at another instant is left out.
+ */
+function sumWindows(all: readonly (Windows<number> | null)[]): Windows<number> | null {
+  const present = all.filter((windows) => windows !== null);
+  const [first] = present;
+  if (!first) return null;
+  const sum = (window: CalendarWindow): WindowCount<number> => {
+    const until = Math.max(...present.map((windows) => windows[window].until));
+    const current = present.map((windows) => windows[window]).filter((count) => count.until === until);
+    return { until, total: current.reduce((total, count) => total + count.total, 0) };
+  };
+  return { timeZone: first.timeZone, day: sum("day"), week: sum("week"), month: sum("month") };
+}

@@ -1,0 +1,144 @@
+/** A client of several regions: it counts in the nearest one that answers, and counts nothing twice. */
+import { deleteApp, type FirebaseApp, initializeApp } from "firebase/app";
+import { connectFirestoreEmulator, type Firestore, getFirestore } from "firebase/firestore";
+import { getApp } from "firebase-admin/app";
+import { getFirestore as getAdminFirestore, Timestamp } from "firebase-admin/firestore";
+import { connectRegions, type GlobalSnapshot, incrementCounter } from "firestore-tally";
+import { afterEach, describe, expect, test } from "vitest";
+import { type CuttingProxy, cuttingProxy, delayingProxy } from "../../testkit/tcpProxy.ts";
+import { until } from "../../testkit/until.ts";
+import "../../testkit/clients.ts";
+
+const firestoreHost = process.env.FIRESTORE_EMULATOR_HOST as string;
+
+/** Milliseconds each way from the client to a region. */
+const LATENCY = { asia: 110, us: 40, eu: 5 };
+type Name = keyof typeof LATENCY;
+const NAMES = Object.keys(LATENCY) as Name[];
+
+const apps: FirebaseApp[] = [];
+const proxies: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(apps.splice(0).map(deleteApp));
+  await Promise.all(proxies.splice(0).map((proxy) => proxy.close()));
+});
+
+interface World {
+  readonly databases: Record<Name, Firestore>;
+  /** The network between the client and a region. */
+  readonly network: Record<Name, CuttingProxy>;
+}
+
+async function startWorld(): Promise<World> {
+  const network = {} as Record<Name, CuttingProxy>;
+  const databases = {} as Record<Name, Firestore>;
+  const app = initializeApp(
+    { projectId: process.env.GCLOUD_PROJECT as string, apiKey: "any" },
+    `world${Math.random()}`,
+  );
+  apps.push(app);
+  for (const name of NAMES) {
+    const delayed = await delayingProxy(firestoreHost, LATENCY[name]);
+    network[name] = await cuttingProxy(delayed.address);
+    proxies.push(delayed, network[name]);
+    databases[name] = getFirestore(app, `region-${name}`);
+    const [host = "", port] = network[name].address.split(":");
+    connectFirestoreEmulator(databases[name], host, Number(port));
+  }
+  return { databases, network };
+}
+
+const admin = (name: Name) => getAdminFirestore(getApp(), `region-${name}`);
+const newId = () => `views:${Math.random().toString(36).slice(2)}`;
+async function countedIn(name: Name, id: string): Promise<number> {
+  const { docs } = await admin(name).collection(`counters/${id}/shards`).get();
+  return docs.reduce((sum, shard) => sum + shard.get("count"), 0);
+}
+const register = (total: number, seconds: number) => ({ total, asOf: new Timestamp(seconds, 0), windows: null });
+
+describe("a client of several regions", () => {
+  test("counts in the nearest one", async () => {
+    const { databases } = await startWorld();
+    const regions = connectRegions(databases);
+    const id = newId();
+    expect(regions.current).toBeUndefined();
+    await regions.counter(id).increment();
+    expect(regions.current).toBe("eu");
+    expect(await countedIn("eu", id)).toBe(1);
+    await incrementCounter(regions.counter(id).in("asia"));
+    expect(await countedIn("asia", id)).toBe(1);
+  });
+
+  test("counts in another one while the nearest does not answer, and each increment once", async () => {
+    const { databases, network } = await startWorld();
+    const regions = connectRegions(databases, { timeout: 500 });
+    const id = newId();
+    const views = regions.counter(id);
+    await views.increment();
+    const heal = isolate(network.eu);
+    const waiting = views.increment();
+    await until(async () => regions.current === "us", "another region");
+    await views.increment();
+    expect(await countedIn("us", id)).toBe(1);
+    heal();
+    await waiting;
+    expect([await countedIn("eu", id), await countedIn("us", id), await countedIn("asia", id)]).toEqual([2, 1, 0]);
+  });
+
+  test("shows the sum of all with its own increments, and never steps back when it changes the region", async () => {
+    const { databases, network } = await startWorld();
+    const regions = connectRegions(databases, { timeout: 500 });
+    const id = newId();
+    const at = (name: Name) => admin(name).doc(`counters/${id}`);
+    await at("eu").set({
+      ...register(10, 1_000),
+      globalTotal: 35,
+      regions: { us: register(20, 900), asia: register(5, 1) },
+    });
+    // It has not heard of the last two of Europe, and is ahead itself.
+    await at("us").set({
+      ...register(22, 950),
+      globalTotal: 35,
+      regions: { eu: register(8, 800), asia: register(5, 1) },
+    });
+    const views = regions.counter(id);
+    const seen: GlobalSnapshot[] = [];
+    const stop = views.onTotal((snapshot) => seen.push(snapshot));
+    const shown = (total: number) => until(async () => seen.at(-1)?.total === total, `a total of ${total}`);
+    await shown(35);
+    await views.increment();
+    await shown(36);
+    const heal = isolate(network.eu);
+    const waiting = views.increment();
+    await until(async () => seen.at(-1)?.region === "us", "totals of another region");
+    await shown(39);
+    expect(seen.at(-1)?.pending).toBe(true);
+    expect(seen.at(-1)?.asOf).toMatchObject({ eu: { seconds: 1_000 }, us: { seconds: 950 }, asia: { seconds: 1 } });
+    await views.increment();
+    await shown(40);
+    heal();
+    await waiting;
+    await until(async () => seen.at(-1)?.pending === false, "all to be acknowledged");
+    const totals = seen.map(({ total }) => total);
+    expect(totals).toEqual([...totals].sort((a, b) => a - b));
+    expect(totals.at(-1)).toBe(40);
+    stop();
+  });
+
+  test("refuses a region that it has not, and no databases", async () => {
+    const { databases } = await startWorld();
+    const invalid = expect.objectContaining({ code: "counter/invalid-option" });
+    expect(() => connectRegions(databases).counter("views:x").in("mars")).toThrow(invalid);
+    expect(() => connectRegions({})).toThrow(invalid);
+  });
+});
+
+/** Cuts a region off: what is sent there gets no answer. @returns a function that ends it */
+function isolate(network: CuttingProxy): () => void {
+  network.withhold();
+  const timer = setInterval(() => network.withhold(), 5);
+  return () => {
+    clearInterval(timer);
+    network.cut();
+  };
+}

@@ -1,0 +1,285 @@
+/** Several databases that count one counter: what each shows, whatever happens to the exchange between them. */
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import { getApp } from "firebase-admin/app";
+import { FieldValue, type Firestore, getFirestore, Timestamp } from "firebase-admin/firestore";
+import { describe, expect, test } from "vitest";
+import { Sketch, visitorHash } from "../../core/src/index.ts";
+import { runTask } from "../../functions/src/aggregate.ts";
+import type { Backend, OtherRegion } from "../../functions/src/backend.ts";
+import type { AggregationTask } from "../../functions/src/cause.ts";
+import { readCounter } from "../../functions/src/counterDocument.ts";
+import { parseRegions } from "../../functions/src/regions/config.ts";
+import { runExchange } from "../../functions/src/regions/exchange.ts";
+import { toMillis } from "../../functions/src/time.ts";
+import { createWakeHandler } from "../../functions/src/wake.ts";
+import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
+import "../../testkit/clients.ts";
+
+const NAMES = ["us", "eu", "asia"];
+const REGIONS = NAMES.map((name) => `${name}=region-${name}`).join();
+const ID = "likes:global";
+
+interface RegionBackend extends Backend {
+  readonly tasks: AggregationTask[];
+  readonly wake: ReturnType<typeof createWakeHandler>;
+}
+
+/** A backend for each region, which count the same new counter. */
+function startRegions(names = NAMES, regions = REGIONS): Map<string, RegionBackend> {
+  const collection = `regions${Math.random().toString(36).slice(2)}`;
+  const databases = new Map<string, Firestore>(names.map((name) => [name, getFirestore(getApp(), `region-${name}`)]));
+  return new Map(
+    names.map((name) => {
+      const config = {
+        collection,
+        minInterval: 50,
+        exchangeInterval: 100,
+        regions: parseRegions(regions, `region-${name}`),
+      };
+      const { backend, tasks } = inProcessBackend(config, databases.get(name));
+      const others = names.filter((other) => other !== name);
+      const otherRegions = new Map(
+        others.map((other) => [other, reachable((databases.get(other) as Firestore).collection(collection))]),
+      );
+      const connected = { ...backend, otherRegions };
+      return [name, { ...connected, tasks, wake: createWakeHandler(connected) }];
+    }),
+  );
+}
+
+/** Writes an increment as a server does, and delivers its event. */
+async function increment(region: RegionBackend, by = 1, shard = "0"): Promise<void> {
+  const ref = region.counters.doc(`${ID}/shards/${shard}`);
+  const isNew = !(await ref.get()).exists;
+  const { writeTime } = await ref.set(
+    { shard, count: FieldValue.increment(by), writes: FieldValue.increment(1) },
+    { merge: true },
+  );
+  await region.wake({ counterId: ID, shardId: shard, isNew, committedAt: toMillis(writeTime) });
+}
+
+const run = (region: RegionBackend, task: AggregationTask) =>
+  task.exchange ? runExchange(region, task) : runTask(region, task);
+
+/** Runs tasks until there are none, in all regions. */
+async function runAll(regions: Map<string, RegionBackend>): Promise<void> {
+  const all = [...regions.values()];
+  while (all.some(({ tasks }) => tasks.length > 0)) {
+    await Promise.all(
+      all.map(async (region) => {
+        for (let task = region.tasks.shift(); task; task = region.tasks.shift()) await run(region, task);
+      }),
+    );
+  }
+}
+
+async function shown(region: RegionBackend) {
+  const document = await region.counters.doc(ID).get();
+  const missing = NAMES.filter((name) => document.get(`regions.${name}`) === null);
+  return { total: document.get("total"), globalTotal: document.get("globalTotal"), missing };
+}
+
+const get = (regions: Map<string, RegionBackend>, name: string) => regions.get(name) as RegionBackend;
+
+describe("regions", () => {
+  test("show the sum of all, and which have not been heard", async () => {
+    const regions = startRegions();
+    await increment(get(regions, "us"), 3);
+    await increment(get(regions, "eu"), 4);
+    expect(await shown(get(regions, "us"))).toEqual({ total: 3, globalTotal: 3, missing: ["eu", "asia"] });
+    await runAll(regions);
+    expect(await shown(get(regions, "us"))).toEqual({ total: 3, globalTotal: 7, missing: ["asia"] });
+    expect(await shown(get(regions, "eu"))).toEqual({ total: 4, globalTotal: 7, missing: ["asia"] });
+    expect(await shown(get(regions, "asia"))).toEqual({ total: undefined, globalTotal: 7, missing: [] });
+    await increment(get(regions, "asia"), 5);
+    await runAll(regions);
+    for (const region of regions.values()) expect(await shown(region)).toMatchObject({ globalTotal: 12, missing: [] });
+  });
+
+  test("exchange nothing for a counter that has not changed, and write nothing that is no news", async () => {
+    const regions = startRegions();
+    const us = get(regions, "us");
+    await increment(us);
+    expect(us.tasks.filter(({ exchange }) => exchange)).toHaveLength(1);
+    const [task] = us.tasks.filter(({ exchange }) => exchange) as [AggregationTask];
+    await runAll(regions);
+    const before = await get(regions, "eu").counters.doc(ID).get();
+    await runExchange(us, task);
+    expect((await get(regions, "eu").counters.doc(ID).get()).updateTime).toEqual(before.updateTime);
+    // A poll that finds nothing.
+    await runTask(us, { counterId: ID, due: Date.now(), isPoll: true });
+    expect(us.tasks.filter(({ exchange }) => exchange)).toEqual([]);
+  });
+
+  test("that cannot be reached are tried again, and get what was counted meanwhile", async () => {
+    const regions = startRegions();
+    const us = get(regions, "us");
+    const cut = { ...us, otherRegions: new Map([...us.otherRegions, ["eu", reachable(unreachable(us))]]) };
+    await increment(us);
+    const [first] = us.tasks.splice(0) as [AggregationTask];
+    await runExchange(cut, first);
+    expect(us.tasks).toMatchObject([{ exchange: { regions: ["eu"] } }]);
+    expect(await shown(get(regions, "asia"))).toMatchObject({ globalTotal: 1 });
+    await increment(us, 2);
+    await runAll(regions);
+    expect(await shown(get(regions, "eu"))).toMatchObject({ globalTotal: 3 });
+  });
+
+  test("get each other's totals by way of a third", async () => {
+    const regions = startRegions();
+    const [us, eu] = [get(regions, "us"), get(regions, "eu")];
+    const cut = { ...us, otherRegions: new Map([["eu", reachable(eu.counters)]]) };
+    await increment(us, 3);
+    for (const task of us.tasks.splice(0)) await runExchange(cut, task);
+    await increment(eu, 4);
+    for (const task of eu.tasks.splice(0)) await run(eu, task);
+    expect(await shown(get(regions, "asia"))).toMatchObject({ globalTotal: 7, missing: [] });
+  });
+
+  test("bring a publish that was committed after its exchange had read the document", async () => {
+    const regions = startRegions();
+    const us = get(regions, "us");
+    await increment(us);
+    await runAll(regions);
+    let delay = 300;
+    // The commit of the next publish is slow.
+    const slow = {
+      ...us,
+      schedule: async (task: AggregationTask) => {
+        await us.schedule(task);
+        await sleep(delay);
+      },
+    };
+    const write = increment({ ...slow, wake: createWakeHandler(slow) }, 5);
+    await sleep(250);
+    delay = 0;
+    await runAll(regions);
+    await write;
+    await runAll(regions);
+    expect(await shown(get(regions, "eu"))).toMatchObject({ globalTotal: 6 });
+  });
+
+  test("that were restored from a backup keep the later register of theirs that others know of", async () => {
+    const regions = startRegions();
+    const [us, eu] = [get(regions, "us"), get(regions, "eu")];
+    await increment(us, 3);
+    await runAll(regions);
+    const backup = (await us.counters.doc(ID).get()).data() as object;
+    await increment(us, 4);
+    await runAll(regions);
+    await us.counters.doc(ID).set(backup);
+    await runExchange(us, { counterId: ID, due: 0, isPoll: false, exchange: { regions: [] } });
+    expect(await shown(eu)).toMatchObject({ globalTotal: 7 });
+  });
+
+  test("count a user who has visited two of them once", async () => {
+    const regions = startRegions();
+    const [us, eu] = [get(regions, "us"), get(regions, "eu")];
+    const visited = async (region: RegionBackend, ...visitors: string[]) => {
+      const sketch = new Sketch();
+      for (const visitor of visitors) sketch.add(await visitorHash(visitor));
+      const { format, bytes } = sketch.serialize();
+      const counter = region.counters.doc(ID);
+      const uniques = visitors.length;
+      await counter.firestore
+        .batch()
+        .set(counter.collection("sketches").doc("uniques"), {
+          format,
+          bytes: Buffer.from(bytes),
+          asOf: Timestamp.now(),
+        })
+        .set(counter, { uniques }, { merge: true })
+        .commit();
+    };
+    const exchange = (region: RegionBackend) =>
+      runExchange(region, { counterId: ID, due: 0, isPoll: false, exchange: { regions: [], visitors: true } });
+    const uniquesIn = async (region: RegionBackend) => (await region.counters.doc(ID).get()).get("globalUniques");
+    await visited(us, "ada", "bob");
+    await exchange(us);
+    await visited(eu, "bob", "cid");
+    await exchange(eu);
+    for (const region of regions.values()) expect(await uniquesIn(region)).toBe(3);
+    await visited(us, "ada", "bob", "dan");
+    await Promise.all([exchange(us), exchange(eu), exchange(us)]);
+    for (const region of regions.values()) expect(await uniquesIn(region)).toBe(4);
+  });
+
+  test("of one deployment alone add nothing to the counter document", async () => {
+    const { backend } = inProcessBackend();
+    const alone = { ...backend, tasks: [], wake: createWakeHandler(backend) };
+    await increment(alone);
+    const fields = Object.keys((await backend.counters.doc(ID).get()).data() as object);
+    expect(fields.filter((field) => /global|region|exchange/i.test(field))).toEqual([]);
+  });
+});
+
+const action = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("increment" as const),
+      region: fc.nat(2),
+      by: fc.nat(9),
+      shard: fc.constant(0),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("task" as const), region: fc.nat(2), pick: fc.nat(99) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("repeat" as const), region: fc.nat(2), pick: fc.nat(99) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("lose" as const), region: fc.nat(2), pick: fc.nat(99) }) },
+);
+
+test("I14: each region shows at most what all have counted, never steps back, and in the end shows it exactly", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 25 }), async (history) => {
+      const regions = startRegions();
+      const all = [...regions.values()];
+      const done: [RegionBackend, AggregationTask][] = [];
+      const seen = new Map<RegionBackend, number>();
+      let counted = 0;
+      const check = async () => {
+        for (const region of all) {
+          const { globalTotal = 0 } = await shown(region);
+          expect(globalTotal).toBeGreaterThanOrEqual(seen.get(region) ?? 0);
+          expect(globalTotal).toBeLessThanOrEqual(counted);
+          seen.set(region, globalTotal);
+        }
+      };
+      for (const step of history) {
+        const region = all[step.region] as RegionBackend;
+        if (step.do === "increment") {
+          counted += step.by;
+          await increment(region, step.by, `${step.shard}`);
+        } else if (step.do === "repeat" && done.length > 0) {
+          await run(...(done[step.pick % done.length] as (typeof done)[0]));
+        } else if (step.do !== "repeat" && region.tasks.length > 0) {
+          const [task] = region.tasks.splice(step.pick % region.tasks.length, 1) as [AggregationTask];
+          done.push([region, task]);
+          if (step.do === "lose" && task.exchange) {
+            // It ends halfway, and runs again later.
+            const others = new Map([...region.otherRegions].slice(0, 1));
+            await runExchange({ ...region, otherRegions: others }, task);
+            region.tasks.push(task);
+          } else await run(region, task);
+        }
+        await check();
+      }
+      await runAll(regions);
+      for (const region of all) {
+        const { published } = await readCounter(region.counters.doc(ID));
+        if (published || counted > 0) expect((await shown(region)).globalTotal ?? 0).toBe(counted);
+      }
+    }),
+    { numRuns: 20 },
+  );
+});
+
+function reachable(counters: Backend["counters"]): OtherRegion {
+  return { counters, pausedUntil: 0 };
+}
+
+/** A collection of a database that never answers. */
+function unreachable({ counters }: Backend): Backend["counters"] {
+  const doc = () => ({ get: () => Promise.reject(Object.assign(new Error("unavailable"), { code: 14 })) });
+  return Object.assign(Object.create(counters), { doc });
+}

@@ -1,0 +1,43 @@
+/** Mistakes in exchanging totals between regions. */
+import type { mergeRegisters } from "../../../core/src/regions.ts";
+import type { CounterState } from "../../../functions/src/counterDocument.ts";
+import type { runExchange } from "../../../functions/src/regions/exchange.ts";
+import { editingCommits, withoutPreconditions } from "../batchEdits.ts";
+import type { Mutation } from "./seams.ts";
+
+type Write = (state: CounterState, ...rest: unknown[]) => Promise<void>;
+
+const inRegions = { world: "regions", breaks: ["I14"] } as const;
+
+export const regionMutations: Record<string, Mutation> = {
+  "an exchange without the precondition": {
+    ...inRegions,
+    module: "functions/src/regions/totals.ts",
+    declaration: "write",
+    mistake:
+      (real: Write): Write =>
+      (state, ...rest) =>
+        real({ ...state, ref: editingCommits(state.ref, withoutPreconditions) }, ...rest),
+  },
+  "an older register replaces a later one": {
+    ...inRegions,
+    module: "core/src/regions.ts",
+    declaration: "mergeRegisters",
+    mistake: (): typeof mergeRegisters => (known, received) => ({ ...known, ...received }),
+  },
+  "nothing follows a publish that its exchange has missed": {
+    ...inRegions,
+    module: "functions/src/regions/schedule.ts",
+    declaration: "missedExchangeAt",
+    mistake: () => () => undefined,
+  },
+  "a region that cannot be reached is not tried again": {
+    ...inRegions,
+    module: "functions/src/regions/exchange.ts",
+    declaration: "runExchange",
+    mistake:
+      (real: typeof runExchange): typeof runExchange =>
+      (backend, task) =>
+        real({ ...backend, schedule: async () => {} }, task),
+  },
+};

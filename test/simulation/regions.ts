@@ -1,0 +1,229 @@
+/**
+ * Several regions: a database and functions for each, and a network between them that is cut and heals. Runs one scenario, as
+ * simulate.ts does with a single database, and checks I14 at every commit.
+ */
+import type { Config } from "../../functions/src/config.ts";
+import { parseRegions } from "../../functions/src/regions/config.ts";
+import { type Random, randomFor } from "../../testkit/random.ts";
+import { startClock } from "./clock.ts";
+import { CloudFunctions } from "./cloudFunctions.ts";
+import { type CallOutcome, FAULTS, type Fault, Faults } from "./faults.ts";
+import * as log from "./functionsSdk.ts";
+import { Database } from "./model/database.ts";
+import { type Commit, Connection, type Network } from "./model/network.ts";
+import { FieldValue, type Micros } from "./model/values.ts";
+import { Violation } from "./oracle/violation.ts";
+import { Process, Scheduler } from "./scheduler.ts";
+import type { Outcome } from "./simulate.ts";
+
+const MS = 1_000;
+const SECOND = 1_000 * MS;
+const HOUR = 3_600 * SECOND;
+const START: Micros = 1_767_225_600 * SECOND;
+const COUNTERS = ["views:a", "b"];
+
+/** An action, `at` microseconds into the run. Regions, shards and instances are numbered. */
+type Action = { readonly at: number } & (
+  | { readonly does: "write"; readonly region: number; readonly counter: string; readonly shard: number }
+  | { readonly does: "cut"; readonly region: number; readonly seconds: number }
+  | { readonly does: "kill" | "freeze"; readonly region: number; readonly instance: number; readonly seconds: number }
+  | { readonly does: "sweep"; readonly region: number }
+);
+
+export interface RegionsScenario {
+  readonly seed: number;
+  readonly names: readonly string[];
+  readonly config: Omit<Config, "regions">;
+  readonly faults: readonly Fault[];
+  readonly faultRate: number;
+  readonly latency: Micros;
+  readonly instances: number;
+  readonly margin: Micros;
+  readonly actions: readonly Action[];
+}
+
+export function regionsScenarioOf(seed: number): RegionsScenario {
+  const random = randomFor(seed, "regions");
+  const names = ["us", "eu", "asia", "sa"].slice(0, random.integer(2, 4));
+  const minInterval = 1_000 * random.integer(1, 2);
+  const isFaultless = random.chance(1 / 8);
+  const share = random.next();
+  const faults = FAULTS.filter(() => random.chance(share) && !isFaultless);
+  const duration = SECOND * random.pick([1, 3, 10, 30, 120]);
+  const actions = Array.from({ length: random.integer(1, random.pick([5, 20, 60])) }, () => ({
+    at: Math.round(duration * random.next()),
+    ...randomAction(random, faults, names.length),
+  }));
+  return {
+    seed,
+    names,
+    config: {
+      collection: "counters",
+      minShards: 1,
+      maxShards: 4,
+      writesPerShard: 1,
+      shrinkCooldown: 120_000,
+      minInterval,
+      maxInterval: minInterval + 1_000 * random.pick([0, 2, 10]),
+      precision: random.pick([0, 0.001]),
+      counted: undefined,
+      mirrors: [],
+      historyRetention: 0,
+      timeZone: "UTC",
+      exchangeInterval: 1_000 * random.pick([1, 2, 10]),
+    },
+    faults,
+    faultRate: random.pick([0.02, 0.1, 0.3]),
+    latency: random.pick([5, 20, 200, 1_500]) * MS,
+    instances: random.integer(1, 2),
+    margin: random.chance(0.2) ? 50 * MS : 0,
+    actions: actions.sort((a, b) => a.at - b.at) as Action[],
+  };
+}
+
+function randomAction(random: Random, faults: readonly Fault[], regions: number): object {
+  const region = random.integer(0, regions - 1);
+  const seconds = random.pick([0.1, 1, 5, 60]);
+  const instance = random.integer(0, 1);
+  const counter = random.pick(COUNTERS);
+  // Mostly shard 0, so that a counter is idle and nothing repairs what an exchange has missed.
+  const shard = random.chance(0.8) ? 0 : random.integer(1, 3);
+  const roll = random.next();
+  if (faults.includes("crashes") && roll < 0.1) return { does: "kill", region, instance, seconds };
+  if (faults.includes("freezes") && roll < 0.2) return { does: "freeze", region, instance, seconds };
+  if (faults.length > 0 && roll < 0.3) return { does: "cut", region, seconds };
+  if (roll < 0.35) return { does: "sweep", region };
+  return { does: "write", region, counter, shard };
+}
+
+/** The faults of calls from one region to another. */
+class LinkFaults extends Faults {
+  readonly #isCut: () => boolean;
+
+  constructor(scenario: RegionsScenario, isCut: () => boolean) {
+    super(scenario.faults, scenario.faultRate, scenario.latency);
+    this.#isCut = isCut;
+  }
+
+  override callOutcome(process: Process): CallOutcome {
+    const outcome = super.callOutcome(process);
+    if (!this.#isCut()) return outcome;
+    // Half of the calls still arrive.
+    return { ...outcome, kind: process.random.chance(0.5) ? "lost" : "answer lost" };
+  }
+}
+
+export async function simulateRegions(scenario: RegionsScenario, { keepHistory = false } = {}): Promise<Outcome> {
+  const { seed, names, actions } = scenario;
+  const scheduler = new Scheduler(START);
+  startClock(scheduler, randomFor(seed, "chance"));
+  const history: string[] = [];
+  const record = (name: string, text: () => string) => {
+    if (keepHistory && !scheduler.isStopped)
+      history.push(`${((scheduler.now - START) / MS).toFixed(3).padStart(12)} ms  ${name}: ${text()}`);
+  };
+  log.logTo((message, data) => {
+    if (data !== undefined) record("log", () => `${message} ${JSON.stringify(data)}`);
+  });
+  let violation: Violation | undefined;
+  const fail = (text: string) => {
+    violation ??= new Violation("I14", text);
+    record("oracle", () => text);
+    scheduler.isStopped = true;
+  };
+  const counts = { commits: 0, publishes: 0 };
+  const counted = new Map<string, number>();
+  const shown = new Map<string, number>();
+  const cutUntil = new Map<string, Micros>();
+  const faults = new Faults(scenario.faults, scenario.faultRate, scenario.latency);
+  const links: LinkFaults[] = [];
+
+  const networks = new Map<string, Network>(
+    names.map((name) => [
+      name,
+      {
+        scheduler,
+        database: new Database(),
+        faults,
+        lag: scenario.margin,
+        index: "ready",
+        onRead: () => {},
+        onTransaction: () => {},
+        log: (process, text) => record(`${name} ${process.name}`, text),
+        onCommit: (commit) => observe(name, commit),
+      },
+    ]),
+  );
+  const functions = new Map(names.map((name, index) => [name, start(name, index)]));
+
+  for (const action of actions) {
+    scheduler.after(action.at, () => {
+      record("scenario", () => JSON.stringify(action));
+      perform(action);
+    });
+  }
+  await scheduler.runUntil(START + (actions.at(-1)?.at ?? 0) + 600 * SECOND);
+  for (const one of [faults, ...links]) one.isEnabled = false;
+  await scheduler.runUntil(scheduler.now + 24 * HOUR);
+  for (const name of names) {
+    for (const [counter, truth] of counted) {
+      const total = networks.get(name)?.database.get(`counters/${counter}`).fields?.globalTotal;
+      if (total !== truth) fail(`in the end ${name} shows ${total} of ${truth} in ${counter}`);
+    }
+  }
+  const injected = Object.assign({}, ...[...functions.values()].map((one) => one.injected), faults.injected);
+  return { violation, history, ...counts, faults: injected, unrecognizedReplays: 0 };
+
+  function start(name: string, index: number): CloudFunctions {
+    const isCut = (other: string) => () => [name, other].some((region) => (cutUntil.get(region) ?? 0) > scheduler.now);
+    const others = names
+      .filter((other) => other !== name)
+      .map((other): [string, Network] => {
+        const link = new LinkFaults(scenario, isCut(other));
+        links.push(link);
+        return [other, { ...(networks.get(other) as Network), faults: link }];
+      });
+    const list = names.map((one) => `${one}=${one}`).join();
+    const own = { ...scenario, seed: seed + index, config: { ...scenario.config, regions: parseRegions(list, name) } };
+    return new CloudFunctions(networks.get(name) as Network, own, () => {}, new Map(others));
+  }
+
+  function perform(action: Action): void {
+    const name = names[action.region] as string;
+    const own = functions.get(name) as CloudFunctions;
+    if (action.does === "write") write(networks.get(name) as Network, action);
+    else if (action.does === "sweep") own.sweep();
+    else if (action.does === "cut") cutUntil.set(name, scheduler.now + action.seconds * SECOND);
+    else if (action.does === "kill") own.kill(action.instance);
+    else own.freeze(action.instance, action.seconds * SECOND);
+  }
+
+  function write(network: Network, { counter, shard }: { counter: string; shard: number }): void {
+    const path = `counters/${counter}/shards/${shard}`;
+    const data = { shard: `${shard}`, count: FieldValue.increment(1), writes: FieldValue.increment(1) };
+    new Connection(network, new Process("writer", seed)).commit([{ path, kind: "merge", data }]);
+  }
+
+  /** What a region shows never exceeds what all have counted, and never steps back. */
+  function observe(name: string, commit: Commit): void {
+    counts.commits++;
+    for (const { before, after } of commit.changes) {
+      record(`${name} ${commit.process.name}`, () => `  ${after.path} = ${JSON.stringify(after.fields)}`);
+      const [, counter = "", collection] = after.path.split("/");
+      const countOf = (fields: typeof after.fields) => Number(fields?.count ?? 0);
+      if (collection === "shards") {
+        counted.set(counter, (counted.get(counter) ?? 0) + countOf(after.fields) - countOf(before.fields));
+      }
+      const total = after.fields?.globalTotal;
+      if (collection !== undefined || total === undefined) continue;
+      counts.publishes++;
+      const key = `${name} ${counter}`;
+      const truth = counted.get(counter) ?? 0;
+      if (Number(total) > truth) fail(`${name} shows ${total} of ${truth} in ${counter}`);
+      if (Number(total) < (shown.get(key) ?? 0))
+        fail(`${name} steps back from ${shown.get(key)} to ${total} in ${counter}`);
+      shown.set(key, Number(total));
+    }
+    functions.get(name)?.onCommit(commit);
+  }
+}
