@@ -19,7 +19,7 @@ const TIMEOUT: Millis = 3_000;
  * For how long an instance does not try a region that it has not reached. Then one exchange tries, and the others wait for what
  * comes of that: the totals of busy counters must not take up all tasks.
  */
-const PAUSE: Millis = 1_500;
+const PAUSE: Millis = 500;
 
 /** Codes of errors that say nothing of the counter. */
 const UNREACHABLE: readonly number[] = [UNAVAILABLE, DEADLINE_EXCEEDED];
