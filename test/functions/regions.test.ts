@@ -270,7 +270,7 @@ test("I14: each region shows at most what all have counted, never steps back, an
         if (published || counted > 0) expect((await shown(region)).globalTotal ?? 0).toBe(counted);
       }
     }),
-    { numRuns: 20 },
+    { numRuns: 8 },
   );
 });
 
