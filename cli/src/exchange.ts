@@ -4,9 +4,9 @@
  *
  * The procedure is the functions' own, so it may run beside them.
  */
-import { getApp, getApps, initializeApp } from "firebase-admin/app";
-import { getFirestore } from "firebase-admin/firestore";
-import { parseRegions, type Regions } from "../../functions/src/regions/config.ts";
+import { getApp } from "firebase-admin/app";
+import { parseRegions } from "../../functions/src/regions/config.ts";
+import { connectRegions } from "../../functions/src/regions/connect.ts";
 import { exchangeCounter } from "../../functions/src/regions/exchange.ts";
 import { sleep } from "../../functions/src/time.ts";
 import type { CommandContext } from "./commandContext.ts";
@@ -37,7 +37,12 @@ export async function exchange(context: CommandContext, options: ExchangeOptions
     work: async ({ id }) => {
       for (const visitors of [false, true]) {
         // Each counter tries the regions, whatever became of the others.
-        const source = { counters, otherRegions: connect(regions, target.collection), now: Date.now, sleep };
+        const source = {
+          counters,
+          otherRegions: connectRegions(getApp(), regions, target.collection),
+          now: Date.now,
+          sleep,
+        };
         const [failed] = await exchangeCounter(source, regions, id, { regions: [], visitors });
         if (failed !== undefined) throw new Error(`could not bring it to ${failed}`);
       }
@@ -48,14 +53,4 @@ export async function exchange(context: CommandContext, options: ExchangeOptions
   if (context.json) printJson({ ...target, after: run.after ?? null, counters: run.outcomes });
   else print(`${pluralize(run.outcomes.length, "counter")} brought to ${others}.`);
   throwIfIncomplete(run);
-}
-
-function connect({ others }: Regions, collection: string) {
-  return new Map(
-    others.map(({ name, project, database }) => {
-      const known = getApps().find((one) => one.name === project);
-      const app = project ? (known ?? initializeApp({ projectId: project }, project)) : getApp();
-      return [name, { counters: getFirestore(app, database).collection(collection), pausedUntil: 0 }];
-    }),
-  );
 }

@@ -1,5 +1,5 @@
 /** What every step of the backend needs: the database, the configuration, the clock and a way to schedule tasks. */
-import { type App, getApps, initializeApp } from "firebase-admin/app";
+import { initializeApp } from "firebase-admin/app";
 import { type CollectionReference, type Firestore, getFirestore } from "firebase-admin/firestore";
 import { getFunctions } from "firebase-admin/functions";
 import { retry } from "../../admin/src/internal.ts";
@@ -9,6 +9,7 @@ import { logError } from "./log.ts";
 import { packaging } from "./packaging.ts";
 import { deployedConfig, params } from "./parameters.ts";
 import { cloudTasks, timers } from "./queue.ts";
+import { connectRegions } from "./regions/connect.ts";
 import { type Millis, sleep } from "./time.ts";
 
 /**
@@ -44,17 +45,6 @@ export interface Backend {
   readonly runByTimer?: Schedule;
 }
 
-/** A database of another project must admit the functions' service account. */
-function connectRegions(app: App, { regions, collection }: Config): Backend["otherRegions"] {
-  const others = (regions?.others ?? []).map(({ name, project, database }) => {
-    const known = getApps().find(({ name }) => name === project);
-    const projectApp = project ? (known ?? initializeApp({ ...app.options, projectId: project }, project)) : app;
-    const counters = getFirestore(projectApp, database).collection(collection);
-    return [name, { counters, pausedUntil: 0 }] as const;
-  });
-  return new Map(others);
-}
-
 /** Creates the backend of this instance from its parameters and environment. */
 export function createBackend(runTask: (backend: Backend, task: AggregationTask) => Promise<void>): Backend {
   const { FIRESTORE_EMULATOR_HOST, FUNCTIONS_EMULATOR } = process.env;
@@ -68,7 +58,7 @@ export function createBackend(runTask: (backend: Backend, task: AggregationTask)
     firestore,
     counters: firestore.collection(config.collection),
     config,
-    otherRegions: connectRegions(app, config),
+    otherRegions: config.regions ? connectRegions(app, config.regions, config.collection) : new Map(),
     snapshotLag: FIRESTORE_EMULATOR_HOST ? EMULATOR_SNAPSHOT_LAG : 0,
     now: Date.now,
     sleep,

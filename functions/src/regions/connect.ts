@@ -1,0 +1,21 @@
+/** Connections to the databases of the other regions. */
+import { type App, getApps, initializeApp } from "firebase-admin/app";
+import { getFirestore } from "firebase-admin/firestore";
+import type { OtherRegion } from "../backend.ts";
+import type { Regions } from "./config.ts";
+
+/**
+ * No I/O. A database of another project must admit the account of `app`.
+ *
+ * @param collection  of the counters, the same in each region
+ * @returns the other regions, by name
+ */
+export function connectRegions(app: App, { others }: Regions, collection: string): Map<string, OtherRegion> {
+  return new Map(
+    others.map(({ name, project, database }) => {
+      const known = getApps().find((one) => one.name === project);
+      const projectApp = project ? (known ?? initializeApp({ ...app.options, projectId: project }, project)) : app;
+      return [name, { counters: getFirestore(projectApp, database).collection(collection), pausedUntil: 0 }];
+    }),
+  );
+}
