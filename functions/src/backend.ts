@@ -9,7 +9,7 @@ import { logError } from "./log.ts";
 import { packaging } from "./packaging.ts";
 import { deployedConfig, params } from "./parameters.ts";
 import { cloudTasks, timers } from "./queue.ts";
-import { connectRegions } from "./regions/connect.ts";
+import { connectRegions, type OtherRegion } from "./regions/connect.ts";
 import { type Millis, sleep } from "./time.ts";
 
 /**
@@ -17,14 +17,6 @@ import { type Millis, sleep } from "./time.ts";
  * are externally consistent (https://cloud.google.com/firestore/docs/understand-reads-writes-scale).
  */
 const EMULATOR_SNAPSHOT_LAG: Millis = 50;
-
-export interface OtherRegion {
-  readonly counters: CollectionReference;
-  /** Since when this instance has not reached it. */
-  failingSince?: Millis | undefined;
-  /** Until when this instance does not try it. */
-  pausedUntil: Millis;
-}
 
 export interface Backend {
   readonly firestore: Firestore;

@@ -394,7 +394,18 @@ test("--verbose adds the stack", async () => {
 test("help has examples, for every command", async () => {
   const { stdout } = await run("--help");
   const commands = [...stdout.matchAll(/^ {2}([a-z]+) .*(?:\[|<)/gm)].map(([, name = ""]) => name);
-  expect(commands).toEqual(["inspect", "doctor", "top", "reconcile", "reset", "fold", "delete", "migrate", "estimate"]);
+  expect(commands).toEqual([
+    "inspect",
+    "doctor",
+    "top",
+    "reconcile",
+    "reset",
+    "fold",
+    "exchange",
+    "delete",
+    "migrate",
+    "estimate",
+  ]);
   const helps = await Promise.all(commands.map((name) => run(name, "--help")));
   helps.forEach(({ exitCode, stdout: help }, i) => {
     expect(exitCode).toBe(0);

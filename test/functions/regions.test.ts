@@ -6,10 +6,11 @@ import { FieldValue, type Firestore, getFirestore, Timestamp } from "firebase-ad
 import { describe, expect, test } from "vitest";
 import { Sketch, visitorHash } from "../../core/src/index.ts";
 import { runTask } from "../../functions/src/aggregate.ts";
-import type { Backend, OtherRegion } from "../../functions/src/backend.ts";
+import type { Backend } from "../../functions/src/backend.ts";
 import type { AggregationTask } from "../../functions/src/cause.ts";
 import { readCounter } from "../../functions/src/counterDocument.ts";
 import { parseRegions } from "../../functions/src/regions/config.ts";
+import type { OtherRegion } from "../../functions/src/regions/connect.ts";
 import { runExchange } from "../../functions/src/regions/exchange.ts";
 import { toMillis } from "../../functions/src/time.ts";
 import { createWakeHandler } from "../../functions/src/wake.ts";

@@ -27,6 +27,7 @@ test("the extension's aggregate function works in an instance that hosts nothing
     PRECISION: "0.001",
     HISTORY_DAYS: "30",
     TIME_ZONE: "UTC",
+    EXCHANGE_SECONDS: "1",
   };
   const collections = {
     COUNTED_COLLECTION: "unwatchedPosts",

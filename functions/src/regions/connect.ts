@@ -1,8 +1,16 @@
 /** Connections to the databases of the other regions. */
 import { type App, getApps, initializeApp } from "firebase-admin/app";
-import { getFirestore } from "firebase-admin/firestore";
-import type { OtherRegion } from "../backend.ts";
+import { type CollectionReference, getFirestore } from "firebase-admin/firestore";
+import type { Millis } from "../time.ts";
 import type { Regions } from "./config.ts";
+
+export interface OtherRegion {
+  readonly counters: CollectionReference;
+  /** Since when this instance has not reached it. */
+  failingSince?: Millis | undefined;
+  /** Until when this instance does not try it. */
+  pausedUntil: Millis;
+}
 
 /**
  * No I/O. A database of another project must admit the account of `app`.

@@ -1,12 +1,13 @@
 /** The exchange of one counter: brings what this region has counted to the others. Regions that fail are tried again. */
 import type { DocumentReference } from "firebase-admin/firestore";
 import { codeOf, DEADLINE_EXCEEDED, sketchPath, UNAVAILABLE } from "../../../core/src/index.ts";
-import type { Backend, OtherRegion } from "../backend.ts";
+import type { Backend } from "../backend.ts";
 import type { AggregationTask, Exchange } from "../cause.ts";
 import { readCounter } from "../counterDocument.ts";
 import { logError } from "../log.ts";
 import type { Millis } from "../time.ts";
 import type { Regions } from "./config.ts";
+import type { OtherRegion } from "./connect.ts";
 import { registerOf } from "./registers.ts";
 import { nextAttemptAt } from "./schedule.ts";
 import { bringTotals } from "./totals.ts";
