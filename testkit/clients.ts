@@ -25,11 +25,15 @@ setLogLevel("silent");
 /** The rules do not apply to it. */
 export const admin = getAdminFirestore(initializeAdmin({ projectId }));
 
-/** An admin client of another address, such as a proxy's, or of another project. */
-export function adminAt(host: string, project = projectId): { firestore: AdminFirestore; close(): Promise<void> } {
+/** An admin client of another address, such as a proxy's, or of another project or database. */
+export function adminAt(
+  host: string,
+  project = projectId,
+  databaseId = "(default)",
+): { firestore: AdminFirestore; close(): Promise<void> } {
   // The SDK reads the emulator's address from the environment when it is created.
   process.env.FIRESTORE_EMULATOR_HOST = host;
-  const firestore = new AdminFirestore({ projectId: project });
+  const firestore = new AdminFirestore({ projectId: project, databaseId });
   process.env.FIRESTORE_EMULATOR_HOST = firestoreHost;
   return { firestore, close: () => firestore.terminate() };
 }

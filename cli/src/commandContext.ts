@@ -1,4 +1,5 @@
 /** What a command on a database works with: the connection, its counters by id, and the options of every command. */
+import type { App } from "firebase-admin/app";
 import type { Firestore } from "firebase-admin/firestore";
 import { type CounterRef, counter } from "../../admin/src/index.ts";
 import { assertReachable, type DatabaseTarget, readText, resolveTarget, type TargetOptions } from "./databaseTarget.ts";
@@ -11,6 +12,7 @@ export interface GlobalOptions extends TargetOptions {
 }
 
 export interface CommandContext {
+  readonly app: App;
   readonly firestore: Firestore;
   readonly target: DatabaseTarget;
   /** Print results as JSON. */
@@ -29,8 +31,10 @@ export async function openContext(options: GlobalOptions): Promise<CommandContex
   }
   const { initializeApp } = await import("firebase-admin/app");
   const { getFirestore } = await import("firebase-admin/firestore");
-  const firestore = getFirestore(initializeApp({ projectId: target.project }), target.database);
+  const app = initializeApp({ projectId: target.project });
+  const firestore = getFirestore(app, target.database);
   return {
+    app,
     firestore,
     target,
     json: options.json ?? false,

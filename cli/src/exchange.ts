@@ -4,7 +4,6 @@
  *
  * The procedure is the functions' own, so it may run beside them.
  */
-import { getApp } from "firebase-admin/app";
 import { parseRegions } from "../../functions/src/regions/config.ts";
 import { connectRegions } from "../../functions/src/regions/connect.ts";
 import { exchangeCounter } from "../../functions/src/regions/exchange.ts";
@@ -24,7 +23,7 @@ export interface ExchangeOptions extends SelectionOptions {
 }
 
 export async function exchange(context: CommandContext, options: ExchangeOptions, ids: string[]): Promise<void> {
-  const { target, firestore } = context;
+  const { target, app, firestore } = context;
   const selection = parseSelection(ids, options);
   const regions = parseRegions(options.regions, target.database, target.project);
   if (!regions)
@@ -39,7 +38,7 @@ export async function exchange(context: CommandContext, options: ExchangeOptions
         // Each counter tries the regions, whatever became of the others.
         const source = {
           counters,
-          otherRegions: connectRegions(getApp(), regions, target.collection),
+          otherRegions: connectRegions(app, regions, target.collection),
           now: Date.now,
           sleep,
         };

@@ -100,6 +100,7 @@ export function healthyFacts(changes: Partial<ProjectFacts> = {}): ProjectFacts 
       },
     },
     ...sampleOf([sampled()]),
+    regions: { value: [] },
     reads: 10,
     ...changes,
   };

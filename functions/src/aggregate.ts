@@ -106,11 +106,15 @@ export async function runTask(backend: Backend, { counterId, due, isPoll }: Aggr
   await aggregate(backend, await readCounter(backend.counters.doc(counterId)), { at: due, isPoll });
 }
 
-/** Whether no publish and no server has written the counter document in between. */
+/**
+ * Whether no publish and no server has written the counter document in between. With a correction one cannot know: another could have
+ * set `adjusted` and taken it back, and been measured in between.
+ */
 function isSamePublish(before: CounterState, after: CounterState): boolean {
-  const decisive = ({ published, reservation, adjusted, bounded, mirrored }: CounterState) =>
-    JSON.stringify([published, reservation, adjusted, bounded, mirrored]);
-  return after.updateTime !== undefined && decisive(before) === decisive(after);
+  const decisive = ({ published, reservation, bounded, mirrored }: CounterState) =>
+    JSON.stringify([published, reservation, bounded, mirrored]);
+  const isCorrected = before.adjusted !== undefined || after.adjusted !== undefined;
+  return after.updateTime !== undefined && !isCorrected && decisive(before) === decisive(after);
 }
 
 /** Logs one line for each change of the shard count and for newly malformed shards; none per publish. */

@@ -78,7 +78,7 @@ describe("I5: resetCounter", () => {
     expect(await getExactCounter(ref)).toBe(7);
   });
 
-  test("during 300 increments, each is reset or stays as a whole", async () => {
+  test("during 300 increments, each is reset or stays as a whole", { tags: ["deep"] }, async () => {
     const id = "reset:busy";
     const ref = counter(admin, id);
     const browser = client();

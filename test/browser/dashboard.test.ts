@@ -202,6 +202,30 @@ test("the dashboard shows the top keys of a counter that has some, as text, and 
   expect(problemsOf(tab)).toEqual([]);
 });
 
+test("the dashboard shows what each region has counted, and follows it", async () => {
+  const id = "fleet:regions";
+  const document = admin.doc(`counters/${id}`);
+  const asOf = Timestamp.now();
+  await document.set({ total: 300, asOf, group: "fleet" });
+  const tab = await visit(browser, `#/dashboard/${encodeURIComponent(id)}`);
+  await until(async () => (await total(tab, "total")) === 300, "the total");
+  expect(await tab.page.locator("#regions").count()).toBe(0);
+  const eu = { total: 20, asOf: Timestamp.fromMillis(Date.now() - 3 * 3_600_000), windows: null };
+  await document.update({ globalTotal: 320, regions: { eu, asia: null } });
+  await until(async () => (await total(tab, "total")) === 320, "the total of all regions");
+  const rows = async () => (await tab.page.locator("#regions tbody tr").allTextContents()).map((text) => text.trim());
+  expect(await rows()).toEqual([
+    expect.stringMatching(/^this one300/),
+    "asia–never heard",
+    expect.stringMatching(/^eu203 h.* ago$/),
+  ]);
+  // An exchange writes the document, and leaves `asOf` as it is.
+  await document.update({ globalTotal: 330, regions: { eu: { ...eu, total: 25, asOf }, asia: { ...eu, total: 5 } } });
+  await until(async () => (await total(tab, "total")) === 330, "the new total");
+  expect((await rows())[1]).toMatch(/^asia5/);
+  expect(problemsOf(tab)).toEqual([]);
+});
+
 async function listed({ page }: Tab, ids: readonly string[]): Promise<void> {
   let shown: (string | null)[] = [];
   await until(async () => {

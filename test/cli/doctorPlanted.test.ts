@@ -5,8 +5,10 @@
  * references (`testkit/googleApis.ts`), and Query Explain by a proxy; no test has met the APIs themselves.
  */
 import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { FieldValue, type Firestore, Timestamp } from "@google-cloud/firestore";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { initializeApp } from "firebase-admin/app";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { counter, setSource } from "../../admin/src/index.ts";
 import { findingsOf } from "../../cli/src/doctor/checks.ts";
 import type { CounterSample } from "../../cli/src/doctor/counterFacts.ts";
@@ -30,6 +32,7 @@ const PROJECT = "demo-doctor-planted";
 const host = process.env.FIRESTORE_EMULATOR_HOST as string;
 const paths = pathsOf(PROJECT);
 const { db, counter: make } = cliProject(PROJECT);
+const app = initializeApp({ projectId: PROJECT }, PROJECT);
 let apis: GoogleApis;
 
 beforeAll(async () => {
@@ -51,6 +54,7 @@ afterAll(async () => {
 /** What the command reads, without its process, whose start would take most of the time. */
 function readFacts(firestore: Firestore = db): Promise<ProjectFacts> {
   const context = {
+    app,
     firestore: firestore as never,
     target: { project: PROJECT, database: "(default)", collection: "counters", emulator: host },
     json: false,
@@ -251,6 +255,55 @@ test("finds a field that stands still since no parameter names it", async () => 
   ]);
   setParameters({ MIRRORS: "likes=posts/{key}.likes" })(apis.resources);
   expect(await examine()).toEqual([]);
+});
+
+describe("regions", () => {
+  const eu = adminAt(host, PROJECT, "tally-eu");
+  afterAll(() => eu.close());
+  /** The register of the default database in the other one. */
+  const arrive = (id: string, register: object) =>
+    eu.firestore.doc(`counters/${id}`).set({ regions: { us: register } }, { merge: true });
+
+  beforeEach(async () => {
+    await fetch(`http://${host}/emulator/v1/projects/${PROJECT}/databases/tally-eu/documents`, { method: "DELETE" });
+    const inEu = structuredClone(functionsIn(apis.resources));
+    for (const one of inEu) {
+      one.name = one.name.replace("tally-", "eu-");
+      one.serviceConfig.environmentVariables.DATABASE_ID = "tally-eu";
+      for (const filter of one.eventTrigger?.eventFilters ?? []) {
+        if (filter.attribute === "database") filter.value = "tally-eu";
+      }
+    }
+    functionsIn(apis.resources).push(...inEu);
+    setParameters({ REGIONS: "us=(default), eu=tally-eu" })(apis.resources);
+    for (const id of ["likes:post42", "views:home"]) {
+      const { total, asOf } = (await db.doc(`counters/${id}`).get()).data() ?? {};
+      await arrive(id, { total, asOf });
+    }
+  });
+
+  test("nothing is wrong when each has what the other has counted", async () => {
+    expect(await examine()).toEqual([]);
+  });
+
+  test("finds what has not arrived, and a region that has lost increments", async () => {
+    await arrive("likes:post42", { total: 3, asOf: minutesAgo(90) });
+    expect(await examine()).toMatchObject([{ id: "region-behind", problem: expect.stringContaining("likes:post42") }]);
+    await arrive("likes:post42", { total: 99, asOf: Timestamp.now() });
+    expect(await examine()).toMatchObject([
+      { id: "region-restored", problem: expect.stringContaining("likes:post42") },
+    ]);
+  });
+
+  test("waits for an exchange that is under way", async () => {
+    await arrive("likes:post42", { total: 3, asOf: minutesAgo(90) });
+    await db.doc("counters/likes:post42").update({ exchangeAt: Timestamp.fromMillis(Date.now() - 8_000) });
+    const found = examine();
+    await sleep(1_000);
+    const { total, asOf } = (await db.doc("counters/likes:post42").get()).data() ?? {};
+    await arrive("likes:post42", { total, asOf });
+    expect(await found).toEqual([]);
+  });
 });
 
 type Spoil = (firestore: Firestore) => Promise<unknown>;

@@ -169,7 +169,10 @@ describe("a shard with several hundred simultaneous writers", () => {
     await Promise.all(victims.flatMap(({ client, proxy }) => [client.close(), proxy.close()]));
   }, 110_000);
 
-  test("has at most 4 kB at one write a second, without a removal of marks for ten minutes", async () => {
+  test("has at most 4 kB at one write a second, without a removal of marks for ten minutes", {
+    tags: ["deep"],
+    timeout: 60_000,
+  }, async () => {
     const path = shardOf("slow");
     const start = Date.now();
     let accepted = 0;
@@ -178,7 +181,7 @@ describe("a shard with several hundred simultaneous writers", () => {
     const size = sizeOf(path, (await database.read([path]))[path]);
     console.log(`a shard with the marks of ten minutes at 1 write/s: ${size} bytes`);
     expect(size).toBeLessThanOrEqual(4_000);
-  }, 60_000);
+  });
 
   test("has at most 64 kB at 100 writes a second, after a removal of old marks", async () => {
     const path = shardOf("fast");

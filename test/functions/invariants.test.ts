@@ -135,7 +135,9 @@ test("I8: a keyed increment counts once per key, when it is sent several times, 
 
 // These tests use collections of their own, so they run concurrently while the deployed functions become idle.
 describe.concurrent("while the deployed functions become idle", () => {
-  test("I2: every write is counted when events are late, duplicated, out of order or lost once, and instances die anywhere", async () => {
+  test("I2: every write is counted when events are late, duplicated, out of order or lost once, and instances die anywhere", {
+    tags: ["deep"],
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(eventHistories, async (history) => {
         const { backend, tasks } = inProcessBackend();

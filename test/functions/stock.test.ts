@@ -80,7 +80,7 @@ describe("stock", () => {
     expect(await sumOfShards(id)).toBe(400);
   });
 
-  test.concurrent("is published, though a shard that should give stays locked", async () => {
+  test.concurrent("is published, though a shard that should give stays locked", { tags: ["deep"] }, async () => {
     const id = "tickets:locked";
     const shards = admin.collection(`counters/${id}/shards`);
     await ensureCounter(serverCounter(admin, id), { initial: 100, bounded: true, shards: 5 });

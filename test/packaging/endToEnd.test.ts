@@ -107,7 +107,10 @@ test.runIf(latency === 0)("an idle counter is fresh at once: p50 ≤ 40 ms, p95 
   }
 });
 
-test("a counter grows with its load, shrinks when it is calm, and folding loses nothing of a stale writer", async () => {
+test("a counter grows with its load, shrinks when it is calm, and folding loses nothing of a stale writer", {
+  tags: ["deep"],
+  timeout: 120_000,
+}, async () => {
   const id = "load:grows";
   const start = performance.now();
   const seen = await watchTotals(watcher, id);
@@ -167,7 +170,7 @@ test("a counter grows with its load, shrinks when it is calm, and folding loses 
       `written; back to 1 and folded beside ${stale} writes of a stale writer; total ${acknowledged + stale}, exact`,
   );
   seen.stop();
-}, 120_000);
+});
 
 test("a malformed shard neither stops the counter nor passes in silence", async () => {
   const id = "broken:by-an-admin";

@@ -19,7 +19,7 @@ import type { Config } from "../../functions/src/config.ts";
 import { createMergeHandler, runMergeTask, type WaitingEvent } from "../../functions/src/merge.ts";
 import { cloudTasks } from "../../functions/src/queue.ts";
 import type { OtherRegion } from "../../functions/src/regions/connect.ts";
-import { runExchange } from "../../functions/src/regions/exchange.ts";
+import { exchangeCounter, runExchange } from "../../functions/src/regions/exchange.ts";
 import { TRIGGER_SHARDS } from "../../functions/src/shards.ts";
 import { runSweep } from "../../functions/src/sweep.ts";
 import { keyMerging } from "../../functions/src/topKeys.ts";
@@ -51,11 +51,11 @@ interface Instance {
 
 export class CloudFunctions {
   readonly #network: Network;
-  readonly #config: Config;
+  #config: Config;
   readonly #margin: Micros;
   readonly #seed: number;
   readonly #onInstance: (process: Process) => void;
-  readonly #otherRegions: ReadonlyMap<string, Network>;
+  #otherRegions: ReadonlyMap<string, Network>;
   readonly #process: Process;
   readonly #instances: Instance[] = [];
   #started = 0;
@@ -144,6 +144,37 @@ export class CloudFunctions {
     this.#instances[at] = this.#start();
   }
 
+  /** Replaces the instances by some of another configuration. What the old ones do goes on. */
+  deploy(config: Config, otherRegions: ReadonlyMap<string, Network>): void {
+    this.#config = config;
+    this.#otherRegions = otherRegions;
+    this.#instances.forEach((_, at) => {
+      this.#instances[at] = this.#start();
+    });
+  }
+
+  /** Ends all instances, and starts no others. */
+  remove(): void {
+    for (const { process } of this.#instances.splice(0)) process.isDead = true;
+  }
+
+  /** What `exchange` of the command line does with a counter, until it has worked. */
+  async exchange(counterId: string): Promise<void> {
+    const { process, backend } = this.#start();
+    const { counters, otherRegions, now, sleep, config } = backend;
+    const source = { counters, otherRegions, now, sleep };
+    const attempt = async () =>
+      config.regions ? await exchangeCounter(source, config.regions, counterId, { regions: [] }) : [];
+    for (let failed = true; failed; ) {
+      failed = await attempt().then(
+        (regions) => regions.length > 0,
+        () => true,
+      );
+      this.#network.log(process, () => `exchange of ${counterId}: ${failed ? "failed" : "done"}`);
+      if (failed) await sleep(10_000);
+    }
+  }
+
   freeze(index: number, duration: Micros): void {
     const { process } = this.#instances[index % this.#instances.length] as Instance;
     this.#network.log(process, () => `freezes for ${duration / SECOND} s`);
@@ -158,6 +189,7 @@ export class CloudFunctions {
    */
   #run(what: string, backoff: number, invoke: (instance: Instance) => Promise<void>, attempt = 0): void {
     const { scheduler, log } = this.#network;
+    if (this.#instances.length === 0) return;
     const instance = this.#process.random.pick(this.#instances);
     let isRunning = true;
     const end = (outcome: string) => {

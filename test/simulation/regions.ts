@@ -1,6 +1,6 @@
 /**
- * Several regions: a database and functions for each, and a network between them that is cut and heals. Runs one scenario, as
- * simulate.ts does with a single database, and checks I14 at every commit.
+ * Several regions: a database and functions for each, and a network between them that is cut and heals. A region may join, and one may
+ * leave. Runs one scenario, as simulate.ts does with a single database, and checks I14 at every commit.
  */
 import type { Config } from "../../functions/src/config.ts";
 import { parseRegions } from "../../functions/src/regions/config.ts";
@@ -39,6 +39,10 @@ export interface RegionsScenario {
   readonly latency: Micros;
   readonly instances: number;
   readonly margin: Micros;
+  /** How far into the run the last region joins. Until then it has no functions, and nothing is written to it. */
+  readonly joinsAt: Micros | undefined;
+  /** How far into the run the clients of the first region stop. It leaves when the others have all that it has counted. */
+  readonly leavesAt: Micros | undefined;
   readonly actions: readonly Action[];
 }
 
@@ -54,9 +58,15 @@ export function regionsScenarioOf(seed: number): RegionsScenario {
     at: Math.round(duration * random.next()),
     ...randomAction(random, faults, names.length),
   }));
+  const membership = randomFor(seed, "membership");
+  const [joinsAt, leavesAt] = [1, 2].map(() =>
+    membership.chance(0.25) ? Math.round(duration * membership.next()) : undefined,
+  );
   return {
     seed,
     names,
+    joinsAt,
+    leavesAt,
     config: {
       collection: "counters",
       minShards: 1,
@@ -114,7 +124,7 @@ class LinkFaults extends Faults {
 }
 
 export async function simulateRegions(scenario: RegionsScenario, { keepHistory = false } = {}): Promise<Outcome> {
-  const { seed, names, actions } = scenario;
+  const { seed, names, joinsAt, leavesAt, actions } = scenario;
   const scheduler = new Scheduler(START);
   startClock(scheduler, randomFor(seed, "chance"));
   const history: string[] = [];
@@ -133,6 +143,8 @@ export async function simulateRegions(scenario: RegionsScenario, { keepHistory =
   };
   const counts = { commits: 0, publishes: 0 };
   const counted = new Map<string, number>();
+  /** What a region has counted in a counter. */
+  const countedIn = new Map<string, number>();
   const shown = new Map<string, number>();
   const cutUntil = new Map<string, Micros>();
   const faults = new Faults(scenario.faults, scenario.faultRate, scenario.latency);
@@ -154,7 +166,13 @@ export async function simulateRegions(scenario: RegionsScenario, { keepHistory =
       },
     ]),
   );
-  const functions = new Map(names.map((name, index) => [name, start(name, index)]));
+  let members = joinsAt === undefined ? names : names.slice(0, -1);
+  /** The clients of this region have stopped. */
+  let leaving: string | undefined;
+  const functions = new Map(members.map((name) => [name, start(name)]));
+  const operator = new Process("operator", seed);
+  const joined = joinsAt === undefined ? undefined : scheduler.sleep(joinsAt).then(join);
+  if (leavesAt !== undefined) void Promise.all([scheduler.sleep(leavesAt), joined]).then(leave);
 
   for (const action of actions) {
     scheduler.after(action.at, () => {
@@ -165,7 +183,7 @@ export async function simulateRegions(scenario: RegionsScenario, { keepHistory =
   await scheduler.runUntil(START + (actions.at(-1)?.at ?? 0) + 600 * SECOND);
   for (const one of [faults, ...links]) one.isEnabled = false;
   await scheduler.runUntil(scheduler.now + 24 * HOUR);
-  for (const name of names) {
+  for (const name of members) {
     for (const [counter, truth] of counted) {
       const total = networks.get(name)?.database.get(`counters/${counter}`).fields?.globalTotal;
       if (total !== truth) fail(`in the end ${name} shows ${total} of ${truth} in ${counter}`);
@@ -174,23 +192,72 @@ export async function simulateRegions(scenario: RegionsScenario, { keepHistory =
   const injected = Object.assign({}, ...[...functions.values()].map((one) => one.injected), faults.injected);
   return { violation, history, ...counts, faults: injected, unrecognizedReplays: 0 };
 
-  function start(name: string, index: number): CloudFunctions {
+  function start(name: string): CloudFunctions {
+    const { config, others } = deployment(name);
+    const own = { ...scenario, seed: seed + names.indexOf(name), config };
+    return new CloudFunctions(networks.get(name) as Network, own, () => {}, others);
+  }
+
+  /** The configuration of a region, and its networks to the others. */
+  function deployment(name: string): { config: Config; others: Map<string, Network> } {
     const isCut = (other: string) => () => [name, other].some((region) => (cutUntil.get(region) ?? 0) > scheduler.now);
-    const others = names
+    const others = members
       .filter((other) => other !== name)
       .map((other): [string, Network] => {
         const link = new LinkFaults(scenario, isCut(other));
         links.push(link);
         return [other, { ...(networks.get(other) as Network), faults: link }];
       });
-    const list = names.map((one) => `${one}=${one}`).join();
-    const own = { ...scenario, seed: seed + index, config: { ...scenario.config, regions: parseRegions(list, name) } };
-    return new CloudFunctions(networks.get(name) as Network, own, () => {}, new Map(others));
+    const list = members.map((one) => `${one}=${one}`).join();
+    // An app with one database has no `REGIONS`; one that had others keeps the last.
+    const regions = members.length === 1 && name === names[0] ? undefined : parseRegions(list, name);
+    return { config: { ...scenario.config, regions }, others: new Map(others) };
+  }
+
+  /** Deploys the functions of each region with a new list, at different times, and waits until the old instances have ended. */
+  async function deploy(regions: readonly string[]): Promise<void> {
+    members = regions;
+    const deployAt = async (name: string) => {
+      await scheduler.sleep(operator.random.between(0, 60) * SECOND);
+      const { config, others } = deployment(name);
+      const deployed = functions.get(name);
+      if (deployed) deployed.deploy(config, others);
+      else functions.set(name, start(name));
+      record("operator", () => `deploys ${name}`);
+    };
+    await Promise.all(regions.map(deployAt));
+    await scheduler.sleep(120 * SECOND);
+  }
+
+  async function join(): Promise<void> {
+    const old = members;
+    await deploy(names);
+    for (const name of old) for (const counter of COUNTERS) await functions.get(name)?.exchange(counter);
+  }
+
+  /** Takes the first region away, once the others show what it has counted. */
+  async function leave(): Promise<void> {
+    const name = names[0] as string;
+    leaving = name;
+    const rest = members.filter((one) => one !== name);
+    while (!COUNTERS.every((counter) => rest.every((other) => hasAll(other, name, counter)))) {
+      await scheduler.sleep(10 * SECOND);
+    }
+    await deploy(rest);
+    functions.get(name)?.remove();
+    functions.delete(name);
+  }
+
+  function hasAll(region: string, other: string, counter: string): boolean {
+    const registers = networks.get(region)?.database.get(`counters/${counter}`).fields?.regions;
+    const register = (registers as Record<string, { total: number } | null> | undefined)?.[other];
+    return (register?.total ?? 0) === (countedIn.get(`${other} ${counter}`) ?? 0);
   }
 
   function perform(action: Action): void {
     const name = names[action.region] as string;
-    const own = functions.get(name) as CloudFunctions;
+    const own = functions.get(name);
+    if (!own || (action.does === "write" && name === leaving)) return;
     if (action.does === "write") write(networks.get(name) as Network, action);
     else if (action.does === "sweep") own.sweep();
     else if (action.does === "cut") cutUntil.set(name, scheduler.now + action.seconds * SECOND);
@@ -212,7 +279,9 @@ export async function simulateRegions(scenario: RegionsScenario, { keepHistory =
       const [, counter = "", collection] = after.path.split("/");
       const countOf = (fields: typeof after.fields) => Number(fields?.count ?? 0);
       if (collection === "shards") {
-        counted.set(counter, (counted.get(counter) ?? 0) + countOf(after.fields) - countOf(before.fields));
+        const by = countOf(after.fields) - countOf(before.fields);
+        counted.set(counter, (counted.get(counter) ?? 0) + by);
+        countedIn.set(`${name} ${counter}`, (countedIn.get(`${name} ${counter}`) ?? 0) + by);
       }
       const total = after.fields?.globalTotal;
       if (collection !== undefined || total === undefined) continue;

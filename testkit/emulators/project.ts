@@ -26,6 +26,8 @@ export interface Project {
   /** Where each emulator is to listen, `host:port` by name. */
   readonly addresses: Readonly<Record<string, string>>;
   readonly kit?: InstalledKit | undefined;
+  /** Replaces the further parameters of a codebase. Functions that start later have them. */
+  configure(codebase: string, params: Record<string, string>): void;
   remove(): void;
 }
 
@@ -78,6 +80,8 @@ export async function createProject(
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), text);
   };
+  const configure = (prefix: string, more: Record<string, string>) =>
+    write(`${prefix}/.env`, [...env, ...linesOf(more)].join(""));
   const save = () => write("firebase.json", JSON.stringify(config, null, 2));
   delete config.functions;
   if (packaging === "plain" && codebases) {
@@ -87,8 +91,7 @@ export async function createProject(
       prefix,
       configDir: prefix,
     }));
-    for (const [prefix, more] of Object.entries(codebases))
-      write(`${prefix}/.env`, [...env, ...linesOf(more)].join(""));
+    for (const [prefix, more] of Object.entries(codebases)) configure(prefix, more);
   } else if (packaging === "plain") {
     config.functions = [{ ...codebase, configDir: "params" }];
     write("params/.env", env.join(""));
@@ -102,7 +105,8 @@ export async function createProject(
   const kit = packaging.endsWith("kit") ? await installKit(folder, exported) : undefined;
   // It precedes the file of the answers.
   if (kit) writeFileSync(join(kit.configFolder, ".env.local"), env.join(""));
-  return { folder, addresses, kit, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  return { folder, addresses, kit, configure, remove };
 }
 
 /** Adds the emulators to the page's content security policy, which names Google's servers alone. */

@@ -2,6 +2,7 @@
 
 import { checkCounters } from "./counterChecks.ts";
 import { checkAppCheck, checkDatabase } from "./databaseChecks.ts";
+import { checkExchange } from "./exchangeChecks.ts";
 import type { ProjectFacts } from "./facts.ts";
 import type { Finding } from "./finding.ts";
 import { checkFunctions } from "./functionChecks.ts";
@@ -24,6 +25,7 @@ const CHECKS: readonly ((facts: ProjectFacts) => Finding[])[] = [
   checkPlan,
   checkAppCheck,
   checkCounters,
+  checkExchange,
 ];
 
 /** Errors first. */

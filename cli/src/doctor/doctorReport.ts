@@ -32,7 +32,7 @@ export function printReport(facts: ProjectFacts, findings: readonly Finding[], u
   );
 }
 
-function lookedAt({ rules, functions, indexes, fields, queue, counters, plan }: ProjectFacts): string[] {
+function lookedAt({ rules, functions, indexes, fields, queue, counters, regions, plan }: ProjectFacts): string[] {
   const parts = [
     ...(seen(rules) ? ["rules"] : []),
     ...(seen(functions) ? ["functions"] : []),
@@ -42,6 +42,7 @@ function lookedAt({ rules, functions, indexes, fields, queue, counters, plan }: 
   ];
   const sample = seen(counters);
   const summed = seen(plan);
+  const exchanges = seen(regions) ?? [];
   return [
     ...(parts.length > 0 ? [parts.join(", ")] : []),
     ...(sample
@@ -51,6 +52,7 @@ function lookedAt({ rules, functions, indexes, fields, queue, counters, plan }: 
             : `a sample of ${pluralize(sample.counters.length, "counter")}; --sample looks at more`,
         ]
       : []),
+    ...(exchanges.length > 0 ? [`what other regions have of them: ${pluralize(exchanges.length, "exchange")}`] : []),
     ...(summed?.used
       ? [`the sum of ${summed.counter}: ${pluralize(summed.used.reads, "read")} by ${summed.used.indexes.join(", ")}`]
       : []),

@@ -26,6 +26,8 @@ export interface ProjectFacts {
   readonly appCheck: Fact<Enforcement>;
   readonly plan: Fact<QueryPlan>;
   readonly counters: Fact<CounterSample>;
+  /** The exchanges of these counters between this region and the others; empty without other regions. */
+  readonly regions: Fact<readonly Exchange[]>;
   /** What reading them has cost. */
   readonly reads: number;
 }
@@ -146,6 +148,15 @@ export interface QueryPlan {
     readonly indexes: readonly string[];
     readonly reads: number;
   } | null;
+}
+
+/** What a region has counted, on its way to another one. */
+export interface Exchange {
+  readonly id: string;
+  readonly from: string;
+  readonly to: string;
+  /** `behind`: it has not arrived long after it was due. `lost`: more has arrived than the region itself has now. */
+  readonly trouble: "behind" | "lost" | null;
 }
 
 /** Reads a fact. An error becomes the reason why it could not be seen. */

@@ -21,7 +21,10 @@ import {
 import { type GoogleApis, reasonOf } from "./googleApis.ts";
 import { readGrants, readQueue, readSweepJob } from "./readScheduling.ts";
 
-export type DeployedFacts = Omit<ProjectFacts, "target" | "ownRules" | "ownIndexes" | "plan" | "counters" | "reads">;
+export type DeployedFacts = Omit<
+  ProjectFacts,
+  "target" | "ownRules" | "ownIndexes" | "plan" | "counters" | "regions" | "reads"
+>;
 
 const RULES = "firebaserules.googleapis.com";
 const FIRESTORE = "firestore.googleapis.com";

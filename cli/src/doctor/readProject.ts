@@ -1,6 +1,7 @@
 /** Reads all facts of a project: what is deployed from Google's APIs or the emulators, the counters from the database. */
 import type { CommandContext } from "../commandContext.ts";
 import { toCommandError } from "../commandError.ts";
+import { regionsOf } from "./exchangeChecks.ts";
 import { factOf, type OwnIndexes, type ProjectFacts, seen } from "./facts.ts";
 import { connectApis, nothingSeen, reasonOf, standIn } from "./googleApis.ts";
 import { readApis } from "./readApis.ts";
@@ -8,6 +9,7 @@ import { readCounters } from "./readCounters.ts";
 import { readEmulators } from "./readEmulators.ts";
 import type { ReadMeter } from "./readMeter.ts";
 import { readPlan } from "./readPlan.ts";
+import { readRegions } from "./readRegions.ts";
 
 export interface ProjectOptions {
   /** How many counters are looked at. */
@@ -36,7 +38,13 @@ export async function readProject(context: CommandContext, { sample, readOwn }: 
     ),
   ]);
   const plan = await factOf(() => readPlan(context, seen(counters), meter), reasonOf);
-  const facts = { target, ownRules, ownIndexes, ...deployed, counters, plan, reads: meter.reads };
+  const others = regionsOf({ ...deployed, target });
+  const ids = seen(counters)?.counters.map(({ id }) => id) ?? [];
+  const regions = await factOf(
+    async () => (others ? await readRegions(context, others, ids, meter) : []),
+    (error) => toCommandError(error).message,
+  );
+  const facts = { target, ownRules, ownIndexes, ...deployed, counters, plan, regions, reads: meter.reads };
   if (!["rules", "database", "functions", "counters"].some((name) => "value" in facts[name as "rules"]))
     throw nothingSeen();
   return facts;

@@ -21,6 +21,7 @@ export function unseenOf(facts: ProjectFacts): Unseen[] {
     ["query plan", facts.plan],
     ["App Check", facts.appCheck],
     ["counters", facts.counters],
+    ["other regions", facts.regions],
   ];
   return parts.flatMap(([part, fact]) => ("unseen" in fact ? [{ part, reason: fact.unseen }] : []));
 }

@@ -10,7 +10,7 @@ import type { Regions } from "./config.ts";
 import type { OtherRegion } from "./connect.ts";
 import { registerOf } from "./registers.ts";
 import { nextAttemptAt } from "./schedule.ts";
-import { bringTotals } from "./totals.ts";
+import { bringTotals, publishGlobal } from "./totals.ts";
 import { bringVisitors } from "./visitors.ts";
 
 /** How long an exchange with one region may take, before it counts as failed. */
@@ -98,6 +98,7 @@ async function readTotals(
   regions: Regions,
 ): Promise<Bring | undefined> {
   const own = await readCounter(counters.doc(counterId));
+  if (own.published && own.published.exchangeAt === undefined) await publishGlobal(own.ref, regions, sleep);
   const known = own.published ? { ...own.regions, [regions.own]: registerOf(own.published) } : own.regions;
   if (Object.keys(known).length === 0) return undefined;
   return (region, counter) => bringTotals(known, counter, region, regions, sleep);

@@ -34,6 +34,18 @@ export async function bringTotals(
   });
 }
 
+/** Publishes the global total of a counter whose last publish was made before there were regions. Cost: 1 read and 1 write. */
+export async function publishGlobal(
+  counter: DocumentReference,
+  regions: Regions,
+  sleep: Backend["sleep"],
+): Promise<void> {
+  await untilUnchanged(sleep, async () => {
+    const state = await readCounter(counter);
+    if (state.published?.exchangeAt === undefined) await write(state, regions.own, state.regions, regions);
+  });
+}
+
 /** @throws FAILED_PRECONDITION or ALREADY_EXISTS if the document has changed since it was read */
 async function write(
   { ref, updateTime, published }: CounterState,

@@ -1,7 +1,8 @@
 /** Mistakes in exchanging totals between regions. */
 import type { mergeRegisters } from "../../../core/src/regions.ts";
 import type { CounterState } from "../../../functions/src/counterDocument.ts";
-import type { runExchange } from "../../../functions/src/regions/exchange.ts";
+import type { exchangeCounter, runExchange } from "../../../functions/src/regions/exchange.ts";
+import type { globalFields } from "../../../functions/src/regions/registers.ts";
 import { editingCommits, withoutPreconditions } from "../batchEdits.ts";
 import type { Mutation } from "./seams.ts";
 
@@ -30,6 +31,27 @@ export const regionMutations: Record<string, Mutation> = {
     module: "functions/src/regions/schedule.ts",
     declaration: "missedExchangeAt",
     mistake: () => () => undefined,
+  },
+  "a region that has left no longer counts": {
+    ...inRegions,
+    module: "functions/src/regions/registers.ts",
+    declaration: "globalFields",
+    mistake:
+      (real: typeof globalFields): typeof globalFields =>
+      (region, own, others, regions) => {
+        const members = [regions.own, ...regions.others.map(({ name }) => name)];
+        const known = Object.entries(others).filter(([name]) => members.includes(name));
+        return real(region, own, Object.fromEntries(known), regions);
+      },
+  },
+  "a counter without writes is not brought to a region that joins": {
+    ...inRegions,
+    module: "functions/src/regions/exchange.ts",
+    declaration: "exchangeCounter",
+    mistake:
+      (real: typeof exchangeCounter): typeof exchangeCounter =>
+      async (source, regions, id, exchange) =>
+        "schedule" in source ? await real(source, regions, id, exchange) : [],
   },
   "a region that cannot be reached is not tried again": {
     ...inRegions,

@@ -1,5 +1,6 @@
 /** Mistakes in the counts of today, this week and this month. */
 import type { WriteBatch } from "firebase-admin/firestore";
+import type { CounterState } from "../../../functions/src/counterDocument.ts";
 import type { nextWindows, windowEnds } from "../../../functions/src/windows.ts";
 import { eachWrite } from "../batchEdits.ts";
 import type { WriteBatch as ModelBatch } from "../model/adminSdk.ts";
@@ -49,6 +50,18 @@ export const windowMutations: Record<string, Mutation> = {
       real(counted === 0 ? real(previous, 1, asOf, timeZone) : previous, counted, asOf, timeZone),
   ),
   "days are those of UTC": nextWindow((real) => (previous, counted, asOf) => real(previous, counted, asOf, "UTC")),
+  "a measurement is kept though a correction came and went": {
+    module: "functions/src/aggregate.ts",
+    declaration: "isSamePublish",
+    mistake:
+      (real: (...states: CounterState[]) => boolean) =>
+      (before: CounterState, after: CounterState): boolean => {
+        const [one, other] = [before, after].map((state) => ({ ...state, adjusted: undefined }));
+        return before.adjusted === after.adjusted && real(one as CounterState, other as CounterState);
+      },
+    breaks: ["I11"],
+    isRare: true,
+  },
   "a reset counts as increments": forgetting("admin/src/base.ts", "adjustBase"),
   "an import counts as increments": forgetting("admin/src/moveLegacyIncrements.ts", "moveIntoCounter"),
   "an adjustment is left out of two publishes": {

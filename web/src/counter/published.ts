@@ -1,6 +1,6 @@
 /** The published state of a counter, from its document. */
 import { type DocumentSnapshot, doc, onSnapshot, type Timestamp } from "firebase/firestore";
-import { type WindowTotals, windowTotals } from "../../../core/src/index.ts";
+import { type Register, type WindowTotals, windowTotals } from "../../../core/src/index.ts";
 import type { Connection } from "../firebase/connection.ts";
 
 /** One publish. `asOf` is milliseconds since the epoch, by the server's clock. */
@@ -19,12 +19,24 @@ export interface Published {
   readonly malformedShards: readonly string[];
   /** What was counted today, this week and this month, when it was read. */
   readonly windows: WindowTotals;
+  /** The sums of all regions; `undefined` with one alone. */
+  readonly globalTotal: number | undefined;
+  readonly globalWindows: WindowTotals | undefined;
+  /** What was last heard of each other region. */
+  readonly regions: readonly OtherRegion[];
+}
+
+export interface OtherRegion {
+  readonly name: string;
+  /** What it had counted at `asOf`; `undefined` if it was never heard. */
+  readonly heard: { readonly total: number; readonly asOf: number } | undefined;
 }
 
 /** @returns `undefined` for a counter that was never published */
 export function parsePublished(document: DocumentSnapshot): Published | undefined {
   const asOf: Timestamp | undefined = document.get("asOf");
   if (!asOf) return undefined;
+  const globalWindows = document.get("globalWindows");
   return {
     id: document.id,
     total: document.get("total") ?? 0,
@@ -36,7 +48,18 @@ export function parsePublished(document: DocumentSnapshot): Published | undefine
     shardDocuments: document.get("shardDocuments") ?? 1,
     malformedShards: document.get("malformedShards") ?? [],
     windows: windowTotals(document.get("windows"), Date.now()),
+    globalTotal: document.get("globalTotal"),
+    globalWindows: globalWindows && windowTotals(globalWindows, Date.now()),
+    regions: parseRegions(document.get("regions")),
   };
+}
+
+function parseRegions(regions: Record<string, Register<Timestamp> | null> = {}): OtherRegion[] {
+  const names = Object.keys(regions).sort();
+  return names.map((name) => {
+    const register = regions[name];
+    return { name, heard: register ? { total: register.total, asOf: register.asOf.toMillis() } : undefined };
+  });
 }
 
 /** Cost: 1 read per publish; none if the page also watches the total. @returns a function that ends it */

@@ -12,6 +12,7 @@ import { useNow } from "../page/useNow.ts";
 import { Account } from "./Account.tsx";
 import { Corrections } from "./Corrections.tsx";
 import { History } from "./History.tsx";
+import { Regions } from "./Regions.tsx";
 import { SignIn } from "./SignIn.tsx";
 import { TopKeys } from "./TopKeys.tsx";
 
@@ -28,6 +29,7 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
   const last = counter.isNew ? undefined : counter.value?.last;
   const shards = useShardActivity(connection, id, showsShards && visible ? last?.asOf : undefined);
   const now = useNow(1_000);
+  const windows = last?.globalWindows ?? last?.windows;
 
   if (counter.error) {
     return (
@@ -44,7 +46,7 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
         <Account connection={connection} />
       </div>
       <p class="count smaller">
-        <Ticker id="total" value={last?.total} />
+        <Ticker id="total" value={last?.globalTotal ?? last?.total} />
       </p>
       <p class="fine" role="status">
         {describeState(counter)}
@@ -60,9 +62,9 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
         </div>
         <div>
           <dt>Today</dt>
-          <dd id="today">{last ? formatTotal(last.windows.day) : "–"}</dd>
+          <dd id="today">{windows ? formatTotal(windows.day) : "–"}</dd>
           <dd class="fine">
-            {last ? `${formatTotal(last.windows.week)} this week, ${formatTotal(last.windows.month)} this month` : ""}
+            {windows ? `${formatTotal(windows.week)} this week, ${formatTotal(windows.month)} this month` : ""}
           </dd>
         </div>
         <div>
@@ -101,6 +103,8 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
         </div>
         <ShardStrip activity={showsShards ? shards.activity : undefined} shardCount={last?.shardCount ?? 1} />
       </section>
+
+      <Regions last={last} now={now} />
 
       <TopKeys connection={connection} id={id} visible={visible} />
 

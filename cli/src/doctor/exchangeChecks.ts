@@ -1,0 +1,89 @@
+/** Whether the regions of an app know of each other, and have what the others have counted. */
+import { parseRegions, type Regions } from "../../../functions/src/regions/config.ts";
+import { pluralize } from "../format.ts";
+import { deploymentsFor, findDeployments, variablesOf } from "./deployments.ts";
+import { type Exchange, type ProjectFacts, seen } from "./facts.ts";
+import { errorFinding, type Finding, listed } from "./finding.ts";
+
+/** The regions of the functions that count in the database; `undefined` if there is one only, or if they could not be seen. */
+export function regionsOf({ functions, target }: Pick<ProjectFacts, "functions" | "target">): Regions | undefined {
+  const [deployment] = deploymentsFor(seen(functions) ?? [], target);
+  return parsed(deployment && variablesOf(deployment)?.REGIONS, target.database, target.project);
+}
+
+/** An invalid list is told with the other parameters. */
+function parsed(list: string | undefined, database: string, project: string): Regions | undefined {
+  try {
+    return parseRegions(list ?? "", database, project);
+  } catch {
+    return undefined;
+  }
+}
+
+export function checkExchange(facts: ProjectFacts): Finding[] {
+  const regions = regionsOf(facts);
+  if (!regions) return [];
+  const sample = seen(facts.regions);
+  return [...checkDeployments(facts, regions), ...(sample ? [...behind(sample), ...restored(sample)] : [])];
+}
+
+function namesOf({ own, others }: Regions): string {
+  return [own, ...others.map(({ name }) => name)].toSorted().join();
+}
+
+/** Those of other projects are not seen. */
+function checkDeployments({ functions, target }: ProjectFacts, regions: Regions): Finding[] {
+  const deployments = findDeployments(seen(functions) ?? []);
+  const inProject = regions.others.filter(({ project = target.project }) => project === target.project);
+  const names = namesOf(regions);
+  return inProject.flatMap(({ name, database }) => {
+    const found = deployments.filter((one) => one.database === database && one.collection === target.collection);
+    if (found.length === 0) {
+      return [
+        errorFinding(
+          "region-without-functions",
+          `REGIONS names ${name}, and no functions of Tally count in its database "${database}": what is written there is in no total`,
+          `deploy them for that database, or take ${name} out of REGIONS`,
+        ),
+      ];
+    }
+    const unlike = found.filter((one) => {
+      const variables = variablesOf(one);
+      const theirs = variables && parsed(variables.REGIONS, database, target.project);
+      return variables && (theirs?.own !== name || namesOf(theirs) !== names);
+    });
+    return unlike.map(({ prefix }) =>
+      errorFinding(
+        "regions-differ",
+        `REGIONS of ${prefix} is not that of ${regions.own}: a region that one of them leaves out gets nothing from it`,
+        "set the same REGIONS for all regions, and run `firebase deploy --only functions`",
+      ),
+    );
+  });
+}
+
+function behind(exchanges: readonly Exchange[]): Finding[] {
+  return byRegions(exchanges.filter(({ trouble }) => trouble === "behind")).map(([{ from, to }, ids]) =>
+    errorFinding(
+      "region-behind",
+      `${to} does not have what ${from} has counted for ${listed(ids)}: ${pluralize(ids.length, "exchange")} failed or ${ids.length === 1 ? "was" : "were"} never made`,
+      `run \`npx firestore-tally exchange\` for ${from}; if it happens again, look for \`could not reach a region\` in the log of aggregate there`,
+    ),
+  );
+}
+
+function restored(exchanges: readonly Exchange[]): Finding[] {
+  return byRegions(exchanges.filter(({ trouble }) => trouble === "lost")).map(([{ from, to }, ids]) =>
+    errorFinding(
+      "region-restored",
+      `${from} has lost increments of ${listed(ids)} that ${to} knows of: it was restored from a backup`,
+      `run \`npx firestore-tally exchange --restore ${from}\` for ${to}, before the clients of ${from} count again`,
+    ),
+  );
+}
+
+/** The counters of each pair of regions. */
+function byRegions(exchanges: readonly Exchange[]): [Exchange, string[]][] {
+  const pairs = Map.groupBy(exchanges, ({ from, to }) => `${from} ${to}`);
+  return [...pairs.values()].map((found) => [found[0] as Exchange, found.map(({ id }) => id)]);
+}

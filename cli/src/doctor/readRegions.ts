@@ -1,0 +1,90 @@
+/** Reads what each region has of the sampled counters of the others. It writes nothing. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CollectionReference } from "firebase-admin/firestore";
+import type { Register } from "../../../core/src/index.ts";
+import { type CounterState, readCounter } from "../../../functions/src/counterDocument.ts";
+import type { Regions } from "../../../functions/src/regions/config.ts";
+import { connectRegions } from "../../../functions/src/regions/connect.ts";
+import type { CommandContext } from "../commandContext.ts";
+import type { Exchange } from "./facts.ts";
+import type { ReadMeter } from "./readMeter.ts";
+
+/** An exchange that is later than this has failed or was lost. */
+const LATE_MS = 10_000;
+
+/** An exchange that is due later is not waited for. */
+const LONGEST_WAIT_MS = 15_000;
+
+/** What a region has published of a counter, and what of that has arrived in another one. */
+interface Way {
+  readonly id: string;
+  readonly from: string;
+  readonly to: string;
+  readonly published: Register<number>;
+  readonly arrived: Register<number> | undefined;
+  /** When the exchange that brings it is due. */
+  readonly dueAt: number;
+}
+
+/**
+ * Waits a few seconds if an exchange is under way.
+ *
+ * Cost: for each counter 1 read, and 1 for each other region; 2 more for each exchange that is not done.
+ *
+ * @param ids  of the counters
+ */
+export async function readRegions(
+  { app, firestore, target }: CommandContext,
+  regions: Regions,
+  ids: readonly string[],
+  meter: ReadMeter,
+): Promise<Exchange[]> {
+  const counters = new Map([[regions.own, firestore.collection(target.collection)]]);
+  for (const [name, other] of connectRegions(app, regions, target.collection)) counters.set(name, other.counters);
+  const read = (region: string, id: string) => {
+    meter.reads++;
+    return readCounter((counters.get(region) as CollectionReference).doc(id));
+  };
+  const ways = await Promise.all(
+    ids.map(async (id) => {
+      const own = await read(regions.own, id);
+      const others = await Promise.all(regions.others.map(async ({ name }) => [name, await read(name, id)] as const));
+      return others.flatMap(([name, other]) => [
+        ...wayOf(id, regions.own, name, own, other),
+        ...wayOf(id, name, regions.own, other, own),
+      ]);
+    }),
+  );
+  const open = ways.flat().filter(differs);
+  const wait = Math.max(0, ...open.map(({ dueAt }) => dueAt)) + LATE_MS - Date.now();
+  if (wait > 0 && wait <= LONGEST_WAIT_MS) await sleep(wait);
+  const checked = open.map(async (before): Promise<Exchange> => {
+    const { id, from, to } = before;
+    // In this order, so that nothing seems to have arrived before it was published.
+    const there = await read(to, id);
+    const [after] = wayOf(id, from, to, await read(from, id), there);
+    return { id, from, to, trouble: after ? troubleOf(before, after) : null };
+  });
+  const done = ways.flat().filter((way) => !differs(way));
+  return [...done.map(({ id, from, to }) => ({ id, from, to, trouble: null })), ...(await Promise.all(checked))];
+}
+
+/** `[]` if the region has published nothing. */
+function wayOf(id: string, from: string, to: string, { published }: CounterState, { regions }: CounterState): Way[] {
+  return published
+    ? [{ id, from, to, published, arrived: regions[from], dueAt: published.exchangeAt ?? published.asOf }]
+    : [];
+}
+
+function differs({ published, arrived }: Way): boolean {
+  return (arrived?.total ?? 0) !== published.total;
+}
+
+/** @param before  the same, a while ago */
+function troubleOf(before: Way, after: Way): Exchange["trouble"] {
+  const { published, arrived } = after;
+  if (!differs(after)) return null;
+  if (arrived && arrived.asOf > published.asOf) return "lost";
+  const hasArrived = arrived !== undefined && arrived.asOf >= before.published.asOf;
+  return !hasArrived && Date.now() >= before.dueAt + LATE_MS ? "behind" : null;
+}

@@ -1,0 +1,100 @@
+/** Web clients that count in each region, and what each region shows meanwhile. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { deleteApp, initializeApp } from "firebase/app";
+import { connectFirestoreEmulator, getFirestore } from "firebase/firestore";
+import type { Firestore } from "firebase-admin/firestore";
+import { counter, incrementCounter } from "firestore-tally";
+import { databaseOf, REGIONS, type Region } from "./regions.ts";
+
+/** Clients of a region. Each has up to ten writes under way. */
+const CLIENTS = 10;
+
+/** What a region has shown: a global total, and the truth then. */
+export interface Seen {
+  readonly total: number;
+  readonly truth: number;
+}
+
+export class Load {
+  readonly #id: string;
+  readonly #counting = new Map<Region, { end: () => void; ended: Promise<void> }>();
+  /** How many increments were made. */
+  made = 0;
+  /** Milliseconds that the slowest took. */
+  slowest = 0;
+  readonly seen: Record<Region, Seen[]>;
+  readonly #stopWatching: (() => void)[];
+
+  /** @param databases  those that are watched */
+  constructor(id: string, databases: Readonly<Record<Region, Firestore>>) {
+    this.#id = id;
+    this.seen = Object.fromEntries(REGIONS.map((region) => [region, [] as Seen[]])) as Record<Region, Seen[]>;
+    this.#stopWatching = REGIONS.map((region) =>
+      databases[region].doc(`counters/${id}`).onSnapshot((document) => {
+        const total = document.get("globalTotal");
+        if (total !== undefined) this.seen[region].push({ total, truth: this.made });
+      }),
+    );
+  }
+
+  /** Counts in a region, so many times a second, until `stop`. */
+  start(region: Region, rate: number): void {
+    let isEnding = false;
+    const clients = Array.from({ length: CLIENTS }, (_, n) => this.#client(region, rate / CLIENTS, n, () => isEnding));
+    const end = () => {
+      isEnding = true;
+    };
+    this.#counting.set(region, { end, ended: Promise.all(clients).then(() => {}) });
+  }
+
+  /** Resolves when all increments of these regions are acknowledged. */
+  async stop(...regions: readonly Region[]): Promise<void> {
+    const stopped = (regions.length > 0 ? regions : REGIONS).flatMap((region) => this.#counting.get(region) ?? []);
+    for (const { end } of stopped) end();
+    await Promise.all(stopped.map(({ ended }) => ended));
+  }
+
+  async #client(region: Region, rate: number, n: number, isEnding: () => boolean): Promise<void> {
+    const app = initializeApp(
+      { projectId: process.env.GCLOUD_PROJECT as string, apiKey: "any" },
+      `${this.#id} ${region} ${n}`,
+    );
+    const db = getFirestore(app, databaseOf(region));
+    const [host = "", port] = (process.env.FIRESTORE_EMULATOR_HOST ?? "").split(":");
+    connectFirestoreEmulator(db, host, Number(port));
+    const ref = counter(db, this.#id);
+    const calls: Promise<void>[] = [];
+    const start = performance.now() + (n * 1_000) / rate / CLIENTS;
+    for (let call = 0; ; call++) {
+      await sleep(Math.max(0, start + (call * 1_000) / rate - performance.now()));
+      if (isEnding()) break;
+      calls.push(this.#increment(() => incrementCounter(ref)));
+    }
+    await Promise.all(calls);
+    await deleteApp(app);
+  }
+
+  async #increment(make: () => Promise<void>): Promise<void> {
+    this.made++;
+    const began = performance.now();
+    await make();
+    this.slowest = Math.max(this.slowest, performance.now() - began);
+  }
+
+  /** The totals that these regions show now. */
+  shown(regions: readonly Region[] = REGIONS): (number | undefined)[] {
+    return regions.map((region) => this.seen[region].at(-1)?.total);
+  }
+
+  /** Waits until these regions show the truth, or for a minute. @returns seconds */
+  async untilExact(regions: readonly Region[] = REGIONS): Promise<number> {
+    const began = performance.now();
+    while (this.shown(regions).some((total) => total !== this.made) && performance.now() - began < 60_000)
+      await sleep(20);
+    return (performance.now() - began) / 1_000;
+  }
+
+  close(): void {
+    for (const stop of this.#stopWatching) stop();
+  }
+}

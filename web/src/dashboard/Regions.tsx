@@ -1,0 +1,47 @@
+/** What each region has counted, for counters of an app with several. Costs no read: it is in the counter document. */
+import type { Published } from "../counter/published.ts";
+import { formatAge, formatTotal } from "../page/format.ts";
+
+/** @param now  milliseconds since the epoch */
+export function Regions({ last, now }: { last: Published | undefined; now: number }) {
+  if (!last || last.globalTotal === undefined) return null;
+  const own = { name: "this one", heard: { total: last.total, asOf: last.asOf } };
+  return (
+    <section aria-labelledby="regions-title" id="regions">
+      <div class="caption">
+        <h2 id="regions-title">Regions</h2>
+        <p>
+          What each region had counted when this one last heard of it. A region is heard when it counts, so an old one
+          has not counted since, or is cut off.
+        </p>
+      </div>
+      <table>
+        <caption class="unseen">Regions and their totals</caption>
+        <thead>
+          <tr>
+            <th scope="col">Region</th>
+            <th scope="col" class="number">
+              Total
+            </th>
+            <th scope="col" class="number">
+              As of
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {[own, ...last.regions].map(({ name, heard }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td class="number" data-label="total">
+                {heard ? formatTotal(heard.total) : "–"}
+              </td>
+              <td class="number" data-label="as of">
+                {heard ? `${formatAge(now - heard.asOf)} ago` : "never heard"}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
