@@ -4,9 +4,10 @@
  *
  * The procedure is the functions' own, so it may run beside them.
  */
+
+import { exchangeCounter } from "../../functions/src/regions/bring.ts";
 import { parseRegions } from "../../functions/src/regions/config.ts";
 import { connectRegions } from "../../functions/src/regions/connect.ts";
-import { exchangeCounter } from "../../functions/src/regions/exchange.ts";
 import { sleep } from "../../functions/src/time.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, WRONG_USAGE } from "./commandError.ts";
@@ -34,17 +35,10 @@ export async function exchange(context: CommandContext, options: ExchangeOptions
   const run = await forEachCounter(context, selection, {
     label: "Exchanging",
     work: async ({ id }) => {
-      for (const visitors of [false, true]) {
-        // Each counter tries the regions, whatever became of the others.
-        const source = {
-          counters,
-          otherRegions: connectRegions(app, regions, target.collection),
-          now: Date.now,
-          sleep,
-        };
-        const [failed] = await exchangeCounter(source, regions, id, { regions: [], visitors });
-        if (failed !== undefined) throw new Error(`could not bring it to ${failed}`);
-      }
+      // Each counter tries the regions, whatever became of the others.
+      const otherRegions = connectRegions(app, regions, target.collection);
+      const failed = await exchangeCounter({ counters, otherRegions, now: Date.now, sleep }, regions, id);
+      if (failed.length > 0) throw new Error(`could not bring it to ${failed.join(" and ")}`);
       return {};
     },
     detail: () => "",

@@ -31,6 +31,8 @@ export interface GlobalCount<Timestamp> {
   globalUniques?: number;
   /** The last register that arrived from each other region; `null` if none has. */
   regions: Readonly<Record<string, Register<Timestamp> | null>>;
+  /** Since when other regions could not be reached; absent if all were. */
+  unreachable?: Readonly<Record<string, Timestamp>>;
 }
 
 /** The later register of each region. `known` itself if none is news. Times are milliseconds. */

@@ -31,6 +31,8 @@ export interface Snapshot<Timestamp> {
   readonly globalUniques: number;
   /** What this region has last heard from each other; `null` if nothing. Empty without other regions. */
   readonly regions: GlobalCount<Timestamp>["regions"];
+  /** Since when this region cannot reach others, by their names. Most likely it does not hear of them either. */
+  readonly unreachable: Readonly<Record<string, Timestamp>>;
 }
 
 /** The part that the document snapshots of all SDKs share. */
@@ -58,5 +60,6 @@ export function toSnapshot<Timestamp>(document: Document, fromCache: boolean): S
     globalWindows: document.get("globalWindows") ? windowsIn("globalWindows") : windows,
     globalUniques: (document.get("globalUniques") as number | undefined) ?? uniques,
     regions: (document.get("regions") as GlobalCount<Timestamp>["regions"] | undefined) ?? {},
+    unreachable: (document.get("unreachable") as Record<string, Timestamp> | undefined) ?? {},
   };
 }

@@ -29,11 +29,9 @@ export interface AggregationTask {
 
 /** An exchange: brings the total of this region to others. */
 export interface Exchange {
-  /** The names of the regions; empty for all others. */
-  readonly regions: readonly string[];
   /** Whether it brings the sketch of visitors instead of the total. */
-  readonly visitors?: boolean;
-  /** Since when these regions could not be reached, if this is a repetition. */
+  readonly visitors: boolean;
+  /** Since when a region could not be reached, if this is another attempt. */
   readonly failingSince?: Millis;
 }
 

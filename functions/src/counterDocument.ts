@@ -16,7 +16,7 @@ import {
 import { LONGEST_DELAY } from "./cause.ts";
 import { finite, millis, parseWindows, serializeWindows, toTimestamp } from "./fields.ts";
 import { PHASES, type Phase } from "./phase.ts";
-import { parseRegisters } from "./regions/registers.ts";
+import { parseRegisters, parseUnreachable } from "./regions/registers.ts";
 import type { Millis } from "./time.ts";
 
 /** The last publish, with times in milliseconds. */
@@ -72,6 +72,8 @@ export interface CounterState {
   readonly bounded: boolean;
   /** What other regions have counted. */
   readonly regions: Registers<Millis>;
+  /** Since when other regions could not be reached. */
+  readonly unreachable: Readonly<Record<string, Millis>>;
 }
 
 /** A {@link Reservation} in milliseconds. */
@@ -85,7 +87,7 @@ export async function readCounter(ref: DocumentReference): Promise<CounterState>
 /** The state of a counter without a document. */
 export function missingCounter(ref: DocumentReference): CounterState {
   const unknown = { updateTime: undefined, published: undefined, reservation: undefined, adjusted: undefined };
-  return { ref, ...unknown, mirrored: 0, bounded: false, regions: {} };
+  return { ref, ...unknown, mirrored: 0, bounded: false, regions: {}, unreachable: {} };
 }
 
 /** Parses a counter document. Without `asOf` it was never published, so its other fields are not trusted. */
@@ -95,7 +97,9 @@ export function parseCounter(snapshot: DocumentSnapshot): CounterState {
   const mirrored = mirroredOf(snapshot);
   const adjusted = snapshot.get("adjusted") === undefined ? undefined : finite(snapshot.get("adjusted"));
   const regions = parseRegisters(snapshot.get("regions"));
-  const written = { reservation, mirrored, adjusted, bounded: snapshot.get("bounded") === true, regions };
+  const unreachable = parseUnreachable(snapshot.get("unreachable"));
+  const bounded = snapshot.get("bounded") === true;
+  const written = { reservation, mirrored, adjusted, bounded, regions, unreachable };
   const asOf = millis(snapshot.get("asOf"));
   if (asOf === null) return { ref, updateTime, published: undefined, ...written };
   const number = (field: keyof Published, minimum: number) => {

@@ -86,7 +86,7 @@ export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag
 
 /** The task of the exchange that is due then, if there is one. */
 export function exchangeTasks(due: Millis | undefined): readonly ScheduledTask[] {
-  return due === undefined ? [] : [{ due, isPoll: false, exchange: { regions: [] } }];
+  return due === undefined ? [] : [{ due, isPoll: false, exchange: { visitors: false } }];
 }
 
 /** Whether the writes are counted, or certain to be by a scheduled poll. */

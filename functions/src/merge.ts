@@ -94,7 +94,7 @@ async function mergeOrSchedule(backend: Backend, merging: Merging, counterId: st
     }
     // Before the merge: an instance that dies after it is not asked to merge again.
     if (backend.config.regions && merging.isExchanged) {
-      const exchange = { regions: [], visitors: true };
+      const exchange = { visitors: true };
       await schedule({ counterId, due: Math.ceil(readAt) + EXCHANGE_DELAY, isPoll: false, exchange });
     }
     if (await merging.merge(before, waiting)) return { asOf: readAt, scheduled: 0 };

@@ -47,6 +47,7 @@ export function timers(run: (task: AggregationTask) => Promise<void>, now: () =>
 
 /** A hash, since sequential names slow the queue down and ids may contain characters that are not allowed in names. */
 function taskName({ counterId, due, isPoll, merges, exchange }: AggregationTask): string {
-  const kind = exchange ? `exchange ${exchange.visitors ?? false} ${exchange.regions}` : (merges ?? isPoll);
+  const isAttempt = exchange?.failingSince !== undefined;
+  const kind = exchange ? `exchange ${exchange.visitors} ${isAttempt}` : (merges ?? isPoll);
   return createHash("sha256").update(`${counterId}\n${due}\n${kind}`).digest("hex").slice(0, 40);
 }

@@ -211,13 +211,13 @@ test("the dashboard shows what each region has counted, and follows it", async (
   await until(async () => (await total(tab, "total")) === 300, "the total");
   expect(await tab.page.locator("#regions").count()).toBe(0);
   const eu = { total: 20, asOf: Timestamp.fromMillis(Date.now() - 3 * 3_600_000), windows: null };
-  await document.update({ globalTotal: 320, regions: { eu, asia: null } });
+  await document.update({ globalTotal: 320, regions: { eu, asia: null }, unreachable: { eu: asOf } });
   await until(async () => (await total(tab, "total")) === 320, "the total of all regions");
   const rows = async () => (await tab.page.locator("#regions tbody tr").allTextContents()).map((text) => text.trim());
   expect(await rows()).toEqual([
     expect.stringMatching(/^this one300/),
     "asia–never heard",
-    expect.stringMatching(/^eu203 h.* ago$/),
+    expect.stringMatching(/^eu203 h.* ago, cut off$/),
   ]);
   // An exchange writes the document, and leaves `asOf` as it is.
   await document.update({ globalTotal: 330, regions: { eu: { ...eu, total: 25, asOf }, asia: { ...eu, total: 5 } } });

@@ -49,9 +49,9 @@ test.each(files.filter((file) => file !== "CHANGELOG.md"))("every path of the so
   }
 });
 
-test("all of docs/ is at most 3,620 lines, the README 130", () => {
+test("all of docs/ is at most 3,650 lines, the README 130", () => {
   const linesOf = (file: string) => readFileSync(file, "utf8").split("\n").length - 1;
   const docs = files.filter((file) => file.startsWith("docs/"));
-  expect(docs.reduce((sum, file) => sum + linesOf(file), 0)).toBeLessThanOrEqual(3_620);
+  expect(docs.reduce((sum, file) => sum + linesOf(file), 0)).toBeLessThanOrEqual(3_650);
   expect(linesOf("README.md")).toBeLessThanOrEqual(130);
 });

@@ -113,18 +113,38 @@ describe("regions", () => {
     expect(us.tasks.filter(({ exchange }) => exchange)).toEqual([]);
   });
 
-  test("that cannot be reached are tried again, and get what was counted meanwhile", async () => {
+  test("that cannot be reached are named, tried again, and get what was counted meanwhile", async () => {
     const regions = startRegions();
     const us = get(regions, "us");
-    const cut = { ...us, otherRegions: new Map([...us.otherRegions, ["eu", reachable(unreachable(us))]]) };
+    const document = us.counters.doc(ID);
+    let tries = 0;
+    const onTry = () => tries++;
+    const isolated = unreachable(us, onTry);
+    const cut = () => ({ ...us, otherRegions: new Map([...us.otherRegions, ["eu", reachable(isolated)]]) });
     await increment(us);
     const [first] = us.tasks.splice(0) as [AggregationTask];
-    await runExchange(cut, first);
-    expect(us.tasks).toMatchObject([{ exchange: { regions: ["eu"] } }]);
+    await runExchange(cut(), first);
+    expect(tries).toBe(1);
+    const [attempt] = us.tasks.splice(0) as [AggregationTask];
+    expect(attempt.exchange).toEqual({ visitors: false, failingSince: expect.any(Number) });
+    expect((await document.get()).get("unreachable")).toBeUndefined();
     expect(await shown(get(regions, "asia"))).toMatchObject({ globalTotal: 1 });
+    await runExchange(cut(), attempt);
+    expect(tries).toBe(2);
+    expect(Object.keys((await document.get()).get("unreachable"))).toEqual(["eu"]);
+    us.tasks.splice(0);
+
+    // The next exchange leaves the region to the attempts, and makes sure that there is one.
     await increment(us, 2);
+    const [second] = us.tasks.splice(0) as [AggregationTask];
+    await runExchange(cut(), second);
+    expect(tries).toBe(2);
+    expect(await shown(get(regions, "asia"))).toMatchObject({ globalTotal: 3 });
+    expect(us.tasks).toMatchObject([{ exchange: { failingSince: expect.any(Number) } }]);
+
     await runAll(regions);
     expect(await shown(get(regions, "eu"))).toMatchObject({ globalTotal: 3 });
+    expect((await document.get()).get("unreachable")).toBeUndefined();
   });
 
   test("get each other's totals by way of a third", async () => {
@@ -170,7 +190,7 @@ describe("regions", () => {
     await increment(us, 4);
     await runAll(regions);
     await us.counters.doc(ID).set(backup);
-    await runExchange(us, { counterId: ID, due: 0, isPoll: false, exchange: { regions: [] } });
+    await runExchange(us, { counterId: ID, due: 0, isPoll: false, exchange: { visitors: false } });
     expect(await shown(eu)).toMatchObject({ globalTotal: 7 });
   });
 
@@ -194,7 +214,7 @@ describe("regions", () => {
         .commit();
     };
     const exchange = (region: RegionBackend) =>
-      runExchange(region, { counterId: ID, due: 0, isPoll: false, exchange: { regions: [], visitors: true } });
+      runExchange(region, { counterId: ID, due: 0, isPoll: false, exchange: { visitors: true } });
     const uniquesIn = async (region: RegionBackend) => (await region.counters.doc(ID).get()).get("globalUniques");
     await visited(us, "ada", "bob");
     await exchange(us);
@@ -211,7 +231,7 @@ describe("regions", () => {
     const alone = { ...backend, tasks: [], wake: createWakeHandler(backend) };
     await increment(alone);
     const fields = Object.keys((await backend.counters.doc(ID).get()).data() as object);
-    expect(fields.filter((field) => /global|region|exchange/i.test(field))).toEqual([]);
+    expect(fields.filter((field) => /global|region|exchange|unreachable/i.test(field))).toEqual([]);
   });
 });
 
@@ -276,11 +296,15 @@ test("I14: each region shows at most what all have counted, never steps back, an
 });
 
 function reachable(counters: Backend["counters"]): OtherRegion {
-  return { counters, pausedUntil: 0 };
+  return { counters, failing: false, pausedUntil: 0 };
 }
 
 /** A collection of a database that never answers. */
-function unreachable({ counters }: Backend): Backend["counters"] {
-  const doc = () => ({ get: () => Promise.reject(Object.assign(new Error("unavailable"), { code: 14 })) });
+function unreachable({ counters }: Backend, onTry: () => void): Backend["counters"] {
+  const get = () => {
+    onTry();
+    return Promise.reject(Object.assign(new Error("unavailable"), { code: 14 }));
+  };
+  const doc = () => ({ get });
   return Object.assign(Object.create(counters), { doc });
 }

@@ -18,8 +18,9 @@ import type { AggregationTask, WriteEvent } from "../../functions/src/cause.ts";
 import type { Config } from "../../functions/src/config.ts";
 import { createMergeHandler, runMergeTask, type WaitingEvent } from "../../functions/src/merge.ts";
 import { cloudTasks } from "../../functions/src/queue.ts";
+import { exchangeCounter } from "../../functions/src/regions/bring.ts";
 import type { OtherRegion } from "../../functions/src/regions/connect.ts";
-import { exchangeCounter, runExchange } from "../../functions/src/regions/exchange.ts";
+import { runExchange } from "../../functions/src/regions/exchange.ts";
 import { TRIGGER_SHARDS } from "../../functions/src/shards.ts";
 import { runSweep } from "../../functions/src/sweep.ts";
 import { keyMerging } from "../../functions/src/topKeys.ts";
@@ -163,8 +164,7 @@ export class CloudFunctions {
     const { process, backend } = this.#start();
     const { counters, otherRegions, now, sleep, config } = backend;
     const source = { counters, otherRegions, now, sleep };
-    const attempt = async () =>
-      config.regions ? await exchangeCounter(source, config.regions, counterId, { regions: [] }) : [];
+    const attempt = async () => (config.regions ? await exchangeCounter(source, config.regions, counterId) : []);
     for (let failed = true; failed; ) {
       failed = await attempt().then(
         (regions) => regions.length > 0,
@@ -218,7 +218,7 @@ export class CloudFunctions {
     const connect = (network: Network) => new Firestore(new Connection(network, process)) as unknown as RealFirestore;
     const firestore = connect(this.#network);
     const others = [...this.#otherRegions].map(([name, network]): [string, OtherRegion] => {
-      return [name, { counters: connect(network).collection(this.#config.collection), pausedUntil: 0 }];
+      return [name, { counters: connect(network).collection(this.#config.collection), failing: false, pausedUntil: 0 }];
     });
     const backend: Backend = {
       firestore,
@@ -282,5 +282,5 @@ export class CloudFunctions {
 
 /** The task in the printed history. */
 function nameOf({ counterId, due, isPoll, merges, exchange }: AggregationTask): string {
-  return `${exchange ? `exchange ${exchange.regions}` : merges ? `merge ${merges}` : isPoll ? "poll" : "task"} ${counterId} ${due}`;
+  return `${exchange ? `${exchange.failingSince ? "attempt" : "exchange"}${exchange.visitors ? " of visitors" : ""}` : merges ? `merge ${merges}` : isPoll ? "poll" : "task"} ${counterId} ${due}`;
 }

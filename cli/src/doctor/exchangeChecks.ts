@@ -77,7 +77,7 @@ function restored(exchanges: readonly Exchange[]): Finding[] {
     errorFinding(
       "region-restored",
       `${from} has lost increments of ${listed(ids)} that ${to} knows of: it was restored from a backup`,
-      `run \`npx firestore-tally exchange --restore ${from}\` for ${to}, before the clients of ${from} count again`,
+      `decide before ${from} counts again, which makes ${to} forget them: docs/operations.md, "Regions"`,
     ),
   );
 }

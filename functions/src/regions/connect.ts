@@ -6,8 +6,8 @@ import type { Regions } from "./config.ts";
 
 export interface OtherRegion {
   readonly counters: CollectionReference;
-  /** Since when this instance has not reached it. */
-  failingSince?: Millis | undefined;
+  /** Whether this instance could not reach it the last time. */
+  failing: boolean;
   /** Until when this instance does not try it. */
   pausedUntil: Millis;
 }
@@ -23,7 +23,10 @@ export function connectRegions(app: App, { others }: Regions, collection: string
     others.map(({ name, project, database }) => {
       const known = getApps().find((one) => one.name === project);
       const projectApp = project ? (known ?? initializeApp({ ...app.options, projectId: project }, project)) : app;
-      return [name, { counters: getFirestore(projectApp, database).collection(collection), pausedUntil: 0 }];
+      return [
+        name,
+        { counters: getFirestore(projectApp, database).collection(collection), failing: false, pausedUntil: 0 },
+      ];
     }),
   );
 }

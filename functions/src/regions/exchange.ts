@@ -1,118 +1,95 @@
-/** The exchange of one counter: brings what this region has counted to the others. Regions that fail are tried again. */
-import type { DocumentReference } from "firebase-admin/firestore";
-import { codeOf, DEADLINE_EXCEEDED, sketchPath, UNAVAILABLE } from "../../../core/src/index.ts";
+/**
+ * The tasks that exchange a counter with other regions.
+ *
+ * After a failure, attempts try again, at longer and longer intervals. A region that an attempt could not reach either is named in
+ * `unreachable` of the counter document. Then exchanges leave it to the attempts, until one succeeds. That one brings everything,
+ * since a total includes all before.
+ */
+import { type DocumentReference, FieldValue } from "firebase-admin/firestore";
 import type { Backend } from "../backend.ts";
 import type { AggregationTask, Exchange } from "../cause.ts";
-import { readCounter } from "../counterDocument.ts";
-import { logError } from "../log.ts";
+import { type CounterState, readCounter } from "../counterDocument.ts";
+import { toTimestamp } from "../fields.ts";
 import type { Millis } from "../time.ts";
+import { bringTo, totalsOf, visitorsOf } from "./bring.ts";
 import type { Regions } from "./config.ts";
-import type { OtherRegion } from "./connect.ts";
-import { registerOf } from "./registers.ts";
 import { nextAttemptAt } from "./schedule.ts";
-import { bringTotals, publishGlobal } from "./totals.ts";
-import { bringVisitors } from "./visitors.ts";
-
-/** How long an exchange with one region may take, before it counts as failed. */
-const TIMEOUT: Millis = 3_000;
+import { untilUnchanged } from "./untilUnchanged.ts";
 
 /**
- * For how long an instance does not try a region that it has not reached. Then one exchange tries, and the others wait for what
- * comes of that: the totals of busy counters must not take up all tasks.
- */
-const PAUSE: Millis = 500;
-
-/** Codes of errors that say nothing of the counter. */
-const UNREACHABLE: readonly number[] = [UNAVAILABLE, DEADLINE_EXCEEDED];
-
-/** What an exchange needs of the backend. */
-type Source = Pick<Backend, "counters" | "otherRegions" | "now" | "sleep">;
-
-/** Brings what was read to the counter of a region. */
-type Bring = (region: string, counter: DocumentReference) => Promise<void>;
-
-/**
- * Runs a task: waits until it is due by this clock, then brings the counter to the regions. Those that fail are tried again by another
- * task. Cost: that of the exchange, and 1 task operation if a region fails.
+ * Runs a task: waits until it is due by this clock, then brings the counter to the regions. Cost: 1 read, and what bringing costs
+ * (`totals.ts`, `visitors.ts`). While a region cannot be reached, 1 task operation more, and 1 write when that begins or ends.
  */
 export async function runExchange(backend: Backend, { counterId, due, exchange }: AggregationTask): Promise<void> {
-  const { config, otherRegions, snapshotLag, now, sleep, schedule } = backend;
+  const { config, counters, snapshotLag, now, sleep, schedule } = backend;
   await sleep(due + snapshotLag - now());
   if (!config.regions || !exchange) return;
-  const failed = await exchangeCounter(backend, config.regions, counterId, exchange);
-  if (failed.length === 0) return;
-  const starts = [exchange, ...failed.map((name) => otherRegions.get(name))].map((one) => one?.failingSince ?? now());
-  const failingSince = Math.min(...starts);
+  const isAttempt = exchange.failingSince !== undefined;
+  const run = exchange.visitors ? exchangeVisitors : isAttempt ? attemptTotal : exchangeTotal;
+  const failing = await run(backend, config.regions, counters.doc(counterId), exchange);
+  const since = [...Object.values(failing), exchange.failingSince].filter((one) => one !== undefined);
+  if (Object.keys(failing).length === 0) return;
+  const failingSince = Math.min(...since);
   // By a slow clock it could be the instant of this task, whose name is taken.
-  const at = nextAttemptAt(failingSince, Math.max(now(), due));
-  await schedule({ counterId, due: at, isPoll: false, exchange: { ...exchange, regions: failed, failingSince } });
+  const next = nextAttemptAt(failingSince, Math.max(now(), due));
+  await schedule({ counterId, due: next, isPoll: false, exchange: { ...exchange, failingSince } });
 }
+
+/** Region → since when it could not be reached. */
+type Failing = Readonly<Record<string, Millis>>;
+
+type Run = (backend: Backend, regions: Regions, counter: DocumentReference, exchange: Exchange) => Promise<Failing>;
+
+/** Brings the total to the regions that are not named as unreachable. */
+const exchangeTotal: Run = async (backend, regions, counter) => {
+  const { otherRegions, now, sleep } = backend;
+  const own = await readCounter(counter);
+  const isNamed = (name: string) => own.unreachable[name] !== undefined;
+  const names = [...otherRegions.keys()];
+  const open = names.filter((name) => !isNamed(name));
+  const failed = await bringTo(backend, open, counter.id, totalsOf(own, regions, sleep));
+  return failingSince([...names.filter(isNamed), ...failed], own, now());
+};
 
 /**
- * Brings a counter to other regions, whether it has changed or not. Cost: 1 read, and what bringing costs (`totals.ts`,
- * `visitors.ts`); nothing if no region is tried.
- *
- * @returns the regions that failed or were not tried, in the order of their names
+ * Brings the total to all regions: one may be reached since it was named, and what was published meanwhile relies on this attempt.
+ * Repeats that if the counter is published in between.
  */
-export async function exchangeCounter(
-  source: Source,
-  regions: Regions,
-  counterId: string,
-  { regions: names, visitors }: Exchange,
-): Promise<string[]> {
-  const { otherRegions, now, sleep } = source;
-  // One that is unknown is no longer among the regions.
-  const wanted = (names.length > 0 ? names : [...otherRegions.keys()]).filter((name) => otherRegions.has(name));
-  const failed = wanted.filter((name) => now() < (otherRegions.get(name) as OtherRegion).pausedUntil);
-  const tried = wanted.filter((name) => !failed.includes(name));
-  const bring = tried.length > 0 ? await (visitors ? readVisitors : readTotals)(source, counterId, regions) : undefined;
-  const bringTo = async (name: string) => {
-    const region = otherRegions.get(name) as OtherRegion;
-    if (region.failingSince !== undefined) region.pausedUntil = now() + TIMEOUT;
-    const timeout = sleep(TIMEOUT).then(() => {
-      throw Object.assign(new Error(`no answer for ${TIMEOUT} ms`), { code: DEADLINE_EXCEEDED });
-    });
-    try {
-      await Promise.race([bring?.(name, region.counters.doc(counterId)), timeout]);
-      region.failingSince = undefined;
-      region.pausedUntil = 0;
-    } catch (error) {
-      failed.push(name);
-      if (!UNREACHABLE.includes(codeOf(error) ?? 0)) {
-        logError("could not bring a counter to a region", { counter: counterId, region: name, error });
-        return;
-      }
-      if (region.failingSince === undefined) logError("could not reach a region", { region: name, error });
-      region.failingSince ??= now();
-      region.pausedUntil = now() + PAUSE;
-    }
-  };
-  if (bring) await Promise.all(tried.map(bringTo));
-  return failed.sort();
+const attemptTotal: Run = async (backend, regions, counter) => {
+  const { otherRegions, now, sleep } = backend;
+  let names = [...otherRegions.keys()];
+  let failing: Failing = {};
+  await untilUnchanged(sleep, async () => {
+    const own = await readCounter(counter);
+    const failed = await bringTo(backend, names, counter.id, totalsOf(own, regions, sleep));
+    failing = { ...failing, ...failingSince(failed, own, now()) };
+    names = names.filter((name) => !failed.includes(name));
+    await nameUnreachable(own, failing);
+  });
+  return failing;
+};
+
+function failingSince(names: readonly string[], { unreachable }: CounterState, now: Millis): Failing {
+  return Object.fromEntries(names.map((name) => [name, unreachable[name] ?? now]));
 }
 
-/** @returns `undefined` if no region is known to have counted: the counter was deleted since */
-async function readTotals(
-  { counters, sleep }: Source,
-  counterId: string,
-  regions: Regions,
-): Promise<Bring | undefined> {
-  const own = await readCounter(counters.doc(counterId));
-  if (own.published && own.published.exchangeAt === undefined) await publishGlobal(own.ref, regions, sleep);
-  const known = own.published ? { ...own.regions, [regions.own]: registerOf(own.published) } : own.regions;
-  if (Object.keys(known).length === 0) return undefined;
-  return (region, counter) => bringTotals(known, counter, region, regions, sleep);
-}
+const exchangeVisitors: Run = async (backend, regions, counter, { failingSince }) => {
+  const { otherRegions, now, sleep } = backend;
+  const bring = await visitorsOf(counter, regions, sleep);
+  const failed = await bringTo(backend, [...otherRegions.keys()], counter.id, bring);
+  return Object.fromEntries(failed.map((name) => [name, failingSince ?? now()]));
+};
 
-/** Publishes the visitors of all regions in this one. @returns `undefined` without a sketch: it was deleted since */
-async function readVisitors(
-  { counters, sleep }: Source,
-  counterId: string,
-  { own }: Regions,
-): Promise<Bring | undefined> {
-  const counter = counters.doc(counterId);
-  const sketch = await counter.firestore.doc(sketchPath(counter.path)).get();
-  if (!sketch.exists) return undefined;
-  await bringVisitors(sketch, own, counter, true, sleep);
-  return (_region, there) => bringVisitors(sketch, own, there, false, sleep);
+/**
+ * Names the regions that cannot be reached in the counter document. Cost: nothing if they are named already; else 1 write.
+ *
+ * @throws FAILED_PRECONDITION or NOT_FOUND if the document has changed since it was read
+ */
+async function nameUnreachable({ ref, updateTime, unreachable }: CounterState, failing: Failing): Promise<void> {
+  const names = Object.keys(failing);
+  const isNamed = names.length === Object.keys(unreachable).length && names.every((name) => unreachable[name]);
+  if (isNamed || !updateTime) return;
+  const named = names.map((name) => [name, toTimestamp(failing[name] as Millis)]);
+  const value = names.length > 0 ? Object.fromEntries(named) : FieldValue.delete();
+  await ref.update({ unreachable: value }, { lastUpdateTime: updateTime });
 }

@@ -21,6 +21,12 @@ export function parseRegisters(value: unknown): Registers<Millis> {
   return Object.fromEntries(registers);
 }
 
+/** Parses the field `unreachable`. */
+export function parseUnreachable(value: unknown): Readonly<Record<string, Millis>> {
+  const stored = Object.entries((value ?? {}) as Record<string, unknown>);
+  return Object.fromEntries(stored.map(([region, since]) => [region, millis(since) ?? 0]));
+}
+
 /**
  * The fields for the document of one region.
  *

@@ -30,6 +30,8 @@ export interface OtherRegion {
   readonly name: string;
   /** What it had counted at `asOf`; `undefined` if it was never heard. */
   readonly heard: { readonly total: number; readonly asOf: number } | undefined;
+  /** Whether this region cannot reach it. */
+  readonly isUnreachable: boolean;
 }
 
 /** @returns `undefined` for a counter that was never published */
@@ -50,15 +52,19 @@ export function parsePublished(document: DocumentSnapshot): Published | undefine
     windows: windowTotals(document.get("windows"), Date.now()),
     globalTotal: document.get("globalTotal"),
     globalWindows: globalWindows && windowTotals(globalWindows, Date.now()),
-    regions: parseRegions(document.get("regions")),
+    regions: parseRegions(document.get("regions"), document.get("unreachable")),
   };
 }
 
-function parseRegions(regions: Record<string, Register<Timestamp> | null> = {}): OtherRegion[] {
+function parseRegions(
+  regions: Record<string, Register<Timestamp> | null> = {},
+  unreachable: Record<string, Timestamp> = {},
+): OtherRegion[] {
   const names = Object.keys(regions).sort();
   return names.map((name) => {
     const register = regions[name];
-    return { name, heard: register ? { total: register.total, asOf: register.asOf.toMillis() } : undefined };
+    const heard = register ? { total: register.total, asOf: register.asOf.toMillis() } : undefined;
+    return { name, heard, isUnreachable: name in unreachable };
   });
 }
 

@@ -5,14 +5,14 @@ import { formatAge, formatTotal } from "../page/format.ts";
 /** @param now  milliseconds since the epoch */
 export function Regions({ last, now }: { last: Published | undefined; now: number }) {
   if (!last || last.globalTotal === undefined) return null;
-  const own = { name: "this one", heard: { total: last.total, asOf: last.asOf } };
+  const own = { name: "this one", heard: { total: last.total, asOf: last.asOf }, isUnreachable: false };
   return (
     <section aria-labelledby="regions-title" id="regions">
       <div class="caption">
         <h2 id="regions-title">Regions</h2>
         <p>
-          What each region had counted when this one last heard of it. A region is heard when it counts, so an old one
-          has not counted since, or is cut off.
+          What each region had counted when this one last heard from there, which is when it last counted, or was cut
+          off.
         </p>
       </div>
       <table>
@@ -29,7 +29,7 @@ export function Regions({ last, now }: { last: Published | undefined; now: numbe
           </tr>
         </thead>
         <tbody>
-          {[own, ...last.regions].map(({ name, heard }) => (
+          {[own, ...last.regions].map(({ name, heard, isUnreachable }) => (
             <tr key={name}>
               <th scope="row">{name}</th>
               <td class="number" data-label="total">
@@ -37,6 +37,7 @@ export function Regions({ last, now }: { last: Published | undefined; now: numbe
               </td>
               <td class="number" data-label="as of">
                 {heard ? `${formatAge(now - heard.asOf)} ago` : "never heard"}
+                {isUnreachable && ", cut off"}
               </td>
             </tr>
           ))}
