@@ -5,9 +5,9 @@
  * The procedure is the functions' own, so it may run beside them.
  */
 
-import { exchangeCounter } from "../../functions/src/regions/bring.ts";
 import { parseRegions } from "../../functions/src/regions/config.ts";
 import { connectRegions } from "../../functions/src/regions/connect.ts";
+import { exchangeCounter } from "../../functions/src/regions/exchange.ts";
 import { sleep } from "../../functions/src/time.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, WRONG_USAGE } from "./commandError.ts";

@@ -23,11 +23,11 @@ export interface AggregationTask {
   readonly isPoll: boolean;
   /** What it merges; then it counts no increments. */
   readonly merges?: "visitors" | "keys";
-  /** Where it brings the total; then it counts no increments. */
+  /** What it brings to other regions; then it counts no increments. */
   readonly exchange?: Exchange;
 }
 
-/** An exchange: brings the total of this region to others. */
+/** An exchange: brings what this region has counted to others. */
 export interface Exchange {
   /** Whether it brings the sketch of visitors instead of the total. */
   readonly visitors: boolean;

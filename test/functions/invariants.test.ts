@@ -242,7 +242,7 @@ describe.concurrent("while the deployed functions become idle", () => {
     meter.close();
   });
 
-  test("I7: without writes, no function runs", async () => {
+  test("I7: without writes, no function runs", { tags: ["deep"], timeout: 150_000 }, async () => {
     expect(invocations("wake")).toBeGreaterThan(0);
     const names = ["wake", "wakezero", "wakebase", "aggregate", "sweep"] as const;
     const count = () => names.map(invocations).join();
@@ -260,7 +260,7 @@ describe.concurrent("while the deployed functions become idle", () => {
     );
     await sleep(4_000);
     expect(count()).toBe(before);
-  }, 150_000);
+  });
 
   test("I7: a sweep with no counter to poll and nothing to reconcile costs two reads", async () => {
     const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);

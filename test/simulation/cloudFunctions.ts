@@ -18,9 +18,8 @@ import type { AggregationTask, WriteEvent } from "../../functions/src/cause.ts";
 import type { Config } from "../../functions/src/config.ts";
 import { createMergeHandler, runMergeTask, type WaitingEvent } from "../../functions/src/merge.ts";
 import { cloudTasks } from "../../functions/src/queue.ts";
-import { exchangeCounter } from "../../functions/src/regions/bring.ts";
 import type { OtherRegion } from "../../functions/src/regions/connect.ts";
-import { runExchange } from "../../functions/src/regions/exchange.ts";
+import { exchangeCounter, runExchange } from "../../functions/src/regions/exchange.ts";
 import { TRIGGER_SHARDS } from "../../functions/src/shards.ts";
 import { runSweep } from "../../functions/src/sweep.ts";
 import { keyMerging } from "../../functions/src/topKeys.ts";
@@ -218,7 +217,15 @@ export class CloudFunctions {
     const connect = (network: Network) => new Firestore(new Connection(network, process)) as unknown as RealFirestore;
     const firestore = connect(this.#network);
     const others = [...this.#otherRegions].map(([name, network]): [string, OtherRegion] => {
-      return [name, { counters: connect(network).collection(this.#config.collection), failing: false, pausedUntil: 0 }];
+      return [
+        name,
+        {
+          counters: connect(network).collection(this.#config.collection),
+          isFailing: false,
+          pausedUntil: 0,
+          trial: undefined,
+        },
+      ];
     });
     const backend: Backend = {
       firestore,

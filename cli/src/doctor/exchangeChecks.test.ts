@@ -33,6 +33,7 @@ test.each([
   ["no list", ""],
   ["one region less", "eu=tally-eu"],
   ["another name", "us=(default), europe=tally-eu"],
+  ["another database of a region", "us=tally-us, eu=tally-eu"],
 ])("finds a region with %s", (_, list) => {
   expect(check([...us, ...region("eu", "tally-eu", list)])).toMatchObject([
     { id: "regions-differ", problem: expect.stringMatching(/^REGIONS of eu is not that of us/) },

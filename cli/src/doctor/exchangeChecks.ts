@@ -27,15 +27,20 @@ export function checkExchange(facts: ProjectFacts): Finding[] {
   return [...checkDeployments(facts, regions), ...(sample ? [...behind(sample), ...restored(sample)] : [])];
 }
 
-function namesOf({ own, others }: Regions): string {
-  return [own, ...others.map(({ name }) => name)].toSorted().join();
+/** All regions with their databases, in one order. */
+function databasesOf({ own, others }: Regions, database: string, ownProject: string): string {
+  const all = [{ name: own, project: ownProject, database }, ...others];
+  return all
+    .map((one) => `${one.name}=${one.project ?? ownProject}/${one.database}`)
+    .toSorted()
+    .join();
 }
 
 /** Those of other projects are not seen. */
 function checkDeployments({ functions, target }: ProjectFacts, regions: Regions): Finding[] {
   const deployments = findDeployments(seen(functions) ?? []);
   const inProject = regions.others.filter(({ project = target.project }) => project === target.project);
-  const names = namesOf(regions);
+  const databases = databasesOf(regions, target.database, target.project);
   return inProject.flatMap(({ name, database }) => {
     const found = deployments.filter((one) => one.database === database && one.collection === target.collection);
     if (found.length === 0) {
@@ -50,7 +55,7 @@ function checkDeployments({ functions, target }: ProjectFacts, regions: Regions)
     const unlike = found.filter((one) => {
       const variables = variablesOf(one);
       const theirs = variables && parsed(variables.REGIONS, database, target.project);
-      return variables && (theirs?.own !== name || namesOf(theirs) !== names);
+      return variables && (theirs?.own !== name || databasesOf(theirs, database, target.project) !== databases);
     });
     return unlike.map(({ prefix }) =>
       errorFinding(

@@ -15,6 +15,9 @@ const LATE_MS = 10_000;
 /** An exchange that is due later is not waited for. */
 const LONGEST_WAIT_MS = 15_000;
 
+/** Counters read at the same time. */
+const CONCURRENCY = 20;
+
 /** What a region has published of a counter, and what of that has arrived in another one. */
 interface Way {
   readonly id: string;
@@ -45,19 +48,21 @@ export async function readRegions(
     meter.reads++;
     return readCounter((counters.get(region) as CollectionReference).doc(id));
   };
-  const ways = await Promise.all(
-    ids.map(async (id) => {
+  const ways: Way[] = [];
+  for (let start = 0; start < ids.length; start += CONCURRENCY) {
+    const page = ids.slice(start, start + CONCURRENCY).map(async (id) => {
       const own = await read(regions.own, id);
       const others = await Promise.all(regions.others.map(async ({ name }) => [name, await read(name, id)] as const));
       return others.flatMap(([name, other]) => [
         ...wayOf(id, regions.own, name, own, other),
         ...wayOf(id, name, regions.own, other, own),
       ]);
-    }),
-  );
-  const open = ways.flat().filter(differs);
-  const wait = Math.max(0, ...open.map(({ dueAt }) => dueAt)) + LATE_MS - Date.now();
-  if (wait > 0 && wait <= LONGEST_WAIT_MS) await sleep(wait);
+    });
+    ways.push(...(await Promise.all(page)).flat());
+  }
+  const open = ways.filter(differs);
+  const waits = open.map(({ dueAt }) => dueAt + LATE_MS - Date.now());
+  await sleep(Math.max(0, ...waits.filter((wait) => wait <= LONGEST_WAIT_MS)));
   const checked = open.map(async (before): Promise<Exchange> => {
     const { id, from, to } = before;
     // In this order, so that nothing seems to have arrived before it was published.
@@ -65,7 +70,7 @@ export async function readRegions(
     const [after] = wayOf(id, from, to, await read(from, id), there);
     return { id, from, to, trouble: after ? troubleOf(before, after) : null };
   });
-  const done = ways.flat().filter((way) => !differs(way));
+  const done = ways.filter((way) => !differs(way));
   return [...done.map(({ id, from, to }) => ({ id, from, to, trouble: null })), ...(await Promise.all(checked))];
 }
 

@@ -2,22 +2,19 @@
 import type { DocumentReference } from "firebase-admin/firestore";
 import { codeOf, DEADLINE_EXCEEDED, sketchPath, UNAVAILABLE } from "../../../core/src/index.ts";
 import type { Backend } from "../backend.ts";
-import { type CounterState, readCounter } from "../counterDocument.ts";
+import type { CounterState } from "../counterDocument.ts";
 import { logError } from "../log.ts";
 import type { Millis } from "../time.ts";
 import type { Regions } from "./config.ts";
 import type { OtherRegion } from "./connect.ts";
 import { registerOf } from "./registers.ts";
-import { bringTotals, publishGlobal } from "./totals.ts";
+import { bringTotals } from "./totals.ts";
 import { bringVisitors } from "./visitors.ts";
 
 /** How long it may take to bring a counter to a region, before that counts as failed. */
 const TIMEOUT: Millis = 3_000;
 
-/**
- * For how long an instance does not try a region that it has not reached. Then one call tries, and the others wait for what
- * comes of that: busy counters must not take up all tasks.
- */
+/** For how long an instance does not try a region again that it has not reached: its other calls fail at once. */
 const PAUSE: Millis = 500;
 
 /** Codes of errors that say nothing of the counter. */
@@ -52,22 +49,11 @@ export async function visitorsOf(
 }
 
 /**
- * Brings a counter to all other regions, whether it has changed or not: its total, what is known of third regions, and its visitors.
- * Cost: 2 reads, and what bringing costs (`totals.ts`, `visitors.ts`).
+ * Brings a counter to regions. While an instance does not know whether it can reach one again, a single call tries, and the others wait
+ * for what comes of that.
  *
- * @returns the regions that failed, in the order of their names
+ * @returns the regions that failed
  */
-export async function exchangeCounter(source: Source, regions: Regions, counterId: string): Promise<string[]> {
-  const { counters, otherRegions, sleep } = source;
-  const own = await readCounter(counters.doc(counterId));
-  if (own.published && own.published.exchangeAt === undefined) await publishGlobal(own.ref, regions, sleep);
-  const names = [...otherRegions.keys()];
-  const failed = await bringTo(source, names, counterId, totalsOf(own, regions, sleep));
-  const without = await bringTo(source, names, counterId, await visitorsOf(own.ref, regions, sleep));
-  return [...new Set([...failed, ...without])].sort();
-}
-
-/** @returns the regions that failed or were not tried, in the order of their names */
 export async function bringTo(
   { otherRegions, now, sleep }: Source,
   names: readonly string[],
@@ -75,30 +61,37 @@ export async function bringTo(
   bring: Bring | undefined,
 ): Promise<string[]> {
   if (!bring) return [];
-  const regionOf = (name: string) => otherRegions.get(name) as OtherRegion;
-  const failed = names.filter((name) => now() < regionOf(name).pausedUntil);
-  const tried = names.filter((name) => !failed.includes(name));
-  const tryRegion = async (name: string) => {
-    const region = regionOf(name);
-    if (region.failing) region.pausedUntil = now() + TIMEOUT;
+  const reach = async (name: string, region: OtherRegion): Promise<void> => {
     const timeout = sleep(TIMEOUT).then(() => {
       throw Object.assign(new Error(`no answer for ${TIMEOUT} ms`), { code: DEADLINE_EXCEEDED });
     });
     try {
       await Promise.race([bring(name, region.counters.doc(counterId)), timeout]);
-      region.failing = false;
-      region.pausedUntil = 0;
+      region.isFailing = false;
     } catch (error) {
       failed.push(name);
       if (!UNREACHABLE.includes(codeOf(error) ?? 0)) {
         logError("could not bring a counter to a region", { counter: counterId, region: name, error });
         return;
       }
-      if (!region.failing) logError("could not reach a region", { region: name, error });
-      region.failing = true;
+      if (!region.isFailing) logError("could not reach a region", { region: name, error });
+      region.isFailing = true;
       region.pausedUntil = now() + PAUSE;
     }
   };
-  await Promise.all(tried.map(tryRegion));
-  return failed.sort();
+  const failed: string[] = [];
+  const tryRegion = async (name: string): Promise<void> => {
+    const region = otherRegions.get(name) as OtherRegion;
+    await region.trial;
+    if (region.isFailing && now() < region.pausedUntil) {
+      failed.push(name);
+      return;
+    }
+    if (!region.isFailing) return await reach(name, region);
+    region.trial = reach(name, region);
+    await region.trial;
+    region.trial = undefined;
+  };
+  await Promise.all(names.map(tryRegion));
+  return failed;
 }

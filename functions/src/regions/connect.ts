@@ -7,9 +7,11 @@ import type { Regions } from "./config.ts";
 export interface OtherRegion {
   readonly counters: CollectionReference;
   /** Whether this instance could not reach it the last time. */
-  failing: boolean;
-  /** Until when this instance does not try it. */
+  isFailing: boolean;
+  /** Until when this instance does not try it, if it is failing. */
   pausedUntil: Millis;
+  /** The call of this instance that finds out whether it can be reached again. */
+  trial: Promise<void> | undefined;
 }
 
 /**
@@ -25,7 +27,12 @@ export function connectRegions(app: App, { others }: Regions, collection: string
       const projectApp = project ? (known ?? initializeApp({ ...app.options, projectId: project }, project)) : app;
       return [
         name,
-        { counters: getFirestore(projectApp, database).collection(collection), failing: false, pausedUntil: 0 },
+        {
+          counters: getFirestore(projectApp, database).collection(collection),
+          isFailing: false,
+          pausedUntil: 0,
+          trial: undefined,
+        },
       ];
     }),
   );

@@ -24,7 +24,8 @@ export function parseRegisters(value: unknown): Registers<Millis> {
 /** Parses the field `unreachable`. */
 export function parseUnreachable(value: unknown): Readonly<Record<string, Millis>> {
   const stored = Object.entries((value ?? {}) as Record<string, unknown>);
-  return Object.fromEntries(stored.map(([region, since]) => [region, millis(since) ?? 0]));
+  const parsed = stored.map(([region, since]) => [region, millis(since)] as const);
+  return Object.fromEntries(parsed.filter((entry): entry is [string, Millis] => entry[1] !== null));
 }
 
 /**

@@ -40,10 +40,12 @@ describe("a publish that its exchange has missed", () => {
 });
 
 describe("the next attempt to reach a region", () => {
-  test("comes within 2 s at first, within 4 s after a minute, and within 64 s after a day", () => {
+  test("comes within 2 s at first, within 4 s after a minute, and within 64 s after 17 minutes", () => {
     expect(nextAttemptAt(1_000, 1_000)).toBe(2_000);
     expect(nextAttemptAt(0, 61_000)).toBe(62_000);
     expect(nextAttemptAt(0, 65_000)).toBe(68_000);
+    expect(nextAttemptAt(0, 1_023_000)).toBe(1_024_000);
+    expect(nextAttemptAt(0, 1_024_000)).toBe(1_024_000 + 64_000);
     expect(nextAttemptAt(0, 86_400_000)).toBe(86_400_000 + 64_000);
   });
 

@@ -42,7 +42,8 @@ export async function publishGlobal(
 ): Promise<void> {
   await untilUnchanged(sleep, async () => {
     const state = await readCounter(counter);
-    if (state.published?.exchangeAt === undefined) await write(state, regions.own, state.regions, regions);
+    if (state.published && state.published.exchangeAt === undefined)
+      await write(state, regions.own, state.regions, regions);
   });
 }
 

@@ -1,8 +1,7 @@
 /** Mistakes in exchanging totals between regions. */
 import type { mergeRegisters } from "../../../core/src/regions.ts";
 import type { CounterState } from "../../../functions/src/counterDocument.ts";
-import type { exchangeCounter } from "../../../functions/src/regions/bring.ts";
-import type { runExchange } from "../../../functions/src/regions/exchange.ts";
+import type { exchangeCounter, runExchange } from "../../../functions/src/regions/exchange.ts";
 import type { globalFields } from "../../../functions/src/regions/registers.ts";
 import { editingCommits, withoutPreconditions } from "../batchEdits.ts";
 import type { Mutation } from "./seams.ts";
@@ -47,7 +46,7 @@ export const regionMutations: Record<string, Mutation> = {
   },
   "a counter without writes is not brought to a region that joins": {
     ...inRegions,
-    module: "functions/src/regions/bring.ts",
+    module: "functions/src/regions/exchange.ts",
     declaration: "exchangeCounter",
     mistake: (): typeof exchangeCounter => async () => [],
   },

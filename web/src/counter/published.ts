@@ -56,15 +56,12 @@ export function parsePublished(document: DocumentSnapshot): Published | undefine
   };
 }
 
-function parseRegions(
-  regions: Record<string, Register<Timestamp> | null> = {},
-  unreachable: Record<string, Timestamp> = {},
-): OtherRegion[] {
+function parseRegions(regions: Record<string, Register<Timestamp> | null> = {}, unreachable?: object): OtherRegion[] {
   const names = Object.keys(regions).sort();
   return names.map((name) => {
     const register = regions[name];
     const heard = register ? { total: register.total, asOf: register.asOf.toMillis() } : undefined;
-    return { name, heard, isUnreachable: name in unreachable };
+    return { name, heard, isUnreachable: name in (unreachable ?? {}) };
   });
 }
 

@@ -10,10 +10,7 @@ export function Regions({ last, now }: { last: Published | undefined; now: numbe
     <section aria-labelledby="regions-title" id="regions">
       <div class="caption">
         <h2 id="regions-title">Regions</h2>
-        <p>
-          What each region had counted when this one last heard from there, which is when it last counted, or was cut
-          off.
-        </p>
+        <p>What each region had counted when this one last heard of a change there.</p>
       </div>
       <table>
         <caption class="unseen">Regions and their totals</caption>
