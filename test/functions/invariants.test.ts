@@ -243,6 +243,9 @@ describe.concurrent("while the deployed functions become idle", () => {
   });
 
   test("I7: without writes, no function runs", { tags: ["deep"], timeout: 150_000 }, async () => {
+    const shard = { shard: "0", count: 1, writes: 1 };
+    await admin.doc("counters/invariants:idle/shards/0").set(shard);
+    await until(async () => (await readPublished("invariants:idle"))?.total === 1, "the total");
     expect(invocations("wake")).toBeGreaterThan(0);
     const names = ["wake", "wakezero", "wakebase", "aggregate", "sweep"] as const;
     const count = () => names.map(invocations).join();
