@@ -8,6 +8,8 @@ const onSuite = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   teardownTimeout: 20_000,
+  // Error messages in the list at the end show values whole.
+  chaiConfig: { truncateThreshold: 0 },
 } as const;
 
 /** Need no emulator. */

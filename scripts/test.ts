@@ -3,6 +3,9 @@
  * and the README's demonstration.
  */
 import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 const params = [
   // So that shrinking and folding can be seen within a test.
@@ -83,16 +86,45 @@ const runs: Record<string, string[]> = isDeep
       "on the emulators": [...suite, ...vitest, "--tags-filter", "!deep"],
     };
 
+/** What is used of Vitest's report in JSON: https://vitest.dev/guide/reporters.html#json-reporter */
+interface Report {
+  readonly testResults: readonly {
+    readonly message: string;
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly failureMessages: readonly string[];
+    }[];
+  }[];
+}
+
+const reports = mkdtempSync(join(tmpdir(), "tally-tests-"));
 const failed: string[] = [];
-for (const [name, [program = "", ...args]] of Object.entries(runs)) {
+for (const [index, [name, [program = "", ...args]]] of Object.entries(runs).entries()) {
   const start = performance.now();
+  const report = join(reports, `${index}.json`);
+  const reporters = ["--reporter", "default", "--reporter", "json", "--outputFile.json", report];
+  const isVitest = [program, ...args].includes("vitest");
   console.log(`\n━━ ${name}`);
-  if (spawnSync(program, args, { stdio: "inherit" }).status !== 0) failed.push(name);
+  const { status } = spawnSync(program, [...args, ...(isVitest ? reporters : [])], { stdio: "inherit" });
+  if (status !== 0) failed.push([name, ...failuresIn(report)].join("\n  "));
   console.log(
-    `━━ ${name}: ${failed.includes(name) ? "FAILED" : "passed"} in ${Math.round((performance.now() - start) / 1_000)} s`,
+    `━━ ${name}: ${status === 0 ? "passed" : "FAILED"} in ${Math.round((performance.now() - start) / 1_000)} s`,
   );
 }
 
-console.log(failed.length > 0 ? `\nFailed: ${failed.join("; ")}` : "\nEverything passed.");
+console.log(failed.length > 0 ? `\nFailed:\n${failed.join("\n")}` : "\nEverything passed.");
 console.log(`${Object.keys(runs).length - failed.length} passed, ${failed.length} failed`);
 process.exit(failed.length > 0 ? 1 : 0);
+
+/** The tests that failed, each with the start of its error, so that the end of a long output says what to look for. */
+function failuresIn(report: string): string[] {
+  if (!existsSync(report)) return [];
+  const { testResults } = JSON.parse(readFileSync(report, "utf8")) as Report;
+  return testResults.flatMap(({ message, assertionResults }) => [
+    ...(message ? [message.slice(0, 500)] : []),
+    ...assertionResults
+      .filter(({ status }) => status === "failed")
+      .map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages.join("\n").slice(0, 500)}`),
+  ]);
+}

@@ -41,15 +41,14 @@ export async function runExchange(backend: Backend, { counterId, due, exchange }
 
 /**
  * Brings a counter to all other regions, whether it has changed or not: its total, what is known of third regions, and its visitors.
- * Cost: 2 reads, and what bringing costs (`totals.ts`, `visitors.ts`).
+ * Cost: 3 reads, and what bringing costs (`totals.ts`, `visitors.ts`).
  *
  * @returns the regions that failed
  */
 export async function exchangeCounter(source: Source, regions: Regions, counterId: string): Promise<string[]> {
   const { counters, otherRegions, sleep } = source;
   const counter = counters.doc(counterId);
-  const own = await readCounter(counter);
-  if (own.published && own.published.exchangeAt === undefined) await publishGlobal(counter, regions, sleep);
+  await publishGlobal(counter, regions, sleep);
   // Nothing would try a region again that is named only now.
   const failing = await bringTotal(source, regions, counter, (name, { unreachable }) => unreachable[name]);
   const bring = await visitorsOf(counter, regions, sleep);

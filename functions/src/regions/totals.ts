@@ -34,7 +34,9 @@ export async function bringTotals(
   });
 }
 
-/** Publishes the global total of a counter whose last publish was made before there were regions. Cost: 1 read and 1 write. */
+/**
+ * Publishes the global total of a counter whose last publish was made before there were regions. Cost: 1 read, and 1 write if it was.
+ */
 export async function publishGlobal(
   counter: DocumentReference,
   regions: Regions,
