@@ -16,13 +16,21 @@ import { hold, holdFirestore } from "./network.ts";
 import { open, problemsOf, shiftsOf, total, visit } from "./page.ts";
 
 const LIKES = "likes:page";
+const SIGN_UPS = "**/accounts:signUp*";
 const VIEWS = "views:page";
 
 const browser = browserForTests();
 
 describe("the demo", () => {
   test("likes once, shown at once, with any number of clicks; a like survives a reload and can be taken back", async () => {
-    const tab = await visit(browser, "#/");
+    const tab = await browser.visit("about:blank");
+    // The view and the like each need a user: the same one.
+    const signIn = await hold(tab.page, SIGN_UPS);
+    let signUps = 0;
+    tab.page.on("request", (request) => {
+      if (request.url().includes("accounts:signUp")) signUps++;
+    });
+    await open(tab, "#/");
     await tab.page.waitForSelector("#likes[data-total]");
     const before = await total(tab, "likes");
     const release = await holdFirestore(tab.page);
@@ -30,9 +38,13 @@ describe("the demo", () => {
     await isLiked(tab, true);
     await tab.click("like");
     release();
+    await until(() => signUps > 0, "the visitor to be signed in");
+    signIn();
     await until(async () => (await total(tab, "likes")) === before + 1, "the like to show");
     await until(async () => (await sumOfShards(LIKES)) === before + 1, "the like to arrive");
     expect((await admin.collection(`counters/${LIKES}/entries`).get()).size).toBe(before + 1);
+
+    expect(signUps).toBe(1);
 
     await tab.page.reload();
     await isLiked(tab, true);

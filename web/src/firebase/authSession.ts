@@ -39,11 +39,12 @@ export async function openAuthSession({ app, setup }: Connection): Promise<AuthS
     await auth.authStateReady();
     return auth;
   });
+  const signedIn = async () => auth.currentUser ?? (await signInAnonymously(auth)).user;
   return {
     watch: (next) => onIdTokenChanged(auth, async (user) => next(user ? await visitorOf(user) : undefined)),
     token: async () => auth.currentUser?.getIdToken(),
     async ensureUser() {
-      const user = auth.currentUser ?? (await changeUser(() => signInAnonymously(auth))).user;
+      const user = auth.currentUser ?? (await changeUser(signedIn));
       return user.uid;
     },
     async signIn(email, password) {

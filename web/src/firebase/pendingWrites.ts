@@ -15,11 +15,14 @@ export function trackWrite<Result>(write: () => Promise<Result>): Promise<Result
   return written;
 }
 
-/** Changes the user once pending writes have been acknowledged, which offline takes until the network is back. */
+/**
+ * Changes the user once pending writes have been acknowledged, which offline takes until the network is back. Changes are made one after
+ * another, so one finds the user that those before it have signed in.
+ */
 export async function changeUser<Result>(change: () => Promise<Result>): Promise<Result> {
   await Promise.allSettled(pending);
   // Writes that started meanwhile; later ones wait for `userChange`.
-  const changed = Promise.allSettled(pending).then(change);
+  const changed = Promise.allSettled([userChange, ...pending]).then(change);
   userChange = changed.catch(() => {});
   return changed;
 }
