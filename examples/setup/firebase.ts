@@ -8,8 +8,15 @@ const app = initializeApp(firebaseConfig);
 export const auth = getAuth(app);
 export const db = getFirestore(app);
 
-/** The uid of the signed-in user. Without one, signs in anonymously. */
+let signIn: Promise<unknown> | undefined;
+
+/** The uid of the signed-in user. Without one, signs in anonymously, and so for all calls until then. */
 export async function userId(): Promise<string> {
   await auth.authStateReady();
-  return (auth.currentUser ?? (await signInAnonymously(auth)).user).uid;
+  if (auth.currentUser) return auth.currentUser.uid;
+  signIn ??= signInAnonymously(auth).finally(() => {
+    signIn = undefined;
+  });
+  await signIn;
+  return userId();
 }
