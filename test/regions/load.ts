@@ -1,12 +1,13 @@
-/** Web clients that count in each region, and what each region shows meanwhile. */
+/** Web clients and a server that count in each region, and what each region shows meanwhile. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { deleteApp, initializeApp } from "firebase/app";
 import { connectFirestoreEmulator, getFirestore } from "firebase/firestore";
 import type { Firestore } from "firebase-admin/firestore";
 import { counter, incrementCounter } from "firestore-tally";
+import { incrementCounter as incrementOnServer, counter as serverCounter } from "firestore-tally/admin";
 import { databaseOf, REGIONS, type Region } from "./regions.ts";
 
-/** Clients of a region. Each has up to ten writes under way. */
+/** Web clients of a region. Each has up to ten writes under way. */
 const CLIENTS = 10;
 
 /** What a region has shown: a global total, and the truth then. */
@@ -17,6 +18,7 @@ export interface Seen {
 
 export class Load {
   readonly #id: string;
+  readonly #databases: Readonly<Record<Region, Firestore>>;
   readonly #counting = new Map<Region, { end: () => void; ended: Promise<void> }>();
   /** How many increments were made. */
   made = 0;
@@ -28,6 +30,7 @@ export class Load {
   /** @param databases  those that are watched */
   constructor(id: string, databases: Readonly<Record<Region, Firestore>>) {
     this.#id = id;
+    this.#databases = databases;
     this.seen = Object.fromEntries(REGIONS.map((region) => [region, [] as Seen[]])) as Record<Region, Seen[]>;
     this.#stopWatching = REGIONS.map((region) =>
       databases[region].doc(`counters/${id}`).onSnapshot((document) => {
@@ -37,14 +40,15 @@ export class Load {
     );
   }
 
-  /** Counts in a region, so many times a second, until `stop`. */
-  start(region: Region, rate: number): void {
+  /** Counts in a region until `stop`: so many times a second by web clients, and by a server. */
+  start(region: Region, rate: number, serverRate = 0): void {
     let isEnding = false;
-    const clients = Array.from({ length: CLIENTS }, (_, n) => this.#client(region, rate / CLIENTS, n, () => isEnding));
+    const sources = Array.from({ length: CLIENTS }, (_, n) => this.#client(region, rate / CLIENTS, n, () => isEnding));
+    if (serverRate > 0) sources.push(this.#server(region, serverRate, () => isEnding));
     const end = () => {
       isEnding = true;
     };
-    this.#counting.set(region, { end, ended: Promise.all(clients).then(() => {}) });
+    this.#counting.set(region, { end, ended: Promise.all(sources).then(() => {}) });
   }
 
   /** Resolves when all increments of these regions are acknowledged. */
@@ -63,15 +67,25 @@ export class Load {
     const [host = "", port] = (process.env.FIRESTORE_EMULATOR_HOST ?? "").split(":");
     connectFirestoreEmulator(db, host, Number(port));
     const ref = counter(db, this.#id);
+    await this.#repeat(rate, (n * 1_000) / rate / CLIENTS, isEnding, () => incrementCounter(ref));
+    await deleteApp(app);
+  }
+
+  async #server(region: Region, rate: number, isEnding: () => boolean): Promise<void> {
+    const ref = serverCounter(this.#databases[region], this.#id);
+    await this.#repeat(rate, 0, isEnding, () => incrementOnServer(ref));
+  }
+
+  /** @param delay  milliseconds before the first */
+  async #repeat(rate: number, delay: number, isEnding: () => boolean, make: () => Promise<void>): Promise<void> {
     const calls: Promise<void>[] = [];
-    const start = performance.now() + (n * 1_000) / rate / CLIENTS;
+    const start = performance.now() + delay;
     for (let call = 0; ; call++) {
       await sleep(Math.max(0, start + (call * 1_000) / rate - performance.now()));
       if (isEnding()) break;
-      calls.push(this.#increment(() => incrementCounter(ref)));
+      calls.push(this.#increment(make));
     }
     await Promise.all(calls);
-    await deleteApp(app);
   }
 
   async #increment(make: () => Promise<void>): Promise<void> {
