@@ -48,20 +48,8 @@ export async function estimate(options: EstimateOptions): Promise<void> {
 }
 
 function parseTraffic(options: EstimateOptions): Traffic {
-  const {
-    perSecond,
-    perDay,
-    peak,
-    peakHours,
-    counters,
-    keyed,
-    watchers,
-    readsPerDay,
-    perClient,
-    batch,
-    total,
-    regions,
-  } = options;
+  const { json, compare, region, perSecond, perDay, peak, ...traffic } = options;
+  const { batch, keyed } = traffic;
   if ((perSecond === undefined) === (perDay === undefined)) {
     throw new CommandError(WRONG_USAGE, "pass the number of increments: either --per-second <n> or --per-day <n>");
   }
@@ -75,20 +63,7 @@ function parseTraffic(options: EstimateOptions): Traffic {
   if (batch !== undefined && keyed > 0) {
     throw new CommandError(WRONG_USAGE, "--keyed and --batch: ingest has no increments with a key; pass one of them");
   }
-  const peakPerSecond = peak ?? average;
-  return {
-    perSecond: average,
-    peakPerSecond,
-    peakHours,
-    counters,
-    keyed,
-    watchers,
-    readsPerDay,
-    perClient,
-    batch,
-    total,
-    regions,
-  };
+  return { ...traffic, perSecond: average, peakPerSecond: peak ?? average };
 }
 
 const NOT_INCLUDED = [

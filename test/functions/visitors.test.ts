@@ -42,15 +42,19 @@ async function settles(id: string, count: number): Promise<void> {
 }
 
 describe("a visitor", () => {
-  test.concurrent("is published at once if it is the first, and counts once however often it comes", async () => {
-    const views = counter(visitor.db, "visitors:first");
+  // The emulator does not repeat an event whose delivery failed, as when the function's first process starts.
+  test.concurrent("is published at once if it is the first, and counts once however often it comes", {
+    retry: 1,
+  }, async () => {
+    const id = `visitors:first${Date.now()}`;
+    const views = counter(visitor.db, id);
     const start = Date.now();
     await countVisitor(views, uid);
     await until(async () => (await getCounter(views)).uniques === 1, "the first visitor");
     // Without the ten seconds between merges.
     expect(Date.now() - start).toBeLessThan(8_000);
     await Promise.all([countVisitor(views, uid), countVisitor(views, uid)]);
-    await settles("visitors:first", 1);
+    await settles(id, 1);
     expect(await getCounter(views)).toMatchObject({ total: 0, uniques: 1 });
   });
 

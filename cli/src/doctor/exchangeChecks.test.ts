@@ -40,6 +40,16 @@ test.each([
   ]);
 });
 
+test("finds regions whose days end by different time zones", () => {
+  const eu = region("eu", "tally-eu", REGIONS).map((one) => ({
+    ...one,
+    variables: { ...one.variables, TIME_ZONE: "Europe/Berlin" },
+  }));
+  expect(check([...us, ...eu])).toMatchObject([
+    { id: "time-zones-differ", problem: expect.stringMatching(/^days end by Europe\/Berlin in eu and by UTC in us/) },
+  ]);
+});
+
 test("finds exchanges that were not made, once for each pair of regions, and regions that have lost increments", () => {
   const exchange = (id: string, from: string, to: string, trouble: Exchange["trouble"]) => ({ id, from, to, trouble });
   const exchanges = [

@@ -1,7 +1,8 @@
 /** Whether the regions of an app know of each other, and have what the others have counted. */
+import { DEFAULT_PARAMETERS } from "../../../functions/src/parseConfig.ts";
 import { parseRegions, type Regions } from "../../../functions/src/regions/config.ts";
 import { pluralize } from "../format.ts";
-import { deploymentsFor, findDeployments, variablesOf } from "./deployments.ts";
+import { type Deployment, deploymentsFor, findDeployments, variablesOf } from "./deployments.ts";
 import { type Exchange, type ProjectFacts, seen } from "./facts.ts";
 import { errorFinding, type Finding, listed } from "./finding.ts";
 
@@ -39,6 +40,8 @@ function databasesOf({ own, others }: Regions, database: string, ownProject: str
 /** Those of other projects are not seen. */
 function checkDeployments({ functions, target }: ProjectFacts, regions: Regions): Finding[] {
   const deployments = findDeployments(seen(functions) ?? []);
+  const [own] = deploymentsFor(seen(functions) ?? [], target);
+  const timeZone = own && timeZoneOf(own);
   const inProject = regions.others.filter(({ project = target.project }) => project === target.project);
   const databases = databasesOf(regions, target.database, target.project);
   return inProject.flatMap(({ name, database }) => {
@@ -52,19 +55,38 @@ function checkDeployments({ functions, target }: ProjectFacts, regions: Regions)
         ),
       ];
     }
-    const unlike = found.filter((one) => {
+    const isUnlike = (one: Deployment): boolean => {
       const variables = variablesOf(one);
       const theirs = variables && parsed(variables.REGIONS, database, target.project);
-      return variables && (theirs?.own !== name || databasesOf(theirs, database, target.project) !== databases);
-    });
-    return unlike.map(({ prefix }) =>
+      return (
+        variables !== undefined && (theirs?.own !== name || databasesOf(theirs, database, target.project) !== databases)
+      );
+    };
+    const unlike = found
+      .filter(isUnlike)
+      .map(({ prefix }) =>
+        errorFinding(
+          "regions-differ",
+          `REGIONS of ${prefix} is not that of ${regions.own}: a region that one of them leaves out gets nothing from it`,
+          "set the same REGIONS for all regions, and run `firebase deploy --only functions`",
+        ),
+      );
+    const others = found.flatMap((one) => timeZoneOf(one) ?? []).filter((other) => timeZone && other !== timeZone);
+    const inOtherZone = others.map((other) =>
       errorFinding(
-        "regions-differ",
-        `REGIONS of ${prefix} is not that of ${regions.own}: a region that one of them leaves out gets nothing from it`,
-        "set the same REGIONS for all regions, and run `firebase deploy --only functions`",
+        "time-zones-differ",
+        `days end by ${other} in ${name} and by ${timeZone} in ${regions.own}: globalWindows add up days that are not the same`,
+        "set the same TIME_ZONE for all regions, and run `firebase deploy --only functions`",
       ),
     );
+    return [...unlike, ...inOtherZone];
   });
+}
+
+/** `undefined` if it could not be seen. */
+function timeZoneOf(deployment: Deployment): string | undefined {
+  const variables = variablesOf(deployment);
+  return variables && (variables.TIME_ZONE || DEFAULT_PARAMETERS.TIME_ZONE);
 }
 
 function behind(exchanges: readonly Exchange[]): Finding[] {
