@@ -25,8 +25,8 @@ const LANES = 4;
 /** Worlds of a lane, and the most batches of a world. */
 const WORLDS = 20;
 const BATCHES = 40;
-/** Worlds of a lane for weakened rules. The first violation ends the run, mostly within ten worlds. */
-const WORLDS_TO_FIND = 120;
+/** Worlds of a lane for weakened rules: three minutes. The first violation ends the run, mostly within ten worlds. */
+const WORLDS_TO_FIND = 240;
 
 beforeAll(() => console.log(`fuzz: TALLY_SEED=${SEED}`));
 
@@ -305,13 +305,17 @@ const weakened = Object.entries({ counting: WEAKENED, limited: WEAKENED_LIMITS, 
 
 describe("the fuzzer finds rules that accept", () => {
   let sent = 0;
-  test.each(weakened)("%s", async (name, part, from, to) => {
-    const rules = RULES.replace(from, to);
-    expect(rules, "the rules have no such text to replace").not.toBe(RULES);
-    const statistics = new Statistics();
-    const found = await fuzz(`${PROJECT}-weakened-${sent}`, rules, part, statistics, false);
-    sent += statistics.sent;
-    console.log(`  ${statistics.sent} batches  ${name}: ${found?.split("\n")[0]?.slice(0, 160)}`);
-    expect(found).toBeDefined();
-  });
+  test.each(weakened)(
+    "%s",
+    async (name, part, from, to) => {
+      const rules = RULES.replace(from, to);
+      expect(rules, "the rules have no such text to replace").not.toBe(RULES);
+      const statistics = new Statistics();
+      const found = await fuzz(`${PROJECT}-weakened-${sent}`, rules, part, statistics, false);
+      sent += statistics.sent;
+      console.log(`  ${statistics.sent} batches  ${name}: ${found?.split("\n")[0]?.slice(0, 160)}`);
+      expect(found).toBeDefined();
+    },
+    300_000,
+  );
 });

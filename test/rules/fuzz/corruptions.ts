@@ -70,8 +70,12 @@ export const CORRUPTIONS: Record<string, Corrupt> = {
   "another window": (write, pick, context) => [mark(write, choose(WINDOWS, pick), [newNonce(context)])],
   "no mark": (write) => [withoutMark(write)],
   "two windows": (write, pick, context) => {
-    const second = mark(write, choose(WINDOWS, pick), [newNonce(context)]).transforms ?? [];
-    return [isEntry(write) ? write : { ...write, transforms: [...(write.transforms ?? []), ...second.slice(3)] }];
+    // Two that the shard has differ least from an honest write.
+    const held = Object.keys(marksOf(context.world[write.path]));
+    const [first, second] = held.length > 1 ? [held[0], choose(held.slice(1), pick)] : ["0", choose(WINDOWS, pick)];
+    const marked = mark(write, first as string, [newNonce(context)]);
+    const more = mark(write, second as string, [newNonce(context)]).transforms ?? [];
+    return [isEntry(write) ? write : { ...marked, transforms: [...(marked.transforms ?? []), ...more.slice(3)] }];
   },
   "every window": (write, _, context) => {
     const all = WINDOWS.flatMap((name) => mark(write, name, [newNonce(context)]).transforms?.slice(3) ?? []);
