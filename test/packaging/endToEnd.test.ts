@@ -130,7 +130,9 @@ test("a counter grows with its load, shrinks when it is calm, and folding loses 
   });
   const { acknowledged } = await incrementSteadily(writers, id, 100, 8);
   await growing;
-  expect(grownAfter).toBeLessThanOrEqual(5_000);
+  // By totals, not by the clock, which tells how busy this machine is. They are a second apart.
+  const smaller = seen.seen.filter(({ shardCount }) => shardCount < 80).length;
+  expect(smaller).toBeLessThanOrEqual(3);
   const spread = (await admin.collection(`counters/${id}/shards`).count().get()).data().count;
   expect(spread).toBeGreaterThanOrEqual(60);
 

@@ -40,7 +40,7 @@ test("a seed replays exactly", { timeout: 60_000 }, async () => {
 const buildMutant = (name: string) => buildSimulation({ name, seam: mutations[name] as Mutation });
 
 const common = Object.entries(mutations).filter(([, { isRare }]) => !isRare);
-test.each(common)("the mutation is found: %s", { timeout: 120_000 }, async (name, { breaks, world, seed = 1 }) => {
+test.each(common)("the mutation is found: %s", { timeout: 300_000 }, async (name, { breaks, world, seed = 1 }) => {
   const mutant = await buildMutant(name);
   try {
     const { failed } = await runSeeds(mutant, { world, from: seed, count: 1_000 });
