@@ -52,9 +52,8 @@ export async function withEmulators<Result>(
   const options = { packaging, params: {}, signal };
   const emulators: Emulators = await startEmulators({ ...options, ...(functionsFirestore && { functionsFirestore }) });
   process.stderr.write("ready.\n");
-  // Modules that are loaded and processes that are started from here on find the emulators. Without the last variable the
-  // Admin SDK looks for credentials over the network for a second.
-  Object.assign(process.env, emulators.env, { METADATA_SERVER_DETECTION: "none" });
+  // Modules that are loaded and processes that are started from here on find the emulators.
+  Object.assign(process.env, emulators.env);
   const interrupt = async () => {
     console.error("\nInterrupted.");
     await emulators.stop();

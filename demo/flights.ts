@@ -202,7 +202,7 @@ function report(took: number): void {
   }
   console.log(table.toString());
   console.log(`fresh after: from the last acknowledged increment until a watcher received the total that includes it.
-By design that is 1 to 10 s. Here it can be longer: the emulator runs each waiting function in its own process.`);
+By design that is about a second. Here it can be some seconds: the emulator runs each waiting function in its own process.`);
 }
 
 function stayUp(): void {

@@ -22,7 +22,7 @@ export interface CounterDocument<Timestamp> {
   asOf: Timestamp;
   /** The part of the id before its first colon; `""` if there is no colon. For leaderboards. */
   group: string;
-  /** Whether `shardCount` grew with this publish, so that it may grow again soon. */
+  /** Whether `shardCount` grew or was new with this publish, so that it may grow soon. */
   growing: boolean;
   /** The path of the collection whose documents the counter counts; `null` if it sums its shards. */
   countedCollection: string | null;

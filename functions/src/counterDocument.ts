@@ -23,7 +23,7 @@ import type { Millis } from "./time.ts";
 export interface Published {
   readonly total: number;
   readonly shardCount: number;
-  /** Whether the shard count has grown with this publish, and may grow further. */
+  /** Whether the shard count has grown or was new with this publish, and may grow further. */
   readonly growing: boolean;
   readonly writes: number;
   /** Writes per second, averaged over some seconds. */

@@ -50,6 +50,20 @@ describe("a counter grows by a burst", () => {
   });
 });
 
+test("a new counter may grow a moment later, and so may one that has just grown", () => {
+  const growing = (previous: Published | undefined, at: number, total: number) => {
+    const known = { previous, measurement: measured(idle, at, { total, writes: total }) };
+    const cause = previous ? { at, isPoll: true } : { at: at - 20, isPoll: false, shardId: "0", isNew: true };
+    const step = decide(cause, known, at, 0, defaults);
+    if (step.do !== "publish") throw new Error(step.do);
+    return { next: step.next, growing: step.next.growing };
+  };
+  const first = growing(undefined, T, 1);
+  const burst = growing(first.next, T + 1_000, 30);
+  expect([first.growing, burst.growing, growing(burst.next, T + 2_000, 60).growing]).toEqual([true, true, false]);
+  expect(first.next.shardCount).toBe(1);
+});
+
 describe("a counter that counts a collection", () => {
   const counting = (total: number, at: number): Measurement => ({
     total,

@@ -54,7 +54,8 @@ export function nextPublished(cause: Cause, state: PreviousState, measurement: M
   return {
     total,
     shardCount,
-    growing: scaled.isGrown,
+    // A burst on a new counter makes it grow a moment later.
+    growing: scaled.isGrown || (!previous && !counted),
     writes,
     rate: demand.rate,
     amountRate,

@@ -65,6 +65,8 @@ export async function startEmulators(options: EmulatorOptions): Promise<Emulator
         TALLY_HOSTING_HOST: addresses.hosting as string,
         TALLY_PACKAGING: packaging,
         TALLY_LOG: log,
+        // Otherwise the Admin SDK looks for credentials over the network for a second, and warns.
+        METADATA_SERVER_DETECTION: "none",
       },
       stop: () => firebase.stop().finally(remove),
     };
