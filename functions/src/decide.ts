@@ -68,7 +68,8 @@ export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag
   const next = nextPublished(cause, state, measurement, config);
   const transfers = bounded && !hasTransferred ? planTransfers(measurement.shards ?? [], next.shardCount) : [];
   if (transfers.length > 0) return { do: "transfer", transfers };
-  const fromIndex = previous && cause.isPoll && !hasFolded ? foldFrom(previous, next, measurement, config) : undefined;
+  const mayFold = previous && cause.isPoll && !hasFolded;
+  const fromIndex = mayFold ? foldFrom(previous, next, measurement, bounded, config) : undefined;
   if (fromIndex !== undefined) return { do: "fold", fromIndex, quietSince: asOf - config.shrinkCooldown };
 
   const isIncluded = cause.at <= asOf - snapshotLag || includesWrite(measurement, cause.shardId, cause.at);
@@ -110,12 +111,19 @@ function deferredPollTime({ at, isPoll }: Cause, previous: Published | undefined
 /**
  * The index from which shards are folded now, if any. Only polls fold, so that one instance does. Time is divided into
  * cool-downs, from when the counter became quiet, or from the epoch if it is not; the first poll in a new one folds. A cooling
- * counter folds all silent shards. Any other folds those beyond the shard count, which writers no longer use.
+ * counter folds all silent shards. Any other folds those beyond the shard count, which writers no longer use. So does a bounded
+ * counter in every phase: while shards are reserved, they hold stock.
  */
-function foldFrom(previous: Published, next: Published, measurement: Measurement, config: Config): number | undefined {
+function foldFrom(
+  previous: Published,
+  next: Published,
+  measurement: Measurement,
+  bounded: boolean | undefined,
+  config: Config,
+): number | undefined {
   const since = isQuiet(next.phase) ? (next.calmSince ?? 0) : 0;
   const cooldowns = (at: Millis) => Math.floor(Math.max(at - since, 0) / config.shrinkCooldown);
   if (cooldowns(next.asOf) <= cooldowns(previous.asOf)) return undefined;
-  if (next.phase === "cooling") return 1;
+  if (next.phase === "cooling" && !bounded) return 1;
   return shardsBeyond(measurement, next.shardCount) > 0 ? next.shardCount : undefined;
 }

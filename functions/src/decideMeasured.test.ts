@@ -156,6 +156,20 @@ test("a fold is followed by a publish; shards that could not be folded are polle
   expect(step(measured(cooling, T + 601_000))).toBe("publish cooling of 1, poll 3601");
 });
 
+test("a quiet bounded counter folds the shards beyond its reservation, and none that holds stock", () => {
+  const until = T + 3_600_000;
+  const cooling: Published = { ...(situations.cooling as Published), total: 80, shardCount: 3, shardDocuments: 4 };
+  const cause: Cause = { at: T + 600_000, isPoll: true };
+  const step = (shards: readonly string[]) => {
+    const stocked = shards.map((id) => ({ ...shard(id), count: Number(id) < 3 ? 20 : 0 }));
+    const measurement = measured(cooling, T + 601_000, { documents: shards.length, shards: stocked });
+    const known = { previous: cooling, measurement, bounded: true, reservation: { shards: 3, until } };
+    return inWords(decide(cause, known, T + 601_000, 0, defaults));
+  };
+  expect(step(["0", "1", "2", "3"])).toBe("fold from 3");
+  expect(step(["0", "1", "2"])).toBe("publish cooling of 3, poll 611");
+});
+
 test("a busy counter folds the shards beyond its shard count once in a cool-down", () => {
   const hour = Math.ceil(T / 3_600_000) * 3_600_000;
   const step = (asOf: number, documents: number, cause: Cause = { at: asOf + 5_000, isPoll: true }) => {

@@ -2,7 +2,6 @@
  * Measures the polled counters whose poll is more than a minute late, and reconciles the counters that are due. Both run side
  * by side, so that neither delays the other. Without either, a sweep costs 2 reads.
  */
-import { randomInt } from "node:crypto";
 import { FieldPath, type QueryDocumentSnapshot, type QuerySnapshot } from "firebase-admin/firestore";
 import { logger } from "firebase-functions";
 import { aggregate } from "./aggregate.ts";
@@ -23,7 +22,7 @@ export async function runSweep(backend: Backend): Promise<void> {
 
 /**
  * Cost: 1 read per polled counter, at least 1, and an aggregation of each whose poll was lost. Where there are many, it starts
- * at a random letter. So if some counters take up all the time, the others are not always left out.
+ * at a random id. So if some counters take up all the time, the others are not always left out.
  */
 async function repairLostPolls(backend: Backend): Promise<void> {
   const id = FieldPath.documentId();
@@ -31,7 +30,7 @@ async function repairLostPolls(backend: Backend): Promise<void> {
   const repairPage = ({ docs }: QuerySnapshot) => Promise.all(docs.map((counter) => repair(backend, counter)));
   const first = await polled.limit(PAGE_SIZE).get();
   if (first.size < PAGE_SIZE) return void (await repairPage(first));
-  const start = String.fromCharCode(randomInt(33, 127));
+  const start = backend.counters.doc().id;
   for (const part of [polled.where(id, ">=", start), polled.where(id, "<", start)]) {
     const pages = part.limit(PAGE_SIZE);
     let page = await pages.get();
