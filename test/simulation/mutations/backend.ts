@@ -308,7 +308,7 @@ export const backendMutations: Record<string, Mutation> = {
         return { ...next, phase: previous.phase, nextPollAt: null };
       },
     breaks: ["I2", "I12"],
-    seed: 200,
+    seed: 9_200,
   },
   "a counted collection is due when a shard says so": {
     ...due(
