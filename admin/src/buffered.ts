@@ -7,7 +7,8 @@ import { incrementCounter } from "./increment.ts";
  * Collects increments and writes their sum once per `flushInterval`. A crash loses the increments that are not written yet.
  * Call `close` before the process ends.
  *
- * Cost: one {@link incrementCounter} per interval in which anything was added: 2 writes, and 1 delete a day later.
+ * Cost: one {@link incrementCounter} per interval in which anything was added: 2 writes, and 1 delete a day later. More only
+ * with `maxPending`, which has no default here.
  *
  * @throws CounterError `counter/invalid-option`
  *
@@ -22,6 +23,6 @@ export function bufferedCounter(ref: CounterRef, options: BufferOptions = {}): B
   return createBuffer(
     (by) => incrementCounter(ref, by),
     () => {},
-    options,
+    { ...options, maxPending: options.maxPending ?? Number.POSITIVE_INFINITY },
   );
 }

@@ -7,8 +7,8 @@ export interface BufferOptions {
   /** Milliseconds between an increment and the write that carries it. Default 1,000. */
   flushInterval?: number | undefined;
   /**
-   * The largest amount of one write. When it is reached, the buffer writes at once. Default 100. The default rules accept
-   * an amount of 1 alone: let `isAllowedAmount` in `firestore.rules` return `by is int && by >= 1 && by <= 100`.
+   * The largest amount of one write. When it is reached, the buffer writes at once. Default 100 in clients, none in
+   * servers. The default rules accept an amount of 1 alone: let `isAllowedAmount` in `firestore.rules` return `by is int && by >= 1 && by <= 100`.
    */
   maxPending?: number | undefined;
   /** Called when a write in the background fails. The next write includes its amount. Default: `console.error`. */

@@ -98,13 +98,23 @@ export function refreshShardCount(counter: Counter): Promise<void> | undefined {
       .catch(() => undefined)
       .then((snapshot) => {
         _shardCountCache._requestAnswered();
-        counter._latest = snapshot;
-        _shardCountCache._update(snapshot?.get("shardCount"), snapshot?.get("growing"));
+        documentRead(counter, snapshot, snapshot?.get("growing"));
         counter._reading = undefined;
         resolve();
       });
   });
   return isHiddenOrOffline() ? undefined : counter._reading;
+}
+
+/**
+ * Keeps the counter document for later calls. A cache without the document tells nothing.
+ *
+ * @param growing - its `growing`; a watch leaves it out, because it learns of further growth
+ */
+export function documentRead(counter: Counter, snapshot?: DocumentSnapshot, growing?: unknown): void {
+  if (snapshot?.metadata.fromCache && !snapshot.exists()) return;
+  counter._latest = snapshot;
+  counter._shardCountCache._update(snapshot?.get("shardCount"), growing);
 }
 
 /** Whether a write that waits may never be sent, or cannot be sent now. */

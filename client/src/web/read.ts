@@ -19,7 +19,7 @@ import {
   type Snapshot,
   toSnapshot,
 } from "../../../core/src/index.ts";
-import { type Counter, type CounterRef, counterDoc } from "./counter.ts";
+import { type Counter, type CounterRef, counterDoc, documentRead } from "./counter.ts";
 import { sumShards } from "./sum.ts";
 
 /** A total and the instant for which it is exact. */
@@ -37,7 +37,7 @@ export type CounterSnapshot = Snapshot<Timestamp>;
  */
 export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
   const snapshot = await getDoc(counterDoc(ref));
-  (ref as Counter)._shardCountCache._update(snapshot.get("shardCount"), snapshot.get("growing"));
+  documentRead(ref as Counter, snapshot, snapshot.get("growing"));
   return toSnapshot(snapshot, snapshot.metadata.fromCache);
 }
 

@@ -8,7 +8,15 @@
  */
 import { doc, type Firestore, type FirestoreError, onSnapshot, type Timestamp } from "firebase/firestore";
 import { CounterError, type CounterOptions, toSnapshot } from "../../../core/src/index.ts";
-import { type Counter, type CounterRef, counter, counterDoc, isHiddenOrOffline, readFromServer } from "./counter.ts";
+import {
+  type Counter,
+  type CounterRef,
+  counter,
+  counterDoc,
+  documentRead,
+  isHiddenOrOffline,
+  readFromServer,
+} from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 import { micros, ownIncrements } from "./watch.ts";
 
@@ -197,7 +205,7 @@ function watchRegions(
   path: string,
   { _nearest, _awaitAnswer, _listeners }: Choice,
   next: (snapshot: GlobalSnapshot) => void,
-  error?: (error: FirestoreError) => void,
+  error: (error: FirestoreError) => void = console.error,
 ): () => void {
   const names = Object.keys(refs);
   const own = new Map(names.map((name) => [name, ownIncrements(refs[name] as Counter)]));
@@ -247,7 +255,7 @@ function watchRegions(
           stopWaiting = undefined;
         }
         const snapshot = toSnapshot<Timestamp>(document, fromCache);
-        if (document.exists() || !fromCache) (refs[name] as Counter)._shardCountCache._update(snapshot.shardCount);
+        documentRead(refs[name] as Counter, document);
         received(name, snapshot.total, snapshot.asOf, fromCache);
         for (const [other, register] of Object.entries(snapshot.regions)) {
           if (register) received(other, register.total, register.asOf, fromCache);
@@ -255,7 +263,11 @@ function watchRegions(
         region = name;
         show();
       },
-      error,
+      (reason) => {
+        // A refusal is an answer, too.
+        stopWaiting?.();
+        error(reason);
+      },
     );
     stop = () => {
       stopWaiting?.();

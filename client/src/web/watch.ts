@@ -16,7 +16,7 @@ import {
   shardsPath,
   toSnapshot,
 } from "../../../core/src/index.ts";
-import { type Committed, type Counter, type CounterRef, counterDoc, type Watcher } from "./counter.ts";
+import { type Committed, type Counter, type CounterRef, counterDoc, documentRead, type Watcher } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
 
 /** Options of a watch. */
@@ -91,11 +91,8 @@ export function watchCounter(
       counterDoc(ref),
       { includeMetadataChanges: true },
       (snapshot) => {
-        const { fromCache } = snapshot.metadata;
-        // A cache without the document does not tell the shard count.
-        if (snapshot.exists() || !fromCache) counter._shardCountCache._update(snapshot.get("shardCount"));
-        counter._latest = snapshot;
-        read(snapshot, fromCache);
+        documentRead(counter, snapshot);
+        read(snapshot, snapshot.metadata.fromCache);
       },
       error &&
         ((reason) => {
