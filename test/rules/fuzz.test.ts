@@ -200,7 +200,7 @@ const WEAKENED: Record<string, [from: string | RegExp, to: string]> = {
     "allow create, update: if isShardIndex",
     "allow delete; allow create, update: if isShardIndex",
   ],
-  "keyed counters are open": ["? isKeyedIncrement(counter", "? added() == 1 || isKeyedIncrement(counter"],
+  "keyed counters are open": ["(isKeyedIncrement(counter", "(by == 1 || isKeyedIncrement(counter"],
   "open counters have entries": ["allow create: if hasEntries(counter) && isOwn", "allow create: if isOwn"],
   "entries of others are made": ["isOwn(key) && isEntry(counter)", "isEntry(counter)"],
   "entries of others are deleted": [
@@ -223,11 +223,11 @@ const WEAKENED: Record<string, [from: string | RegExp, to: string]> = {
   "no marks": ["&& leavesMark(before.get('marks', {}), after.marks)", ""],
   "marks in several windows": [
     /.*affectedKeys\(\)\.size\(\) == 1\n(.*\n).*windows\.size\(\) == 1\n/,
-    "&& after.diff(before).affectedKeys().size() >= 1\n$1",
+    "&& change.affectedKeys().size() >= 1\n$1",
   ],
   "windows that are removed by an increment": [
-    /.*diff\(before\)\.affectedKeys\(\)\.size\(\) == 1\n.*removedKeys\(\).*\n/,
-    "&& after.diff(before).addedKeys().size() + after.diff(before).changedKeys().size() == 1\n",
+    /.*change\.affectedKeys\(\)\.size\(\) == 1\n.*removedKeys\(\).*\n/,
+    "&& change.addedKeys().size() + change.changedKeys().size() == 1\n",
   ],
   "windows of any name": ["&& after.keys().hasOnly(windowNames())", ""],
   "windows with foreign fields": ["window.keys().hasOnly(['at', 'nonces'])", "true"],
