@@ -51,9 +51,11 @@ export async function incrementCounter(ref: CounterRef, by = 1, options: Increme
   const { key } = options;
   validIncrement(by, key);
   const counter = ref as Counter;
-  await refuseLowering(counter, by);
   if (key !== undefined) return await incrementOnce(counter, by, key);
-  counter._add ??= combine((sum) => addWithReceipt(counter, sum));
+  counter._add ??= combine(async (sum) => {
+    await refuseLowering(counter, sum);
+    await addWithReceipt(counter, sum);
+  });
   await counter._add(by);
 }
 
@@ -121,6 +123,7 @@ function entry(counter: Counter, key: string, by: number): CreateDocument {
 }
 
 async function incrementOnce(counter: Counter, by: number, key: string): Promise<void> {
+  await refuseLowering(counter, by);
   await commitOnce(counter, by, entry(counter, key, by)).catch(async (error) => {
     if (codeOf(error) !== ALREADY_EXISTS) throw error;
     const known = await retry(() => counter.firestore.doc(entryPath(counter.path, key)).get());

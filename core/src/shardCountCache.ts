@@ -13,8 +13,8 @@ import { SHARD_COUNT_TTL_MS, SHARD_COUNT_TTL_WRITES, SLOW_ACK_MS } from "./timeo
 const SLOW_FACTOR = 4;
 const SLOW_MIN_SHARDS = 64;
 
-/** Later seconds without an answer do not count: the device may be offline or have slept. */
-const MAX_SLOW_SECONDS = 8;
+/** Later seconds without an answer do not count: the device may be offline or asleep. */
+const MAX_SLOW_SECONDS = 4;
 
 /** Each refused write multiplies the factor by this: a refusal arrives late, after seconds in a queue. */
 const REFUSED_FACTOR = 8;

@@ -91,7 +91,7 @@ abstract final class TallyPlanner {
   static const int onlineMillis = 10000;
   static const double slowFactor = 4.0;
   static const double slowMinShards = 64.0;
-  static const int maxSlowSeconds = 8;
+  static const int maxSlowSeconds = 4;
   static const double refusedFactor = 8.0;
   static const double maxFactor = 256.0;
 

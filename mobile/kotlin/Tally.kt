@@ -87,7 +87,7 @@ object TallyPlanner {
   const val ONLINE_MILLIS = 10_000L
   const val SLOW_FACTOR = 4.0
   const val SLOW_MIN_SHARDS = 64.0
-  const val MAX_SLOW_SECONDS = 8L
+  const val MAX_SLOW_SECONDS = 4L
   const val REFUSED_FACTOR = 8.0
   const val MAX_FACTOR = 256.0
 

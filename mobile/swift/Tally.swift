@@ -80,7 +80,7 @@ enum TallyPlanner {
   static let onlineMillis: Int64 = 10_000
   static let slowFactor = 4.0
   static let slowMinShards = 64.0
-  static let maxSlowSeconds: Int64 = 8
+  static let maxSlowSeconds: Int64 = 4
   static let refusedFactor = 8.0
   static let maxFactor = 256.0
 
