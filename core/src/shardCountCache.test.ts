@@ -109,11 +109,11 @@ describe("while a write, or a read of the count, has no answer", () => {
     expect(one.later()[0]).toBe(MAX_SHARDS);
   });
 
-  test("for longer, a client chooses from as many times more shards as there are whole seconds, four at most", () => {
+  test("for longer, a client chooses from as many times more shards as there are whole seconds, eight at most", () => {
     const one = client(100);
     one.cache._requestSent();
-    const widths = [1, 999, 1, 1_000, 2_000, 60_000].map((millis) => one.later(millis)[0]);
-    expect(widths).toEqual([100, 400, 400, 800, 1_600, 1_600]);
+    const widths = [1, 999, 1, 1_000, 5_000, 60_000].map((millis) => one.later(millis)[0]);
+    expect(widths).toEqual([100, 400, 400, 800, 2_800, 3_200]);
   });
 
   test("a late answer has the same effect, until quick answers have halved it to nothing", () => {
@@ -150,10 +150,10 @@ describe("a write refused as contended", () => {
     return one.later()[0];
   };
 
-  test("multiplies the number of shards by 8, at most by 256 in total; each answered write halves it", () => {
+  test("multiplies the number of shards by 8, at most by 512 in total; each answered write halves it", () => {
     const one = client(2);
-    expect([1, 2, 3, 4].map(() => answer(one, true))).toEqual([16, 128, 512, 512]);
-    expect(Array.from({ length: 9 }, () => answer(one, false))).toEqual([256, 128, 64, 32, 16, 8, 4, 2, 2]);
+    expect([1, 2, 3, 4].map(() => answer(one, true))).toEqual([16, 128, 1024, 1024]);
+    expect(Array.from({ length: 10 }, () => answer(one, false))).toEqual([512, 256, 128, 64, 32, 16, 8, 4, 2, 2]);
     expect(one.cache._isContended()).toBe(false);
   });
 
@@ -205,7 +205,7 @@ test("in any sequence of events, a client chooses from at least the known count,
       let [learnedAt, isTrusted] = [Number.NEGATIVE_INFINITY, false];
       const slowFactor = () => {
         const seconds = pending > 0 ? Math.floor((time - answeredAt) / SLOW_ACK_MS) : 0;
-        return seconds < 1 ? 1 : Math.min(seconds, 4) * Math.max(4, 64 / Math.max(count, 1));
+        return seconds < 1 ? 1 : Math.min(seconds, 8) * Math.max(4, 64 / Math.max(count, 1));
       };
       for (const last of steps) {
         if ("wait" in last) {
@@ -219,7 +219,7 @@ test("in any sequence of events, a client chooses from at least the known count,
           if (pending === 0) continue;
           cache._requestAnswered(last.answer);
           const slow = slowFactor();
-          if (last.answer) wider = Math.min(Math.max(wider, slow) * 8, 256);
+          if (last.answer) wider = Math.min(Math.max(wider, slow) * 8, 512);
           else wider = slow > wider ? slow : Math.max(wider / 2, 1);
           pending--;
           answeredAt = time;

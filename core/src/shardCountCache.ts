@@ -14,13 +14,13 @@ const SLOW_FACTOR = 4;
 const SLOW_MIN_SHARDS = 64;
 
 /** Later seconds without an answer do not count: the device may be offline or asleep. */
-const MAX_SLOW_SECONDS = 4;
+const MAX_SLOW_SECONDS = 8;
 
 /** Each refused write multiplies the factor by this: a refusal arrives late, after seconds in a queue. */
 const REFUSED_FACTOR = 8;
 
 /** The largest multiple of the shard count. */
-const MAX_FACTOR = 256;
+const MAX_FACTOR = 512;
 
 /** The shard count of one counter, as one client knows it. One per counter and Firestore instance; synchronous, no I/O. */
 export interface ShardCountCache {

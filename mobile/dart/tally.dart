@@ -91,9 +91,9 @@ abstract final class TallyPlanner {
   static const int onlineMillis = 10000;
   static const double slowFactor = 4.0;
   static const double slowMinShards = 64.0;
-  static const int maxSlowSeconds = 4;
+  static const int maxSlowSeconds = 8;
   static const double refusedFactor = 8.0;
-  static const double maxFactor = 256.0;
+  static const double maxFactor = 512.0;
 
   /// Later than every instant in microseconds.
   static const int never = 9007199254740991;

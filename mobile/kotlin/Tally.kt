@@ -87,9 +87,9 @@ object TallyPlanner {
   const val ONLINE_MILLIS = 10_000L
   const val SLOW_FACTOR = 4.0
   const val SLOW_MIN_SHARDS = 64.0
-  const val MAX_SLOW_SECONDS = 4L
+  const val MAX_SLOW_SECONDS = 8L
   const val REFUSED_FACTOR = 8.0
-  const val MAX_FACTOR = 256.0
+  const val MAX_FACTOR = 512.0
 
   /** Later than every instant in microseconds. */
   const val NEVER = 9_007_199_254_740_991L

@@ -80,9 +80,9 @@ enum TallyPlanner {
   static let onlineMillis: Int64 = 10_000
   static let slowFactor = 4.0
   static let slowMinShards = 64.0
-  static let maxSlowSeconds: Int64 = 4
+  static let maxSlowSeconds: Int64 = 8
   static let refusedFactor = 8.0
-  static let maxFactor = 256.0
+  static let maxFactor = 512.0
 
   /// Later than every instant in microseconds.
   static let never: Int64 = 9_007_199_254_740_991

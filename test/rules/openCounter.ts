@@ -222,6 +222,12 @@ describe("an open counter", () => {
       await assertSucceeds(setDoc(shard(anyone), incrementData(), merge));
     });
 
+    test("of a shard whose other fields are missing, which refuses every increment", async () => {
+      await writeAsAdmin("counters/views:home/shards/0", { count: "3", marks: { 0: ago(121, nonce()) } });
+      await assertFails(setDoc(shard(anyone), { marks: { 0: window(nonce()) } }, merge));
+      await assertSucceeds(remove(["0"]));
+    });
+
     const old = () => ({
       0: ago(600, bytes(1, 2, 3, 4)),
       1: ago(600, bytes(5, 6, 7, 8)),
