@@ -7,20 +7,16 @@
  * multiple. Any number of shards is safe, because the total is the sum of all shards.
  */
 import { MAX_SHARDS } from "./layout.ts";
-import { SHARD_COUNT_TTL_MS, SHARD_COUNT_TTL_WRITES, SLOW_ACK_MS } from "./timeouts.ts";
-
-/** For each second that a request has had no answer: the multiple of the shard count, and the least number of shards. */
-const SLOW_FACTOR = 4;
-const SLOW_MIN_SHARDS = 64;
-
-/** Later seconds without an answer do not count: the device may be offline or asleep. */
-const MAX_SLOW_SECONDS = 8;
-
-/** Each refused write multiplies the factor by this: a refusal arrives late, after seconds in a queue. */
-const REFUSED_FACTOR = 8;
-
-/** The largest multiple of the shard count. */
-const MAX_FACTOR = 512;
+import {
+  MAX_FACTOR,
+  MAX_SLOW_SECONDS,
+  REFUSED_FACTOR,
+  SHARD_COUNT_TTL_MS,
+  SHARD_COUNT_TTL_WRITES,
+  SLOW_ACK_MS,
+  SLOW_FACTOR,
+  SLOW_MIN_SHARDS,
+} from "./timeouts.ts";
 
 /** The shard count of one counter, as one client knows it. One per counter and Firestore instance; synchronous, no I/O. */
 export interface ShardCountCache {

@@ -98,7 +98,8 @@ export function refreshShardCount(counter: Counter): Promise<void> | undefined {
       .catch(() => undefined)
       .then((snapshot) => {
         _shardCountCache._requestAnswered();
-        documentRead(counter, snapshot, snapshot?.get("growing"));
+        counter._latest = snapshot;
+        _shardCountCache._update(snapshot?.get("shardCount"), snapshot?.get("growing"));
         counter._reading = undefined;
         resolve();
       });
@@ -107,14 +108,14 @@ export function refreshShardCount(counter: Counter): Promise<void> | undefined {
 }
 
 /**
- * Keeps the counter document for later calls. A cache without the document tells nothing.
+ * Keeps a counter document that the SDK has read, perhaps from its cache. A cache without the document tells nothing.
  *
  * @param growing - its `growing`; a watch leaves it out, because it learns of further growth
  */
-export function documentRead(counter: Counter, snapshot?: DocumentSnapshot, growing?: unknown): void {
-  if (snapshot?.metadata.fromCache && !snapshot.exists()) return;
+export function documentRead(counter: Counter, snapshot: DocumentSnapshot, growing?: unknown): void {
+  if (snapshot.metadata.fromCache && !snapshot.exists()) return;
   counter._latest = snapshot;
-  counter._shardCountCache._update(snapshot?.get("shardCount"), growing);
+  counter._shardCountCache._update(snapshot.get("shardCount"), growing);
 }
 
 /** Whether a write that waits may never be sent, or cannot be sent now. */

@@ -126,8 +126,6 @@ export class DocumentReference {
 
 export class DocumentSnapshot {
   readonly ref: DocumentReference;
-  /** The model has no cache: every read asks the server. */
-  readonly metadata = { fromCache: false };
   readonly #fields: Fields | undefined;
   constructor(ref: DocumentReference, fields: Fields | undefined) {
     this.ref = ref;
