@@ -210,7 +210,7 @@ test("the dashboard shows what each region has counted, and follows it", async (
   const tab = await visit(browser, `#/dashboard/${encodeURIComponent(id)}`);
   await until(async () => (await total(tab, "total")) === 300, "the total");
   expect(await tab.page.locator("#regions").count()).toBe(0);
-  const eu = { total: 20, asOf: Timestamp.fromMillis(Date.now() - 3 * 3_600_000), windows: null };
+  const eu = { total: 20, asOf: Timestamp.fromMillis(Date.now() - 3.5 * 3_600_000), windows: null };
   await document.update({ globalTotal: 320, regions: { eu, asia: null }, unreachable: { eu: asOf } });
   await until(async () => (await total(tab, "total")) === 320, "the total of all regions");
   const rows = async () => (await tab.page.locator("#regions tbody tr").allTextContents()).map((text) => text.trim());
