@@ -91,11 +91,11 @@ describe("the known shard count", () => {
 });
 
 describe("while a write, or a read of the count, has no answer", () => {
-  test("for longer than a second, a client chooses from four times as many shards, at least 64, and reads the count every second", () => {
+  test("for a second, a client chooses from four times as many shards, at least 64, and reads the count every second", () => {
     expect(SLOW_ACK_MS).toBe(1_000);
     const one = client(3);
     one.cache._requestSent();
-    expect([one.later(SLOW_ACK_MS), one.later(1)]).toEqual([
+    expect([one.later(SLOW_ACK_MS - 1), one.later(1)]).toEqual([
       [3, false],
       [64, true],
     ]);
@@ -103,10 +103,17 @@ describe("while a write, or a read of the count, has no answer", () => {
     expect([one.later(), one.later(SLOW_ACK_MS - 1), one.later(1)]).toEqual([
       [64, false],
       [64, false],
-      [64, true],
+      [128, true],
     ]);
     one.cache._update(9_000);
     expect(one.later()[0]).toBe(MAX_SHARDS);
+  });
+
+  test("for longer, a client chooses from as many times more shards as there are whole seconds, eight at most", () => {
+    const one = client(100);
+    one.cache._requestSent();
+    const widths = [1, 999, 1, 1_000, 5_000, 60_000].map((millis) => one.later(millis)[0]);
+    expect(widths).toEqual([100, 400, 400, 800, 2_800, 3_200]);
   });
 
   test("a late answer has the same effect, until quick answers have halved it to nothing", () => {
@@ -129,7 +136,7 @@ describe("while a write, or a read of the count, has no answer", () => {
     const one = client(100);
     one.later(30_000);
     one.cache._requestSent();
-    expect([one.later(SLOW_ACK_MS), one.later(1)]).toEqual([
+    expect([one.later(SLOW_ACK_MS - 1), one.later(1)]).toEqual([
       [100, false],
       [400, true],
     ]);
@@ -143,10 +150,10 @@ describe("a write refused as contended", () => {
     return one.later()[0];
   };
 
-  test("multiplies the number of shards by 8, at most by 256 in total; each answered write halves it", () => {
+  test("multiplies the number of shards by 8, at most by 512 in total; each answered write halves it", () => {
     const one = client(2);
-    expect([1, 2, 3, 4].map(() => answer(one, true))).toEqual([16, 128, 512, 512]);
-    expect(Array.from({ length: 9 }, () => answer(one, false))).toEqual([256, 128, 64, 32, 16, 8, 4, 2, 2]);
+    expect([1, 2, 3, 4].map(() => answer(one, true))).toEqual([16, 128, 1024, 1024]);
+    expect(Array.from({ length: 10 }, () => answer(one, false))).toEqual([512, 256, 128, 64, 32, 16, 8, 4, 2, 2]);
     expect(one.cache._isContended()).toBe(false);
   });
 
@@ -184,7 +191,7 @@ test("in any sequence of events, a client chooses from at least the known count,
     fc.record({ learn: counts, growing: fc.boolean() }),
     { weight: 4, arbitrary: fc.constant({ send: true as const }) },
     { weight: 4, arbitrary: fc.record({ answer: fc.boolean() }) },
-    fc.record({ wait: fc.constantFrom(1, 500, SLOW_ACK_MS, SLOW_ACK_MS, SHARD_COUNT_TTL_MS) }),
+    fc.record({ wait: fc.constantFrom(1, 500, SLOW_ACK_MS, 3_500, SHARD_COUNT_TTL_MS) }),
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -196,6 +203,10 @@ test("in any sequence of events, a client chooses from at least the known count,
       let answeredAt = 0;
       let sent = 0;
       let [learnedAt, isTrusted] = [Number.NEGATIVE_INFINITY, false];
+      const slowFactor = () => {
+        const seconds = pending > 0 ? Math.floor((time - answeredAt) / SLOW_ACK_MS) : 0;
+        return seconds < 1 ? 1 : Math.min(seconds, 8) * Math.max(4, 64 / Math.max(count, 1));
+      };
       for (const last of steps) {
         if ("wait" in last) {
           later(last.wait);
@@ -207,9 +218,8 @@ test("in any sequence of events, a client chooses from at least the known count,
         } else if ("answer" in last) {
           if (pending === 0) continue;
           cache._requestAnswered(last.answer);
-          const isLate = time - answeredAt > SLOW_ACK_MS;
-          const slow = isLate ? Math.max(4, 64 / Math.max(count, 1)) : 1;
-          if (last.answer) wider = Math.min(Math.max(wider, slow) * 8, 256);
+          const slow = slowFactor();
+          if (last.answer) wider = Math.min(Math.max(wider, slow) * 8, 512);
           else wider = slow > wider ? slow : Math.max(wider / 2, 1);
           pending--;
           answeredAt = time;
@@ -220,10 +230,8 @@ test("in any sequence of events, a client chooses from at least the known count,
           [count, sent, learnedAt] = [said, 0, time];
           isTrusted = Boolean(last.learn) && !last.growing;
         }
-        const isSlow = pending > 0 && time - answeredAt > SLOW_ACK_MS;
         const [width, isStale] = later();
-        const slow = isSlow ? Math.max(4, 64 / count) : 1;
-        const factor = Math.max(wider, slow);
+        const factor = Math.max(wider, slowFactor());
         expect(cache._isContended()).toBe(factor > 1);
         const trusted = factor > 1 ? SLOW_ACK_MS : isTrusted ? SHARD_COUNT_TTL_MS : SLOW_ACK_MS;
         expect(isStale).toBe(sent >= SHARD_COUNT_TTL_WRITES || time - learnedAt >= trusted);

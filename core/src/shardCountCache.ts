@@ -3,25 +3,24 @@
  *
  * The shard count comes from a watch or a read. It is used for two minutes or 20 writes; for one second if the count has just
  * grown, is missing, or writes are contended. After signs of contention the client chooses from a multiple of the
- * count. The signs are a request without an answer for a second, and a refused write. Any number of shards is safe, because
- * the total is the sum of all shards.
+ * count. The signs are a request without an answer for a second, and a refused write. The longer the wait, the larger the
+ * multiple. Any number of shards is safe, because the total is the sum of all shards.
  */
 import { MAX_SHARDS } from "./layout.ts";
-import { SHARD_COUNT_TTL_MS, SHARD_COUNT_TTL_WRITES, SLOW_ACK_MS } from "./timeouts.ts";
-
-/** While a request has had no answer for a second: the multiple of the shard count, and the least number of shards. */
-const SLOW_FACTOR = 4;
-const SLOW_MIN_SHARDS = 64;
-
-/** Each refused write multiplies the factor by this: a refusal arrives late, after seconds in a queue. */
-const REFUSED_FACTOR = 8;
-
-/** The largest multiple of the shard count. */
-const MAX_FACTOR = 256;
+import {
+  MAX_FACTOR,
+  MAX_SLOW_SECONDS,
+  REFUSED_FACTOR,
+  SHARD_COUNT_TTL_MS,
+  SHARD_COUNT_TTL_WRITES,
+  SLOW_ACK_MS,
+  SLOW_FACTOR,
+  SLOW_MIN_SHARDS,
+} from "./timeouts.ts";
 
 /** The shard count of one counter, as one client knows it. One per counter and Firestore instance; synchronous, no I/O. */
 export interface ShardCountCache {
-  /** Whether a request has had no answer for longer than a second, or writes were recently refused as contended. */
+  /** Whether a request has had no answer for a second, or writes were recently refused as contended. */
   _isContended(): boolean;
   /** Whether the client should read the shard count before its next write. */
   _isStale(): boolean;
@@ -51,11 +50,10 @@ export function createShardCountCache(clock: () => number): ShardCountCache {
   let answeredAt = 0;
   /** The multiple of the shard count after signs of contention. */
   let contention = 1;
-  const factor = () =>
-    Math.max(
-      contention,
-      pending && clock() - answeredAt > SLOW_ACK_MS ? Math.max(SLOW_FACTOR, SLOW_MIN_SHARDS / shardCount) : 1,
-    );
+  const factor = () => {
+    const slowSeconds = pending && Math.min(Math.floor((clock() - answeredAt) / SLOW_ACK_MS), MAX_SLOW_SECONDS);
+    return Math.max(contention, slowSeconds * Math.max(SLOW_FACTOR, SLOW_MIN_SHARDS / shardCount));
+  };
   return {
     _isContended: () => factor() > 1,
     _isStale: () => writes >= SHARD_COUNT_TTL_WRITES || clock() - knownAt >= (factor() > 1 ? SLOW_ACK_MS : ttl),

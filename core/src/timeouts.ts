@@ -1,4 +1,4 @@
-/** How long clients use what they have read, and how long they wait. The build replaces these names by their values. */
+/** How long clients use what they have read, how long they wait, and what follows. The build replaces these names by their values. */
 
 /** How long a client uses a shard count that it has read or that a watch has delivered, before it reads the count again. */
 export const SHARD_COUNT_TTL_MS = 120_000;
@@ -11,6 +11,19 @@ export const SHARD_COUNT_TTL_WRITES = 20;
 
 /** An acknowledgement that takes longer is a sign of contention: this is several times an ordinary round trip. */
 export const SLOW_ACK_MS = 1_000;
+
+/** For each second without an answer: the multiple of the shard count to choose from, and the least number of shards. */
+export const SLOW_FACTOR = 4;
+export const SLOW_MIN_SHARDS = 64;
+
+/** Later seconds without an answer do not count: the device may be offline or asleep. */
+export const MAX_SLOW_SECONDS = 8;
+
+/** Each refused write multiplies the choice by this: a refusal arrives late, after seconds in a queue. */
+export const REFUSED_FACTOR = 8;
+
+/** The largest multiple of the shard count. */
+export const MAX_FACTOR = 512;
 
 /** Attempts to look an increment up: practically unlimited, because only an answer tells whether the increment counts. */
 export const LOOKUP_ATTEMPTS = 1e9;

@@ -91,8 +91,9 @@ abstract final class TallyPlanner {
   static const int onlineMillis = 10000;
   static const double slowFactor = 4.0;
   static const double slowMinShards = 64.0;
+  static const int maxSlowSeconds = 8;
   static const double refusedFactor = 8.0;
-  static const double maxFactor = 256.0;
+  static const double maxFactor = 512.0;
 
   /// Later than every instant in microseconds.
   static const int never = 9007199254740991;
@@ -245,9 +246,9 @@ class TallyShardCount {
   double _contention = 1.0;
 
   double _factor() {
-    final isSlow = _waiting > 0 && _clock() - _answeredAt > TallyPlanner.slowAckMillis;
-    final slowFactor = isSlow ? max(TallyPlanner.slowFactor, TallyPlanner.slowMinShards / _shardCount) : 1.0;
-    return max(_contention, slowFactor);
+    final seconds = min((_clock() - _answeredAt) ~/ TallyPlanner.slowAckMillis, TallyPlanner.maxSlowSeconds);
+    final slowSeconds = _waiting > 0 ? seconds : 0;
+    return max(_contention, slowSeconds * max(TallyPlanner.slowFactor, TallyPlanner.slowMinShards / _shardCount));
   }
 
   bool isContended() {

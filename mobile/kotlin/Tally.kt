@@ -87,8 +87,9 @@ object TallyPlanner {
   const val ONLINE_MILLIS = 10_000L
   const val SLOW_FACTOR = 4.0
   const val SLOW_MIN_SHARDS = 64.0
+  const val MAX_SLOW_SECONDS = 8L
   const val REFUSED_FACTOR = 8.0
-  const val MAX_FACTOR = 256.0
+  const val MAX_FACTOR = 512.0
 
   /** Later than every instant in microseconds. */
   const val NEVER = 9_007_199_254_740_991L
@@ -251,9 +252,9 @@ class TallyShardCount(private val clock: () -> Long) {
   private var contention = 1.0
 
   private fun factor(): Double {
-    val isSlow = waiting > 0 && clock() - answeredAt > TallyPlanner.SLOW_ACK_MILLIS
-    val slowFactor = if (isSlow) max(TallyPlanner.SLOW_FACTOR, TallyPlanner.SLOW_MIN_SHARDS / shardCount) else 1.0
-    return max(contention, slowFactor)
+    val seconds = min((clock() - answeredAt) / TallyPlanner.SLOW_ACK_MILLIS, TallyPlanner.MAX_SLOW_SECONDS)
+    val slowSeconds = if (waiting > 0) seconds else 0L
+    return max(contention, slowSeconds * max(TallyPlanner.SLOW_FACTOR, TallyPlanner.SLOW_MIN_SHARDS / shardCount))
   }
 
   fun isContended(): Boolean {

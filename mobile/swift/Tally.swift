@@ -80,8 +80,9 @@ enum TallyPlanner {
   static let onlineMillis: Int64 = 10_000
   static let slowFactor = 4.0
   static let slowMinShards = 64.0
+  static let maxSlowSeconds: Int64 = 8
   static let refusedFactor = 8.0
-  static let maxFactor = 256.0
+  static let maxFactor = 512.0
 
   /// Later than every instant in microseconds.
   static let never: Int64 = 9_007_199_254_740_991
@@ -234,9 +235,9 @@ final class TallyShardCount {
   }
 
   private func factor() -> Double {
-    let isSlow = waiting > 0 && clock() - answeredAt > TallyPlanner.slowAckMillis
-    let slowFactor = isSlow ? max(TallyPlanner.slowFactor, TallyPlanner.slowMinShards / shardCount) : 1.0
-    return max(contention, slowFactor)
+    let seconds = min((clock() - answeredAt) / TallyPlanner.slowAckMillis, TallyPlanner.maxSlowSeconds)
+    let slowSeconds = waiting > 0 ? seconds : 0
+    return max(contention, Double(slowSeconds) * max(TallyPlanner.slowFactor, TallyPlanner.slowMinShards / shardCount))
   }
 
   func isContended() -> Bool {
