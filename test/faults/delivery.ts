@@ -45,6 +45,8 @@ export interface Delivery {
   faults: DeliveryFaults;
   /** Tasks, or events with their duplicates, that are accepted and not handled yet. */
   pending(): number;
+  /** Deliveries that were handled so far, whether or not the sender has learnt it. */
+  handled(): number;
   stop(): Promise<void>;
 }
 
@@ -69,7 +71,7 @@ interface Message {
 
 /** @param functions  `host:port` of the functions */
 export async function deliverEvents(functions: string): Promise<Delivery> {
-  const { post, stop } = forwarder(functions, CONCURRENCY);
+  const { post, handled, stop } = forwarder(functions, CONCURRENCY);
   let pending = 0;
   let closed = false;
   const server = await serve((message, answer) => {
@@ -83,6 +85,7 @@ export async function deliverEvents(functions: string): Promise<Delivery> {
     injected: { lost: 0, answersLost: 0, duplicated: 0, enqueueFailed: 0 },
     faults: NO_FAULTS,
     pending: () => pending,
+    handled,
     async stop() {
       closed = true;
       stop();
@@ -105,7 +108,7 @@ export async function deliverEvents(functions: string): Promise<Delivery> {
  */
 export async function deliverTasks(tasks: string, functions: string): Promise<Delivery> {
   const queue = forwarder(tasks, Number.POSITIVE_INFINITY);
-  const { post, stop } = forwarder(functions, CONCURRENCY);
+  const { post, handled, stop } = forwarder(functions, CONCURRENCY);
   const waiting = new Set<string>();
   const server = await serve(async (message, answer) => {
     const location = /^\/projects\/(.+)\/locations\/(.+)\/queues\/(.+)\/tasks$/.exec(message.path);
@@ -134,6 +137,7 @@ export async function deliverTasks(tasks: string, functions: string): Promise<De
     injected: { lost: 0, answersLost: 0, duplicated: 0, enqueueFailed: 0 },
     faults: NO_FAULTS,
     pending: () => waiting.size,
+    handled,
     async stop() {
       stop();
       queue.stop();
@@ -165,8 +169,9 @@ function happens(probability: number): boolean {
 type Post = (message: Message) => Promise<{ status: number; body: Buffer }>;
 
 /** Forwards messages, few at a time. A broken connection or a timeout counts as status 503. */
-function forwarder(address: string, concurrency: number): { post: Post; stop(): void } {
+function forwarder(address: string, concurrency: number): { post: Post; handled(): number; stop(): void } {
   const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
+  let handled = 0;
   const [host, port] = address.split(":");
   const post: Post = ({ path, headers, body }) =>
     new Promise((resolve) => {
@@ -177,14 +182,16 @@ function forwarder(address: string, concurrency: number): { post: Post; stop(): 
           headers: { ...headers, host: address, "content-length": body.length },
         },
         (response) => {
-          collect(response).then((answered) => resolve({ status: response.statusCode ?? 503, body: answered }), failed);
+          const status = response.statusCode ?? 503;
+          if (status < 300) handled++;
+          collect(response).then((answered) => resolve({ status, body: answered }), failed);
         },
       );
       sent.on("timeout", () => sent.destroy());
       sent.on("error", failed);
       sent.end(body);
     });
-  return { post, stop: () => agent.destroy() };
+  return { post, handled: () => handled, stop: () => agent.destroy() };
 }
 
 async function serve(

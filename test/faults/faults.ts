@@ -24,15 +24,21 @@ export const killInstances: Fault = killing(50, 400);
 /** The same, less often: each new instance takes a second of the machine, and so does a crowd of clients. */
 export const killBesideCrowd: Fault = killing(1_000, 3_000);
 
-/** Kills after pauses of between `from` and `to` milliseconds. */
+/**
+ * Kills after pauses of between `from` and `to` milliseconds, if something was handled since the last kill. A slow machine may take
+ * longer than `STARTUP_MS` to start an instance. Without this condition none would live long enough to handle anything.
+ */
 function killing(from: number, to: number): Fault {
   return async (environment, workloadEnd) => {
-    const { functions } = environment;
+    const { functions, events, tasks } = environment;
+    const handled = () => events.handled() + tasks.handled();
+    let handledBefore = -1;
     const firstSeenAt = new Map<number, number>();
     let kills = 0;
     const injected = () => ({ "instances killed": kills });
     await repeatUntil(workloadEnd, environment, injected, async () => {
       await sleep(randomBetween(from, to));
+      if (handled() === handledBefore) return;
       const now = performance.now();
       const started = functions.instances().filter((pid) => {
         if (!firstSeenAt.has(pid)) firstSeenAt.set(pid, now);
@@ -43,6 +49,7 @@ function killing(from: number, to: number): Fault {
       try {
         process.kill(victim, "SIGKILL");
         kills++;
+        handledBefore = handled();
       } catch {
         // The instance has ended meanwhile.
       }

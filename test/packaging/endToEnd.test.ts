@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { counterPath, planIncrement } from "../../core/src/index.ts";
 import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
 import { emulatorsLog, logged, triggerSweep } from "../../testkit/deployedFunctions.ts";
+import { slowness } from "../../testkit/slowness.ts";
 import { percentile } from "../../testkit/statistics.ts";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { incrementSteadily, publishGaps, watchTotals } from "../../testkit/traffic.ts";
@@ -47,7 +48,7 @@ test("100 increments per second for 15 s from 20 clients: exact, forward, calm, 
   expect(acknowledged).toBe(1_500);
   expect(totals).toEqual(totals.toSorted((a, b) => a - b));
   expect(Math.min(...between)).toBeGreaterThanOrEqual(1_000);
-  expect(convergedIn).toBeLessThanOrEqual(convergence);
+  expect(convergedIn).toBeLessThanOrEqual(convergence * (await slowness()));
   expect(await getExactCounter(counter(watcher.db, id))).toBe(1_500);
   expect((await getCounter(counter(watcher.db, id))).total).toBe(1_500);
 });
@@ -58,7 +59,7 @@ test("60 visitors from 20 clients: exact views, visitors within 2 %, soon", { ta
 
 test("3,000 visitors from 50 clients at once: exact views, visitors within 2 %, soon", {
   tags: "deep",
-  timeout: 180_000,
+  timeout: 400_000,
 }, async () => {
   await countVisitors(50, 60);
 });
@@ -75,17 +76,19 @@ async function countVisitors(clients: number, users: number): Promise<void> {
   );
   const end = Date.now();
   const readCounter = async () => (await admin.doc(`counters/${id}`).get()).data();
-  await until(async () => (await readCounter())?.total === expected, "all views", convergence + 3_000);
+  await until(async () => (await readCounter())?.total === expected, "all views");
   const viewsIn = Date.now() - end;
   const waiting = async () => (await admin.collection(`counters/${id}/uniques`).count().get()).data().count;
-  await until(async () => (await waiting()) === 0, "all visitors to be merged", 15_000);
+  await until(async () => (await waiting()) === 0, "all visitors to be merged", 60_000);
   const visitorsIn = Date.now() - end;
+  const slow = await slowness();
   const { uniques, uniqueBuckets } = (await readCounter()) ?? {};
   console.log(
     `${expected} views after ${viewsIn} ms, ${uniques} visitors after ${visitorsIn} ms, over ${uniqueBuckets} buckets`,
   );
   expect(Math.abs(uniques - expected)).toBeLessThanOrEqual(expected / 50);
-  expect(visitorsIn).toBeLessThan(12_000);
+  expect(viewsIn).toBeLessThan((convergence + 3_000) * slow);
+  expect(visitorsIn).toBeLessThan(12_000 * slow);
   await Promise.all(crowd.map((one) => one.close()));
 }
 
@@ -105,8 +108,9 @@ test.runIf(latency === 0)("an idle counter is fresh at once: p50 ≤ 40 ms, p95 
     `increment to visible total over 50 tries: p50 ${p50.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms; ` +
       `one bare write to its watcher in the same run: p50 ${percentile(bare.slice(10), 0.5).toFixed(1)} ms`,
   );
-  expect(p50).toBeLessThanOrEqual(40);
-  expect(p95).toBeLessThanOrEqual(100);
+  const slow = await slowness();
+  expect(p50).toBeLessThanOrEqual(40 * slow);
+  expect(p95).toBeLessThanOrEqual(100 * slow);
 
   async function timeToSee(id: string, write: () => Promise<unknown>): Promise<number> {
     const seen = await watchTotals(watcher, id);
@@ -124,17 +128,19 @@ test("a counter grows with its load, shrinks when it is calm, and folding loses 
   const id = "load:grows";
   const start = performance.now();
   const seen = await watchTotals(watcher, id);
-  let grownAfter = Number.POSITIVE_INFINITY;
-  const growing = until(() => (seen.seen.at(-1)?.shardCount ?? 0) >= 80, "80 shards").then(() => {
-    grownAfter = performance.now() - start;
-  });
-  const { acknowledged } = await incrementSteadily(writers, id, 100, 8);
-  await growing;
-  // By totals, not by the clock, which tells how busy this machine is. They are a second apart.
-  const smaller = seen.seen.filter(({ shardCount }) => shardCount < 80).length;
-  expect(smaller).toBeLessThanOrEqual(3);
+  const first = await incrementSteadily(writers, id, 100, 8);
+  // A slow machine makes fewer than 100 a second, for which fewer shards are enough.
+  const perSecond = first.acknowledged / ((first.lastAt - start) / 1_000);
+  const isEnough = ({ shardCount }: { shardCount: number }) => shardCount >= 0.8 * perSecond;
+  await until(() => seen.seen.some(isEnough), `shards for ${perSecond} increments a second`);
+  const grown = seen.seen.findIndex(isEnough);
+  // By totals, which are a second apart, not by the clock, which tells how busy this machine is.
+  expect(grown).toBeLessThanOrEqual(3);
+  // Clients read the new count after 20 increments each at the latest.
+  const second = await incrementSteadily(writers, id, 100, 4);
+  const acknowledged = first.acknowledged + second.acknowledged;
   const spread = (await admin.collection(`counters/${id}/shards`).count().get()).data().count;
-  expect(spread).toBeGreaterThanOrEqual(60);
+  expect(spread).toBeGreaterThanOrEqual(0.6 * perSecond);
 
   // A writer that still believes in 100 shards goes on all the while, too slowly to need a second one.
   let stale = 0;
@@ -178,7 +184,7 @@ test("a counter grows with its load, shrinks when it is calm, and folding loses 
   await until(() => seen.seen.at(-1)?.total === acknowledged + stale, "the total to be exact");
   expect(await sumOfShards(id)).toBe(acknowledged + stale);
   console.log(
-    `80 shards after ${Math.round(grownAfter)} ms, most ${Math.max(...seen.seen.map((one) => one.shardCount))}; ${spread} ` +
+    `${seen.seen[grown]?.shardCount} shards in total ${grown + 1} of ${Math.round(perSecond)} increments a second, most ${Math.max(...seen.seen.map((one) => one.shardCount))}; ${spread} ` +
       `written; back to 1 and folded beside ${stale} writes of a stale writer; total ${acknowledged + stale}, exact`,
   );
   seen.stop();

@@ -108,7 +108,9 @@ export class Load {
     return (performance.now() - began) / 1_000;
   }
 
+  /** Counts and watches no longer. Does not wait for what is under way. */
   close(): void {
+    for (const { end } of this.#counting.values()) end();
     for (const stop of this.#stopWatching) stop();
   }
 }

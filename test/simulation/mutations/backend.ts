@@ -96,7 +96,7 @@ export const backendMutations: Record<string, Mutation> = {
       (real: typeof publish): typeof publish =>
       (state, next, asOf, config) =>
         real(state, next, (asOf.constructor as typeof FirebaseFirestore.Timestamp).fromMillis(Date.now()), config),
-    breaks: ["I1", "I2"],
+    breaks: ["I1", "I2", "I12"],
   },
   "a refused publish counts as done": {
     module: "functions/src/publish.ts",
@@ -308,7 +308,7 @@ export const backendMutations: Record<string, Mutation> = {
         return { ...next, phase: previous.phase, nextPollAt: null };
       },
     breaks: ["I2", "I12"],
-    seed: 9_200,
+    seed: 11_100,
   },
   "a counted collection is due when a shard says so": {
     ...due(
