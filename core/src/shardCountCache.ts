@@ -2,9 +2,8 @@
  * How many shards this client chooses from for its next write.
  *
  * The shard count comes from a watch or a read. It is used for two minutes or 20 writes; for one second if the count has just
- * grown, is missing, or writes are contended. After signs of contention the client chooses from a multiple of the
- * count. The signs are a request without an answer for a second, and a refused write. The longer the wait, the larger the
- * multiple. Any number of shards is safe, because the total is the sum of all shards.
+ * grown, is missing, or writes are contended. The client chooses from a multiple of the count after a refused write, and after
+ * each second in which no pending request was answered: the longer it waits, the larger the multiple. Any number of shards is safe, because the total is the sum of all shards.
  */
 import { MAX_SHARDS } from "./layout.ts";
 import {
@@ -20,7 +19,7 @@ import {
 
 /** The shard count of one counter, as one client knows it. One per counter and Firestore instance; synchronous, no I/O. */
 export interface ShardCountCache {
-  /** Whether a request has had no answer for a second, or writes were recently refused as contended. */
+  /** Whether the client chooses from more than the shard count. */
   _isContended(): boolean;
   /** Whether the client should read the shard count before its next write. */
   _isStale(): boolean;
@@ -47,11 +46,11 @@ export function createShardCountCache(clock: () => number): ShardCountCache {
   let ttl = 0;
   let writes = 0;
   let pending = 0;
-  let answeredAt = 0;
-  /** The multiple of the shard count after signs of contention. */
+  let waitingSince = 0;
+  /** The multiple that earlier answers have left. `factor` adds the present wait. */
   let contention = 1;
   const factor = () => {
-    const slowSeconds = pending && Math.min(Math.floor((clock() - answeredAt) / SLOW_ACK_MS), MAX_SLOW_SECONDS);
+    const slowSeconds = pending && Math.min(Math.floor((clock() - waitingSince) / SLOW_ACK_MS), MAX_SLOW_SECONDS);
     return Math.max(contention, slowSeconds * Math.max(SLOW_FACTOR, SLOW_MIN_SHARDS / shardCount));
   };
   return {
@@ -68,14 +67,14 @@ export function createShardCountCache(clock: () => number): ShardCountCache {
     },
     _requestSent() {
       writes++;
-      if (!pending++) answeredAt = clock();
+      if (!pending++) waitingSince = clock();
     },
     _requestAnswered(isRefused) {
       const before = factor();
       pending--;
-      answeredAt = clock();
+      waitingSince = clock();
       if (isRefused) contention = Math.min(before * REFUSED_FACTOR, MAX_FACTOR);
-      // A slow answer keeps the factor with which its request was sent; a quick one halves it.
+      // If the wait has raised the factor, the answer keeps it. Any other answer halves what is left.
       else contention = before > contention ? before : Math.max(contention / 2, 1);
     },
     _shardsToChooseFrom: () => Math.min(factor() * shardCount, MAX_SHARDS),

@@ -1,4 +1,7 @@
-/** How long clients use what they have read, how long they wait, and what follows. The build replaces these names by their values. */
+/**
+ * Constants of the clients: how long they use what they have read, how long they wait, and how much wider they choose then. The build
+ * replaces these names by their values.
+ */
 
 /** How long a client uses a shard count that it has read or that a watch has delivered, before it reads the count again. */
 export const SHARD_COUNT_TTL_MS = 120_000;
@@ -9,7 +12,7 @@ export const SHARD_COUNT_TTL_MS = 120_000;
  */
 export const SHARD_COUNT_TTL_WRITES = 20;
 
-/** An acknowledgement that takes longer is a sign of contention: this is several times an ordinary round trip. */
+/** An acknowledgement that takes longer, several ordinary round trips, is a sign of contention. */
 export const SLOW_ACK_MS = 1_000;
 
 /** For each second without an answer: the multiple of the shard count to choose from, and the least number of shards. */
@@ -32,8 +35,8 @@ export const LOOKUP_ATTEMPTS = 1e9;
 export const MAX_COMMIT_MS = 10_000;
 
 /**
- * After this long without another total, a watch assumes that the last total includes an increment that it may or may not
- * include. Longer than the default of the longest interval.
+ * If the last total may or may not include an increment, and no other total arrives for this long, a watch assumes that it does.
+ * Longer than the default of `MAX_INTERVAL_SECONDS`.
  */
 export const MAX_PUBLISH_DELAY_MS = 15_000;
 

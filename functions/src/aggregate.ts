@@ -48,7 +48,7 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
     const step = decide(cause, known, now(), snapshotLag, config);
     switch (step.do) {
       case "nothing":
-        // The publish may be one after which an instance has died.
+        // The instance that made the last publish may have died before it scheduled this exchange.
         if (updatedAt !== undefined) await scheduleMissedExchange(backend, current, updatedAt);
         return { published: previous, missingAt: previous || !measurement ? undefined : toMillis(measurement.asOf) };
       case "schedule":
@@ -84,7 +84,7 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
         const before = current;
         current = await readCounter(current.ref);
         // If another region has written the document, the measurement still holds.
-        if (!isSamePublish(before, current)) measurement = undefined;
+        if (!isMeasurementValid(before, current)) measurement = undefined;
       }
     }
   }
@@ -107,10 +107,10 @@ export async function runTask(backend: Backend, { counterId, due, isPoll }: Aggr
 }
 
 /**
- * Whether no publish and no server has written the counter document in between. With a correction one cannot know: another could have
- * set `adjusted` and taken it back, and been measured in between.
+ * Whether a measurement made between the two reads is still valid: neither a publish nor a server has changed the document. Not if
+ * either has `adjusted`: two corrections that cancel out may have been made, and the measurement may include only the first.
  */
-function isSamePublish(before: CounterState, after: CounterState): boolean {
+function isMeasurementValid(before: CounterState, after: CounterState): boolean {
   const decisive = ({ published, reservation, bounded, mirrored }: CounterState) =>
     JSON.stringify([published, reservation, bounded, mirrored]);
   const isCorrected = before.adjusted !== undefined || after.adjusted !== undefined;

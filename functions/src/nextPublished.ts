@@ -74,12 +74,12 @@ export function nextPublished(cause: Cause, state: PreviousState, measurement: M
     stock: state.bounded && measurement.shards ? stockIn(measurement.shards) : null,
     exchangeAt:
       config.regions &&
-      (isNewsElsewhere(state, total) ? nextExchangeAt(previous?.exchangeAt, asOf, config) : previous?.exchangeAt),
+      (needsExchange(state, total) ? nextExchangeAt(previous?.exchangeAt, asOf, config) : previous?.exchangeAt),
   };
 }
 
-/** Whether other regions lack this total: it has changed, or they may have missed the publish before. */
-function isNewsElsewhere({ previous, updatedAt }: PreviousState, total: number): boolean {
+/** Whether this publish must reach the other regions: the total has changed, or they may have missed the last publish. */
+function needsExchange({ previous, updatedAt }: PreviousState, total: number): boolean {
   if (total !== previous?.total || previous.exchangeAt === undefined) return true;
   return updatedAt !== undefined && missedExchangeAt(previous, updatedAt) !== undefined;
 }

@@ -1,6 +1,6 @@
 /**
  * Publishes: one commit writes the counter document, the mirror and the history, on the precondition that the counter
- * document is as it was read. The values are absolute, so of two publishers one wins, and the other reads again (I3).
+ * document is as it was read. Of two publishers one wins; the other's precondition fails, and `aggregate` reads again (I3).
  */
 import {
   type DocumentSnapshot,

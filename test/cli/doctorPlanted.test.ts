@@ -112,7 +112,7 @@ test.each<[id: string, remedy: RegExp, plant: Plant]>([
   [
     "rules-outdated",
     /below the policy/,
-    setRules((all) => all.replace(" || isTidying(resource.data, request.resource.data)", "")),
+    setRules((all) => all.replace(" || removesOldMarks(resource.data, request.resource.data)", "")),
   ],
   [
     "rules-allow-more",

@@ -14,7 +14,7 @@ import { Agent, createServer, type IncomingHttpHeaders, type IncomingMessage, re
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Each is the probability of a fault for one delivery. */
+/** The probability of each fault, and the longest delay. */
 export interface DeliveryFaults {
   /** The delivery does not arrive. The sender retries later. */
   lost: number;
@@ -51,16 +51,19 @@ export interface Delivery {
 }
 
 /**
- * How long a function may take to answer. The emulator never answers when a worker dies while it starts, so the proxy
- * retries after this time; production retries at once. A shorter time would start a further worker with each retry, and a
- * slow machine would do nothing else.
+ * How long a function may take to answer on a calm machine. The emulator never answers when an instance dies while it starts, so the
+ * proxy retries after this time; production retries at once. A shorter time would start a further instance with each retry, and
+ * the machine would do nothing else.
  */
 const TIMEOUT_MS = 20_000;
 
 /** The longest pause before an event is delivered again. */
 const MAX_BACKOFF_MS = 1_000;
 
-/** Concurrent events, and concurrent tasks: the emulator runs a process for each. Production's instances take 80 each. */
+/**
+ * Concurrent events, and concurrent tasks, on a calm machine: the emulator runs a process for each. Production's instances take 80
+ * each.
+ */
 const CONCURRENCY = 4;
 
 interface Message {
@@ -69,9 +72,12 @@ interface Message {
   readonly body: Buffer;
 }
 
-/** @param functions  `host:port` of the functions */
-export async function deliverEvents(functions: string): Promise<Delivery> {
-  const { post, handled, stop } = forwarder(functions, CONCURRENCY);
+/**
+ * @param functions  `host:port` of the functions
+ * @param slow       how slow the machine is: see `slowness`
+ */
+export async function deliverEvents(functions: string, slow: number): Promise<Delivery> {
+  const { post, handled, stop } = forwarder(functions, CONCURRENCY / slow, TIMEOUT_MS * slow);
   let pending = 0;
   let closed = false;
   const server = await serve((message, answer) => {
@@ -105,10 +111,11 @@ export async function deliverEvents(functions: string): Promise<Delivery> {
 /**
  * @param tasks      `host:port` of the Tasks emulator. The proxy also receives the dispatch of each task it enqueues
  * @param functions  `host:port` of the functions
+ * @param slow       how slow the machine is: see `slowness`
  */
-export async function deliverTasks(tasks: string, functions: string): Promise<Delivery> {
-  const queue = forwarder(tasks, Number.POSITIVE_INFINITY);
-  const { post, handled, stop } = forwarder(functions, CONCURRENCY);
+export async function deliverTasks(tasks: string, functions: string, slow: number): Promise<Delivery> {
+  const queue = forwarder(tasks, Number.POSITIVE_INFINITY, TIMEOUT_MS);
+  const { post, handled, stop } = forwarder(functions, CONCURRENCY / slow, TIMEOUT_MS * slow);
   const waiting = new Set<string>();
   const server = await serve(async (message, answer) => {
     const location = /^\/projects\/(.+)\/locations\/(.+)\/queues\/(.+)\/tasks$/.exec(message.path);
@@ -128,9 +135,9 @@ export async function deliverTasks(tasks: string, functions: string): Promise<De
       delivery.injected.duplicated++;
       void attempt(delivery, message, post);
     }
-    const handled = await attempt(delivery, message, post);
-    if (handled) waiting.delete(`${message.headers["x-cloudtasks-taskname"]}`);
-    answer(handled ? 200 : 503);
+    const isAcknowledged = await attempt(delivery, message, post);
+    if (isAcknowledged) waiting.delete(`${message.headers["x-cloudtasks-taskname"]}`);
+    answer(isAcknowledged ? 200 : 503);
   });
   const delivery = {
     address: addressOf(server),
@@ -169,8 +176,12 @@ function happens(probability: number): boolean {
 type Post = (message: Message) => Promise<{ status: number; body: Buffer }>;
 
 /** Forwards messages, few at a time. A broken connection or a timeout counts as status 503. */
-function forwarder(address: string, concurrency: number): { post: Post; handled(): number; stop(): void } {
-  const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
+function forwarder(
+  address: string,
+  concurrency: number,
+  timeout: number,
+): { post: Post; handled(): number; stop(): void } {
+  const agent = new Agent({ keepAlive: true, maxSockets: Math.ceil(concurrency) });
   let handled = 0;
   const [host, port] = address.split(":");
   const post: Post = ({ path, headers, body }) =>
@@ -178,7 +189,7 @@ function forwarder(address: string, concurrency: number): { post: Post; handled(
       const failed = () => resolve({ status: 503, body: Buffer.alloc(0) });
       const sent = request(
         {
-          ...{ agent, host: host as string, port: port as string, path, method: "POST", timeout: TIMEOUT_MS },
+          ...{ agent, host: host as string, port: port as string, path, method: "POST", timeout },
           headers: { ...headers, host: address, "content-length": body.length },
         },
         (response) => {

@@ -10,6 +10,7 @@
 import { startEmulators } from "../../testkit/emulators/emulators.ts";
 import { createProject } from "../../testkit/emulators/project.ts";
 import { type SeparateFunctions, startSeparateFunctions } from "../../testkit/emulators/separateFunctions.ts";
+import { slowness } from "../../testkit/slowness.ts";
 import { type CuttingProxy, cuttingProxy } from "../../testkit/tcpProxy.ts";
 import { type Delivery, deliverEvents, deliverTasks } from "./delivery.ts";
 
@@ -57,8 +58,9 @@ export async function startFaultEnvironment(
       return cutting;
     };
     // Parts stop in this order: both deliveries before the functions that they call.
-    const events = keep(await deliverEvents(functions.address));
-    const tasks = keep(await deliverTasks(project.addresses.tasks as string, functions.address));
+    const slow = await slowness();
+    const events = keep(await deliverEvents(functions.address, slow));
+    const tasks = keep(await deliverTasks(project.addresses.tasks as string, functions.address, slow));
     keep(functions);
     const connections = { web: await proxy(), server: await proxy(), functions: await proxy() };
     const firestore = (await regions?.connect(connections.functions.address)) ?? connections.functions.address;

@@ -21,7 +21,7 @@ const STARTUP_MS = 2_000;
 /** Kills random instances of the functions, busy or idle, with `kill -9`. */
 export const killInstances: Fault = killing(50, 400);
 
-/** The same, less often: each new instance takes a second of the machine, and so does a crowd of clients. */
+/** The same, less often: starting an instance takes a second of CPU time, which a crowd of clients needs as well. */
 export const killBesideCrowd: Fault = killing(1_000, 3_000);
 
 /**
@@ -76,7 +76,7 @@ export const outages: Fault = async (environment, workloadEnd) => {
 /** Cuts connections to Firestore between commit and acknowledgement: those of web clients, servers and functions. */
 export const cutConnections: Fault = cutting(50, 500);
 
-/** The same, less often: so many clients connect again each time that they need most of the machine. */
+/** The same, less often: after each cut all clients of a crowd connect again, which needs most of the machine. */
 export const cutCrowd: Fault = cutting(1_000, 3_000);
 
 /** Cuts all connections after pauses of between `from` and `to` milliseconds. */

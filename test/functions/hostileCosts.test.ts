@@ -263,3 +263,13 @@ test.concurrent("a counter with 200 shards is folded without further writes, and
   // The counter, base and shard 0.
   expect(since(victim, before)).toEqual({ reads: 3, writes: 1, deletes: 0 });
 });
+
+test.concurrent("after a counter's deletion, the events that are still pending cost 3 reads in all", async () => {
+  const victim = await target();
+  const events: (() => Promise<void>)[] = [];
+  for (let n = 0; n < 20; n++) events.push(await commit(victim, [["views:deleted", "0"]]));
+  await admin.doc(`${victim.backend.config.collection}/views:deleted/shards/0`).delete();
+  await victim.time.advance(2 * SNAPSHOT_LAG);
+  for (const event of events) await victim.time.run(event());
+  expect(victim.meter.usage).toEqual({ reads: 3, writes: 0, deletes: 0 });
+});

@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { slowness } from "../../testkit/slowness.ts";
 import { type Delivery, deliverEvents } from "../faults/delivery.ts";
 
 export interface EventRouter {
@@ -23,7 +24,8 @@ export interface EventRouter {
 /** @param functions  where they take events, `host:port`, by the beginning of their names */
 export async function startEventRouter(functions: Readonly<Record<string, string>>): Promise<EventRouter> {
   const deliveries = new Map<string, Delivery>();
-  for (const [prefix, address] of Object.entries(functions)) deliveries.set(prefix, await deliverEvents(address));
+  const slow = await slowness();
+  for (const [prefix, address] of Object.entries(functions)) deliveries.set(prefix, await deliverEvents(address, slow));
   let taken = 0;
   const server = createServer(async (request, response) => {
     const { url = "/", headers } = request;

@@ -15,6 +15,12 @@ const MIN_JAVA = 21;
 /** Disables the optimizing compiler, which on two cores takes the time that starting emulators need. */
 const FAST_START = "-XX:TieredStopAtLevel=1";
 
+/**
+ * How long a process of the functions may take to load them. firebase-tools gives it 30 s, and 10 s to say which functions there are.
+ * When many start at once on a slow machine, all take longer, and are started again and again.
+ */
+const LOAD_TIMEOUT_SECONDS = "120";
+
 /** The user must install something. The message says what and how. */
 export class MissingRequirement extends Error {}
 
@@ -25,7 +31,12 @@ export class MissingRequirement extends Error {}
  * @throws MissingRequirement
  */
 export function emulatorEnvironment(scratch: string): NodeJS.ProcessEnv {
-  const env: NodeJS.ProcessEnv = { JAVA_TOOL_OPTIONS: FAST_START, ...process.env, ...javaEnvironment() };
+  const env: NodeJS.ProcessEnv = {
+    JAVA_TOOL_OPTIONS: FAST_START,
+    FUNCTIONS_DISCOVERY_TIMEOUT: LOAD_TIMEOUT_SECONDS,
+    ...process.env,
+    ...javaEnvironment(),
+  };
   const cli = cloudSdkPlatform();
   const firestoreJar = cli && join(cli, "cloud-firestore-emulator", "cloud-firestore-emulator.jar");
   if (!env.FIRESTORE_EMULATOR_BINARY_PATH && firestoreJar && existsSync(firestoreJar)) {

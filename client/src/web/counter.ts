@@ -30,16 +30,16 @@ export interface Counter extends CounterRef {
   _watcher?: Watcher;
   /** The sum that buffers have not written. */
   _buffered?: number;
-  /** The counter document, as this client has last read or watched it. */
+  /** The counter document as last read or watched; `undefined` if the last read failed. */
   _latest?: DocumentSnapshot | undefined;
-  /** The last visitor whom this client has counted, and the counter's epoch, as a hash. */
+  /** A hash of the last visitor that this client counted and of the last reset of visitors, after which they count again. */
   _visit?: string;
   /** While the shard count is read: resolves when it is known, or after a second. */
   _reading?: Promise<void> | undefined;
 }
 
 export interface Watcher {
-  /** The client makes an increment or an undo. The outcome rejects if it does not count. */
+  /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. */
   _track(by: number, outcome: Promise<Committed>, key: string | undefined): void;
   /** The sum that buffers have not written changes by an amount. */
   _bufferedChanged(by: number): void;

@@ -14,8 +14,8 @@ import { type Counter, type CounterRef, readFromServer, refreshShardCount } from
 /** Options of an increment. */
 export interface IncrementOptions {
   /**
-   * The counter counts once for this key, however often the call is made: one like per user. The default rules require the
-   * user's uid, and require and accept a key for the groups `likes` and `votes` alone. A document id, so without `/`.
+   * The counter counts once for this key, however often the call is made: one like per user. The default rules accept a
+   * key only in the groups `likes` and `votes`, where they require one: the user's uid. A document id, so without `/`.
    */
   key?: string | undefined;
 }

@@ -33,8 +33,8 @@ const MAX_BACKOFF_MS = 800;
 /** So many times the rules may refuse a take from a shard that has the units. */
 const MAX_REFUSALS = 3;
 
-/** How long the shards may take to be listed. */
-const MAX_LISTING_MS = 2_000;
+/** How long the shards may take to be listed, for each time that no units were found before: 2 s at first, then 4, 6, … */
+const LISTING_MS = 1_000;
 
 /** So many times a call is sent whose outcome is unknown, as after a cut connection: for some seconds. */
 const MAX_ATTEMPTS = 10;
@@ -89,7 +89,7 @@ export async function takeFromCounter(ref: CounterRef, n: number, { key }: TakeO
       stock = await publishedStock(counter);
       if (shard !== undefined) empty.add(shard);
     } else {
-      stock = (await actualStock(counter)) ?? stock;
+      stock = (await actualStock(counter, failures * LISTING_MS)) ?? stock;
       empty.clear();
     }
     // By then the functions may have brought the units together.
@@ -156,9 +156,9 @@ async function publishedStock(counter: Counter): Promise<Stock | null | undefine
  *
  * @returns `undefined` if that takes too long: the SDK lists by way of a stream, which it may open a minute later after an error
  */
-async function actualStock({ firestore, path }: Counter): Promise<Stock | undefined> {
+async function actualStock({ firestore, path }: Counter, timeout: number): Promise<Stock | undefined> {
   const listed = repeated(() => getDocsFromServer(collection(firestore, shardsPath(path))));
-  const shards = await Promise.race([listed, pause(MAX_LISTING_MS)]);
+  const shards = await Promise.race([listed, pause(timeout)]);
   return shards && Object.fromEntries(shards.docs.map((shard) => [shard.id, shard.get("count")]));
 }
 

@@ -334,15 +334,6 @@ export const backendMutations: Record<string, Mutation> = {
         real(phase, { ...activity, shardCount: 1 }, config),
     breaks: ["I2"],
   },
-  "an instance forgets that a counter is missing": {
-    module: "functions/src/aggregate.ts",
-    declaration: "aggregate",
-    mistake:
-      (real: typeof aggregate): typeof aggregate =>
-      async (...args) => ({ ...(await real(...args)), missingAt: undefined }),
-    breaks: ["I7"],
-    seed: 42_690,
-  },
   "a counter grows at every write": {
     ...due(
       (real) => (published, config, cause) =>

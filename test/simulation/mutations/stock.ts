@@ -73,6 +73,16 @@ export const stockMutations: Record<string, Mutation> = {
     mistake: () => async () => undefined,
     breaks: ["completion", "I12"],
   },
+  "a take lists the shards within two seconds": {
+    module: "client/src/web/stock.ts",
+    declaration: "actualStock",
+    mistake:
+      (real: (counter: unknown, timeout: number) => unknown): typeof real =>
+      (counter) =>
+        real(counter, 2_000),
+    breaks: ["completion"],
+    isRare: true,
+  },
   "the rules let a shard fall below zero": {
     module: "test/simulation/model/rules.ts",
     declaration: "isInBounds",

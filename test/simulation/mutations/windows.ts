@@ -52,7 +52,7 @@ export const windowMutations: Record<string, Mutation> = {
   "days are those of UTC": nextWindow((real) => (previous, counted, asOf) => real(previous, counted, asOf, "UTC")),
   "a measurement is kept though a correction came and went": {
     module: "functions/src/aggregate.ts",
-    declaration: "isSamePublish",
+    declaration: "isMeasurementValid",
     mistake:
       (real: (...states: CounterState[]) => boolean) =>
       (before: CounterState, after: CounterState): boolean => {
