@@ -176,9 +176,10 @@ test("Google's web client on 20 pages, moved while its functions run and after",
   await Promise.all(pages.map((page) => page.context().close()));
 });
 
-test("Google's Node client, moved while its functions run and after", { timeout: 300_000 }, async () => {
+// On an overloaded machine Google's client itself may give up.
+test("Google's Node client, moved while its functions run and after", { timeout: 300_000, retry: 2 }, async () => {
   const random = randomFor(7, "node");
-  const expected = await addDocuments("node");
+  const expected = await addDocuments(`node${attempts++}`);
   const functions = google.startFunctions();
   const half = google.incrementFromNode(someIncrements(expected, 500, random));
   await sleep(2_000);
