@@ -14,12 +14,12 @@ import type { OldIncrement } from "./oldApp.ts";
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export interface GoogleExtension {
-  /** Starts its functions. They write their log to `functions.log` of the folder. */
-  startFunctions(): ChildProcess;
+  /** Starts its functions, which run until `stopFunctions`. They write their log to `functions.log` of the folder. */
+  startFunctions(): void;
+  /** Kills them, if they run. */
+  stopFunctions(): void;
   /** Lets its Node client make increments, and resolves when all were acknowledged. */
   incrementFromNode(increments: readonly OldIncrement[]): Promise<void>;
-  /** What its functions have logged. */
-  log(): string;
   remove(): void;
 }
 
@@ -51,11 +51,14 @@ export async function installGoogleExtension(): Promise<GoogleExtension> {
     INTERNAL_STATE_PATH: "_firebase_ext_/sharded_counter",
     SCHEDULE_FREQUENCY: "1",
   };
-  const logFile = join(folder, "functions.log");
+  let functions: ChildProcess | undefined;
   return {
     startFunctions() {
       const command = `exec node runFunctions.cjs >> functions.log 2>&1`;
-      return spawn("sh", ["-c", command], { cwd: folder, env: environment, stdio: "ignore" });
+      functions = spawn("sh", ["-c", command], { cwd: folder, env: environment, stdio: "ignore" });
+    },
+    stopFunctions() {
+      functions?.kill("SIGKILL");
     },
     async incrementFromNode(increments) {
       const child = spawn("node", ["runNodeClient.cjs"], {
@@ -67,7 +70,6 @@ export async function installGoogleExtension(): Promise<GoogleExtension> {
       const [exitCode] = await once(child, "exit");
       if (exitCode !== 0) throw new Error(`the Node client ended with ${exitCode}`);
     },
-    log: () => readFileSync(logFile, "utf8"),
     remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }),
   };
 }
