@@ -51,7 +51,7 @@ export interface Delivery {
 }
 
 /**
- * How long a function may take to answer on a calm machine. The emulator never answers when an instance dies while it starts, so the
+ * How long a function may take to answer on an idle machine. The emulator never answers when an instance dies while it starts, so the
  * proxy retries after this time; production retries at once. A shorter time would start a further instance with each retry, and
  * the machine would do nothing else.
  */
@@ -61,7 +61,7 @@ const TIMEOUT_MS = 20_000;
 const MAX_BACKOFF_MS = 1_000;
 
 /**
- * Concurrent events, and concurrent tasks, on a calm machine: the emulator runs a process for each. Production's instances take 80
+ * Concurrent events, and concurrent tasks, on an idle machine: the emulator runs a process for each. Production's instances take 80
  * each.
  */
 const CONCURRENCY = 4;

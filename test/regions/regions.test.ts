@@ -85,7 +85,7 @@ describe("three regions", () => {
     retry: 2,
   }, async ({ task }) => {
     const load = startLoad(`views:load${Date.now()}`);
-    // Two calm cores acknowledge about 100 a second of web clients in all. A server's share their commits.
+    // Two idle cores acknowledge about 100 a second of web clients in all. A server's share their commits.
     const slow = await slowness();
     const pace = slow * tryOf(task);
     const exactAfter = await countIn(REGIONS, load, 30 * SECOND, 10 / pace, 90 / pace);
