@@ -5,8 +5,8 @@ const onSuite = {
   fileParallelism: false,
   // What is marked as concurrent mostly waits.
   maxConcurrency: 20,
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
   teardownTimeout: 20_000,
   // Error messages in the list at the end show values whole.
   chaiConfig: { truncateThreshold: 0 },

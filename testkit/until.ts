@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Waits until a condition holds.
+ * Waits until a condition holds. The default is patience with a slow machine, not a claim of how soon it holds.
  *
  * @param what  names the condition in the error
  * @throws Error after `timeoutMs`
@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
-  timeoutMs = 20_000,
+  timeoutMs = 60_000,
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!(await condition())) {

@@ -40,7 +40,7 @@ interface Device {
 }
 
 const devices: Device[] = [];
-afterAll(closeDevices, 60_000);
+afterAll(closeDevices);
 
 /** @param uid  the user of the device; default: a new anonymous user */
 async function device(uid?: string): Promise<Device> {

@@ -106,7 +106,7 @@ function rulesOf(example: string | undefined): string {
   }, defaultRules);
 }
 
-export const until = (check: () => void | Promise<void>) => vi.waitFor(check, 20_000);
+export const until = (check: () => void | Promise<void>) => vi.waitFor(check, 60_000);
 
 export async function refused(attempt: Promise<unknown>): Promise<void> {
   await expect(attempt).rejects.toMatchObject({ code: expect.stringContaining("permission-denied") });

@@ -5,7 +5,6 @@ setUpProjects();
 
 test("views and visitors are shown beside each other, and united over pages", {
   tags: "deep",
-  timeout: 60_000,
 }, async () => {
   const { total, anotherUser } = await projectWithFunctions();
   const { countVisit, showVisits } = await import("../../examples/visitors/visitors.ts");

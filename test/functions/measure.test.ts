@@ -41,7 +41,7 @@ const indexed = (shard: string) => ({ shard });
 let largest: string;
 beforeAll(async () => {
   largest = await counterOf(MAX_SHARDS, indexed);
-}, 120_000);
+});
 afterEach(() => vi.restoreAllMocks());
 afterAll(async () => {
   await Promise.all(closing.map((close) => close()));

@@ -37,7 +37,7 @@ const range = (size: number) => Array.from({ length: size }, (_, i) => `visitor 
 
 /** Waits until so many visitors are published, and none waits. */
 async function settles(id: string, count: number): Promise<void> {
-  await until(async () => (await uniques(id)) === count, `${count} visitors of ${id}`, 30_000);
+  await until(async () => (await uniques(id)) === count, `${count} visitors of ${id}`);
   await until(async () => (await waiting(id)).length === 0, `the buckets of ${id} to be empty`);
 }
 
@@ -218,7 +218,7 @@ describe("the merge", () => {
   };
   const now = async (path: string) => toMillis((await admin.doc(`${path}/uniques/none`).get()).readTime);
 
-  test("loses no visitor, whatever instances do at the same time", { timeout: 60_000 }, async () => {
+  test("loses no visitor, whatever instances do at the same time", async () => {
     const { backend, tasks, counterId, path, ref } = inProcess();
     // Without the pause between two merges.
     const eager = { ...backend, now: () => Date.now() + 60_000 };
@@ -289,7 +289,6 @@ describe("the merge", () => {
 
 test("200 accounts that write whatever they can move the estimate by 200 at most", {
   tags: "deep",
-  timeout: 120_000,
 }, async () => {
   const id = "views:attacked";
   let signedIn = 0;

@@ -99,7 +99,7 @@ function someIncrements(expected: Expected[], count: number, random: Random): Ol
 const counterOf = ({ document, field }: Expected) => `${FIELDS[field]}:${document.slice("pages/".length)}`;
 
 /** Waits until every field shows its total, as the sum of its counter, and nothing is pending. */
-async function allSettle(expected: readonly Expected[], timeout: number): Promise<void> {
+async function allSettle(expected: readonly Expected[]): Promise<void> {
   const missing = async () => {
     const wrong: string[] = [];
     for (const one of expected) {
@@ -114,7 +114,7 @@ async function allSettle(expected: readonly Expected[], timeout: number): Promis
     wrong = await missing();
     return wrong.length === 0;
   };
-  await until(isSettled, "all totals", timeout).catch(async (error) => {
+  await until(isSettled, "all totals").catch(async (error) => {
     const { docs } = await admin.collectionGroup("_counter_shards_").get();
     const waiting = docs.map(
       (shard) => `${shard.ref.path} ${JSON.stringify(shard.data())} ${shard.updateTime.toDate()}`,
@@ -165,7 +165,7 @@ test("Google's web client on 20 pages, moved while its functions run and after",
   // What its functions have moved and not told of is in the fields.
   const last = await json("migrate", ...MAPS, "--yes");
   console.log(`imported last: ${JSON.stringify({ ...last, leftAlone: undefined })}`);
-  await allSettle(expected, 60_000);
+  await allSettle(expected);
   expect((await admin.collectionGroup("_counter_shards_").count().get()).data().count).toBe(0);
 
   // And back: the fields have all, also what a new app counts meanwhile.
@@ -194,7 +194,7 @@ test("Google's Node client, moved while its functions run and after", { timeout:
   google.stopFunctions();
   await google.incrementFromNode(someIncrements(expected, 500, random));
   await json("migrate", ...MAPS, "--yes");
-  await allSettle(expected, 60_000);
+  await allSettle(expected);
 });
 
 /**

@@ -60,6 +60,7 @@ test("60 visitors from 20 clients: exact views, visitors within 2 %, soon", { ta
 test("3,000 visitors from 50 clients at once: exact views, visitors within 2 %, soon", {
   tags: "deep",
   timeout: 400_000,
+  retry: 1,
 }, async () => {
   await countVisitors(50, 60);
 });
@@ -79,7 +80,7 @@ async function countVisitors(clients: number, users: number): Promise<void> {
   await until(async () => (await readCounter())?.total === expected, "all views");
   const viewsIn = Date.now() - end;
   const waiting = async () => (await admin.collection(`counters/${id}/uniques`).count().get()).data().count;
-  await until(async () => (await waiting()) === 0, "all visitors to be merged", 60_000);
+  await until(async () => (await waiting()) === 0, "all visitors to be merged");
   const visitorsIn = Date.now() - end;
   const slow = await slowness();
   const { uniques, uniqueBuckets } = (await readCounter()) ?? {};
@@ -123,7 +124,7 @@ test.runIf(latency === 0)("an idle counter is fresh at once: p50 ≤ 40 ms, p95 
 
 test("a counter grows with its load, shrinks when it is calm, and folding loses nothing of a stale writer", {
   tags: ["deep"],
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const id = "load:grows";
   const seen = await watchTotals(watcher, id);
@@ -159,35 +160,23 @@ test("a counter grows with its load, shrinks when it is calm, and folding loses 
       await setTimeout(3_000);
     }
   })();
-  await until(
-    async () => {
-      await triggerSweep();
-      await setTimeout(500);
-      return (await readPublished(id))?.shardCount === 1;
-    },
-    "the shard count to return to the minimum",
-    30_000,
-  );
-  await until(
-    async () => {
-      await triggerSweep();
-      await setTimeout(500);
-      return logged("folded").some(({ counter: folded }) => folded === id);
-    },
-    "a fold beside the stale writer",
-    30_000,
-  );
+  await until(async () => {
+    await triggerSweep();
+    await setTimeout(500);
+    return (await readPublished(id))?.shardCount === 1;
+  }, "the shard count to return to the minimum");
+  await until(async () => {
+    await triggerSweep();
+    await setTimeout(500);
+    return logged("folded").some(({ counter: folded }) => folded === id);
+  }, "a fold beside the stale writer");
   stopped.abort();
   await staleWriter;
-  await until(
-    async () => {
-      await triggerSweep();
-      await setTimeout(500);
-      return (await admin.collection(`counters/${id}/shards`).count().get()).data().count <= 2;
-    },
-    "the extra shards to be folded",
-    40_000,
-  );
+  await until(async () => {
+    await triggerSweep();
+    await setTimeout(500);
+    return (await admin.collection(`counters/${id}/shards`).count().get()).data().count <= 2;
+  }, "the extra shards to be folded");
   await until(() => seen.seen.at(-1)?.total === acknowledged + stale, "the total to be exact");
   expect(await sumOfShards(id)).toBe(acknowledged + stale);
   console.log(

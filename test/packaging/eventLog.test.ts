@@ -72,7 +72,7 @@ test("all that was counted is in the log, and replaying the log gives the same t
 
   const totals: Record<string, number> = { [byRequest]: 215, [byMessage]: 500, [likes]: 4 };
   for (const [id, total] of Object.entries(totals)) {
-    await until(async () => (await readPublished(id))?.total === total, `the total of ${id}`, 30_000);
+    await until(async () => (await readPublished(id))?.total === total, `the total of ${id}`);
     await until(async () => {
       await pull();
       return sumOfRecords(id) === total;

@@ -24,13 +24,14 @@ export let anyone: Firestore;
 export let alice: Firestore;
 export let bob: Firestore;
 
-beforeAll(async () => {
+export async function newEnvironment(projectId: string): Promise<RulesTestEnvironment> {
   const [host = "", port] = (process.env.FIRESTORE_EMULATOR_HOST ?? "").split(":");
   const rules = withLimits(readFileSync("firestore.rules", "utf8"), LIMITED.policy, LIMITED.matches);
-  environment = await initializeTestEnvironment({
-    projectId: PROJECT,
-    firestore: { host, port: Number(port), rules },
-  });
+  return await initializeTestEnvironment({ projectId, firestore: { host, port: Number(port), rules } });
+}
+
+beforeAll(async () => {
+  environment = await newEnvironment(PROJECT);
   // The types of the bundled SDKs differ, their behaviour does not.
   anyone = environment.unauthenticatedContext().firestore() as unknown as Firestore;
   alice = environment.authenticatedContext("alice").firestore() as unknown as Firestore;
@@ -61,8 +62,8 @@ export const incrementData = (changes: object = {}) => ({
 });
 export const merge = { merge: true };
 
-export async function writeAsAdmin(path: string, data: object): Promise<void> {
-  await environment.withSecurityRulesDisabled((context) =>
+export async function writeAsAdmin(path: string, data: object, project = environment): Promise<void> {
+  await project.withSecurityRulesDisabled((context) =>
     setDoc(doc(context.firestore() as unknown as Firestore, path), data),
   );
 }
