@@ -74,7 +74,8 @@ class Conformance {
       when (words[1]) {
         "update" -> shardCount.update(words[3].toDoubleOrNull(), words[4] == "true")
         "sent" -> shardCount.requestSent()
-        "answered" -> shardCount.requestAnswered(words[3] == "true")
+        "answered" -> shardCount.writeAnswered(words[3] == "true")
+        "readAnswered" -> shardCount.readAnswered()
       }
     }
     return "${shardCount.shardsToChooseFrom()} ${shardCount.isStale()} ${shardCount.isContended()}"

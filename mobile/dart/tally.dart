@@ -230,8 +230,8 @@ abstract final class TallyPlanner {
 }
 
 /// How many shards this client chooses from. The known shard count is used for two minutes or 20 writes; for a second if
-/// it has just grown, is missing, or writes are contended. After a refused write, or a second without an answer, the
-/// client chooses from a multiple.
+/// it has just grown, is missing, or writes are contended. The client chooses from a multiple after a refused write, and
+/// after each second in which no write was answered: the longer it waits, the larger the multiple.
 class TallyShardCount {
   TallyShardCount(this._clock);
 
@@ -284,8 +284,12 @@ class TallyShardCount {
     _waiting += 1;
   }
 
-  /// It has an answer.
-  void requestAnswered(bool isRefused) {
+  /// Reads are quick while writes wait for a crowded shard, so this answer tells nothing of them.
+  void readAnswered() {
+    _waiting -= 1;
+  }
+
+  void writeAnswered(bool isRefused) {
     final before = _factor();
     _waiting -= 1;
     _answeredAt = _clock();
@@ -663,12 +667,12 @@ class TallyCounter {
       } on FirebaseException catch (error) {
         committed = await _confirm(plan, error);
       }
-      _shardCount.requestAnswered(false);
+      _shardCount.writeAnswered(false);
       _answeredAt = _now();
       return committed;
     } catch (error) {
       final isRefused = _codeOf(error) == 'aborted';
-      _shardCount.requestAnswered(isRefused);
+      _shardCount.writeAnswered(isRefused);
       if (!isRefused) rethrow;
       _answeredAt = _now();
     }
@@ -816,7 +820,7 @@ class TallyCounter {
     } on FirebaseException {
       // Any shard count is safe.
     }
-    _shardCount.requestAnswered(false);
+    _shardCount.readAnswered();
     _shardCount.update(_shardsOf(document), document?.data()?['growing'] == true);
     _reading = null;
   }

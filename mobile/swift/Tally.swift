@@ -217,8 +217,8 @@ enum TallyPlanner {
 }
 
 /// How many shards this client chooses from. The known shard count is used for two minutes or 20 writes; for a second if
-/// it has just grown, is missing, or writes are contended. After a refused write, or a second without an answer, the
-/// client chooses from a multiple.
+/// it has just grown, is missing, or writes are contended. The client chooses from a multiple after a refused write, and
+/// after each second in which no write was answered: the longer it waits, the larger the multiple.
 final class TallyShardCount {
   /// Milliseconds since the epoch.
   private let clock: () -> Int64
@@ -273,8 +273,12 @@ final class TallyShardCount {
     waiting += 1
   }
 
-  /// It has an answer.
-  func requestAnswered(_ isRefused: Bool) {
+  /// Reads are quick while writes wait for a crowded shard, so this answer tells nothing of them.
+  func readAnswered() {
+    waiting -= 1
+  }
+
+  func writeAnswered(_ isRefused: Bool) {
     let before = factor()
     waiting -= 1
     answeredAt = clock()
@@ -656,12 +660,12 @@ final class TallyCounter {
       } catch {
         committed = try await confirm(plan, error)
       }
-      shardCount.requestAnswered(false)
+      shardCount.writeAnswered(false)
       answeredAt = TallyCounter.clock()
       return committed
     } catch {
       let isRefused = TallyCounter.codeOf(error) == .aborted
-      shardCount.requestAnswered(isRefused)
+      shardCount.writeAnswered(isRefused)
       if !isRefused { throw error }
       answeredAt = TallyCounter.clock()
     }
@@ -822,7 +826,7 @@ final class TallyCounter {
         } catch {
           // Any shard count is safe.
         }
-        shardCount.requestAnswered(false)
+        shardCount.readAnswered()
         shardCount.update(document.flatMap { shardsOf($0) }, document?.get("growing") as? Bool == true)
         reading = nil
       }

@@ -77,7 +77,7 @@ interface Message {
  * @param slow       how slow the machine is: see `slowness`
  */
 export async function deliverEvents(functions: string, slow: number): Promise<Delivery> {
-  const { post, handled, stop } = forwarder(functions, CONCURRENCY / slow, TIMEOUT_MS * slow);
+  const { post, handled, stop } = forwarder(functions, Math.max(CONCURRENCY / slow, 2), TIMEOUT_MS * slow);
   let pending = 0;
   let closed = false;
   const server = await serve((message, answer) => {
@@ -115,7 +115,7 @@ export async function deliverEvents(functions: string, slow: number): Promise<De
  */
 export async function deliverTasks(tasks: string, functions: string, slow: number): Promise<Delivery> {
   const queue = forwarder(tasks, Number.POSITIVE_INFINITY, TIMEOUT_MS);
-  const { post, handled, stop } = forwarder(functions, CONCURRENCY / slow, TIMEOUT_MS * slow);
+  const { post, handled, stop } = forwarder(functions, Math.max(CONCURRENCY / slow, 2), TIMEOUT_MS * slow);
   const waiting = new Set<string>();
   const server = await serve(async (message, answer) => {
     const location = /^\/projects\/(.+)\/locations\/(.+)\/queues\/(.+)\/tasks$/.exec(message.path);

@@ -38,12 +38,12 @@ function killing(from: number, to: number): Fault {
     const injected = () => ({ "instances killed": kills });
     await repeatUntil(workloadEnd, environment, injected, async () => {
       await sleep(randomBetween(from, to));
-      if (handled() === handledBefore) return;
       const now = performance.now();
       const started = functions.instances().filter((pid) => {
         if (!firstSeenAt.has(pid)) firstSeenAt.set(pid, now);
         return now - (firstSeenAt.get(pid) as number) > STARTUP_MS;
       });
+      if (handled() === handledBefore) return;
       const victim = started[Math.floor(Math.random() * started.length)];
       if (victim === undefined) return;
       try {

@@ -11,6 +11,9 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import type { OldIncrement } from "./oldApp.ts";
 
+/** The document of its controller, which writes a time to it with each run. */
+export const CONTROLLER = "_firebase_ext_/sharded_counter";
+
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export interface GoogleExtension {
@@ -48,7 +51,7 @@ export async function installGoogleExtension(): Promise<GoogleExtension> {
   }
   const environment = {
     ...process.env,
-    INTERNAL_STATE_PATH: "_firebase_ext_/sharded_counter",
+    INTERNAL_STATE_PATH: CONTROLLER,
     SCHEDULE_FREQUENCY: "1",
   };
   let functions: ChildProcess | undefined;

@@ -17,7 +17,7 @@ import { slowness } from "../../testkit/slowness.ts";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 import { type Site, startSite } from "../browser/site.ts";
-import { type GoogleExtension, installGoogleExtension } from "./googleExtension.ts";
+import { CONTROLLER, type GoogleExtension, installGoogleExtension } from "./googleExtension.ts";
 import type { OldApp, OldIncrement } from "./oldApp.ts";
 
 const project = process.env.GCLOUD_PROJECT as string;
@@ -141,7 +141,9 @@ test("Google's web client on 20 pages, moved while its functions run and after",
     const documents = await admin.getAll(...Array.from(paths, (path) => admin.doc(path)));
     return JSON.stringify(documents.map((document) => document.data()));
   };
+  const runOfController = async () => JSON.stringify((await admin.doc(CONTROLLER).get()).get("timestamp"));
   const before = await fields();
+  const runBefore = await runOfController();
   google.startFunctions();
   const pages: Page[] = [];
   for (let n = 0; n < PAGES; n++) pages.push(await openOldApp());
@@ -152,7 +154,9 @@ test("Google's web client on 20 pages, moved while its functions run and after",
     ] as const),
   );
   await sleep(4_000 * slow);
-  await until(async () => (await fields()) !== before, "Google's functions to move increments into fields");
+  // The bridge changes fields, too.
+  await until(async () => (await runOfController()) !== runBefore, "Google's functions to run");
+  await until(async () => (await fields()) !== before, "increments to be moved into fields");
   const killed = start("migrate", ...MAPS, "--yes");
   await sleep(1_500);
   killed.process.kill("SIGKILL");
@@ -184,8 +188,10 @@ test("Google's web client on 20 pages, moved while its functions run and after",
   await Promise.all(pages.map((page) => page.context().close()));
 });
 
-// The overloaded emulator may answer `unknown`, after which Google's client gives up.
-test("Google's Node client, moved while its functions run and after", { timeout: 300_000, retry: 2 }, async () => {
+/** The overloaded emulator may answer `unknown`, after which Google's client gives up. */
+const MAY_GIVE_UP = { timeout: 300_000, retry: { count: 2, condition: /the Node client ended/ } };
+
+test("Google's Node client, moved while its functions run and after", MAY_GIVE_UP, async () => {
   const random = randomFor(7, "node");
   const expected = await addDocuments(`node${attempts++}`);
   google.startFunctions();
@@ -201,7 +207,7 @@ test("Google's Node client, moved while its functions run and after", { timeout:
  * The bridge takes an old page's increments in one commit. Google's client watches both documents, and waits no longer than a
  * task for the second: if their changes come apart, as on a busy machine, it shows its last increments twice for an instant.
  */
-const MAY_COME_APART = { timeout: 120_000, retry: 4 };
+const MAY_COME_APART = { timeout: 120_000, retry: { count: 4, condition: /to deeply equal/ } };
 
 test("an old page sees its own increments at once, and the total never falls back", MAY_COME_APART, async () => {
   const name = `watched${Date.now()}`;

@@ -60,7 +60,8 @@ test("60 visitors from 20 clients: exact views, visitors within 2 %, soon", { ta
 test("3,000 visitors from 50 clients at once: exact views, visitors within 2 %, soon", {
   tags: "deep",
   timeout: 400_000,
-  retry: 1,
+  // The emulator may take long to invoke so many functions; what was counted may never differ.
+  retry: { count: 1, condition: /to be less than \d/ },
 }, async () => {
   await countVisitors(50, 60);
 });
@@ -122,6 +123,9 @@ test.runIf(latency === 0)("an idle counter is fresh at once: p50 ≤ 40 ms, p95 
   }
 });
 
+/** How many totals a counter may have before its shards are enough. */
+const MOST_TOTALS = 3;
+
 test("a counter grows with its load, shrinks when it is calm, and folding loses nothing of a stale writer", {
   tags: ["deep"],
   timeout: 300_000,
@@ -140,11 +144,12 @@ test("a counter grows with its load, shrinks when it is calm, and folding loses 
     acknowledged += load.acknowledged;
     // A slow machine makes fewer than 100 a second, for which fewer shards are enough.
     perSecond = load.acknowledged / ((load.lastAt - start) / 1_000);
-    grown = seen.seen.findIndex(({ shardCount }) => shardCount >= 0.8 * perSecond);
+    grown = seen.seen.findIndex(({ shardCount }, n) => n >= before && shardCount >= 0.8 * perSecond);
+    if (seen.seen.length - before > MOST_TOTALS) break;
   }
   // By totals, which are a second apart, not by the clock, which tells how busy this machine is.
   expect(grown).toBeGreaterThanOrEqual(0);
-  expect(grown - before).toBeLessThanOrEqual(3);
+  expect(grown - before).toBeLessThanOrEqual(MOST_TOTALS);
   // Clients read the new count after 20 increments each at the latest.
   acknowledged += (await incrementSteadily(writers, id, 100, 4)).acknowledged;
   const spread = (await admin.collection(`counters/${id}/shards`).count().get()).data().count;

@@ -24,7 +24,7 @@ export interface TakeOptions {
   key: string;
 }
 
-/** So many times a take looks for units: for some 12 seconds, in which the functions bring them together. */
+/** So many times a take looks for units: for some 12 seconds if answers are quick. Meanwhile the functions bring them together. */
 const MAX_SEARCHES = 20;
 
 /** The longest pause after takes of others came first. Without it, a crowd that waits for one shard would keep it locked. */
@@ -33,8 +33,9 @@ const MAX_BACKOFF_MS = 800;
 /** So many times the rules may refuse a take from a shard that has the units. */
 const MAX_REFUSALS = 3;
 
-/** How long the shards may take to be listed, for each time that no units were found before: 2 s at first, then 4, 6, … */
+/** How long the shards may take to be listed, for each time that no units were found before: 2 s at first, then 4, 6 and 8 s. */
 const LISTING_MS = 1_000;
+const MAX_LISTING_MS = 8_000;
 
 /** So many times a call is sent whose outcome is unknown, as after a cut connection: for some seconds. */
 const MAX_ATTEMPTS = 10;
@@ -89,7 +90,7 @@ export async function takeFromCounter(ref: CounterRef, n: number, { key }: TakeO
       stock = await publishedStock(counter);
       if (shard !== undefined) empty.add(shard);
     } else {
-      stock = (await actualStock(counter, failures * LISTING_MS)) ?? stock;
+      stock = (await actualStock(counter, Math.min(failures * LISTING_MS, MAX_LISTING_MS))) ?? stock;
       empty.clear();
     }
     // By then the functions may have brought the units together.
