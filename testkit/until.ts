@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Waits until a condition holds. The default is patience with a slow machine, not a claim of how soon it holds.
+ * Waits until a condition holds. The default limit is for a slow machine, and does not claim how soon it holds.
  *
  * @param what  names the condition in the error
  * @throws Error after `timeoutMs`
