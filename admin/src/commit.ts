@@ -40,9 +40,9 @@ export async function commitOnce(counter: Counter, by: number, create: CreateDoc
     addIncrement(batch, counter, by, create);
     counter._shardCountCache._requestSent();
     await batch.commit().then(
-      () => counter._shardCountCache._writeAnswered(),
+      () => counter._shardCountCache._requestAnswered(),
       (error) => {
-        counter._shardCountCache._writeAnswered(codeOf(error) === ABORTED);
+        counter._shardCountCache._requestAnswered(codeOf(error) === ABORTED);
         throw error;
       },
     );

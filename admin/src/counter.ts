@@ -110,7 +110,7 @@ export async function refreshShardCount(counter: Counter): Promise<void> {
     const snapshot = await counterDoc(counter)
       .get()
       .catch(() => undefined);
-    _shardCountCache._readAnswered();
+    _shardCountCache._requestAnswered();
     if (snapshot) {
       counter._isBounded = snapshot.get("bounded") === true;
       const buckets = snapshot.get("uniqueBuckets") === 256 ? 256 : 16;

@@ -178,7 +178,7 @@ async function observed(commit: Promise<unknown>, counters: Iterable<Counter>): 
     isContended = codeOf(error) === ABORTED;
     throw error;
   } finally {
-    for (const { _shardCountCache } of all) _shardCountCache._writeAnswered(isContended);
+    for (const { _shardCountCache } of all) _shardCountCache._requestAnswered(isContended);
   }
 }
 

@@ -60,7 +60,7 @@ export class Population {
       shardCountCache._requestSent();
       this.#world.clock.at(client.readUntil, {
         run: () => {
-          shardCountCache._readAnswered();
+          shardCountCache._requestAnswered();
           shardCountCache._update(counter.published?.shardCount, counter.published?.growing);
         },
       });

@@ -70,7 +70,7 @@ export class Write implements Step {
     const { clock, settings, waiting } = this.#world;
     if (now - this.issuedAt > settings.abandonAfter) {
       waiting.delete(this);
-      this.#client.shardCountCache._writeAnswered();
+      this.#client.shardCountCache._requestAnswered();
       this.#world.metrics.abandoned(this.issuedAt, now - this.issuedAt);
       return;
     }
@@ -97,7 +97,7 @@ export class Write implements Step {
   }
 
   #move(now: Millis): void {
-    this.#client.shardCountCache._writeAnswered(true);
+    this.#client.shardCountCache._requestAnswered(true);
     this.#prepare(now);
   }
 
@@ -111,7 +111,7 @@ export class Write implements Step {
     this.#backend.committed(this.#counter, this.#shard, isCreation, at);
     // A prompt acknowledgement changes nothing that happens before it, so it needs no step of its own.
     const acknowledgedAt = now + settings.ackLatency;
-    if (acknowledgedAt - this.#sentAt < SLOW_ACK_MS) this.#acknowledge(acknowledgedAt);
+    if (acknowledgedAt - this.#sentAt <= SLOW_ACK_MS) this.#acknowledge(acknowledgedAt);
     else {
       this.#state = "committed";
       clock.at(acknowledgedAt, this);
@@ -120,7 +120,7 @@ export class Write implements Step {
 
   #acknowledge(at: Millis): void {
     const { random, waiting, metrics } = this.#world;
-    this.#client.shardCountCache._writeAnswered();
+    this.#client.shardCountCache._requestAnswered();
     waiting.delete(this);
     metrics.acknowledged(this.issuedAt, at - this.issuedAt);
     if (random() * INCREMENTS_PER_MARK_REMOVAL < 1) this.#tidy(at);

@@ -46,7 +46,7 @@ describe("the known shard count", () => {
     const one = client(8);
     const write = () => {
       one.cache._requestSent();
-      one.cache._writeAnswered();
+      one.cache._requestAnswered();
       return one.later();
     };
     for (let n = 1; n < SHARD_COUNT_TTL_WRITES; n++) expect(write()).toEqual([8, false]);
@@ -122,32 +122,14 @@ describe("while a write, or a read of the count, has no answer", () => {
     one.later(SLOW_ACK_MS + 1);
     one.cache._requestSent();
     expect(one.cache._isContended()).toBe(true);
-    one.cache._writeAnswered();
+    one.cache._requestAnswered();
     expect(one.later()).toEqual([400, true]);
-    one.cache._writeAnswered();
+    one.cache._requestAnswered();
     expect(one.later()).toEqual([200, true]);
     one.cache._requestSent();
-    one.cache._writeAnswered();
+    one.cache._requestAnswered();
     expect(one.later()).toEqual([100, false]);
     expect(one.cache._isContended()).toBe(false);
-  });
-
-  test("the answer to a read ends its own wait, not that of the writes", () => {
-    const one = client(100);
-    one.cache._requestSent();
-    one.later(SLOW_ACK_MS);
-    one.cache._requestSent();
-    one.cache._readAnswered();
-    one.cache._update(100);
-    expect([one.later(), one.later(SLOW_ACK_MS)]).toEqual([
-      [400, false],
-      [800, true],
-    ]);
-    one.cache._writeAnswered();
-    one.cache._requestSent();
-    one.later(SLOW_ACK_MS);
-    one.cache._readAnswered();
-    expect(one.later()).toEqual([800, true]);
   });
 
   test("the second counts from the first request without an answer", () => {
@@ -164,7 +146,7 @@ describe("while a write, or a read of the count, has no answer", () => {
 describe("a write refused as contended", () => {
   const answer = (one: Client, isRefused: boolean) => {
     one.cache._requestSent();
-    one.cache._writeAnswered(isRefused);
+    one.cache._requestAnswered(isRefused);
     return one.later()[0];
   };
 
@@ -203,12 +185,12 @@ describe("a write refused as contended", () => {
 });
 
 test("in any sequence of events, a client chooses from at least the known count, and from more by its signs of contention", () => {
-  type Step = { learn: unknown; growing: boolean } | { send: true } | { answer: boolean | "read" } | { wait: number };
+  type Step = { learn: unknown; growing: boolean } | { send: true } | { answer: boolean } | { wait: number };
   const counts = fc.oneof(fc.integer({ min: 1, max: 20_000 }), fc.constantFrom(undefined, ...malformed));
   const step: fc.Arbitrary<Step> = fc.oneof(
     fc.record({ learn: counts, growing: fc.boolean() }),
     { weight: 4, arbitrary: fc.constant({ send: true as const }) },
-    { weight: 4, arbitrary: fc.record({ answer: fc.constantFrom(false, true, "read" as const) }) },
+    { weight: 4, arbitrary: fc.record({ answer: fc.boolean() }) },
     fc.record({ wait: fc.constantFrom(1, 500, SLOW_ACK_MS, 3_500, SHARD_COUNT_TTL_MS) }),
   );
   fc.assert(
@@ -235,15 +217,12 @@ test("in any sequence of events, a client chooses from at least the known count,
           sent++;
         } else if ("answer" in last) {
           if (pending === 0) continue;
+          cache._requestAnswered(last.answer);
           const slow = slowFactor();
+          if (last.answer) wider = Math.min(Math.max(wider, slow) * 8, 512);
+          else wider = slow > wider ? slow : Math.max(wider / 2, 1);
           pending--;
-          if (last.answer === "read") cache._readAnswered();
-          else {
-            cache._writeAnswered(last.answer);
-            if (last.answer) wider = Math.min(Math.max(wider, slow) * 8, 512);
-            else wider = slow > wider ? slow : Math.max(wider / 2, 1);
-            answeredAt = time;
-          }
+          answeredAt = time;
         } else {
           cache._update(last.learn, last.growing);
           const said = malformed.includes(last.learn as never) ? 1 : ((last.learn ?? count) as number);

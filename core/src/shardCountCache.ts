@@ -3,8 +3,8 @@
  *
  * The shard count comes from a watch or a read. It is used for two minutes or 20 writes; for one second if the count has just
  * grown, is missing, or writes are contended. The client chooses from a multiple of the count after a refused write, and after
- * each second in which no write was answered: the longer it waits, the larger the multiple. Any number of shards is safe, because
- * the total is the sum of all shards.
+ * each second in which no pending request was answered: the longer it waits, the larger the multiple. Any number of shards is
+ * safe, because the total is the sum of all shards.
  */
 import { MAX_SHARDS } from "./layout.ts";
 import {
@@ -34,10 +34,8 @@ export interface ShardCountCache {
   _update(shardCount?: unknown, growing?: unknown): void;
   /** The client sends a write or a read of the shard count. */
   _requestSent(): void;
-  /** @param isRefused - whether the write was refused as contended */
-  _writeAnswered(isRefused?: boolean): void;
-  /** Reads are quick while writes wait for a crowded shard, so this answer tells nothing of them. */
-  _readAnswered(): void;
+  /** The request has an answer. @param isRefused - whether the write was refused as contended */
+  _requestAnswered(isRefused?: boolean): void;
   /** How many shards to choose from for the next write. */
   _shardsToChooseFrom(): number;
 }
@@ -72,7 +70,7 @@ export function createShardCountCache(clock: () => number): ShardCountCache {
       writes++;
       if (!pending++) waitingSince = clock();
     },
-    _writeAnswered(isRefused) {
+    _requestAnswered(isRefused) {
       const before = factor();
       pending--;
       waitingSince = clock();
@@ -80,7 +78,6 @@ export function createShardCountCache(clock: () => number): ShardCountCache {
       // If the wait has raised the factor, the answer keeps it. Any other answer halves what is left.
       else contention = before > contention ? before : Math.max(contention / 2, 1);
     },
-    _readAnswered: () => void pending--,
     _shardsToChooseFrom: () => Math.min(factor() * shardCount, MAX_SHARDS),
   };
 }

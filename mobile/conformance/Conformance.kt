@@ -74,8 +74,7 @@ class Conformance {
       when (words[1]) {
         "update" -> shardCount.update(words[3].toDoubleOrNull(), words[4] == "true")
         "sent" -> shardCount.requestSent()
-        "answered" -> shardCount.writeAnswered(words[3] == "true")
-        "readAnswered" -> shardCount.readAnswered()
+        "answered" -> shardCount.requestAnswered(words[3] == "true")
       }
     }
     return "${shardCount.shardsToChooseFrom()} ${shardCount.isStale()} ${shardCount.isContended()}"

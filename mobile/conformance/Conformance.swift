@@ -76,8 +76,7 @@ final class Conformance {
     switch words[1] {
     case "update": counts.update(Double(words[3]), words[4] == "true")
     case "sent": counts.requestSent()
-    case "answered": counts.writeAnswered(words[3] == "true")
-    case "readAnswered": counts.readAnswered()
+    case "answered": counts.requestAnswered(words[3] == "true")
     default: break
     }
     return "\(counts.shardsToChooseFrom()) \(counts.isStale()) \(counts.isContended())"

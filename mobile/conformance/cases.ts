@@ -55,7 +55,7 @@ export interface Plan {
 }
 
 export interface ShardCountStep {
-  do: "update" | "sent" | "answered" | "readAnswered" | "wait";
+  do: "update" | "sent" | "answered" | "wait";
   at: number;
   shardCount?: number;
   growing?: boolean;

@@ -86,8 +86,7 @@ class Conformance {
     }
     if (words[1] == 'update') counts.update(double.tryParse(words[3]), words[4] == 'true');
     if (words[1] == 'sent') counts.requestSent();
-    if (words[1] == 'answered') counts.writeAnswered(words[3] == 'true');
-    if (words[1] == 'readAnswered') counts.readAnswered();
+    if (words[1] == 'answered') counts.requestAnswered(words[3] == 'true');
     return '${counts.shardsToChooseFrom()} ${counts.isStale()} ${counts.isContended()}';
   }
 

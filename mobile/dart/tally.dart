@@ -231,7 +231,7 @@ abstract final class TallyPlanner {
 
 /// How many shards this client chooses from. The known shard count is used for two minutes or 20 writes; for a second if
 /// it has just grown, is missing, or writes are contended. The client chooses from a multiple after a refused write, and
-/// after each second in which no write was answered: the longer it waits, the larger the multiple.
+/// after each second without an answer: the longer it waits, the larger the multiple.
 class TallyShardCount {
   TallyShardCount(this._clock);
 
@@ -284,12 +284,8 @@ class TallyShardCount {
     _waiting += 1;
   }
 
-  /// Reads are quick while writes wait for a crowded shard, so this answer tells nothing of them.
-  void readAnswered() {
-    _waiting -= 1;
-  }
-
-  void writeAnswered(bool isRefused) {
+  /// It has an answer.
+  void requestAnswered(bool isRefused) {
     final before = _factor();
     _waiting -= 1;
     _answeredAt = _clock();
@@ -667,12 +663,12 @@ class TallyCounter {
       } on FirebaseException catch (error) {
         committed = await _confirm(plan, error);
       }
-      _shardCount.writeAnswered(false);
+      _shardCount.requestAnswered(false);
       _answeredAt = _now();
       return committed;
     } catch (error) {
       final isRefused = _codeOf(error) == 'aborted';
-      _shardCount.writeAnswered(isRefused);
+      _shardCount.requestAnswered(isRefused);
       if (!isRefused) rethrow;
       _answeredAt = _now();
     }
@@ -820,7 +816,7 @@ class TallyCounter {
     } on FirebaseException {
       // Any shard count is safe.
     }
-    _shardCount.readAnswered();
+    _shardCount.requestAnswered(false);
     _shardCount.update(_shardsOf(document), document?.data()?['growing'] == true);
     _reading = null;
   }

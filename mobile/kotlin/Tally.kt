@@ -238,7 +238,7 @@ object TallyPlanner {
 /**
  * How many shards this client chooses from. The known shard count is used for two minutes or 20 writes; for a second if it
  * has just grown, is missing, or writes are contended. The client chooses from a multiple after a refused write, and after
- * each second in which no write was answered: the longer it waits, the larger the multiple.
+ * each second without an answer: the longer it waits, the larger the multiple.
  *
  * @param clock milliseconds since the epoch
  */
@@ -290,12 +290,8 @@ class TallyShardCount(private val clock: () -> Long) {
     waiting += 1
   }
 
-  /** Reads are quick while writes wait for a crowded shard, so this answer tells nothing of them. */
-  fun readAnswered() {
-    waiting -= 1
-  }
-
-  fun writeAnswered(isRefused: Boolean) {
+  /** It has an answer. */
+  fun requestAnswered(isRefused: Boolean) {
     val before = factor()
     waiting -= 1
     answeredAt = clock()
@@ -640,7 +636,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
         }
         .continueWithTask { done ->
           val isRefused = codeOf(done.exception) == Code.ABORTED
-          shardCount.writeAnswered(isRefused)
+          shardCount.requestAnswered(isRefused)
           if (done.isSuccessful || isRefused) answeredAt = clock()
           // A refused write can no longer be committed, so another increment on another shard is safe.
           if (isRefused) commitWithRetries(by, key, undoneShard) else done
@@ -788,7 +784,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     readFromServer(firestore.document(path), 1).addOnCompleteListener { done ->
       val document = if (done.isSuccessful) done.result.get() else null
       if (done.isSuccessful) answeredAt = clock()
-      shardCount.readAnswered()
+      shardCount.requestAnswered(false)
       shardCount.update(document?.let { shardsOf(it) }, document?.getBoolean("growing") == true)
       reading = null
       known.trySetResult(null)

@@ -218,7 +218,7 @@ enum TallyPlanner {
 
 /// How many shards this client chooses from. The known shard count is used for two minutes or 20 writes; for a second if
 /// it has just grown, is missing, or writes are contended. The client chooses from a multiple after a refused write, and
-/// after each second in which no write was answered: the longer it waits, the larger the multiple.
+/// after each second without an answer: the longer it waits, the larger the multiple.
 final class TallyShardCount {
   /// Milliseconds since the epoch.
   private let clock: () -> Int64
@@ -273,12 +273,8 @@ final class TallyShardCount {
     waiting += 1
   }
 
-  /// Reads are quick while writes wait for a crowded shard, so this answer tells nothing of them.
-  func readAnswered() {
-    waiting -= 1
-  }
-
-  func writeAnswered(_ isRefused: Bool) {
+  /// It has an answer.
+  func requestAnswered(_ isRefused: Bool) {
     let before = factor()
     waiting -= 1
     answeredAt = clock()
@@ -660,12 +656,12 @@ final class TallyCounter {
       } catch {
         committed = try await confirm(plan, error)
       }
-      shardCount.writeAnswered(false)
+      shardCount.requestAnswered(false)
       answeredAt = TallyCounter.clock()
       return committed
     } catch {
       let isRefused = TallyCounter.codeOf(error) == .aborted
-      shardCount.writeAnswered(isRefused)
+      shardCount.requestAnswered(isRefused)
       if !isRefused { throw error }
       answeredAt = TallyCounter.clock()
     }
@@ -826,7 +822,7 @@ final class TallyCounter {
         } catch {
           // Any shard count is safe.
         }
-        shardCount.readAnswered()
+        shardCount.requestAnswered(false)
         shardCount.update(document.flatMap { shardsOf($0) }, document?.get("growing") as? Bool == true)
         reading = nil
       }

@@ -17,8 +17,7 @@ test.each(vectors.shardCounts)("shard count: $name", ({ steps }) => {
     now = step.at;
     if (step.do === "update") cache._update(step.shardCount, step.growing);
     if (step.do === "sent") cache._requestSent();
-    if (step.do === "answered") cache._writeAnswered(step.refused);
-    if (step.do === "readAnswered") cache._readAnswered();
+    if (step.do === "answered") cache._requestAnswered(step.refused);
     const { choose, stale, contended } = step;
     expect([cache._shardsToChooseFrom(), cache._isStale(), cache._isContended()], JSON.stringify(step)).toEqual([
       choose,

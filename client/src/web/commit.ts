@@ -81,11 +81,11 @@ async function commitWithRetries(
     const _at = await send(counter, add, plan.path, mustShowInCache).catch((error) =>
       confirmCommitted(counter, plan, error, undoneShard),
     );
-    _shardCountCache._writeAnswered();
+    _shardCountCache._requestAnswered();
     return { _path: plan.path, _at: _at as Committed["_at"] };
   } catch (error) {
     const isRefused = hasCode(error, "aborted");
-    _shardCountCache._writeAnswered(isRefused);
+    _shardCountCache._requestAnswered(isRefused);
     if (!isRefused) throw error;
     // The refused write can no longer be committed, so another increment on another shard is safe.
     return commitWithRetries(counter, by, key, undoneShard, planWrite);

@@ -97,7 +97,7 @@ export function refreshShardCount(counter: Counter): Promise<void> | undefined {
     readFromServer(document, 1)
       .catch(() => undefined)
       .then((snapshot) => {
-        _shardCountCache._readAnswered();
+        _shardCountCache._requestAnswered();
         counter._latest = snapshot;
         _shardCountCache._update(snapshot?.get("shardCount"), snapshot?.get("growing"));
         counter._reading = undefined;
