@@ -18,12 +18,12 @@ const WITHOUT_EMULATORS = [
   "test/mobile/{conformance,planners,vectors}.test.ts",
 ];
 
-/** Models of Firestore and what is packed, which change rarely, and misconfigurations by the dozen. */
+/** Models of Firestore and what is packed, which change rarely, and the command line, a process for each of its tests. */
 const TOOLS = [
   "test/simulation/emulator/*.test.ts",
   "test/testkit/governor.test.ts",
   "test/packaging/pack.test.ts",
-  "test/cli/doctorPlanted.test.ts",
+  "test/cli/*.test.ts",
 ];
 
 export default defineConfig({

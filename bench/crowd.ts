@@ -5,6 +5,7 @@
  * The floor is the same on emulators of its own: the same clients at the same times, each with a bare write to a document of
  * its own, in a project without functions. Tally's own share is what it takes longer than that.
  */
+import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Firestore } from "@google-cloud/firestore";
 import { PROJECT } from "../testkit/emulators/firebase.ts";
@@ -15,12 +16,16 @@ import { dueTimes } from "./loads.ts";
 import { type Conditions, withEmulators, withMeteredEmulators } from "./meteredEmulators.ts";
 import { epochNow, Writers } from "./writers.ts";
 
+/** Tally without some of its parts, which shows what they take. Clients increment as ever, and shards hold the counts. */
+export const BARE = ["no functions", "no functions or rules"] as const;
+type Bare = (typeof BARE)[number];
+
 export interface Crowd {
   readonly clients: number;
   /** Increments of all clients together. */
   readonly perSecond: number;
   readonly seconds: number;
-  readonly packaging: Packaging;
+  readonly packaging: Packaging | Bare;
   /** With the governor in front of Firestore, if given. */
   readonly governed: Conditions | undefined;
 }
@@ -52,10 +57,15 @@ const TIMEOUT: Millis = 120_000;
 const SETTLING: Millis = 2_000;
 
 export async function measureCrowd(target: CrowdResult["target"], crowd: Crowd): Promise<CrowdResult> {
-  const { governed, packaging } = crowd;
+  const { governed } = crowd;
+  const packaging = isBare(crowd.packaging) ? "plain" : crowd.packaging;
   return governed
     ? await withMeteredEmulators(governed, packaging, ({ writers }) => measure(target, crowd, writers.addresses))
     : await withEmulators(packaging, (firestore) => measure(target, crowd, [firestore]));
+}
+
+function isBare(packaging: Crowd["packaging"]): packaging is Bare {
+  return BARE.some((one) => one === packaging);
 }
 
 async function measure(
@@ -64,9 +74,13 @@ async function measure(
   addresses: readonly string[],
 ): Promise<CrowdResult> {
   const { governed, ...described } = crowd;
-  const { clients, perSecond, seconds } = crowd;
-  const [project, path] = target === "tally" ? [PROJECT, `counters/${ID}/shards`] : [FLOOR_PROJECT, "floor"];
-  if (target === "floor") await loadRules(FLOOR_PROJECT, FLOOR_RULES);
+  const { clients, perSecond, seconds, packaging } = crowd;
+  const path = target === "tally" ? `counters/${ID}/shards` : "floor";
+  // The functions are those of one project.
+  const project = target === "floor" || isBare(packaging) ? FLOOR_PROJECT : PROJECT;
+  const hasRules = target === "tally" && packaging !== "no functions or rules";
+  if (project === FLOOR_PROJECT)
+    await loadRules(FLOOR_PROJECT, hasRules ? readFileSync("firestore.rules", "utf8") : FLOOR_RULES);
   const writers = await Writers.start({
     ...{ approach: target, ids: [ID], addresses, project, clients, maxClients: clients, areCold: true },
     dueTimes: dueTimes({ before: { perSecond: 0, seconds: 0 }, measured: { perSecond, seconds } }),

@@ -1,8 +1,9 @@
 /** The command line of the benchmark. */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { PACKAGINGS, type Packaging } from "../testkit/emulators/project.ts";
+import { PACKAGINGS } from "../testkit/emulators/project.ts";
 import { DEFAULT_LIMITS } from "../testkit/governor.ts";
 import type { ApproachName } from "./approaches.ts";
+import { BARE, type Crowd } from "./crowd.ts";
 import { contestLoads } from "./loads.ts";
 import { isSlow } from "./slowMotion.ts";
 
@@ -38,7 +39,11 @@ const program = new Command("npm run bench --")
   .option("--append", "adds the results to those in the file", false)
   .option("--clients <n>", "crowd: web clients", positive, 150)
   .option("--rate <n>", "crowd: increments per second of all clients", positive, 100)
-  .addOption(new Option("--as <packaging>", "crowd: how functions are loaded").choices(PACKAGINGS).default("plain"))
+  .addOption(
+    new Option("--as <packaging>", "crowd: how functions are loaded, if they are")
+      .choices([...PACKAGINGS, ...BARE])
+      .default("plain"),
+  )
   .option("--governor", "crowd: behind the governor", false)
   .option("--runs <n>", "crowd: how often", positive, 1)
   .parse();
@@ -57,7 +62,7 @@ export const options = program.opts<{
   readonly append: boolean;
   readonly clients: number;
   readonly rate: number;
-  readonly as: Packaging;
+  readonly as: Crowd["packaging"];
   readonly governor: boolean;
   readonly runs: number;
 }>();

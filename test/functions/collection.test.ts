@@ -120,9 +120,9 @@ test("hundreds of creations and deletions are counted exactly, at each asOf and 
   const seen = await watchTotals(watcher, id);
   await Promise.all(
     Array.from({ length: 6 }, async (_, writer) => {
-      for (let n = 0; n < 40; n++) {
+      for (let n = 0; n < 20; n++) {
         await traffic.one(n * 7 + writer);
-        await sleep(80);
+        await sleep(160);
       }
     }),
   );
@@ -131,7 +131,7 @@ test("hundreds of creations and deletions are counted exactly, at each asOf and 
   const apart = publishGaps(seen).map(Math.round).join(", ");
   console.log(`${traffic.events} creations and deletions, total ${traffic.sum()}, publishes ${apart} ms apart`);
 
-  expect(traffic.events).toBeGreaterThan(400);
+  expect(traffic.events).toBeGreaterThan(200);
   expect(seen.seen.length).toBeGreaterThanOrEqual(3);
   expect(seen.seen.length).toBeLessThan(traffic.events / 20);
   expect(Math.min(...publishGaps(seen))).toBeGreaterThanOrEqual(1_000);
