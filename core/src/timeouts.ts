@@ -12,7 +12,7 @@ export const SHARD_COUNT_TTL_MS = 120_000;
  */
 export const SHARD_COUNT_TTL_WRITES = 20;
 
-/** An acknowledgement that takes as long, several ordinary round trips, is a sign of contention. */
+/** An acknowledgement that takes this long, several ordinary round trips, is a sign of contention. */
 export const SLOW_ACK_MS = 1_000;
 
 /** For each second without an answer: the multiple of the shard count to choose from, and the least number of shards. */

@@ -3,9 +3,7 @@ import { projectWithFunctions, setUpProjects, until } from "./project.ts";
 
 setUpProjects();
 
-test("views and visitors are shown beside each other, and united over pages", {
-  tags: "deep",
-}, async () => {
+test("views and visitors are shown beside each other, and united over pages", { tags: "deep" }, async () => {
   const { total, anotherUser } = await projectWithFunctions();
   const { countVisit, showVisits } = await import("../../examples/visitors/visitors.ts");
   const { countSession, readersOf } = await import("../../examples/visitors/readers.ts");

@@ -287,9 +287,7 @@ describe("the merge", () => {
   });
 });
 
-test("200 accounts that write whatever they can move the estimate by 200 at most", {
-  tags: "deep",
-}, async () => {
+test("200 accounts that write whatever they can move the estimate by 200 at most", { tags: "deep" }, async () => {
   const id = "views:attacked";
   let signedIn = 0;
   await Promise.all(

@@ -108,9 +108,7 @@ function zonesWithMidnightAt(midnight: number): string[] {
   return [name("-", minutes), name("+", minutes === 0 ? 0 : 1_440 - minutes)];
 }
 
-test("a day ends under load, in two time zones: each increment is counted in one day", {
-  tags: "deep",
-}, async () => {
+test("a day ends under load, in two time zones: each increment is counted in one day", { tags: "deep" }, async () => {
   // The clocks of these zones are moved so that midnight is at the next full minute.
   const midnight = Math.ceil((Date.now() + 8_000) / MINUTE) * MINUTE;
   await sleep(midnight - 8_000 - Date.now());

@@ -24,6 +24,7 @@ export let anyone: Firestore;
 export let alice: Firestore;
 export let bob: Firestore;
 
+/** A project of the emulator with the default rules, and limits (`limitedRules.ts`). */
 export async function newEnvironment(projectId: string): Promise<RulesTestEnvironment> {
   const [host = "", port] = (process.env.FIRESTORE_EMULATOR_HOST ?? "").split(":");
   const rules = withLimits(readFileSync("firestore.rules", "utf8"), LIMITED.policy, LIMITED.matches);
