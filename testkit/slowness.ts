@@ -8,6 +8,9 @@ const IDLE_MS = 250;
 /** The largest factor. On a slower machine, tests with time limits may fail. */
 const MAX_SLOWNESS = 4;
 
+/** Further tries of a test that was late, as when the machine stalls for a moment. A wrong total has none. */
+export const IF_LATE = { count: 2, condition: /to be less than/ };
+
 const WORK = `
   const { createHash } = require("node:crypto");
   const { parentPort } = require("node:worker_threads");

@@ -100,10 +100,10 @@ export class Load {
     return regions.map((region) => this.seen[region].at(-1)?.total);
   }
 
-  /** Waits until these regions show the truth, or for a minute. @returns seconds */
+  /** Waits until these regions show the truth, or for two minutes. @returns seconds */
   async untilExact(regions: readonly Region[] = REGIONS): Promise<number> {
     const began = performance.now();
-    while (this.shown(regions).some((total) => total !== this.made) && performance.now() - began < 60_000)
+    while (this.shown(regions).some((total) => total !== this.made) && performance.now() - began < 120_000)
       await sleep(20);
     return (performance.now() - began) / 1_000;
   }
