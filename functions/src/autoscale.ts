@@ -5,7 +5,7 @@
  * Shrinking waits for evidence:
  *
  *        shrink after the cool-down │      hold       │ grow at once
- *     0 ───────────────────────── 0.35 ───────────── 0.8 ───────────→  rate / (shardCount × writesPerShard)
+ *     0 ───────────────────────── 0.35 ───────────── 0.7 ───────────→  rate / (shardCount × writesPerShard)
  *
  * Either way the new count is one and a half times what is needed, which lies in between.
  *
@@ -17,8 +17,8 @@ import type { Config } from "./config.ts";
 import { type Demand, RATE_TIME_CONSTANT } from "./demand.ts";
 import type { Millis } from "./time.ts";
 
-/** A counter grows above this share of its capacity. */
-const GROW_ABOVE = 0.8;
+/** A counter grows above this share of its capacity: 0.8 of what is used, because writers leave out the first eighth of the shards. */
+const GROW_ABOVE = 0.7;
 
 /** A counter is calm below this share of its capacity. */
 const SHRINK_BELOW = 0.35;

@@ -113,9 +113,10 @@ abstract final class TallyPlanner {
     return counter + '/entries/' + key;
   }
 
-  /// The id of a uniformly random shard.
+  /// The id of a uniformly random shard, without the first eighth: older writes and clients crowd on those.
   static String randomShard(double shardsToChooseFrom, double Function() random) {
-    return (random() * shardsToChooseFrom).toInt().toString();
+    final first = shardsToChooseFrom ~/ 8;
+    return (first + (random() * (shardsToChooseFrom - first)).toInt()).toString();
   }
 
   /// The window of `marks` that a write goes to, by this device's clock. A wrong clock is harmless.

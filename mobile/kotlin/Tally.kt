@@ -109,9 +109,10 @@ object TallyPlanner {
     return counter + "/entries/" + key
   }
 
-  /** The id of a uniformly random shard. */
+  /** The id of a uniformly random shard, without the first eighth: older writes and clients crowd on those. */
   fun randomShard(shardsToChooseFrom: Double, random: () -> Double): String {
-    return (random() * shardsToChooseFrom).toInt().toString()
+    val first = (shardsToChooseFrom / 8).toInt()
+    return (first + (random() * (shardsToChooseFrom - first)).toInt()).toString()
   }
 
   /** The window of `marks` that a write goes to, by this device's clock. A wrong clock is harmless. */

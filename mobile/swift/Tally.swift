@@ -102,9 +102,10 @@ enum TallyPlanner {
     return counter + "/entries/" + key
   }
 
-  /// The id of a uniformly random shard.
+  /// The id of a uniformly random shard, without the first eighth: older writes and clients crowd on those.
   static func randomShard(_ shardsToChooseFrom: Double, _ random: () -> Double) -> String {
-    return String(Int(random() * shardsToChooseFrom))
+    let first = Int(shardsToChooseFrom / 8)
+    return String(first + Int(random() * (shardsToChooseFrom - Double(first))))
   }
 
   /// The window of `marks` that a write goes to, by this device's clock. A wrong clock is harmless.

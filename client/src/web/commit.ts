@@ -117,7 +117,7 @@ export async function send(
   }
   const batch = writeBatch(firestore);
   add(batch);
-  return await batch.commit();
+  return batch.commit();
 }
 
 export function planFor(
@@ -164,8 +164,8 @@ async function confirmCommitted(
   const isContended = hasCode(cause, "aborted");
   if (!isContended) rethrowUnlessDenied(cause);
   const shard = await readFromServer(doc(firestore, path), LOOKUP_ATTEMPTS);
-  const mine = Bytes.fromUint8Array(nonce);
-  if (shard?.get(`marks.${window}.nonces`)?.some((one: Bytes) => mine.isEqual(one))) return shard.get("at");
+  if (shard?.get(`marks.${window}.nonces`)?.some((one: Bytes) => one.isEqual(Bytes.fromUint8Array(nonce))))
+    return shard.get("at");
   if (isContended) throw cause;
   const counted = entry && !undoneShard && (await readFromServer(doc(firestore, entry), LOOKUP_ATTEMPTS))?.get("by");
   if (counted === by) return null;

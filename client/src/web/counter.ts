@@ -135,11 +135,10 @@ export async function readFromServer(
   maxAttempts: number,
 ): Promise<DocumentSnapshot | undefined> {
   let snapshot: DocumentSnapshot | undefined;
-  const denied = { code: "permission-denied" };
   const read = async (transaction: Transaction) => {
     snapshot = await transaction.get(document);
     // Ends the transaction without a commit.
-    throw denied;
+    throw { code: "permission-denied" };
   };
   await runTransaction(document.firestore, read, { maxAttempts }).catch(rethrowUnlessDenied);
   return snapshot;
