@@ -19,7 +19,7 @@ import { retry } from "./retry.ts";
 export interface EnsureOptions {
   /** The total of a counter that does not exist yet. Default 0. */
   initial?: number | undefined;
-  /** The fewest shards writers spread over, 1 to 10,000, or 100 if it is bounded, for an expected crowd. Default: no reservation. */
+  /** The fewest shards that the counter has, 1 to 10,000, or 100 if it is bounded, for an expected crowd. Default: no reservation. */
   shards?: number | undefined;
   /**
    * Whether the counter is stock, which {@link takeFromCounter} takes from: it never falls below zero. It cannot be changed
@@ -38,7 +38,7 @@ const HOUR_MS = 3_600_000;
  *
  * Call it before the first increment: a counter that has been incremented exists.
  *
- * With `shards`, writers spread over at least so many from now on, for an hour or `holdFor`. Then a crowd that comes all at
+ * With `shards`, the counter has at least so many from now on, for an hour or `holdFor`. Then a crowd that comes all at
  * once does not wait for the counter to grow. The parameter `MAX_SHARDS` of the functions still holds.
  *
  * With `bounded`, the counter is stock: {@link takeFromCounter} of clients and servers takes from it, and it never falls below

@@ -94,7 +94,7 @@ export {
   sumRegisters,
 } from "./regions.ts";
 export { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";
-export { type Random, randomShard } from "./shardSelection.ts";
+export { partOfShard0, type Random, randomShard } from "./shardSelection.ts";
 export { hashRank, Sketch, type StoredSketch, VISITOR_HASH_DIGITS } from "./sketch.ts";
 export { type Snapshot, toSnapshot } from "./snapshot.ts";
 export {

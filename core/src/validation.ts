@@ -26,10 +26,13 @@ export function validName(what: "id" | "collection" | "key", name: unknown): str
 
 /** Whether a value is a valid id of a document or a collection. */
 export function isDocumentId(id: unknown): id is string {
-  if (typeof id !== "string" || /^(\.{0,2}|__.*__)$|\//s.test(id)) return false;
   try {
-    // Throws for half of a surrogate pair, which the SDKs would replace by another character.
-    return encodeURIComponent(id).replace(/%../g, "-").length <= MAX_ID_BYTES;
+    // The encoding throws for half of a surrogate pair, which the SDKs would replace by another character.
+    return (
+      typeof id === "string" &&
+      !/^(\.{0,2}|__.*__)$|\//s.test(id) &&
+      encodeURIComponent(id).replace(/%../g, "-").length <= MAX_ID_BYTES
+    );
   } catch {
     return false;
   }

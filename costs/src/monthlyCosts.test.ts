@@ -137,8 +137,8 @@ test("a polled publish is a task, sums 1,000 shards for 2 reads and reads the co
     const costs = monthlyCosts(steady(rate, { total: 0 }), PRICES.nam5);
     expect(amountOf(costs, "publishes")).toBeCloseTo(MONTH_SECONDS);
     expect(amountOf(costs, "tasks")).toBeCloseTo(MONTH_SECONDS);
-    // A write of shard 0 also reads the counter document; there are two in three seconds.
-    expect(amountOf(costs, "measurements") / MONTH_SECONDS).toBeCloseTo(sums + 1 + 1 / 1.5, 1);
+    // A write of shard 0 also reads the counter document; there is about one in ten seconds.
+    expect(amountOf(costs, "measurements") / MONTH_SECONDS).toBeCloseTo(sums + 1 + 1 / 10.5, 2);
   }
 });
 

@@ -14,7 +14,7 @@
  *     history   a write for each hour with a publish, and for each minute with a publish of a busy counter; one document
  *               for each day of hours and each hour of minutes, deleted when it expires
  */
-import { INCREMENTS_PER_MARK_REMOVAL } from "../../core/src/index.ts";
+import { INCREMENTS_PER_MARK_REMOVAL, partOfShard0 } from "../../core/src/index.ts";
 import { type Config, DEFAULT_CONFIG } from "../../functions/src/decisions.ts";
 import type { Prices } from "./prices.ts";
 import { historyPerSecond, isPolled, measuringReads, publishingPerSecond } from "./publishing.ts";
@@ -106,7 +106,7 @@ export function monthlyCosts(all: Traffic, prices: Prices, config: Config = DEFA
   const folds = counterDays * Math.ceil(folded / FOLD_BATCH);
   const swept = counters * dayParts.reduce((sum, part) => sum + (isPolled(part) ? part.hours / 24 : 0), 0);
   // Writes to shard 0, and writes that create a shard again that was folded the night before.
-  const wakes = monthly((part) => part.writes / part.shards) + counterDays * folded;
+  const wakes = monthly((part) => part.writes * partOfShard0(part.shards)) + counterDays * folded;
 
   const exchanges =
     regions > 1 ? monthly((part) => Math.min(publishing(part).publishes, 1_000 / config.exchangeInterval)) : 0;

@@ -1,5 +1,5 @@
 /** What publishing one counter takes per second, and what its history takes: documents, reads and tasks. */
-import { STEP_MILLIS } from "../../core/src/index.ts";
+import { partOfShard0, STEP_MILLIS } from "../../core/src/index.ts";
 import { type Config, DEFAULT_CONFIG, MAX_LISTED_SHARDS, nextPhase, pollDelay } from "../../functions/src/decisions.ts";
 import type { DayPart } from "./traffic.ts";
 
@@ -10,7 +10,7 @@ export function publishingPerSecond(part: DayPart, config: Config, baseDocuments
   const measuring = measuringReads(shards + baseDocuments);
   if (isPolled(part)) {
     const polls = 1_000 / (pollDelay("busy", { rate, interval, quietFor: 0, shardCount: shards }, config) as number);
-    const earlyWakes = Math.min(polls, rate / shards);
+    const earlyWakes = Math.min(polls, rate * partOfShard0(shards));
     return { publishes: polls, reads: (measuring + 1) * polls + earlyWakes, tasks: polls };
   }
   const seconds = interval / 1_000;

@@ -26,7 +26,7 @@ export function hasSilentShards({ shards, malformed = [], counted }: Measurement
 
 /**
  * How many client shards exist beyond the shard count that writers were told. A lower bound if the shards were not listed,
- * since one of them may be `base`.
+ * since one of them may be `base`, and some below the count may not exist.
  */
 export function shardsBeyond({ shards, documents }: Measurement, shardCount: number): number {
   if (!shards) return Math.max(documents - 1 - shardCount, 0);

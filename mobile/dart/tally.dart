@@ -113,10 +113,11 @@ abstract final class TallyPlanner {
     return counter + '/entries/' + key;
   }
 
-  /// The id of a uniformly random shard, without the first eighth: older writes and clients crowd on those.
+  /// The id of a random shard, one of the last seven eighths. Shard 0, which wakes the functions, gets an eighth of a share.
   static String randomShard(double shardsToChooseFrom, double Function() random) {
-    final first = shardsToChooseFrom ~/ 8;
-    return (first + (random() * (shardsToChooseFrom - first)).toInt()).toString();
+    final leftOut = shardsToChooseFrom ~/ 8;
+    final share = random() * (shardsToChooseFrom - leftOut);
+    return (share < 0.125 ? 0 : leftOut + share.toInt()).toString();
   }
 
   /// The window of `marks` that a write goes to, by this device's clock. A wrong clock is harmless.

@@ -31,7 +31,7 @@ export const writerMutations: Record<string, Mutation> = {
         return real({ get } as unknown as Transaction, shards);
       },
     breaks: ["I1", "I2"],
-    seed: 4500,
+    seed: 6042,
   },
   "a server's increment without its receipt": {
     ...receipts((writes, commit) => commit(writes.filter(({ path }) => !isReceipt(path)))),

@@ -1,8 +1,8 @@
 /**
  * What counting has cost since the page was opened. An estimate: the page sees the publishes, not the functions at work.
  *
- * An increment is a write. A publish is a write, a task, and a read of the counter and of every shard. Writes to the first
- * shard wake a function.
+ * An increment is a write. A publish is a write, a task, and a read of the counter and of every shard. Writes to
+ * shard 0 wake a function.
  */
 import type { Prices } from "../../../costs/src/index.ts";
 import type { PublishLog } from "./publishLog.ts";

@@ -1,4 +1,5 @@
 /** The publishes of a counter that this page has seen: the chart and the observed costs are computed from them. */
+import { partOfShard0 } from "../../../core/src/index.ts";
 import type { Published } from "./published.ts";
 
 /** The time span of the chart. */
@@ -13,7 +14,7 @@ export interface PublishLog {
   readonly seen: number;
   /** Documents that the functions read for all of these publishes. An unseen publish counts as large as the next one. */
   readonly documents: number;
-  /** Increments of the first shard, which wake a function: one in `shardCount`. */
+  /** Increments of shard 0, which wake a function. */
   readonly wakes: number;
 }
 
@@ -45,6 +46,6 @@ export function logPublish(log: PublishLog, published: Published): PublishLog {
     last: published,
     seen: log.seen + 1,
     documents: log.documents + (published.publishes - last.publishes) * published.shardDocuments,
-    wakes: log.wakes + (published.writes - last.writes) / last.shardCount,
+    wakes: log.wakes + (published.writes - last.writes) * partOfShard0(last.shardCount),
   };
 }
