@@ -13,7 +13,7 @@ export type Random = () => number;
 export function randomShard(shardCount: number, random: Random): string {
   const leftOut = Math.floor(shardCount / 8);
   const share = random() * (shardCount - leftOut);
-  return `${share < 1 / 8 ? 0 : Math.floor(leftOut + share)}`;
+  return `${share < 1 / 8 ? 0 : leftOut + Math.floor(share)}`;
 }
 
 /** The part of all writes that goes to shard 0: one of `shardCount` shares, or an eighth of one if shards are left out. */
