@@ -6,18 +6,26 @@
 /** A uniform random number in `[0, 1)`, such as `Math.random`. */
 export type Random = () => number;
 
+/** What part of another shard's share shard 0 gets where shards are left out. */
+const SHARE_OF_SHARD_0 = 1 / 8;
+
+/** How many of the first shards are left out: of 7 shards none. */
+function leftOut(shardCount: number): number {
+  return Math.floor(shardCount / 8);
+}
+
 /**
  * The id of a random shard below `shardCount`, which need not be whole: one of the last seven eighths. Shard 0, which wakes the
  * functions if polls are late or lost, gets an eighth of a share: at a steady rate, a write every ten seconds.
  */
 export function randomShard(shardCount: number, random: Random): string {
-  const leftOut = Math.floor(shardCount / 8);
-  const share = random() * (shardCount - leftOut);
-  return `${share < 1 / 8 ? 0 : leftOut + Math.floor(share)}`;
+  const first = leftOut(shardCount);
+  const share = random() * (shardCount - first);
+  return `${share < SHARE_OF_SHARD_0 ? 0 : first + Math.floor(share)}`;
 }
 
-/** The part of all writes that goes to shard 0: one of `shardCount` shares, or an eighth of one if shards are left out. */
+/** The part of all writes that goes to shard 0. */
 export function partOfShard0(shardCount: number): number {
-  const leftOut = Math.floor(shardCount / 8);
-  return (leftOut > 0 ? 1 / 8 : 1) / (shardCount - leftOut);
+  const first = leftOut(shardCount);
+  return (first > 0 ? SHARE_OF_SHARD_0 : 1) / (shardCount - first);
 }
