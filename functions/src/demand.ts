@@ -46,9 +46,10 @@ export function demandOf(
   const contentionShards = Math.min(newShards, shardsBeyond(measurement, previous?.shardCount ?? config.minShards));
   const sinceWrite = Math.max(asOf - at, SHORTEST_BURST);
   if (!previous) {
-    // If writes came before the first measurement, it is not known since when.
-    const isFirstWrite = isNew === true && shardId === TRIGGER_SHARDS[0];
-    return { rate: 0, writes: isFirstWrite ? measurement.writes : 0, duration: sinceWrite, contentionShards };
+    const isFirstWrite = isNew && shardId === TRIGGER_SHARDS[0];
+    if (isFirstWrite) return { rate: 0, writes: measurement.writes, duration: sinceWrite, contentionShards };
+    // It is not known since when there were writes. But a new shard shows that contention is making shards: each gets a write a second.
+    return { rate: 0, writes: isNew ? contentionShards : 0, duration: 1_000, contentionShards };
   }
   const sincePublish = Math.max(asOf - previous.asOf, 1);
   const writes = writesSoFar(previous, measurement) - previous.writes;

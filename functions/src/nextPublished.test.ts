@@ -48,6 +48,25 @@ describe("a counter grows by a burst", () => {
     expect(shardsAfter(undefined, { isNew: true }, 20, T)).toBe(120);
     expect(shardsAfter(undefined, {}, 20, T)).toBe(1);
   });
+
+  test("whose first publish finds new shards that contention has made, whichever of them wakes the functions", () => {
+    const crowd = measured(idle, T, { total: 119, writes: 119, documents: 62 });
+    const first = (cause: Partial<Cause>) => {
+      const step = decide(
+        { at: T - 2_000, isPoll: false, ...cause },
+        { previous: undefined, measurement: crowd },
+        T,
+        0,
+        defaults,
+      );
+      return step.do === "publish" ? step.next : undefined;
+    };
+    expect(first({ isNew: true, shardId: "0" })).toMatchObject({ shardCount: 89, growing: true, phase: "busy" });
+    expect(first({ isNew: true, shardId: "7" })).toMatchObject({ shardCount: 90, growing: true, phase: "busy" });
+    // These shards may be old.
+    expect(first({ isNew: false, shardId: "0" })).toMatchObject({ shardCount: 1 });
+    expect(first({ isPoll: true })).toMatchObject({ shardCount: 1 });
+  });
 });
 
 test("a new counter may grow a moment later, and so may one that has just grown", () => {

@@ -1,7 +1,10 @@
 /** Many clients on a new counter. `npm run bench -- --only crowd` does the same with more clients and freshly started emulators. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { counter, incrementCounter } from "firestore-tally";
 import { expect, test } from "vitest";
 import { client } from "../../testkit/clients.ts";
-import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
+import { startProxy } from "../../testkit/grpcProxy.ts";
+import { readPublished, readShards, sumOfShards } from "../../testkit/storedCounter.ts";
 import { incrementSteadily } from "../../testkit/traffic.ts";
 import { until } from "../../testkit/until.ts";
 
@@ -21,4 +24,23 @@ test("60 new clients with 60 increments a second on a new counter: each counts o
   // Clients use more shards only under contention, so a fast machine has few shard documents; the bench counts them.
   expect((await readPublished(id))?.shardCount).toBeGreaterThanOrEqual(PER_SECOND / 2);
   await Promise.all(clients.map((one) => one.close()));
+});
+
+test("an increment that the SDK holds back behind a slow commit chooses its shard when it is sent", async () => {
+  const id = "crowd:slow";
+  let commits = 0;
+  const request = () => (commits++ === 0 ? sleep(2_500) : undefined);
+  const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [
+    (method) => (method === "Commit" ? { request } : undefined),
+  ]);
+  const slow = client(proxy.address);
+  const first = incrementCounter(counter(slow.db, id));
+  await until(async () => commits === 1, "the first commit");
+  await Promise.all([first, incrementCounter(counter(slow.db, id)), incrementCounter(counter(slow.db, id))]);
+  expect(commits).toBe(3);
+  // By then, two seconds without an answer have told the client of contention: it chooses among 128 shards.
+  expect((await readShards(id)).size).toBeGreaterThan(1);
+  expect(await sumOfShards(id)).toBe(3);
+  await slow.close();
+  proxy.close();
 });

@@ -43,7 +43,7 @@ export { doc, serverTimestamp, writeBatch };
  * Commits an increment, and shows it at once in watches of the counter.
  *
  * @param undoneShard - for an undo, the shard that the entry names; the commit deletes the entry
- * @param planWrite - plans another write for the commit, anew for each attempt
+ * @param planWrite - plans another write for the commit, anew for each attempt; it may find nothing to write
  */
 export function commitIncrement(
   counter: Counter,
@@ -57,8 +57,8 @@ export function commitIncrement(
   return outcome;
 }
 
-/** Plans another write for the commit of a planned increment; none if there is nothing to write. */
-export type PlanWrite = (plan: IncrementPlan) => Promise<((writer: WriteBatch) => unknown) | undefined>;
+/** @param path - the shard of the increment */
+type PlanWrite = () => Promise<((writer: WriteBatch, path: string) => unknown) | undefined>;
 
 async function commitWithRetries(
   counter: Counter,
@@ -69,16 +69,19 @@ async function commitWithRetries(
 ): Promise<Committed> {
   const { _shardCountCache, _watcher } = counter;
   await refreshShardCount(counter);
-  const plan = planFor(counter, by, key, undoneShard);
-  const write = await planWrite?.(plan);
+  const write = await planWrite?.();
+  let plan!: IncrementPlan;
+  // While one transaction commits, the SDK holds everything else back. So the shard is chosen here, when more is known.
+  const add = (writer: WriteBatch) => {
+    plan ??= planFor(counter, by, key, undoneShard);
+    addWrites(writer, counter, plan, undoneShard);
+    write?.(writer, plan.path);
+    return plan.path;
+  };
   _shardCountCache._requestSent();
   try {
-    const add = (writer: WriteBatch) => {
-      addWrites(writer, counter, plan, undoneShard);
-      write?.(writer);
-    };
-    const mustShowInCache = plan.entry || (_watcher && !_shardCountCache._isContended());
-    const _at = await send(counter, add, plan.path, mustShowInCache).catch((error) =>
+    const mustShowInCache = key || (_watcher && !_shardCountCache._isContended());
+    const _at = await send(counter, add, mustShowInCache).catch((error) =>
       confirmCommitted(counter, plan, error, undoneShard),
     );
     _shardCountCache._requestAnswered();
@@ -98,17 +101,18 @@ async function commitWithRetries(
  * works offline and survives a reload; both together count once. Writes that the cache must show go to the queue at once:
  * entries, and increments of a watched counter that is not contended, whose timestamp the watch takes from the cache.
  *
- * @param path - the shard of the increment, if there is one
+ * @param add - adds the writes when the SDK is free to commit them, the same in both. Returns the path of the increment's shard,
+ *              if there is one
  */
 export async function send(
   { firestore, _watcher }: Counter,
-  add: (writer: WriteBatch) => unknown,
-  path?: string,
+  add: (writer: WriteBatch) => string | undefined,
   mustShowInCache?: unknown,
 ): Promise<unknown> {
   if (!mustShowInCache && !isHiddenOrOffline()) {
     try {
-      await runTransaction(firestore, async (own) => add(own as unknown as WriteBatch), { maxAttempts: 1 });
+      const commit = async (own: unknown) => add(own as WriteBatch);
+      const path = await runTransaction(firestore, commit, { maxAttempts: 1 });
       // The cache does not have the server's timestamp.
       return _watcher && path && (await readFromServer(doc(firestore, path), LOOKUP_ATTEMPTS))?.get("at");
     } catch (error) {
@@ -160,9 +164,9 @@ async function confirmCommitted(
   cause: FirestoreError,
   undoneShard?: string,
 ): Promise<Timestamp | null> {
-  const { path, by, window, nonce, entry } = plan;
   const isContended = hasCode(cause, "aborted");
   if (!isContended) rethrowUnlessDenied(cause);
+  const { path, by, window, nonce, entry } = plan;
   const shard = await readFromServer(doc(firestore, path), LOOKUP_ATTEMPTS);
   if (shard?.get(`marks.${window}.nonces`)?.some((one: Bytes) => one.isEqual(Bytes.fromUint8Array(nonce))))
     return shard.get("at");

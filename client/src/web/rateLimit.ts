@@ -101,7 +101,7 @@ export async function incrementCounterWithin(
   const { firestore } = ref;
   validIncrement(by, options?.key);
   await commitWithUse(firestore, limit, uid, (pay) =>
-    commitIncrement(ref as Counter, by, options?.key, undefined, async ({ path }) => (writer) => {
+    commitIncrement(ref as Counter, by, options?.key, undefined, async () => (writer, path) => {
       pay(writer, doc(firestore, path));
     }),
   );

@@ -116,7 +116,9 @@ async function planVisit(counter: Counter, visitor: string, isContended?: boolea
   const buckets = isContended ? 256 : _latest?.get("uniqueBuckets");
   const bucket = doc(firestore, `${uniquesPath(path)}/${bucketOf(hash, buckets)}`);
   return {
-    _add: (writer: WriteBatch) => writer.set(bucket, { visitors: arrayUnion(hash) }, { merge: true }),
+    _add(writer: WriteBatch): undefined {
+      writer.set(bucket, { visitors: arrayUnion(hash) }, { merge: true });
+    },
     _remember: () => {
       counter._visit = token;
       try {

@@ -1,7 +1,8 @@
 /**
  * Replaces `firebase/firestore`, as far as increments need it: one ordered stream of writes, which after a cut continues
  * with the first unacknowledged write; reads that see the client's own pending writes; and transactions, which are single
- * calls beside the stream.
+ * calls beside the stream. The SDK itself does nothing else while one commits; here other calls may overtake it, which is one
+ * of the orders in which they reach a server.
  */
 import { Firestore as AdminFirestore, type CollectionReference } from "./adminSdk.ts";
 import { apply, Code, type Data, fieldOf, Refused, type Version, type Write } from "./database.ts";
