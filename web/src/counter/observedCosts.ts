@@ -1,7 +1,7 @@
 /**
  * What counting has cost since the page was opened. An estimate: the page sees the publishes, not the functions at work.
  *
- * An increment is a write. A publish is a write, a task, and a read of the counter and of every shard. Writes to
+ * An increment is a write. A publish is a write, a task, a read of the counter, and what the sum of its shards takes. Writes to
  * shard 0 wake a function.
  */
 import type { Prices } from "../../../costs/src/index.ts";
@@ -15,11 +15,11 @@ export interface ObservedCosts {
   readonly dollars: number;
 }
 
-export function observedCosts({ first, last, documents, wakes }: PublishLog, prices: Prices): ObservedCosts {
+export function observedCosts({ first, last, measuring, wakes }: PublishLog, prices: Prices): ObservedCosts {
   const increments = first && last ? last.writes - first.writes : 0;
   const publishes = first && last ? last.publishes - first.publishes : 0;
   const writes = increments + publishes;
-  const reads = documents + publishes;
+  const reads = measuring + publishes;
   const invocations = wakes + publishes;
   const dollars =
     writes * prices.write + reads * prices.read + invocations * prices.invocation + publishes * prices.task;

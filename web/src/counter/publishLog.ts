@@ -1,5 +1,6 @@
 /** The publishes of a counter that this page has seen: the chart and the observed costs are computed from them. */
 import { partOfShard0 } from "../../../core/src/index.ts";
+import { measuringReads } from "../../../costs/src/index.ts";
 import type { Published } from "./published.ts";
 
 /** The time span of the chart. */
@@ -12,8 +13,8 @@ export interface PublishLog {
   readonly last: Published | undefined;
   /** How many of `last.publishes - first.publishes` this page has seen. */
   readonly seen: number;
-  /** Documents that the functions read for all of these publishes. An unseen publish counts as large as the next one. */
-  readonly documents: number;
+  /** Reads of the sums of shards, of all these publishes. An unseen publish counts as large as the next one. */
+  readonly measuring: number;
   /** Increments of shard 0, which wake a function. */
   readonly wakes: number;
 }
@@ -23,12 +24,12 @@ export const EMPTY_LOG: PublishLog = {
   first: undefined,
   last: undefined,
   seen: 0,
-  documents: 0,
+  measuring: 0,
   wakes: 0,
 };
 
 /**
- * Adds a publish. The first one is the starting point: documents and wakes count from the second. What another region has counted
+ * Adds a publish. The first one is the starting point: reads and wakes count from the second. What another region has counted
  * changes the last one.
  */
 export function logPublish(log: PublishLog, published: Published): PublishLog {
@@ -45,7 +46,7 @@ export function logPublish(log: PublishLog, published: Published): PublishLog {
     first: log.first ?? published,
     last: published,
     seen: log.seen + 1,
-    documents: log.documents + (published.publishes - last.publishes) * published.shardDocuments,
+    measuring: log.measuring + (published.publishes - last.publishes) * measuringReads(published.shardDocuments),
     wakes: log.wakes + (published.writes - last.writes) * partOfShard0(last.shardCount),
   };
 }

@@ -13,7 +13,7 @@ export interface Published {
   /** All publishes of the counter so far. */
   readonly publishes: number;
   readonly asOf: number;
-  /** Shard documents that the functions read for it. */
+  /** Shard documents that it sums. */
   readonly shardDocuments: number;
   /** Shards that are left out of the total. */
   readonly malformedShards: readonly string[];
