@@ -1,4 +1,5 @@
 /** What prompts the backend to look at a counter: the event of a write, or a task that was scheduled. */
+import { shardIndex } from "./shards.ts";
 import type { Millis } from "./time.ts";
 
 /** The event of one write that a counter's total depends on. */
@@ -52,4 +53,9 @@ export interface Cause {
   readonly isPoll: boolean;
   readonly shardId?: string | undefined;
   readonly isNew?: boolean | undefined;
+}
+
+/** Whether a write has created a shard beyond the shard count: a sign of contention, though the client may just know an old count. */
+export function createdBeyond({ isNew, shardId = "" }: Cause, shardCount: number): boolean {
+  return isNew === true && (shardIndex(shardId) ?? 0) >= shardCount;
 }

@@ -2,7 +2,7 @@
  * The demand that a measurement shows: an average rate, and the writes since the last measurement. Ten writes after an hour of
  * silence are a burst, not ten an hour.
  */
-import type { Cause } from "./cause.ts";
+import { type Cause, createdBeyond } from "./cause.ts";
 import type { Config } from "./config.ts";
 import type { Published } from "./counterDocument.ts";
 import { nextPublishDue } from "./interval.ts";
@@ -20,7 +20,7 @@ const STOPPED = 10;
 export interface Demand {
   /** Writes per second, averaged over some seconds. */
   readonly rate: number;
-  /** Writes since the last measurement, or since the write that woke the counter. */
+  /** Writes since the last measurement, or since the write that woke the counter. Of a new counter a lower bound. */
   readonly writes: number;
   /** The time in which these writes were made. More than 0. */
   readonly duration: Millis;
@@ -34,22 +34,25 @@ const SHORTEST_BURST: Millis = 250;
 /** Phases in which a write wakes the counter: the shard count is the fewest, by default 1, so clients write to shard 0. */
 const WOKEN_BY_WRITES: readonly Phase[] = ["idle", "shrunk", "cooling"];
 
+/** @param fewest  how many shards the counter has at least: as many as clients of a new counter know of */
 export function demandOf(
   cause: Cause,
   previous: Published | undefined,
   measurement: Measurement,
+  fewest: number,
   config: Config,
 ): Demand {
   const { at, shardId, isPoll, isNew } = cause;
   const asOf = toMillis(measurement.asOf);
   const newShards = measurement.documents - (previous?.shardDocuments ?? 0);
-  const contentionShards = Math.min(newShards, shardsBeyond(measurement, previous?.shardCount ?? config.minShards));
+  const contentionShards = Math.min(newShards, shardsBeyond(measurement, previous?.shardCount ?? fewest));
   const sinceWrite = Math.max(asOf - at, SHORTEST_BURST);
   if (!previous) {
     const isFirstWrite = isNew && shardId === TRIGGER_SHARDS[0];
     if (isFirstWrite) return { rate: 0, writes: measurement.writes, duration: sinceWrite, contentionShards };
-    // It is not known since when there were writes. But a new shard shows that contention is making shards: each gets a write a second.
-    return { rate: 0, writes: isNew ? contentionShards : 0, duration: 1_000, contentionShards };
+    // It is not known since when there were writes. But if contention makes shards now, each is assumed to get a write a second.
+    const writes = createdBeyond(cause, fewest) ? contentionShards : 0;
+    return { rate: 0, writes, duration: 1_000, contentionShards };
   }
   const sincePublish = Math.max(asOf - previous.asOf, 1);
   const writes = writesSoFar(previous, measurement) - previous.writes;

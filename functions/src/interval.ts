@@ -4,10 +4,9 @@
  * A counter that is written less than once in the longest interval gets the shortest, since there is nothing to coalesce.
  * Counting a collection costs a read per 1,000 documents. {@link READS_PER_SECOND} limits this as far as the bounds allow.
  */
-import type { Cause } from "./cause.ts";
+import { type Cause, createdBeyond } from "./cause.ts";
 import type { Config } from "./config.ts";
 import type { Published } from "./counterDocument.ts";
-import { shardIndex } from "./shards.ts";
 import type { Millis } from "./time.ts";
 
 /** What counting a collection may cost while documents are created and deleted. */
@@ -41,8 +40,7 @@ export function publishInterval(counter: Aging, config: Config): Millis {
  */
 export function nextPublishDue(published: Published, config: Config, cause?: Cause): Millis {
   const { asOf, shardCount, growing, countedCollection } = published;
-  const isContended =
-    countedCollection === null && cause?.isNew && (shardIndex(cause.shardId ?? "") ?? 0) >= shardCount;
+  const isContended = countedCollection === null && cause && createdBeyond(cause, shardCount);
   return asOf + (isContended || growing ? config.minInterval : publishInterval(published, config));
 }
 

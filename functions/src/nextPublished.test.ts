@@ -4,7 +4,7 @@ import { anyCounter, idle } from "../testing/arbitraries.ts";
 import { inWords, measured, T } from "../testing/situations.ts";
 import type { Cause } from "./cause.ts";
 import { DEFAULT_CONFIG as defaults } from "./config.ts";
-import type { Published } from "./counterDocument.ts";
+import type { Published, Reserved } from "./counterDocument.ts";
 import { decide } from "./decide.ts";
 import { toTimestamp } from "./fields.ts";
 import type { Measurement } from "./measurement.ts";
@@ -50,11 +50,11 @@ describe("a counter grows by a burst", () => {
   });
 
   test("whose first publish finds new shards that contention has made, whichever of them wakes the functions", () => {
-    const crowd = measured(idle, T, { total: 119, writes: 119, documents: 62 });
-    const first = (cause: Partial<Cause>) => {
+    const crowd = measured({ ...idle, shardDocuments: 62 }, T, { total: 119, writes: 119 });
+    const first = (cause: Partial<Cause>, reservation?: Reserved) => {
       const step = decide(
         { at: T - 2_000, isPoll: false, ...cause },
-        { previous: undefined, measurement: crowd },
+        { previous: undefined, reservation, measurement: crowd },
         T,
         0,
         defaults,
@@ -65,7 +65,15 @@ describe("a counter grows by a burst", () => {
     expect(first({ isNew: true, shardId: "7" })).toMatchObject({ shardCount: 90, growing: true, phase: "busy" });
     // These shards may be old.
     expect(first({ isNew: false, shardId: "0" })).toMatchObject({ shardCount: 1 });
+    expect(first({ isNew: true, shardId: "base" })).toMatchObject({ shardCount: 1 });
     expect(first({ isPoll: true })).toMatchObject({ shardCount: 1 });
+    // Clients know of these, because they are reserved.
+    const reservation = { shards: 80, until: T + 60_000 };
+    expect(first({ isNew: true, shardId: "7" }, reservation)).toMatchObject({
+      shardCount: 80,
+      growing: true,
+      phase: "scattered",
+    });
   });
 });
 

@@ -32,8 +32,10 @@ export function nextPublished(cause: Cause, state: PreviousState, measurement: M
   const { total, documents, counted } = measurement;
   const asOf = toMillis(measurement.asOf);
   const writes = writesSoFar(previous, measurement);
-  const demand = demandOf(cause, previous, measurement, config);
-  const scaled = scale(demand, state, measurement, config);
+  const limits = state.bounded ? forStock(config) : config;
+  const fewest = fewestShards(state.reservation, asOf, limits);
+  const demand = demandOf(cause, previous, measurement, fewest, config);
+  const scaled = scale(demand, previous, measurement, fewest, limits);
   // After growth the average lags, so the rate since the last measurement applies if it is higher.
   const rate = scaled.isGrown ? Math.max(demand.rate, recentRate(demand)) : demand.rate;
   const countReads = counted?.reads ?? 0;
@@ -49,7 +51,7 @@ export function nextPublished(cause: Cause, state: PreviousState, measurement: M
   const kept = previous && !cause.isPoll && keepsPhase(previous, activity, asOf) ? previous : undefined;
   const phase = kept?.phase ?? nextPhase(previous?.phase, activity, config);
   // With a shard count above 1, polls stay frequent. So a quiet counter shrinks without waiting for the cool-down.
-  const shardCount = phase === "shrunk" || phase === "cooling" ? scaled.fewest : scaled.shardCount;
+  const shardCount = phase === "shrunk" || phase === "cooling" ? fewest : scaled.shardCount;
   const delay = pollDelay(phase, { ...activity, shardCount }, config);
   return {
     total,
@@ -92,19 +94,26 @@ function addedSince({ previous, adjusted = 0 }: PreviousState, { total, counted 
   return driftOf(total, before, Math.abs(total) + Math.abs(before));
 }
 
-/** The scaling that the demand calls for, and the fewest shards the counter may have now. */
-function scale(demand: Demand, state: PreviousState, measurement: Measurement, deployed: Config) {
-  const { previous, reservation, bounded } = state;
-  const config = bounded ? forStock(deployed) : deployed;
-  const asOf = toMillis(measurement.asOf);
+/** How many shards the counter has at least: as deployed, or as reserved now. */
+function fewestShards(reservation: Reserved | undefined, asOf: Millis, { minShards, maxShards }: Config): number {
   const reserved = reservation && asOf < reservation.until ? reservation.shards : 0;
-  const fewest = Math.min(Math.max(config.minShards, reserved), config.maxShards);
+  return Math.min(Math.max(minShards, reserved), maxShards);
+}
+
+/** The scaling that the demand calls for. */
+function scale(
+  demand: Demand,
+  previous: Published | undefined,
+  { counted, asOf }: Measurement,
+  fewest: number,
+  config: Config,
+) {
   const before = previous ?? { shardCount: fewest, calmSince: null };
-  const { shardCount, calmSince } = measurement.counted
+  const { shardCount, calmSince } = counted
     ? { shardCount: fewest, calmSince: null }
-    : decideScaling(demand, before, asOf, fewest, config);
+    : decideScaling(demand, before, toMillis(asOf), fewest, config);
   // A reservation alone is not growth.
-  return { fewest, shardCount, calmSince, isGrown: shardCount > Math.max(before.shardCount, fewest) };
+  return { shardCount, calmSince, isGrown: shardCount > Math.max(before.shardCount, fewest) };
 }
 
 /** A quiet bounded counter has its units in one shard, so that it needs no polls. */

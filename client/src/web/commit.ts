@@ -73,12 +73,14 @@ async function commitWithRetries(
   let plan!: IncrementPlan;
   // While one transaction commits, the SDK holds everything else back. So the shard is chosen here, when more is known.
   const add = (writer: WriteBatch) => {
-    plan ??= planFor(counter, by, key, undoneShard);
+    if (!plan) {
+      plan = planFor(counter, by, key, undoneShard);
+      _shardCountCache._requestSent();
+    }
     addWrites(writer, counter, plan, undoneShard);
     write?.(writer, plan.path);
     return plan.path;
   };
-  _shardCountCache._requestSent();
   try {
     const mustShowInCache = key || (_watcher && !_shardCountCache._isContended());
     const _at = await send(counter, add, mustShowInCache).catch((error) =>

@@ -28,8 +28,9 @@ export interface IncrementOptions {
  * With a `key`, the counter counts exactly once for that key: the same commit creates an entry with that id. If the key
  * already counts with the same amount, the call succeeds.
  *
- * Without a `key`, and unless `onCounter` watches the counter, the SDK holds every other call back while it commits the increment:
- * some milliseconds, seconds on a contended shard, and 15 s at most in a browser that has lost its network and does not know it.
+ * Without a `key`, and if no `onCounter` watches the counter or it is contended, the SDK holds every other call back while it
+ * commits the increment: for some milliseconds, on a contended shard for seconds, and for some 15 s in a browser that has lost its
+ * network and does not know it.
  *
  * Cost: 1 write; with a `key` 2 writes, and 2 reads by the rules. The first increment of a counter by this client first reads
  * the counter document (1 read, awaited for a second at most). So do the first increment after two minutes and one in 20,
