@@ -28,8 +28,8 @@ export interface IncrementOptions {
  * With a `key`, the counter counts exactly once for that key: the same commit creates an entry with that id. If the key
  * already counts with the same amount, the call succeeds.
  *
- * Without a `key`, and if no `onCounter` watches the counter or it is contended, the SDK holds every other call back while it
- * commits the increment: for some milliseconds, on a contended shard for seconds, and for some 15 s in a browser that has lost its
+ * The SDK holds every other call back while it commits an increment without a `key`, unless `onCounter` watches the counter and it
+ * is not contended: for some milliseconds, on a contended shard for seconds, and for some 15 s in a browser that has lost its
  * network and does not know it.
  *
  * Cost: 1 write; with a `key` 2 writes, and 2 reads by the rules. The first increment of a counter by this client first reads
