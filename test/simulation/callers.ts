@@ -35,6 +35,9 @@ function isTransient({ code }: Refused): boolean {
 /** As long as an instance of ingest repeats a commit, in milliseconds. */
 const INGEST_TIMEOUT = 20_000;
 
+/** How long shards are reserved, in milliseconds. Most reservations outlast the traffic, and end while there are faults. */
+const RESERVED_FOR = 300_000;
+
 interface Caller<Firestore> {
   readonly process: Process;
   readonly firestore: Firestore;
@@ -160,7 +163,12 @@ export class Callers {
         break;
       }
       case "openSale":
-        this.#sale = this.#ensure(STOCK, { initial: action.units, bounded: true, shards: action.shards });
+        this.#sale = this.#ensure(STOCK, {
+          initial: action.units,
+          bounded: true,
+          shards: action.shards,
+          holdFor: RESERVED_FOR,
+        });
         break;
       case "take": {
         const caller = this.#client(action.client);
@@ -211,7 +219,7 @@ export class Callers {
         this.#ensure(action.counter, { initial: action.initial });
         break;
       case "prewarm":
-        this.#ensure(action.counter, { shards: action.shards });
+        this.#ensure(action.counter, { shards: action.shards, holdFor: RESERVED_FOR });
         break;
       case "deleteCounter": {
         const { process, firestore } = this.#startServer("delete");
