@@ -5,9 +5,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import type { Firestore } from "firebase-admin/firestore";
-import { runTask } from "../functions/src/aggregate.ts";
 import type { Backend } from "../functions/src/backend.ts";
 import type { AggregationTask, WriteEvent } from "../functions/src/cause.ts";
+import { runTask } from "../functions/src/runTask.ts";
 import { createWakeHandler } from "../functions/src/wake.ts";
 import { admin } from "./clients.ts";
 

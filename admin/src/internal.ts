@@ -6,6 +6,6 @@ export { giveBack } from "./giveBack.ts";
 export { commitTogether, receiptOf } from "./groupCommit.ts";
 export { isAmount, LEGACY_SHARDS, unmappedNumbers } from "./legacyShards.ts";
 export { type Moved, mirroredOf, moveLegacyIncrements } from "./moveLegacyIncrements.ts";
-export { unchanged, writeIfUnchanged } from "./precondition.ts";
+export { commitUnlessChanged, unchanged, writeIfUnchanged } from "./precondition.ts";
 export { retry } from "./retry.ts";
 export { indexedSums, type ListedShard, type ShardSum, sumOfListed, sumShards } from "./sum.ts";

@@ -1,5 +1,6 @@
 /** Preconditions on documents that were read. */
 import type { DocumentData, DocumentSnapshot, Timestamp, WriteBatch } from "firebase-admin/firestore";
+import { isPreconditionFailure } from "../../core/src/index.ts";
 
 /** The precondition that a document that exists is as it was read. */
 export function unchanged({ updateTime }: DocumentSnapshot): { readonly lastUpdateTime?: Timestamp } {
@@ -10,4 +11,15 @@ export function unchanged({ updateTime }: DocumentSnapshot): { readonly lastUpda
 export function writeIfUnchanged(batch: WriteBatch, before: DocumentSnapshot, fields: DocumentData): void {
   if (before.exists) batch.update(before.ref, fields, unchanged(before));
   else batch.create(before.ref, fields);
+}
+
+/** @returns `false` if a precondition has failed, so that nothing was written */
+export async function commitUnlessChanged(batch: WriteBatch): Promise<boolean> {
+  try {
+    await batch.commit();
+    return true;
+  } catch (error) {
+    if (isPreconditionFailure(error)) return false;
+    throw error;
+  }
 }

@@ -18,7 +18,7 @@ export interface KeyCountsDocument {
 export interface KeySummaryDocument<Timestamp> {
   /** A `KeySummary`; `null` without keys. */
   bytes: Uint8Array | null;
-  /** All keys committed until then are merged. Absent until nothing waits for the first time. */
+  /** All keys committed until then are merged. Absent until all pending keys have been merged once. */
   asOf?: Timestamp;
   /** When a server has last reset the keys: what was committed until then does not count. */
   resetAt?: Timestamp;
@@ -39,7 +39,7 @@ export interface TopKeysDocument<Timestamp> {
 /** How many keys are published. */
 export const MAX_TOP_KEYS = 100;
 
-/** Path of the collection of what waits. */
+/** Path of the collection of pending key counts. */
 export function keyCountsPath(counter: string): string {
   return `${counter}/${KEY_COUNTS}`;
 }

@@ -1,5 +1,5 @@
 /**
- * Checks of arguments before any I/O. Each check returns its argument, or throws a `CounterError` that says what the value
+ * Checks of arguments before any I/O. Each check of one argument returns it, or throws a `CounterError` that says what the value
  * is and what to pass.
  */
 import { CounterError } from "./errors.ts";

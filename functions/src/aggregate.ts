@@ -30,7 +30,7 @@ export interface Outcome {
 /**
  * Counts all writes up to `cause.at`: now, or by a task if the next publish is not due.
  *
- * Cost: nothing if they are counted already; 1 task operation if scheduled; else 1 measurement and 1 publish, and 1 task
+ * Cost: nothing if they are counted already, with several regions up to 1 task operation; 1 task operation if scheduled; else 1 measurement and 1 publish, and 1 task
  * operation if the counter is polled. A fold or transfer adds its cost and 1 measurement.
  *
  * @param state  the counter document, just read
@@ -101,7 +101,7 @@ async function scheduleMissedExchange(
 }
 
 /** Runs a task: waits until it is due by this clock, then counts all writes up to then. */
-export async function runTask(backend: Backend, { counterId, due, isPoll }: AggregationTask): Promise<void> {
+export async function runAggregationTask(backend: Backend, { counterId, due, isPoll }: AggregationTask): Promise<void> {
   await backend.sleep(due + backend.snapshotLag - backend.now());
   await aggregate(backend, await readCounter(backend.counters.doc(counterId)), { at: due, isPoll });
 }

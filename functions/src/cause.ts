@@ -14,8 +14,8 @@ export interface WriteEvent {
 }
 
 /**
- * A scheduled aggregation, a merge of what waits, or an exchange with other regions. Once an aggregation is done, every write up to
- * `due` is counted.
+ * A scheduled aggregation, a merge of pending documents, or an exchange with other regions. Once an aggregation is done, every
+ * write up to `due` is counted.
  */
 export interface AggregationTask {
   readonly counterId: string;

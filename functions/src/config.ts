@@ -10,6 +10,7 @@ import {
   type Mirror,
 } from "../../core/src/index.ts";
 import { LONGEST_DELAY } from "./cause.ts";
+import { invalidParameter } from "./parameterValue.ts";
 import type { Regions } from "./regions/config.ts";
 import type { Millis } from "./time.ts";
 
@@ -66,13 +67,11 @@ export const DEFAULT_CONFIG: Config = {
  */
 export function validConfig(config: Config, isEmulated = false): Config {
   if (!isDocumentId(config.collection)) {
-    const value = JSON.stringify(config.collection);
-    throw new CounterError("counter/invalid-config", `COLLECTION is ${value}; set it to the id of one collection`);
+    throw invalidParameter("COLLECTION", config.collection, "the id of one collection");
   }
   const inRange = (name: string, value: number, from: number, to: number, whole = false) => {
     if (!(value >= from && value <= to) || (whole && !Number.isInteger(value))) {
-      const kind = whole ? "a whole number" : "a number";
-      throw new CounterError("counter/invalid-config", `${name} is ${value}; set it to ${kind} from ${from} to ${to}`);
+      throw invalidParameter(name, value, `a ${whole ? "whole number" : "number"} from ${from} to ${to}`);
     }
   };
   const shortestCooldown = isEmulated ? 1 : MARK_LIFETIME_SECONDS;
@@ -86,8 +85,7 @@ export function validConfig(config: Config, isEmulated = false): Config {
   inRange("EXCHANGE_SECONDS", config.exchangeInterval / 1_000, 1, LONGEST_DELAY / 1_000);
   inRange("HISTORY_DAYS", config.historyRetention / DAY, 0, 3_650, true);
   if (!isTimeZone(config.timeZone)) {
-    const value = JSON.stringify(config.timeZone);
-    throw new CounterError("counter/invalid-config", `TIME_ZONE is ${value}; set it to a name such as Europe/Berlin`);
+    throw invalidParameter("TIME_ZONE", config.timeZone, "a name such as Europe/Berlin");
   }
   // A path below COLLECTION would trigger the functions endlessly.
   const outside = (name: string, path: readonly string[]) => {

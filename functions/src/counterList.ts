@@ -1,5 +1,6 @@
 /** Lists of counters among the parameters: those that the functions with HTTP serve to anyone on the internet. */
-import { CounterError, groupOf, isDocumentId } from "../../core/src/index.ts";
+import { groupOf, isDocumentId } from "../../core/src/index.ts";
+import { invalidParameter, listItems } from "./parameterValue.ts";
 
 /** Counters, each named by its id, or all of a group: `views:*`. */
 export interface CounterList {
@@ -30,19 +31,7 @@ export function isListed({ ids, groups }: CounterList, counterId: string): boole
   return ids.has(counterId) || (counterId.includes(":") && groups.has(groupOf(counterId)));
 }
 
-/** Whether a list names no counter: what it is for is off. */
+/** Whether a list is empty, so that the function it is for is off. */
 export function isEmptyList({ ids, groups }: CounterList): boolean {
   return ids.size + groups.size === 0;
-}
-
-/** The items of a parameter that is a list with commas. */
-export function listItems(list: string): string[] {
-  return list
-    .split(",")
-    .map((item) => item.trim())
-    .filter((item) => item !== "");
-}
-
-export function invalidParameter(name: string, value: unknown, accepted: string): CounterError {
-  return new CounterError("counter/invalid-config", `${name} is ${JSON.stringify(value)}; set it to ${accepted}`);
 }

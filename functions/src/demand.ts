@@ -20,7 +20,7 @@ const STOPPED = 10;
 export interface Demand {
   /** Writes per second, averaged over some seconds. */
   readonly rate: number;
-  /** Writes since the last measurement, or since the write that woke the counter. Of a new counter a lower bound. */
+  /** Writes since the last measurement, or since the write that triggered this one. Of a new counter a lower bound. */
   readonly writes: number;
   /** The time in which these writes were made. More than 0. */
   readonly duration: Millis;
@@ -31,8 +31,8 @@ export interface Demand {
 /** The shortest duration of a burst. Writes in less time, such as those a device kept while offline, prove no rate. */
 const SHORTEST_BURST: Millis = 250;
 
-/** Phases in which a write wakes the counter: the shard count is the fewest, by default 1, so clients write to shard 0. */
-const WOKEN_BY_WRITES: readonly Phase[] = ["idle", "shrunk", "cooling"];
+/** Phases in which a write triggers a measurement: the shard count is the fewest, by default 1, so clients write to shard 0. */
+const TRIGGERED_PHASES: readonly Phase[] = ["idle", "shrunk", "cooling"];
 
 /** @param fewest  how many shards the counter has at least: as many as clients of a new counter know of */
 export function demandOf(
@@ -56,12 +56,12 @@ export function demandOf(
   }
   const sincePublish = Math.max(asOf - previous.asOf, 1);
   const writes = writesSoFar(previous, measurement) - previous.writes;
-  const hasWoken =
-    !isPoll && WOKEN_BY_WRITES.includes(previous.phase) && at > nextPublishDue(previous, config) + config.minInterval;
+  const isTriggered =
+    !isPoll && TRIGGERED_PHASES.includes(previous.phase) && at > nextPublishDue(previous, config) + config.minInterval;
   return {
     rate: averageRate(previous.rate, writes, sincePublish),
     writes,
-    duration: hasWoken ? sinceWrite : sincePublish,
+    duration: isTriggered ? sinceWrite : sincePublish,
     contentionShards,
   };
 }
@@ -82,7 +82,7 @@ export function averageRate(before: number, writes: number, duration: Millis): n
   return rounded(before * weight + ((writes * 1_000) / duration) * (1 - weight));
 }
 
-/** The rate since the last measurement, or since the write that woke the counter. */
+/** The rate since the last measurement, or since the write that triggered this one. */
 export function recentRate({ writes, duration }: Demand): number {
   return rounded((writes * 1_000) / duration);
 }

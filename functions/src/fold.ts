@@ -6,8 +6,8 @@
  * fails, since its shards are gone. Only shards that have been quiet for the cool-down are folded: a fold deletes their marks.
  */
 import { type CollectionReference, FieldPath, FieldValue } from "firebase-admin/firestore";
-import { type ListedShard, sumOfListed } from "../../admin/src/internal.ts";
-import { BASE_SHARD, isPreconditionFailure } from "../../core/src/index.ts";
+import { commitUnlessChanged, type ListedShard, sumOfListed } from "../../admin/src/internal.ts";
+import { BASE_SHARD } from "../../core/src/index.ts";
 import { foldableShards } from "./shards.ts";
 import type { Millis } from "./time.ts";
 
@@ -46,11 +46,5 @@ async function foldBatch(shards: CollectionReference, quiet: readonly ListedShar
     { shard: BASE_SHARD, count: sum("count"), writes: sum("writes"), at: FieldValue.serverTimestamp() },
     { merge: true },
   );
-  try {
-    await batch.commit();
-    return quiet.length;
-  } catch (error) {
-    if (!isPreconditionFailure(error)) throw error;
-    return 0;
-  }
+  return (await commitUnlessChanged(batch)) ? quiet.length : 0;
 }

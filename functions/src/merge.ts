@@ -1,23 +1,16 @@
 /**
- * Merges what waits in a subcollection of a counter into one document. A merge comes at once if the last one is long ago, else ten
- * seconds after it, by a task. One merge covers all events until then, so a counter costs the same however much comes.
+ * Merges the pending documents of a counter's subcollection into one document. A merge comes at once if the last one is long ago,
+ * else ten seconds after it, by a task. One merge covers all events until then, so a counter costs the same at any rate.
  */
-import {
-  type DocumentReference,
-  type DocumentSnapshot,
-  type Query,
-  type QuerySnapshot,
-  Timestamp,
-  type WriteBatch,
-} from "firebase-admin/firestore";
-import { isPreconditionFailure } from "../../core/src/index.ts";
+import type { DocumentReference, DocumentSnapshot, Query, QuerySnapshot } from "firebase-admin/firestore";
 import type { Backend } from "./backend.ts";
 import type { AggregationTask } from "./cause.ts";
 import { coalesce } from "./coalesce.ts";
+import { millis } from "./fields.ts";
 import { type Millis, toMillis } from "./time.ts";
 
-/** The event of one write of what waits. */
-export interface WaitingEvent {
+/** The event of one write of a pending document. */
+export interface PendingEvent {
   readonly counterId: string;
   readonly committedAt: Millis;
 }
@@ -30,14 +23,14 @@ export interface Merging {
   readonly target: (counter: string) => string;
   /** Whether the other regions get what was merged. */
   readonly isExchanged: boolean;
-  /** Reads what waits, or a part. */
-  readonly waiting: (counter: DocumentReference) => Query;
+  /** The pending documents, or some of them. */
+  readonly pending: (counter: DocumentReference) => Query;
   /**
    * Merges what was read, on the precondition that the document is as it was read before.
    *
-   * @returns whether all is merged; if not, the document has changed, or more waits
+   * @returns whether all is merged; if not, the document has changed, or more is pending
    */
-  readonly merge: (before: DocumentSnapshot, waiting: QuerySnapshot) => Promise<boolean>;
+  readonly merge: (before: DocumentSnapshot, pending: QuerySnapshot) => Promise<boolean>;
 }
 
 /** The least time between two merges of a counter. */
@@ -53,8 +46,8 @@ interface Merged {
 }
 
 /** The event handler of one instance. It resolves when the write is merged or certain to be; else it rejects, for a retry. */
-export function createMergeHandler(backend: Backend, merging: Merging): (event: WaitingEvent) => Promise<void> {
-  return coalesce<WaitingEvent, Merged>({
+export function createMergeHandler(backend: Backend, merging: Merging): (event: PendingEvent) => Promise<void> {
+  return coalesce<PendingEvent, Merged>({
     keyOf: ({ counterId }) => counterId,
     isCovered: ({ asOf, scheduled }, { committedAt }) => committedAt <= Math.max(asOf - backend.snapshotLag, scheduled),
     handle: ({ counterId, committedAt }) => mergeOrSchedule(backend, merging, counterId, committedAt),
@@ -71,7 +64,7 @@ export async function runMergeTask(
   await mergeOrSchedule(backend, merging, counterId, due);
 }
 
-/** Cost: 1 read. If the last merge is recent, 1 task operation; else 1 read per waiting document and the cost of the merge. */
+/** Cost: 1 read. If the last merge is recent, 1 task operation; else 1 read per pending document and the cost of the merge. */
 async function mergeOrSchedule(backend: Backend, merging: Merging, counterId: string, at: Millis): Promise<Merged> {
   const { counters, snapshotLag, now, sleep, schedule } = backend;
   const counter = counters.doc(counterId);
@@ -85,8 +78,8 @@ async function mergeOrSchedule(backend: Backend, merging: Merging, counterId: st
       await schedule({ counterId, due, isPoll: false, merges: merging.kind });
       return { asOf, scheduled: due };
     }
-    const waiting = await merging.waiting(counter).get();
-    const readAt = toMillis(waiting.readTime);
+    const pending = await merging.pending(counter).get();
+    const readAt = toMillis(pending.readTime);
     const isIncluded = at <= readAt - snapshotLag;
     if (!isIncluded) {
       await sleep(at + snapshotLag - readAt);
@@ -97,23 +90,11 @@ async function mergeOrSchedule(backend: Backend, merging: Merging, counterId: st
       const exchange = { visitors: true };
       await schedule({ counterId, due: Math.ceil(readAt) + EXCHANGE_DELAY, isPoll: false, exchange });
     }
-    if (await merging.merge(before, waiting)) return { asOf: readAt, scheduled: 0 };
+    if (await merging.merge(before, pending)) return { asOf: readAt, scheduled: 0 };
   }
 }
 
 /** Until when all is merged; 0 if there is no document. */
 export function mergedUntil(document: DocumentSnapshot): Millis {
-  const asOf = document.get("asOf");
-  return asOf instanceof Timestamp ? toMillis(asOf) : 0;
-}
-
-/** @returns `false` if a precondition has failed */
-export async function commitUnlessChanged(batch: WriteBatch): Promise<boolean> {
-  try {
-    await batch.commit();
-    return true;
-  } catch (error) {
-    if (isPreconditionFailure(error)) return false;
-    throw error;
-  }
+  return millis(document.get("asOf")) ?? 0;
 }

@@ -21,7 +21,7 @@ export async function runSweep(backend: Backend): Promise<void> {
 }
 
 /**
- * Cost: 1 read per polled counter, at least 1, and an aggregation of each whose poll was lost. Where there are many, it starts
+ * Cost: 1 read per polled counter, at least 1 and with 20 or more some 20 more, and an aggregation of each whose poll was lost. Where there are many, it starts
  * at a random id. So if some counters take up all the time, the others are not always left out.
  */
 async function repairLostPolls(backend: Backend): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * Top keys: merges the summaries that wait in `keyCounts` into the counter's, and publishes the most frequent keys.
+ * Top keys: merges the pending summaries in `keyCounts` into the counter's, and publishes the most frequent keys.
  *
  * Merging a summary twice would count its keys twice. So one commit writes the merged summary and deletes what was merged, on the
  * preconditions that the summary and all that is deleted are as they were read. Of two merges of the same documents one fails as a
@@ -11,11 +11,12 @@ import type {
   QueryDocumentSnapshot,
   QuerySnapshot,
 } from "firebase-admin/firestore";
-import { unchanged, writeIfUnchanged } from "../../admin/src/internal.ts";
+import { commitUnlessChanged, unchanged, writeIfUnchanged } from "../../admin/src/internal.ts";
 import { KEY_COUNTS, KeySummary, keySummaryPath, MAX_TOP_KEYS, topKeysPath } from "../../core/src/index.ts";
+import { millis } from "./fields.ts";
 import { logError } from "./log.ts";
-import { commitUnlessChanged, type Merging } from "./merge.ts";
-import { type Millis, toMillis } from "./time.ts";
+import type { Merging } from "./merge.ts";
+import { toMillis } from "./time.ts";
 
 /** How many documents a commit merges, of 300 kB at most. */
 const MAX_MERGED = 200;
@@ -30,8 +31,8 @@ export const keyMerging: Merging = {
   kind: "keys",
   isExchanged: false,
   target: keySummaryPath,
-  // One more, to know whether more waits.
-  waiting: (counter) => counter.collection(KEY_COUNTS).limit(MAX_MERGED + 1),
+  // One more, to know whether more is pending.
+  pending: (counter) => counter.collection(KEY_COUNTS).limit(MAX_MERGED + 1),
   merge,
 };
 
@@ -39,8 +40,8 @@ export const keyMerging: Merging = {
 async function merge(before: DocumentSnapshot, { docs, readTime }: QuerySnapshot): Promise<boolean> {
   if (docs.length === 0) return true;
   const counter = before.ref.parent.parent as DocumentReference;
-  const resetAt = millisOf(before.get("resetAt"));
-  const merged = firstOf(docs);
+  const resetAt = millis(before.get("resetAt")) ?? 0;
+  const merged = thatFitInCommit(docs);
   const summary = before.get("bytes") ? parse(before) : new KeySummary();
   for (const one of merged) {
     if (toMillis(one.createTime) > resetAt) summary.merge(parse(one));
@@ -57,7 +58,7 @@ async function merge(before: DocumentSnapshot, { docs, readTime }: QuerySnapshot
 }
 
 /** As many as a commit may delete, at least one. */
-function firstOf(docs: readonly QueryDocumentSnapshot[]): readonly QueryDocumentSnapshot[] {
+function thatFitInCommit(docs: readonly QueryDocumentSnapshot[]): readonly QueryDocumentSnapshot[] {
   let bytes = 0;
   const end = docs.findIndex((one, index) => {
     bytes += Number(one.get("bytes")?.length) || 0;
@@ -74,9 +75,4 @@ function parse(stored: DocumentSnapshot): KeySummary {
     logError("left out a damaged summary of keys", { document: stored.ref.path, error });
     return new KeySummary();
   }
-}
-
-/** 0 without a timestamp. */
-function millisOf(timestamp: FirebaseFirestore.Timestamp | undefined): Millis {
-  return timestamp ? toMillis(timestamp) : 0;
 }

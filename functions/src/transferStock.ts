@@ -4,7 +4,7 @@
  * wait for no lock: a take that comes first makes the batch fail, and the next measurement plans again.
  */
 import { type CollectionReference, FieldValue } from "firebase-admin/firestore";
-import { isPreconditionFailure } from "../../core/src/index.ts";
+import { commitUnlessChanged } from "../../admin/src/internal.ts";
 import type { Backend } from "./backend.ts";
 import type { Transfer } from "./stockPlan.ts";
 import type { Millis } from "./time.ts";
@@ -38,7 +38,5 @@ async function commitTransfer(shards: CollectionReference, { from, to }: Transfe
     const fields = { shard, count: FieldValue.increment(count), writes: FieldValue.increment(0) };
     batch.set(shards.doc(shard), fields, { merge: true });
   }
-  await batch.commit().catch((error) => {
-    if (!isPreconditionFailure(error)) throw error;
-  });
+  await commitUnlessChanged(batch);
 }

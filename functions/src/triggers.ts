@@ -17,7 +17,6 @@ import { onSchedule } from "firebase-functions/v2/scheduler";
 import { onTaskDispatched } from "firebase-functions/v2/tasks";
 import { LEGACY_SHARDS } from "../../admin/src/internal.ts";
 import { counterIdOf } from "../../core/src/index.ts";
-import { runTask as runAggregationTask } from "./aggregate.ts";
 import { type Backend, createBackend } from "./backend.ts";
 import { createBridgeHandler } from "./bridge.ts";
 import type { AggregationTask } from "./cause.ts";
@@ -26,51 +25,40 @@ import { functionOptions } from "./functionOptions.ts";
 import { createHttpIngest, createMessageIngest } from "./ingest/index.ts";
 import { keepBodies } from "./ingest/requestBody.ts";
 import { logError } from "./log.ts";
-import { createMergeHandler, runMergeTask } from "./merge.ts";
+import { createMergeHandler } from "./merge.ts";
 import { packaging } from "./packaging.ts";
 import { deployedIngestConfig, deployedTotalsCounters, params } from "./parameters.ts";
-import { runExchange } from "./regions/exchange.ts";
+import { runTask } from "./runTask.ts";
 import { runSweep } from "./sweep.ts";
 import { type Millis, toMillis } from "./time.ts";
 import { keyMerging } from "./topKeys.ts";
 import { createHttpTotals } from "./totals/index.ts";
 import { visitorMerging } from "./visitors.ts";
-import { createWakeHandler, latestDeletionTime } from "./wake.ts";
+import { createWakeHandler, hasCounted, latestDeletionTime } from "./wake.ts";
 
-interface Instance {
-  readonly backend: Backend;
-  readonly handleWrite: ReturnType<typeof createWakeHandler>;
-  readonly handleLegacyWrite: ReturnType<typeof createBridgeHandler>;
-  readonly handleVisitor: ReturnType<typeof createMergeHandler>;
-  readonly handleKeys: ReturnType<typeof createMergeHandler>;
-}
 type HttpIngest = ReturnType<typeof createHttpIngest>;
 type HttpTotals = ReturnType<typeof createHttpTotals>;
-let instance: Instance | undefined;
+let backend: Backend | undefined;
 
-/** Created by the first event. Parameters have no values at import time, and `onInit` does not run for 1st generation tasks. */
-function getInstance(): Instance {
-  if (!instance) {
-    const backend = createBackend(runTask);
-    instance = {
-      backend,
-      handleWrite: createWakeHandler(backend),
-      handleLegacyWrite: createBridgeHandler(backend),
-      handleVisitor: createMergeHandler(backend, visitorMerging),
-      handleKeys: createMergeHandler(backend, keyMerging),
-    };
-  }
-  return instance;
+/** Created at the first use. Parameters have no values at import time, and `onInit` does not run for 1st generation tasks. */
+function getBackend(): Backend {
+  backend ??= createBackend(runTask);
+  return backend;
 }
 
-/** A part of this instance that its own function alone creates: a wrong parameter of ingest must not stop the others. */
+/** A part of this instance, created at the first use: an invalid parameter of one function does not stop the others. */
 function lazily<T>(create: (backend: Backend) => T): () => T {
   let created: T | undefined;
   return () => {
-    created ??= create(getInstance().backend);
+    created ??= create(getBackend());
     return created;
   };
 }
+
+const writeHandler = lazily(createWakeHandler);
+const legacyWriteHandler = lazily(createBridgeHandler);
+const visitorHandler = lazily((backend) => createMergeHandler(backend, visitorMerging));
+const keyHandler = lazily((backend) => createMergeHandler(backend, keyMerging));
 
 const isExtension = packaging() === "extension";
 
@@ -95,13 +83,19 @@ export const wakebase = onDocumentUpdated(
 /** @param before  the shard before an update; a new shard has none */
 async function shardWritten(snapshot?: DocumentSnapshot, before?: DocumentSnapshot): Promise<void> {
   if (!snapshot?.updateTime) return;
-  // Only old marks were removed.
-  if (before && ["count", "writes"].every((field) => before.get(field) === snapshot.get(field))) return;
+  if (
+    before &&
+    !hasCounted(
+      (field) => before.get(field),
+      (field) => snapshot.get(field),
+    )
+  )
+    return;
   // Not from the event's parameters, which are decoded as if they were a URL's: an id may contain "%2F" or "é".
   const { id: shardId, parent: shards } = snapshot.ref;
   const counterId = (shards.parent as DocumentReference).id;
   const committedAt = toMillis(snapshot.updateTime);
-  await getInstance().handleWrite({ counterId, shardId, isNew: before === undefined, committedAt });
+  await writeHandler()({ counterId, shardId, isNew: before === undefined, committedAt });
 }
 
 /** Creations and deletions alone: an update of a counted document costs nothing. */
@@ -112,13 +106,12 @@ export const created = onDocumentCreated(counted, async ({ data }) => {
 });
 
 export const deleted = onDocumentDeleted(counted, async ({ data, time }) => {
-  if (data) await countedDocumentChanged(data.ref, latestDeletionTime(time, getInstance().backend.now()));
+  if (data) await countedDocumentChanged(data.ref, latestDeletionTime(time, getBackend().now()));
 });
 
 async function countedDocumentChanged({ parent: collection }: DocumentReference, committedAt: Millis): Promise<void> {
-  const { backend, handleWrite } = getInstance();
-  const counterId = counterIdOf(collection.path, backend.config.counted);
-  if (counterId !== undefined) return await handleWrite({ counterId, committedAt });
+  const counterId = counterIdOf(collection.path, getBackend().config.counted);
+  if (counterId !== undefined) return await writeHandler()({ counterId, committedAt });
   logError("cannot count this collection: its counter would have no id of its own", { collection: collection.path });
 }
 
@@ -129,27 +122,27 @@ export const bridge = onDocumentWritten(
     if (!data?.after.updateTime) return;
     const document = data.after.ref.parent.parent as DocumentReference;
     const committedAt = toMillis(data.after.updateTime);
-    await getInstance().handleLegacyWrite({ document: document.path, committedAt });
+    await legacyWriteHandler()({ document: document.path, committedAt });
   },
 );
 
-/** Visitors who wait to be merged. The functions delete buckets themselves. */
+/** Visitors to be merged. The functions delete buckets themselves. */
 export const visitors = onDocumentWritten(
   { document: expr`${params.collection}/{counterId}/uniques/{bucket}`, ...retried },
   async ({ data }) => {
     if (!data?.after.updateTime) return;
     const { id: counterId } = data.after.ref.parent.parent as DocumentReference;
-    await getInstance().handleVisitor({ counterId, committedAt: toMillis(data.after.updateTime) });
+    await visitorHandler()({ counterId, committedAt: toMillis(data.after.updateTime) });
   },
 );
 
-/** Keys that wait to be merged. The functions delete them themselves. */
+/** Keys to be merged. The functions delete them themselves. */
 export const topkeys = onDocumentCreated(
   { document: expr`${params.collection}/{counterId}/keyCounts/{id}`, ...retried },
   async ({ data }) => {
     if (!data) return;
     const { id: counterId } = data.ref.parent.parent as DocumentReference;
-    await getInstance().handleKeys({ counterId, committedAt: toMillis(data.updateTime) });
+    await keyHandler()({ counterId, committedAt: toMillis(data.updateTime) });
   },
 );
 
@@ -177,7 +170,7 @@ export const ingestevents = isExtension
 
 const publish = lazily(() => publisher(params.eventsTopic.value()));
 
-/** Events of ingest that wait to be published: none, unless there is a topic. */
+/** Events of ingest to be published: none, unless there is a topic. */
 export const logevents = onDocumentCreated(
   { document: expr`${params.collection}/{counterId}/outbox/{id}`, ...retried },
   async ({ data }) => {
@@ -207,14 +200,8 @@ export const totals = isExtension
   ? v1.https.onRequest(showTotals)
   : onRequest({ ...options, concurrency: 200, invoker: "public" }, showTotals);
 
-function runTask(backend: Backend, task: AggregationTask): Promise<void> {
-  if (task.exchange) return runExchange(backend, task);
-  if (!task.merges) return runAggregationTask(backend, task);
-  return runMergeTask(backend, task.merges === "keys" ? keyMerging : visitorMerging, task);
-}
-
 function runDispatched(task: AggregationTask): Promise<void> {
-  const { backend } = getInstance();
+  const backend = getBackend();
   return backend.runByTimer && backend.now() < task.due ? backend.runByTimer(task) : runTask(backend, task);
 }
 
@@ -229,5 +216,5 @@ export const aggregate = isExtension
   : onTaskDispatched<AggregationTask>({ ...options, retryConfig, rateLimits }, ({ data }) => runDispatched(data));
 
 export const sweep = isExtension
-  ? v1.pubsub.schedule(schedule).onRun(() => runSweep(getInstance().backend))
-  : onSchedule({ ...options, schedule, timeoutSeconds: 540 }, () => runSweep(getInstance().backend));
+  ? v1.pubsub.schedule(schedule).onRun(() => runSweep(getBackend()))
+  : onSchedule({ ...options, schedule, timeoutSeconds: 540 }, () => runSweep(getBackend()));

@@ -1,5 +1,5 @@
 /**
- * Visitors: merges the hashes that wait in `uniques` into the counter's sketch, and publishes the estimate.
+ * Visitors: merges the hashes in `uniques` into the counter's sketch, and publishes the estimate.
  *
  * A merge reads the sketch, then the buckets. One commit writes the merged sketch and the estimate, on the precondition that
  * the sketch is as it was read, so no merge can undo another (I10). Then the buckets are deleted, each on the precondition
@@ -11,7 +11,7 @@ import type {
   QueryDocumentSnapshot,
   QuerySnapshot,
 } from "firebase-admin/firestore";
-import { writeIfUnchanged } from "../../admin/src/internal.ts";
+import { commitUnlessChanged, writeIfUnchanged } from "../../admin/src/internal.ts";
 import {
   ABORTED,
   type BucketCount,
@@ -23,7 +23,7 @@ import {
   UNIQUES,
 } from "../../core/src/index.ts";
 import { logError } from "./log.ts";
-import { commitUnlessChanged, type Merging, mergedUntil } from "./merge.ts";
+import { type Merging, mergedUntil } from "./merge.ts";
 import { toMillis } from "./time.ts";
 
 /** More visitors per second than these need 256 buckets, fewer 16. Between them the number stays as it is. */
@@ -34,7 +34,7 @@ export const visitorMerging: Merging = {
   kind: "visitors",
   target: sketchPath,
   isExchanged: true,
-  waiting: (counter) => counter.collection(UNIQUES),
+  pending: (counter) => counter.collection(UNIQUES),
   merge,
 };
 

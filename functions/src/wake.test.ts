@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { latestDeletionTime } from "./wake.ts";
+import { hasCounted, latestDeletionTime } from "./wake.ts";
 
 test("a deletion is never dated before its commit, even if its event's time is truncated", () => {
   fc.assert(
@@ -17,4 +17,19 @@ test("a deletion is never dated before its commit, even if its event's time is t
       },
     ),
   );
+});
+
+test.each([
+  ["an increment", { count: 2, writes: 2 }, true],
+  ["an increment by zero in all", { count: 1, writes: 2 }, true],
+  ["a server's write that leaves `writes` as it is", { count: 2, writes: 1 }, true],
+  ["the removal of old marks", { count: 1, writes: 1 }, false],
+])("an update that counts: %s", (_, after, expected) => {
+  const before = { count: 1, writes: 1 };
+  expect(
+    hasCounted(
+      (field) => before[field],
+      (field) => after[field],
+    ),
+  ).toBe(expected);
 });

@@ -23,6 +23,17 @@ export function latestDeletionTime(eventTime: string, now: Millis): Millis {
   return Math.max(Date.parse(eventTime) + 1, now);
 }
 
+/**
+ * Whether an update of a shard has counted. One that only removes old marks has not.
+ *
+ * @param before, after  the fields of the shard
+ */
+export function hasCounted(before: ReadFields, after: ReadFields): boolean {
+  return before("count") !== after("count") || before("writes") !== after("writes");
+}
+
+type ReadFields = (field: "count" | "writes") => unknown;
+
 /** The event handler of one instance. It resolves when the write is counted or certain to be; else it rejects, for a retry. */
 export function createWakeHandler(backend: Backend): (event: WriteEvent) => Promise<void> {
   const { config, snapshotLag, now } = backend;

@@ -6,10 +6,10 @@
 import { readFileSync } from "node:fs";
 import { FieldValue } from "firebase-admin/firestore";
 import { afterAll, describe, expect, test } from "vitest";
-import { runTask } from "../../functions/src/aggregate.ts";
 import type { Backend } from "../../functions/src/backend.ts";
 import type { Config } from "../../functions/src/config.ts";
 import { DEFAULT_CONFIG as defaults } from "../../functions/src/config.ts";
+import { runTask } from "../../functions/src/runTask.ts";
 import { runSweep } from "../../functions/src/sweep.ts";
 import { createWakeHandler } from "../../functions/src/wake.ts";
 import { admin, adminAt } from "../../testkit/clients.ts";

@@ -8,13 +8,14 @@ import { deleteDoc, doc, getDoc, serverTimestamp, setDoc } from "firebase/firest
 import { FieldValue, type WriteResult } from "firebase-admin/firestore";
 import { counter, hasIncremented, incrementCounter, undoIncrement } from "firestore-tally";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { aggregate, runTask } from "../../functions/src/aggregate.ts";
+import { aggregate } from "../../functions/src/aggregate.ts";
 import type { Backend } from "../../functions/src/backend.ts";
 import type { AggregationTask, Cause, WriteEvent } from "../../functions/src/cause.ts";
 import { readCounter } from "../../functions/src/counterDocument.ts";
 import { fold } from "../../functions/src/fold.ts";
 import { measureShards } from "../../functions/src/measure.ts";
 import { publish } from "../../functions/src/publish.ts";
+import { runTask } from "../../functions/src/runTask.ts";
 import { runSweep } from "../../functions/src/sweep.ts";
 import { toMillis } from "../../functions/src/time.ts";
 import { createWakeHandler } from "../../functions/src/wake.ts";

@@ -5,13 +5,13 @@ import { getApp } from "firebase-admin/app";
 import { FieldValue, type Firestore, getFirestore, Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
 import { Sketch, visitorHash } from "../../core/src/index.ts";
-import { runTask } from "../../functions/src/aggregate.ts";
 import type { Backend } from "../../functions/src/backend.ts";
 import type { AggregationTask } from "../../functions/src/cause.ts";
 import { readCounter } from "../../functions/src/counterDocument.ts";
 import { parseRegions } from "../../functions/src/regions/config.ts";
 import type { OtherRegion } from "../../functions/src/regions/connect.ts";
 import { runExchange } from "../../functions/src/regions/exchange.ts";
+import { runTask } from "../../functions/src/runTask.ts";
 import { toMillis } from "../../functions/src/time.ts";
 import { createWakeHandler } from "../../functions/src/wake.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
@@ -60,16 +60,13 @@ async function increment(region: RegionBackend, by = 1, shard = "0"): Promise<vo
   await region.wake({ counterId: ID, shardId: shard, isNew, committedAt: toMillis(writeTime) });
 }
 
-const run = (region: RegionBackend, task: AggregationTask) =>
-  task.exchange ? runExchange(region, task) : runTask(region, task);
-
 /** Runs tasks until there are none, in all regions. */
 async function runAll(regions: Map<string, RegionBackend>): Promise<void> {
   const all = [...regions.values()];
   while (all.some(({ tasks }) => tasks.length > 0)) {
     await Promise.all(
       all.map(async (region) => {
-        for (let task = region.tasks.shift(); task; task = region.tasks.shift()) await run(region, task);
+        for (let task = region.tasks.shift(); task; task = region.tasks.shift()) await runTask(region, task);
       }),
     );
   }
@@ -162,7 +159,7 @@ describe("regions", () => {
       if (published) return document;
       published = true;
       await increment(us, 5);
-      for (const task of us.tasks.splice(0)) await run(us, task);
+      for (const task of us.tasks.splice(0)) await runTask(us, task);
       return document;
     };
     const doc = () => Object.assign(Object.create(ref), { get: readMeanwhile });
@@ -181,7 +178,7 @@ describe("regions", () => {
     await increment(us, 3);
     for (const task of us.tasks.splice(0)) await runExchange(cut, task);
     await increment(eu, 4);
-    for (const task of eu.tasks.splice(0)) await run(eu, task);
+    for (const task of eu.tasks.splice(0)) await runTask(eu, task);
     expect(await shown(get(regions, "asia"))).toMatchObject({ globalTotal: 7, missing: [] });
   });
 
@@ -299,7 +296,7 @@ test("I14: each region shows at most what all have counted, never steps back, an
           counted += step.by;
           await increment(region, step.by, `${step.shard}`);
         } else if (step.do === "repeat" && done.length > 0) {
-          await run(...(done[step.pick % done.length] as (typeof done)[0]));
+          await runTask(...(done[step.pick % done.length] as (typeof done)[0]));
         } else if (step.do !== "repeat" && region.tasks.length > 0) {
           const [task] = region.tasks.splice(step.pick % region.tasks.length, 1) as [AggregationTask];
           done.push([region, task]);
@@ -308,7 +305,7 @@ test("I14: each region shows at most what all have counted, never steps back, an
             const others = new Map([...region.otherRegions].slice(0, 1));
             await runExchange({ ...region, otherRegions: others }, task);
             region.tasks.push(task);
-          } else await run(region, task);
+          } else await runTask(region, task);
         }
         await check();
       }

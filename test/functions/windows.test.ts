@@ -13,7 +13,7 @@ import {
   topCounters as serverTop,
 } from "firestore-tally/admin";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runTask } from "../../functions/src/aggregate.ts";
+import { runTask } from "../../functions/src/runTask.ts";
 import { toMillis } from "../../functions/src/time.ts";
 import { createWakeHandler } from "../../functions/src/wake.ts";
 import { admin, type Client, client } from "../../testkit/clients.ts";

@@ -35,7 +35,6 @@ export async function bundle(
       "firebase/firestore": here("model/webSdk.ts"),
       "firebase-admin/app": here("functionsSdk.ts"),
       "firebase-admin/eventarc": here("functionsSdk.ts"),
-      "firebase-functions/params": here("functionsSdk.ts"),
       "firebase-functions": here("functionsSdk.ts"),
       "node:timers/promises": here("clock.ts"),
     },

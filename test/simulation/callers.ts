@@ -1,4 +1,4 @@
-/** Web clients, servers and operators. Each runs the package's real code, and each may die at any time. */
+/** Web clients, servers and operators. They run the packages' real code; old apps and apps without the package write as their SDKs do. Each may die at any time. */
 
 import type { Firestore as RealWebFirestore } from "firebase/firestore";
 import type { Firestore as RealAdminFirestore } from "firebase-admin/firestore";

@@ -11,20 +11,20 @@
 import type { Firestore as RealFirestore } from "firebase-admin/firestore";
 import type { Functions } from "firebase-admin/functions";
 import { counterIdOf, KEY_COUNTS, UNIQUES } from "../../core/src/index.ts";
-import { runTask as runAggregationTask } from "../../functions/src/aggregate.ts";
 import type { Backend } from "../../functions/src/backend.ts";
 import { createBridgeHandler, type LegacyWrite } from "../../functions/src/bridge.ts";
 import type { AggregationTask, WriteEvent } from "../../functions/src/cause.ts";
 import type { Config } from "../../functions/src/config.ts";
-import { createMergeHandler, runMergeTask, type WaitingEvent } from "../../functions/src/merge.ts";
+import { createMergeHandler, type PendingEvent } from "../../functions/src/merge.ts";
 import { cloudTasks } from "../../functions/src/queue.ts";
 import type { OtherRegion } from "../../functions/src/regions/connect.ts";
-import { exchangeCounter, runExchange } from "../../functions/src/regions/exchange.ts";
+import { exchangeCounter } from "../../functions/src/regions/exchange.ts";
+import { runTask } from "../../functions/src/runTask.ts";
 import { TRIGGER_SHARDS } from "../../functions/src/shards.ts";
 import { runSweep } from "../../functions/src/sweep.ts";
 import { keyMerging } from "../../functions/src/topKeys.ts";
 import { visitorMerging } from "../../functions/src/visitors.ts";
-import { createWakeHandler, latestDeletionTime } from "../../functions/src/wake.ts";
+import { createWakeHandler, hasCounted, latestDeletionTime } from "../../functions/src/wake.ts";
 import { Firestore } from "./model/adminSdk.ts";
 import { type Commit, Connection, type Network } from "./model/network.ts";
 import type { Micros } from "./model/values.ts";
@@ -43,8 +43,8 @@ interface Instance {
   readonly backend: Backend;
   readonly wake: (event: WriteEvent) => Promise<void>;
   readonly bridge: (write: LegacyWrite) => Promise<void>;
-  readonly visitors: (event: WaitingEvent) => Promise<void>;
-  readonly keys: (event: WaitingEvent) => Promise<void>;
+  readonly visitors: (event: PendingEvent) => Promise<void>;
+  readonly keys: (event: PendingEvent) => Promise<void>;
   /** Fails the invocations that are in progress, when the instance crashes. */
   readonly failInvocations: Set<() => void>;
 }
@@ -81,16 +81,18 @@ export class CloudFunctions {
     for (let i = 0; i < scenario.instances; i++) this.#instances.push(this.#start());
   }
 
-  /** Firestore's triggers: those of shards in functions/src/index.ts, and those of counted documents. */
+  /** Firestore's triggers: those of shards in functions/src/triggers.ts, and those of counted documents. */
   onCommit({ changes }: Commit): void {
     for (const { before, after } of changes) {
       const [collection, counterId = "", shards, shardId] = after.path.split("/");
       const committedAt = after.updateTime / MS;
       if (collection === this.#config.collection && shards === "shards" && shardId && after.fields) {
         const isNew = !before.fields;
-        // An update that only removes old marks triggers nothing.
-        const hasCounted = ["count", "writes"].some((field) => before.fields?.[field] !== after.fields?.[field]);
-        if (isNew || (TRIGGER_SHARDS.includes(shardId) && hasCounted))
+        const isUpdate = hasCounted(
+          (field) => before.fields?.[field],
+          (field) => after.fields?.[field],
+        );
+        if (isNew || (TRIGGER_SHARDS.includes(shardId) && isUpdate))
           this.#deliver(`event ${shardId}`, ({ wake }) => wake({ counterId, shardId, isNew, committedAt }));
       }
       if (collection === this.#config.collection && shards === UNIQUES && after.fields)
@@ -273,9 +275,7 @@ export class CloudFunctions {
     const late = this.#process.random.between(0, 600) * SECOND;
     const delay = faults.injectByChance("late tasks", this.#process) ? late : this.#process.random.between(0, 50) * MS;
     const run = async ({ backend }: Instance) => {
-      if (task.exchange) await runExchange(backend, task);
-      else if (!task.merges) await runAggregationTask(backend, task);
-      else await runMergeTask(backend, task.merges === "keys" ? keyMerging : visitorMerging, task);
+      await runTask(backend, task);
       this.#taskNames.set(id, scheduler.now + HOUR);
     };
     const copies = faults.injectByChance("duplicate events", this.#process) ? 2 : 1;

@@ -1,6 +1,6 @@
 /**
- * The kinds of faults, and when each is injected. Each kind can be disabled without changing the rest of a run, because
- * every decision draws the same number of random numbers.
+ * The kinds of faults, and when each is injected. A decision draws its random numbers whether its kind is enabled or not, so
+ * that disabling a kind changes little else in a run.
  */
 import type { Micros } from "./model/values.ts";
 import type { Process } from "./scheduler.ts";

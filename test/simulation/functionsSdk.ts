@@ -22,7 +22,3 @@ export const getApp = notSimulated;
 export const getApps = notSimulated;
 export const initializeApp = notSimulated;
 export const getEventarc = notSimulated;
-
-/** The configuration comes from the scenario, so parameters have no values. */
-export const defineInt = (name: string) => ({ name, value: notSimulated });
-export const defineString = (name: string) => defineInt(name);

@@ -84,7 +84,7 @@ async function search(build: Build): Promise<boolean> {
     `replays not recognized, because their mark was older than two minutes or deleted: ${unrecognizedReplays}`,
   );
   if (!failed) return false;
-  console.log(`\nSeed ${failed.seed} fails. Its minimized scenario:\n`);
+  console.log(`\nSeed ${failed.seed} fails. ${world === "regions" ? "Its history" : "Its minimized scenario"}:\n`);
   await show(build, failed.seed, true);
   return true;
 }

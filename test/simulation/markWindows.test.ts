@@ -3,6 +3,7 @@
  * The client here is a minimal implementation of the contract. The simulation runs the client of the package.
  */
 import { expect, test } from "vitest";
+import { MARK_WINDOW_MILLIS, MARK_WINDOWS, NONCE_BYTES } from "../../core/src/layout.ts";
 import { randomFor } from "../../testkit/random.ts";
 import { Faults } from "./faults.ts";
 import * as adminSdk from "./model/adminSdk.ts";
@@ -16,8 +17,10 @@ const SHARD = "counters/views:a/shards/0";
 
 async function increment(firestore: webSdk.Firestore): Promise<void> {
   const { process, network } = firestore.connection;
-  const name = (Math.floor(network.scheduler.now / (10 * SECOND)) % 16).toString(16);
-  const nonce = webSdk.Bytes.fromUint8Array(Uint8Array.from({ length: 4 }, () => process.random.integer(0, 255)));
+  const name = (Math.floor(network.scheduler.now / 1_000 / MARK_WINDOW_MILLIS) % MARK_WINDOWS).toString(16);
+  const nonce = webSdk.Bytes.fromUint8Array(
+    Uint8Array.from({ length: NONCE_BYTES }, () => process.random.integer(0, 255)),
+  );
   const at = webSdk.serverTimestamp();
   const data = {
     shard: "0",

@@ -1,5 +1,6 @@
 /** The configuration of ingest, as plain data: what requests and messages may count, who may send them, and how much. */
-import { type CounterList, invalidParameter, listItems, parseCounterList } from "../counterList.ts";
+import { type CounterList, parseCounterList } from "../counterList.ts";
+import { invalidParameter, listItems } from "../parameterValue.ts";
 import type { ParameterValues } from "../parseConfig.ts";
 
 /** The parameters of parameters.ts whose names begin with `INGEST_`, parsed. */

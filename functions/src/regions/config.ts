@@ -1,5 +1,5 @@
 /** The parameter `REGIONS`: the databases that count the same counters. */
-import { invalidParameter, listItems } from "../counterList.ts";
+import { invalidParameter, listItems } from "../parameterValue.ts";
 
 /** The database of another region. */
 export interface Region {

@@ -1,5 +1,5 @@
 /** Mistakes in the functions and in measuring. */
-import type { aggregate, runTask } from "../../../functions/src/aggregate.ts";
+import type { aggregate, runAggregationTask } from "../../../functions/src/aggregate.ts";
 import type { AggregationTask } from "../../../functions/src/cause.ts";
 import { readCounter } from "../../../functions/src/counterDocument.ts";
 import type { historyWrites, isMinuteInHistory } from "../../../functions/src/history.ts";
@@ -8,7 +8,7 @@ import type { hasSilentShards, includesWrite } from "../../../functions/src/meas
 import type { nextPublished } from "../../../functions/src/nextPublished.ts";
 import type { nextPhase, Phase, pollDelay } from "../../../functions/src/phase.ts";
 import type { publish } from "../../../functions/src/publish.ts";
-import type { createWakeHandler, latestDeletionTime } from "../../../functions/src/wake.ts";
+import type { createWakeHandler, hasCounted, latestDeletionTime } from "../../../functions/src/wake.ts";
 import { eachWrite, inTwoCommits, setsForCreates, withoutPreconditions } from "../batchEdits.ts";
 import {
   covering,
@@ -42,6 +42,12 @@ export const backendMutations: Record<string, Mutation> = {
     mistake: (): typeof latestDeletionTime => (_, now) => now,
     breaks: ["I2"],
     seed: 1823,
+  },
+  "an update of shard 0 triggers nothing": {
+    module: "functions/src/wake.ts",
+    declaration: "hasCounted",
+    mistake: (): typeof hasCounted => () => false,
+    breaks: ["I2"],
   },
   "a mirror is written after the publish": {
     ...publishing(inTwoCommits(({ path }) => !isMirror(path))),
@@ -257,9 +263,9 @@ export const backendMutations: Record<string, Mutation> = {
   },
   "a task finds no counter document and gives up": {
     module: "functions/src/aggregate.ts",
-    declaration: "runTask",
+    declaration: "runAggregationTask",
     mistake:
-      (real: typeof runTask): typeof runTask =>
+      (real: typeof runAggregationTask): typeof runAggregationTask =>
       async (backend, task) => {
         await backend.sleep(task.due + backend.snapshotLag - backend.now());
         const { published } = await readCounter(backend.counters.doc(task.counterId));
