@@ -149,7 +149,7 @@ describe.concurrent("for each new counter", () => {
     const bases = await admin.getAll(
       ...onShard("base").map(([counter]) => admin.doc(`${victim.backend.config.collection}/${counter}/shards/base`)),
     );
-    // A new instance finds the folded writes counted. With the emulator's margin it would measure again.
+    // A new instance finds the folded writes counted. With the emulator's snapshot lag it would measure again.
     const wake = createWakeHandler({ ...victim.backend, snapshotLag: 0 });
     for (const base of bases) {
       const committedAt = victim.time.toMillis(base.updateTime as FirebaseFirestore.Timestamp);

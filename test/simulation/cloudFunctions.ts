@@ -52,7 +52,7 @@ interface Instance {
 export class CloudFunctions {
   readonly #network: Network;
   #config: Config;
-  readonly #margin: Micros;
+  readonly #snapshotLag: Micros;
   readonly #seed: number;
   readonly #onInstance: (process: Process) => void;
   #otherRegions: ReadonlyMap<string, Network>;
@@ -67,14 +67,14 @@ export class CloudFunctions {
   /** @param otherRegions  the networks to the other regions, by name */
   constructor(
     network: Network,
-    scenario: Pick<Scenario, "config" | "margin" | "seed" | "instances">,
+    scenario: Pick<Scenario, "config" | "snapshotLag" | "seed" | "instances">,
     onInstance: (process: Process) => void,
     otherRegions: ReadonlyMap<string, Network> = new Map(),
   ) {
     this.#network = network;
     this.#otherRegions = otherRegions;
     this.#config = scenario.config;
-    this.#margin = scenario.margin;
+    this.#snapshotLag = scenario.snapshotLag;
     this.#seed = scenario.seed;
     this.#onInstance = onInstance;
     this.#process = new Process("platform", scenario.seed);
@@ -234,7 +234,7 @@ export class CloudFunctions {
       counters: firestore.collection(this.#config.collection),
       config: this.#config,
       otherRegions: new Map(others),
-      snapshotLag: this.#margin / MS,
+      snapshotLag: this.#snapshotLag / MS,
       now: () => Math.floor((scheduler.now + process.skew) / 1_000),
       sleep: (duration) => (duration > 0 ? scheduler.sleep(duration * MS, process) : Promise.resolve()),
       schedule: cloudTasks(this.#taskQueues(process), "anywhere"),

@@ -40,7 +40,7 @@ export interface RegionsScenario {
   readonly faultRate: number;
   readonly latency: Micros;
   readonly instances: number;
-  readonly margin: Micros;
+  readonly snapshotLag: Micros;
   /** How far into the run the last region joins. Until then it has no functions, and nothing is written to it. */
   readonly joinsAt: Micros | undefined;
   /** How far into the run the clients of the first region stop. It leaves when the others have all that it has counted. */
@@ -88,7 +88,7 @@ export function regionsScenarioOf(seed: number): RegionsScenario {
     faultRate: random.pick([0.02, 0.1, 0.3]),
     latency: random.pick([5, 20, 200, 1_500]) * MS,
     instances: random.integer(1, 2),
-    margin: random.chance(0.2) ? 50 * MS : 0,
+    snapshotLag: random.chance(0.2) ? 50 * MS : 0,
     actions: actions.sort((a, b) => a.at - b.at) as Action[],
   };
 }
@@ -159,7 +159,7 @@ export async function simulateRegions(scenario: RegionsScenario, { keepHistory =
         scheduler,
         database: new Database(),
         faults,
-        lag: scenario.margin,
+        snapshotLag: scenario.snapshotLag,
         index: "ready",
         onRead: () => {},
         onTransaction: () => {},

@@ -51,7 +51,7 @@ export interface Scenario {
    * How far snapshots may lag behind earlier commits: 0 in production, more in the emulator
    * (`functions/src/backend.ts`).
    */
-  readonly margin: Micros;
+  readonly snapshotLag: Micros;
   /** How long most calls take each way. */
   readonly latency: Micros;
   /** Instances of the functions that run at the same time. */
@@ -192,9 +192,9 @@ function crowd({ actions, config, faults, faultRate }: Scenario, random: Random)
 }
 
 /** A field moves from Google's extension to a counter, while old apps, new apps and Google's functions count. */
-function move({ actions, margin }: Scenario, random: Random): Partial<Scenario> {
+function move({ actions, snapshotLag }: Scenario, random: Random): Partial<Scenario> {
   // An emulator's snapshots may show two documents as of different instants. The library waits for that, in an emulator.
-  if (margin > 0 || !random.chance(0.3)) return {};
+  if (snapshotLag > 0 || !random.chance(0.3)) return {};
   const duration = random.pick([2, 10, 60, 600]) * SECOND;
   const at = () => Math.round(random.next() * duration);
   const counting = Array.from({ length: random.integer(1, 25) }, (): Action => {
@@ -338,7 +338,7 @@ function trafficOf(seed: number): Scenario {
     faultRate: random.pick([0.02, 0.1, 0.3]),
     latency: (faults.length === 0 ? 5 : random.pick([5, 20, 20, 500, 3_000])) * MS,
     instances: random.integer(1, 3),
-    margin: random.chance(0.2) ? 50 * MS : 0,
+    snapshotLag: random.chance(0.2) ? 50 * MS : 0,
     index: random.chance(0.25) ? "missing" : "ready",
     actions: actions.sort((a, b) => a.at - b.at) as Action[],
   };

@@ -58,7 +58,7 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
     scheduler,
     database: new Database(),
     faults,
-    lag: scenario.margin,
+    snapshotLag: scenario.snapshotLag,
     index: scenario.index,
     onCommit(commit) {
       counts.commits++;
@@ -110,7 +110,7 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
   oracle.topKeys.atEnd();
   oracle.stock.atEnd();
   if (network.database.get(`${config.collection}/${ORDERS.counter}`).fields?.nextReconcileAt) {
-    if (scenario.margin === 0) oracle.drift.atEnd();
+    if (scenario.snapshotLag === 0) oracle.drift.atEnd();
   } else {
     counts.reads = 0;
     const before = counts.commits;

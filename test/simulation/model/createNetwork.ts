@@ -12,7 +12,7 @@ export function createNetwork(overrides: Partial<Network> = {}): Network {
     scheduler: new Scheduler(1e15),
     database: new Database(),
     faults: new Faults([], 0, 0),
-    lag: 0,
+    snapshotLag: 0,
     index: "ready",
     onCommit: ignore,
     onRead: ignore,

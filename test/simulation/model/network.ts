@@ -20,7 +20,7 @@ export interface Network {
   readonly database: Database;
   readonly faults: Faults;
   /** How far a query's snapshot may lag behind its read time. */
-  readonly lag: Micros;
+  readonly snapshotLag: Micros;
   /** Whether the composite indexes are deployed. Without them, an ordered aggregation that sums is rejected. */
   readonly index: "ready" | "missing";
   readonly onCommit: (commit: Commit) => void;
@@ -49,7 +49,7 @@ export class Connection {
   /** The instant whose documents a query with this read time sees. */
   snapshotTime(time: Micros): Micros {
     const { random } = this.process;
-    return this.#network.lag > 0 && random.chance(0.5) ? time - random.integer(0, this.#network.lag) : time;
+    return this.#network.snapshotLag > 0 && random.chance(0.5) ? time - random.integer(0, this.#network.snapshotLag) : time;
   }
   bill(documents: number): void {
     this.#network.onRead(this.process, documents);

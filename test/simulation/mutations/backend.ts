@@ -114,13 +114,13 @@ export const backendMutations: Record<string, Mutation> = {
     breaks: ["I2"],
   },
   "a write is covered half a second after a publish": {
-    ...covering((real) => (cause, published, margin) => real(cause, published, margin - 500)),
+    ...covering((real) => (cause, published, snapshotLag) => real(cause, published, snapshotLag - 500)),
     breaks: ["I2"],
   },
   "busy promises more than its poll": {
     ...covering(
-      (real) => (cause, published, margin) =>
-        real(cause, published, margin) ||
+      (real) => (cause, published, snapshotLag) =>
+        real(cause, published, snapshotLag) ||
         (published.phase === "busy" && published.nextPollAt !== null && published.nextPollAt + 1_000 >= cause.at),
     ),
     breaks: ["I2"],
@@ -176,10 +176,10 @@ export const backendMutations: Record<string, Mutation> = {
   },
   "a poll gives way to an earlier one": {
     ...covering(
-      (real) => (cause, published, margin) =>
+      (real) => (cause, published, snapshotLag) =>
         cause.isPoll && published.nextPollAt !== null
           ? published.nextPollAt !== cause.at
-          : real(cause, published, margin),
+          : real(cause, published, snapshotLag),
     ),
     breaks: ["I2"],
   },
@@ -239,7 +239,7 @@ export const backendMutations: Record<string, Mutation> = {
     breaks: ["I2"],
     isRare: true,
   },
-  "a publish covers writes without a margin": {
+  "a publish covers writes without a snapshotLag": {
     ...covering((real) => (cause, published) => real(cause, published, 0)),
     breaks: ["I2", "I12"],
     seed: 100,
@@ -287,7 +287,7 @@ export const backendMutations: Record<string, Mutation> = {
   },
   "a publish that is no poll's ends the polls": {
     ...covering(
-      (real) => (cause, published, margin) => cause.at <= published.asOf - margin || real(cause, published, margin),
+      (real) => (cause, published, snapshotLag) => cause.at <= published.asOf - snapshotLag || real(cause, published, snapshotLag),
     ),
     breaks: ["I2", "I7"],
     isRare: true,

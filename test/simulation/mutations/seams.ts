@@ -53,7 +53,7 @@ export const deciding = (change: (step: Step, ...args: Parameters<Decide>) => St
 });
 
 /** Changes `isCovered` of decide.ts: whether a publish covers a cause. */
-export type IsCovered = (cause: Cause, published: Published, margin: number) => boolean;
+export type IsCovered = (cause: Cause, published: Published, snapshotLag: number) => boolean;
 export const covering = (mistake: (real: IsCovered) => IsCovered) => ({
   module: "functions/src/decide.ts",
   declaration: "isCovered",

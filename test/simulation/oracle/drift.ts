@@ -10,14 +10,14 @@ import type { Fail } from "./violation.ts";
 
 export class DriftCheck {
   readonly #fail: Fail;
-  readonly #margin: Micros;
+  readonly #snapshotLag: Micros;
   /** The number of documents less the counter's sum, after each commit that changed it. */
   readonly #history: { readonly time: Micros; readonly drift: number }[] = [];
   #lastCorrection: Micros = 0;
 
-  constructor(fail: Fail, margin: Micros) {
+  constructor(fail: Fail, snapshotLag: Micros) {
     this.#fail = fail;
-    this.#margin = margin;
+    this.#snapshotLag = snapshotLag;
   }
 
   /** An operator got the result of a reconcile. */
@@ -25,7 +25,7 @@ export class DriftCheck {
     process: Process,
     result: { drift: number; corrected: boolean; asOf: { toMicros(): Micros } },
   ): void {
-    if (this.#margin > 0) return;
+    if (this.#snapshotLag > 0) return;
     const drift = this.#driftAt(result.asOf.toMicros());
     if (result.drift !== drift || result.corrected !== (drift !== 0)) {
       this.#fail("I5", `${process.name} got ${JSON.stringify(result)}, but ${ORDERS.counter} had drifted by ${drift}`);
@@ -43,7 +43,7 @@ export class DriftCheck {
       }
       return;
     }
-    if (this.#margin > 0) return;
+    if (this.#snapshotLag > 0) return;
     const asOf = microsOf(correction.after.fields?.asOf);
     const drift = this.#driftAt(asOf);
     if (by !== -drift || asOf <= this.#lastCorrection) {

@@ -66,7 +66,7 @@ export class Oracle {
   readonly #config: Config;
   /** Totals must be fresh only in runs without faults. */
   readonly #isFaultless: boolean;
-  readonly #margin: Micros;
+  readonly #snapshotLag: Micros;
   readonly #onViolation: (violation: Violation) => void;
   readonly #intents = new Map<Process, Intent>();
   readonly #counters = new Map<string, CounterState>();
@@ -86,18 +86,18 @@ export class Oracle {
   /** The first violation of the run. */
   violation: Violation | undefined;
 
-  constructor({ config, faults, latency, margin }: Scenario, onViolation: (violation: Violation) => void) {
+  constructor({ config, faults, latency, snapshotLag }: Scenario, onViolation: (violation: Violation) => void) {
     this.#config = config;
     this.#isFaultless = faults.length === 0 && latency < 10_000;
-    this.#margin = margin;
+    this.#snapshotLag = snapshotLag;
     this.#onViolation = onViolation;
     this.increments = new IncrementCheck(this.fail);
     this.keyedIncrements = new KeyedIncrementCheck(this.fail, (counter) => this.deletedAt(counter));
-    this.drift = new DriftCheck(this.fail, margin);
+    this.drift = new DriftCheck(this.fail, snapshotLag);
     this.bridge = new BridgeCheck(this.fail);
-    this.visitors = new VisitorCheck(this.fail, margin > 0);
-    this.stock = new StockCheck(this.fail, margin);
-    this.topKeys = new TopKeysCheck(this.fail, margin > 0);
+    this.visitors = new VisitorCheck(this.fail, snapshotLag > 0);
+    this.stock = new StockCheck(this.fail, snapshotLag);
+    this.topKeys = new TopKeysCheck(this.fail, snapshotLag > 0);
     this.#windows = new WindowCheck(config.timeZone, this.fail);
     this.#mirrors = new MirrorCheck(this.fail);
     this.#history = new HistoryCheck(config, this.fail);
@@ -256,7 +256,7 @@ export class Oracle {
       this.fail("I5", `${changed} instead of ${intent.initial}`);
     if (intent.kind === "reset") {
       // A reset replaces the sum of one instant after the call and after the last reset. Later increments stay.
-      const since = Math.max(intent.since, state.lastReset) - this.#margin;
+      const since = Math.max(intent.since, state.lastReset) - this.#snapshotLag;
       const earlier = [{ time: 0, sum: 0 }, ...state.sums.slice(0, -1)];
       const sums = earlier.filter((_, i) => (earlier[i + 1]?.time ?? time) > since).map((one) => one.sum);
       if (!sums.some((before) => before + by === intent.to)) {
@@ -281,7 +281,7 @@ export class Oracle {
     const asOf = microsOf(timestamp);
     const expected = sumAt(this.#state(counter), asOf);
     // Where snapshots lag, a total may be that of an earlier instant. Only the last total must be right (I2).
-    if (total !== expected && this.#margin === 0) {
+    if (total !== expected && this.#snapshotLag === 0) {
       this.fail("I1", `${counter} publishes ${total} as of ${asOf}, when its shards summed to ${expected}`);
     }
     if (asOf > time) this.fail("I1", `${counter} is published at ${time} as of ${asOf}`);
@@ -290,7 +290,7 @@ export class Oracle {
     if (!(shards >= (isBounded(counter) ? 1 : minShards) && shards <= maxShards))
       this.fail("I5", `${counter} publishes ${shards} shards`);
     const previous = before.fields;
-    if (this.#margin === 0 && this.deletedAt(counter) === 0) this.#windows.checkPublish(counter, before, after);
+    if (this.#snapshotLag === 0 && this.deletedAt(counter) === 0) this.#windows.checkPublish(counter, before, after);
     if (total !== previous?.total) this.#mirrors.checkPublish(counter, total, time);
     if (previous?.asOf) this.#checkOrder(counter, previous, after.fields as Fields);
     const nextPollAt = microsOf(after.fields?.nextPollAt) || 0;
@@ -309,7 +309,7 @@ export class Oracle {
       this.fail("I3", `${counter} goes back: ${change}`);
     }
     const isContended = newShards.some(({ time, index }) => {
-      return time > previousAsOf - this.#margin && index >= Number(previous.shardCount);
+      return time > previousAsOf - this.#snapshotLag && index >= Number(previous.shardCount);
     });
     const { growing, ...aging } = previous as unknown as Published;
     const usual = publishInterval(aging, this.#config);

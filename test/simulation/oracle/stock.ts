@@ -18,7 +18,7 @@ interface Call {
 
 export class StockCheck {
   readonly #fail: Fail;
-  readonly #margin: Micros;
+  readonly #snapshotLag: Micros;
   /** After each commit, oldest first: the units in all shards, and in the one with most. */
   readonly #history: { readonly time: Micros; readonly units: number; readonly most: number }[] = [
     { time: 0, units: 0, most: 0 },
@@ -33,10 +33,10 @@ export class StockCheck {
   #isUnknown = false;
   #isDeleted = false;
 
-  /** @param margin  how far snapshots may lag behind commits */
-  constructor(fail: Fail, margin: Micros) {
+  /** @param snapshotLag  how far snapshots may lag behind commits */
+  constructor(fail: Fail, snapshotLag: Micros) {
     this.#fail = fail;
-    this.#margin = margin;
+    this.#snapshotLag = snapshotLag;
   }
 
   get #units(): number {
@@ -109,14 +109,14 @@ export class StockCheck {
 
   #checkError(process: Process, n: number, { since, holder }: Call, error: { readonly code?: unknown }): void {
     const { code } = error;
-    const from = this.#history.findLastIndex(({ time }) => time <= since - this.#margin);
+    const from = this.#history.findLastIndex(({ time }) => time <= since - this.#snapshotLag);
     const meanwhile = this.#history.slice(from);
     const fewest = Math.min(...meanwhile.map(({ units }) => units));
     const most = Math.min(...meanwhile.map((one) => one.most));
     if (code === "counter/sold-out") {
       const holds = holder !== undefined && this.#entries.has(holder);
       // Where snapshots lag, the entry may be read before it shows.
-      if (holds && this.#margin === 0) this.#fail("I12", `${process.name} is told "sold out", but holds units`);
+      if (holds && this.#snapshotLag === 0) this.#fail("I12", `${process.name} is told "sold out", but holds units`);
       if (fewest >= n) this.#fail("I12", `${process.name} is told "sold out", but there were always ${fewest}`);
     } else if (!(code === "counter/contention" && most < n) && !isUnavailable(code) && !this.#isDeleted) {
       this.#fail("completion", `${process.name} gives up: ${error}`);
