@@ -54,13 +54,14 @@ export async function fold(context: CommandContext, options: FoldOptions, ids: s
 
 /** Cost: 1 read, and the cost of folding. */
 async function foldCounter(ref: CounterRef, quietMillis: number): Promise<Folded> {
-  const { published } = await readCounter(counterDoc(ref));
+  const { published, bounded } = await readCounter(counterDoc(ref));
   // Without a published shard count, any shard may be in use.
   const fromIndex = published?.shardCount ?? Number.POSITIVE_INFINITY;
   const { documents, candidates, folded } = await foldShards(
     counterDoc(ref).collection(SHARDS),
     fromIndex,
     Date.now() - quietMillis,
+    bounded,
   );
   return { shards: documents, folded, busy: candidates - folded };
 }

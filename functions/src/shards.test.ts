@@ -48,6 +48,12 @@ test("every shard from an index on that was not written since an instant may be 
   );
 });
 
+test("of a bounded counter, a shard with units is not folded: no client can take them from base", () => {
+  const shards = ["1", "2"].map((id) => ({ ...shard(id), count: Number(id) - 1 }));
+  expect(foldableShards(shards, 1, quietSince, true).map(({ id }) => id)).toEqual(["1"]);
+  expect(foldableShards(shards, 1, quietSince).map(({ id }) => id)).toEqual(["1", "2"]);
+});
+
 test("shard 0 stays when a counter has cooled down: each of its writes triggers the functions", () => {
   const shards = ["base", "0", "1", "4", "9999"].map((id) => shard(id));
   expect(foldableShards(shards, 1, quietSince).map(({ id }) => id)).toEqual(["1", "4", "9999"]);

@@ -23,7 +23,18 @@ export function shardIndex(id: string): number | undefined {
   return /^(0|[1-9]\d{0,3})$/.test(id) ? Number(id) : undefined;
 }
 
-/** The client shards from `fromIndex` on that were not written after `quietSince`. */
-export function foldableShards(shards: readonly ListedShard[], fromIndex: number, quietSince: Millis) {
-  return shards.filter(({ id, updatedAt }) => (shardIndex(id) ?? -1) >= fromIndex && toMillis(updatedAt) <= quietSince);
+/**
+ * The client shards from `fromIndex` on that were not written after `quietSince`. Of a bounded counter those without units alone:
+ * no client can take units from `base`, and the transfer that would move them on may fail.
+ */
+export function foldableShards(
+  shards: readonly ListedShard[],
+  fromIndex: number,
+  quietSince: Millis,
+  bounded = false,
+): readonly ListedShard[] {
+  return shards.filter(({ id, count, updatedAt }) => {
+    const isUnused = (shardIndex(id) ?? -1) >= fromIndex && toMillis(updatedAt) <= quietSince;
+    return isUnused && !(bounded && count > 0);
+  });
 }

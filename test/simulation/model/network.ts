@@ -49,7 +49,9 @@ export class Connection {
   /** The instant whose documents a query with this read time sees. */
   snapshotTime(time: Micros): Micros {
     const { random } = this.process;
-    return this.#network.snapshotLag > 0 && random.chance(0.5) ? time - random.integer(0, this.#network.snapshotLag) : time;
+    return this.#network.snapshotLag > 0 && random.chance(0.5)
+      ? time - random.integer(0, this.#network.snapshotLag)
+      : time;
   }
   bill(documents: number): void {
     this.#network.onRead(this.process, documents);

@@ -287,7 +287,8 @@ export const backendMutations: Record<string, Mutation> = {
   },
   "a publish that is no poll's ends the polls": {
     ...covering(
-      (real) => (cause, published, snapshotLag) => cause.at <= published.asOf - snapshotLag || real(cause, published, snapshotLag),
+      (real) => (cause, published, snapshotLag) =>
+        cause.at <= published.asOf - snapshotLag || real(cause, published, snapshotLag),
     ),
     breaks: ["I2", "I7"],
     isRare: true,

@@ -1,5 +1,6 @@
 /** Mistakes in selling stock. */
 import type { createReceipt } from "../../../admin/src/receipt.ts";
+import type { foldableShards } from "../../../functions/src/shards.ts";
 import type { planTransfers } from "../../../functions/src/stockPlan.ts";
 import type { transferStock } from "../../../functions/src/transferStock.ts";
 import { type Edit, editingCommits, inTwoCommits, withoutPreconditions } from "../batchEdits.ts";
@@ -31,6 +32,16 @@ export const stockMutations: Record<string, Mutation> = {
   "units stay in base and beyond the shards of writers": planning((real) => (shards, shardCount) => {
     return real(shards, shardCount).filter(({ from }) => Number(from.id) < shardCount);
   }),
+  "a fold moves units of a bounded counter into base": {
+    module: "functions/src/shards.ts",
+    declaration: "foldableShards",
+    mistake:
+      (real: typeof foldableShards): typeof foldableShards =>
+      (shards, fromIndex, quietSince) =>
+        real(shards, fromIndex, quietSince),
+    breaks: ["I12"],
+    isRare: true,
+  },
   "a server's take without the precondition": {
     module: "admin/src/stock.ts",
     declaration: "batchOf",
