@@ -23,6 +23,8 @@ import {
   publishing,
 } from "./seams.ts";
 
+type FewestShards = (...args: unknown[]) => number;
+
 export const backendMutations: Record<string, Mutation> = {
   "publish without the guard": { ...publishing(withoutPreconditions), breaks: ["I3", "I4"] },
   "publish creates over an existing document": {
@@ -42,6 +44,15 @@ export const backendMutations: Record<string, Mutation> = {
     mistake: (): typeof latestDeletionTime => (_, now) => now,
     breaks: ["I2"],
     seed: 1823,
+  },
+  "a reservation is ignored": {
+    module: "functions/src/nextPublished.ts",
+    declaration: "fewestShards",
+    mistake:
+      (real: FewestShards): FewestShards =>
+      (_reservation, ...rest) =>
+        real(undefined, ...rest),
+    breaks: ["I5"],
   },
   "an update of shard 0 triggers nothing": {
     module: "functions/src/wake.ts",

@@ -289,6 +289,10 @@ export class Oracle {
     const { minShards, maxShards } = this.#config;
     if (!(shards >= (isBounded(counter) ? 1 : minShards) && shards <= maxShards))
       this.fail("I5", `${counter} publishes ${shards} shards`);
+    const reservation = after.fields?.reservation as Fields | undefined;
+    const isReserved = reservation !== undefined && asOf < microsOf(reservation.until);
+    if (isReserved && shards < Math.min(Number(reservation.shards), maxShards))
+      this.fail("I5", `${counter} publishes ${shards} shards, but ${reservation.shards} are reserved`);
     const previous = before.fields;
     if (this.#snapshotLag === 0 && this.deletedAt(counter) === 0) this.#windows.checkPublish(counter, before, after);
     if (total !== previous?.total) this.#mirrors.checkPublish(counter, total, time);
