@@ -71,9 +71,9 @@ async function measureLoads(
 
 async function crowds(): Promise<Results["crowd"][]> {
   const { measureCrowd } = await import("./crowd.ts");
-  const { clients, rate, as, governor, runs, seconds = 8 } = options;
+  const { clients, rate, as, governor, watching, runs, seconds = 8 } = options;
   const governed = governor ? conditions : undefined;
-  const crowd = { clients, perSecond: rate, seconds, packaging: as, governed };
+  const crowd = { clients, perSecond: rate, seconds, packaging: as, isWatching: watching, governed };
   const results: Results["crowd"][] = [];
   for (let run = 1; run <= runs; run++) {
     for (const target of ["tally", "floor"] as const) {

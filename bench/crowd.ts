@@ -26,6 +26,8 @@ export interface Crowd {
   readonly perSecond: number;
   readonly seconds: number;
   readonly packaging: Packaging | Bare;
+  /** Whether the clients watch the counter. */
+  readonly isWatching?: boolean;
   /** With the governor in front of Firestore, if given. */
   readonly governed: Conditions | undefined;
 }
@@ -74,7 +76,7 @@ async function measure(
   addresses: readonly string[],
 ): Promise<CrowdResult> {
   const { governed, ...described } = crowd;
-  const { clients, perSecond, seconds, packaging } = crowd;
+  const { clients, perSecond, seconds, packaging, isWatching = false } = crowd;
   const path = target === "tally" ? `counters/${ID}/shards` : "floor";
   // The functions are those of one project.
   const project = target === "floor" || isBare(packaging) ? FLOOR_PROJECT : PROJECT;
@@ -82,7 +84,16 @@ async function measure(
   if (project === FLOOR_PROJECT)
     await loadRules(FLOOR_PROJECT, hasRules ? readFileSync("firestore.rules", "utf8") : FLOOR_RULES);
   const writers = await Writers.start({
-    ...{ approach: target, ids: [ID], addresses, project, clients, maxClients: clients, areCold: true },
+    ...{
+      approach: target,
+      ids: [ID],
+      addresses,
+      project,
+      clients,
+      maxClients: clients,
+      areCold: true,
+      areWatching: isWatching,
+    },
     dueTimes: dueTimes({ before: { perSecond: 0, seconds: 0 }, measured: { perSecond, seconds } }),
   });
   const admin = new Firestore({ projectId: project });

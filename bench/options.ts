@@ -45,6 +45,7 @@ const program = new Command("npm run bench --")
       .default("plain"),
   )
   .option("--governor", "crowd: behind the governor", false)
+  .option("--watching", "crowd: clients watch the counter", false)
   .option("--runs <n>", "crowd: how often", positive, 1)
   .parse();
 
@@ -64,6 +65,7 @@ export const options = program.opts<{
   readonly rate: number;
   readonly as: Crowd["packaging"];
   readonly governor: boolean;
+  readonly watching: boolean;
   readonly runs: number;
 }>();
 if (options.out && options.only.length > 1) program.error("--out takes the results of one part: name it with --only.");

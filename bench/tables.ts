@@ -108,8 +108,8 @@ function freshness(results: readonly Results["freshness"][]): string {
 
 /** One row for each crowd: medians of its runs, and of the floor under the same crowd. */
 function crowds(results: readonly CrowdResult[]): string {
-  const runs = Map.groupBy(results, ({ clients, perSecond, packaging, isGoverned }) =>
-    [`${clients} clients, ${perSecond}/s`, packaging, isGoverned ? "yes" : "no"].join("|"),
+  const runs = Map.groupBy(results, ({ clients, perSecond, packaging, isWatching, isGoverned }) =>
+    [`${clients} ${isWatching ? "watching " : ""}clients, ${perSecond}/s`, packaging, isGoverned ? "yes" : "no"].join("|"),
   );
   const rows = [...runs].map(([name, all]) => {
     const [tally, floor] = (["tally", "floor"] as const).map((target) => all.filter((run) => run.target === target));

@@ -20,6 +20,8 @@ export interface Assignment {
   readonly maxClients: number;
   /** Whether clients connect only when they increment, and increment strictly in turns. */
   readonly areCold?: boolean;
+  /** Whether clients watch the first counter from the start. */
+  readonly areWatching?: boolean;
   /** When each increment is due, in milliseconds from the start. */
   readonly dueTimes: readonly Millis[];
 }

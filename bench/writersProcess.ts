@@ -8,12 +8,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { doc, getDoc } from "firebase/firestore";
 import { type Client, client } from "../testkit/clients.ts";
 import type { Millis } from "../testkit/statistics.ts";
-import { WRITES } from "./approaches.ts";
+import { APPROACHES, WRITES } from "./approaches.ts";
 import { ClientPool } from "./clientPool.ts";
 import { type Assignment, epochNow, type Order, type Outcome } from "./writers.ts";
 
 const [assignment] = (await once(process, "message")) as [Assignment];
-const { approach, ids, addresses, project, dueTimes, clients, maxClients, areCold = false } = assignment;
+const { approach, ids, addresses, project, dueTimes, clients, maxClients, areCold = false, areWatching } = assignment;
 const CONNECTING_AT_ONCE = 50;
 
 let created = 0;
@@ -58,6 +58,8 @@ process.on("message", (order: Order) => {
   else if (order === "pending") process.send?.(pending);
   else if (typeof order === "number") {
     start = order;
+    if (areWatching && approach !== "floor")
+      for (const { db } of pool.all) APPROACHES[approach].watch(db, ids[0] as string, () => {});
     void offer();
   }
 });

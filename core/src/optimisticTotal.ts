@@ -2,9 +2,9 @@
  * The total that a watch shows: the last published total plus this client's increments that it does not include yet. No
  * increment counts twice, in whatever order acknowledgements and totals arrive.
  *
- * A published total includes exactly the increments committed up to its `asOf`. The client knows two bounds of the commit
- * time of its own increment: it is later than any `asOf` read before the increment was made, and within a round trip of the
- * server's timestamp, which the acknowledgement brings.
+ * A published total includes exactly the increments committed up to its `asOf`. The client has two bounds of the commit time of its
+ * own increment: it is later than any `asOf` read before the increment was made, and within a round trip of the server's
+ * timestamp. Without that timestamp, the second bound is unknown until some time after the acknowledgement.
  *
  *         earliest              latest                   a total whose `asOf` is
  *   ─────────┼────────────────────┼─────────────→        before earliest: does not include it, so it is added

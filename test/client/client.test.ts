@@ -1,9 +1,10 @@
 /** The web client offline, the shards it writes, and the removal of old marks. */
-import { disableNetwork, enableNetwork, writeBatch } from "firebase/firestore";
+import { writeBatch } from "firebase/firestore";
 import { Timestamp } from "firebase-admin/firestore";
 import { counter, getExactCounter, incrementCounter, incrementCounterIn, onCounter } from "firestore-tally";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { admin, client } from "../../testkit/clients.ts";
+import { goOffline, goOnline } from "../../testkit/offline.ts";
 import { sumOfShards } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
@@ -11,9 +12,7 @@ test("increments made offline do not block others, and count once when the clien
   const id = "offline:phone";
   const phone = client();
   const ref = counter(phone.db, id);
-  // As a browser says. `disableNetwork` alone does not stop transactions.
-  vi.stubGlobal("navigator", { onLine: false });
-  await disableNetwork(phone.db);
+  await goOffline(phone.db);
   let acknowledged = 0;
   const writes = Promise.all(Array.from({ length: 5 }, () => incrementCounter(ref).then(() => acknowledged++)));
   const watched: boolean[] = [];
@@ -23,8 +22,7 @@ test("increments made offline do not block others, and count once when the clien
   expect(acknowledged).toBe(0);
   expect(await sumOfShards(id)).toBe(0);
 
-  vi.unstubAllGlobals();
-  await enableNetwork(phone.db);
+  await goOnline(phone.db);
   await writes;
   expect(acknowledged).toBe(5);
   expect(await sumOfShards(id)).toBe(5);

@@ -1,8 +1,9 @@
 /** Many clients on a new counter. `npm run bench -- --only crowd` does the same with more clients and freshly started emulators. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { counter, incrementCounter } from "firestore-tally";
+import { counter, incrementCounter, onCounter } from "firestore-tally";
 import { expect, test } from "vitest";
 import { client } from "../../testkit/clients.ts";
+import { governor } from "../../testkit/governor.ts";
 import { startProxy } from "../../testkit/grpcProxy.ts";
 import { readPublished, readShards, sumOfShards } from "../../testkit/storedCounter.ts";
 import { incrementSteadily } from "../../testkit/traffic.ts";
@@ -42,5 +43,22 @@ test("an increment that the SDK holds back behind a slow commit chooses its shar
   expect((await readShards(id)).size).toBeGreaterThan(1);
   expect(await sumOfShards(id)).toBe(3);
   await slow.close();
+  proxy.close();
+});
+
+test("an increment of a watched counter that is refused as contended moves to another shard", async () => {
+  const id = "crowd:watched";
+  const { governed, inspection } = governor({ perSecond: 0.2, burst: 1, longestWait: 0 });
+  const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [inspection]);
+  const clients = Array.from({ length: 4 }, () => client(proxy.address));
+  const shown = clients.map(() => 0);
+  const stops = clients.map(({ db }, n) => onCounter(counter(db, id), ({ total }) => (shown[n] = total)));
+  await Promise.all(clients.map(({ db }) => incrementCounter(counter(db, id))));
+  expect(governed.aborted).toBeGreaterThan(0);
+  expect((await readShards(id)).size).toBeGreaterThan(1);
+  expect(await sumOfShards(id)).toBe(4);
+  await until(() => shown.every((total) => total === 4), "the total in each watch");
+  for (const stop of stops) stop();
+  await Promise.all(clients.map((one) => one.close()));
   proxy.close();
 });

@@ -1,10 +1,10 @@
 /** `counterStore` as Svelte uses stores. */
 
-import { disableNetwork, enableNetwork } from "firebase/firestore";
 import { type CounterState, counter, counterStore, incrementCounter, onCounter } from "firestore-tally";
 import { derived, get } from "svelte/store";
 import { afterAll, expect, test } from "vitest";
 import { client } from "../../testkit/clients.ts";
+import { goOffline, goOnline } from "../../testkit/offline.ts";
 import { until } from "../../testkit/until.ts";
 
 const phone = client();
@@ -92,13 +92,13 @@ test("a store keeps its total when the next subscriber finds an increment pendin
   const [a, b] = [recorder(), recorder()];
   const stopA = store.subscribe(a.next);
   await until(() => a.told.at(-1)?.total === 0, "the first total");
-  await disableNetwork(phone.db);
+  await goOffline(phone.db);
   const increment = incrementCounter(ref);
   await until(() => a.told.at(-1)?.pending === true, "the increment to show");
   stopA();
 
   const stopB = store.subscribe(b.next);
-  await enableNetwork(phone.db);
+  await goOnline(phone.db);
   await increment;
   await until(() => b.told.at(-1)?.pending === false && b.told.at(-1)?.total === 1, "the total");
   expect(b.told.map(({ total }) => total)).not.toContain(undefined);

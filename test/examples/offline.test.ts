@@ -10,6 +10,7 @@ import {
   undoIncrement,
 } from "firestore-tally";
 import { expect, test, vi } from "vitest";
+import { goOffline, goOnline } from "../../testkit/offline.ts";
 import { projectWithFunctions, setUpProjects, until } from "./project.ts";
 
 setUpProjects();
@@ -24,12 +25,12 @@ test("claps show at once, and count when the device is back online", async () =>
   const { clap, showClaps } = await import("../../examples/offline/claps.ts");
   const shown: string[] = [];
   const failed = vi.fn();
-  await disableNetwork(db);
+  await goOffline(db);
   const stop = showClaps("keynote", (text) => shown.push(text));
   clap("keynote", failed);
   clap("keynote", failed);
   await until(() => expect(shown.at(-1)).toBe("2, sending, offline"));
-  await enableNetwork(db);
+  await goOnline(db);
   await until(() => expect(shown.at(-1)).toBe("2"));
   expect(await total("claps:keynote")).toBe(2);
   expect(failed).not.toHaveBeenCalled();

@@ -2,7 +2,7 @@
 import type { Timestamp } from "firebase/firestore";
 import { type BufferedCounter, type BufferOptions, CounterError, createBuffer } from "../../../core/src/index.ts";
 import { type BeaconState, beacon } from "../beacon/beacon.ts";
-import type { Committed, Counter, CounterRef } from "./counter.ts";
+import type { CommittedAt, Counter, CounterRef } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 
 /** Options of a buffered counter. */
@@ -75,7 +75,7 @@ function createIngestBuffer(
     onError(error);
   };
   const source = beacon(via, { maxAmount: maxPending, onError: told }) as BeaconState;
-  const send = async (by: number): Promise<Committed> => {
+  const send = async (by: number): Promise<CommittedAt> => {
     const others = new Set(source._batches);
     source.count(counter.id, by);
     const batches = [...source._batches].filter((one) => !others.has(one));
@@ -85,7 +85,7 @@ function createIngestBuffer(
     const at = Math.max(...batches.map(({ _at = Number.NaN }) => _at));
     if (!at) throw dropped;
     // A watch reads no other part of a timestamp.
-    return { _path: "", _at: { seconds: Math.floor(at / 1_000), nanoseconds: (at % 1_000) * 1e6 } as Timestamp };
+    return { seconds: Math.floor(at / 1_000), nanoseconds: (at % 1_000) * 1e6 } as Timestamp;
   };
   const write = async (by: number) => {
     const outcome = send(by);

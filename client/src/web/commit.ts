@@ -26,7 +26,7 @@ import {
   randomShard,
 } from "../../../core/src/index.ts";
 import {
-  type Committed,
+  type CommittedAt,
   type Counter,
   hasCode,
   isHiddenOrOffline,
@@ -66,28 +66,24 @@ async function commitWithRetries(
   key?: string,
   undoneShard?: string,
   planWrite?: PlanWrite,
-): Promise<Committed> {
-  const { _shardCountCache, _watcher } = counter;
+): Promise<CommittedAt> {
+  const { _shardCountCache } = counter;
   await refreshShardCount(counter);
   const write = await planWrite?.();
   let plan!: IncrementPlan;
   // While one transaction commits, the SDK holds everything else back. So the shard is chosen here, when more is known.
-  const add = (writer: WriteBatch) => {
+  const add = (writer: WriteBatch): undefined => {
     if (!plan) {
       plan = planFor(counter, by, key, undoneShard);
       _shardCountCache._requestSent();
     }
     addWrites(writer, counter, plan, undoneShard);
     write?.(writer, plan.path);
-    return plan.path;
   };
   try {
-    const mustShowInCache = key || (_watcher && !_shardCountCache._isContended());
-    const _at = await send(counter, add, mustShowInCache).catch((error) =>
-      confirmCommitted(counter, plan, error, undoneShard),
-    );
+    const at = await send(counter, add, key).catch((error) => confirmCommitted(counter, plan, error, undoneShard));
     _shardCountCache._requestAnswered();
-    return { _path: plan.path, _at: _at as Committed["_at"] };
+    return at;
   } catch (error) {
     const isRefused = hasCode(error, "aborted");
     _shardCountCache._requestAnswered(isRefused);
@@ -100,30 +96,28 @@ async function commitWithRetries(
 /**
  * Sends writes, first in a transaction: if contention aborts it, the caller tries another shard, whereas the SDK's
  * queue would retry the same shard without end. If the transaction has no answer, the same write goes to the queue, which
- * works offline and survives a reload; both together count once. Writes that the cache must show go to the queue at once:
- * entries, and increments of a watched counter that is not contended, whose timestamp the watch takes from the cache.
+ * works offline and survives a reload; both together count once. Entries go to the queue at once, because the cache must show
+ * them.
  *
- * @param add - adds the writes when the SDK is free to commit them, the same in both. Returns the path of the increment's shard,
- *              if there is one
+ * @param add - adds the writes when the SDK is free to commit them, the same in both
  */
 export async function send(
-  { firestore, _watcher }: Counter,
-  add: (writer: WriteBatch) => string | undefined,
+  { firestore }: Counter,
+  add: (writer: WriteBatch) => undefined,
   mustShowInCache?: unknown,
-): Promise<unknown> {
+): Promise<undefined> {
   if (!mustShowInCache && !isHiddenOrOffline()) {
     try {
-      const commit = async (own: unknown) => add(own as WriteBatch);
-      const path = await runTransaction(firestore, commit, { maxAttempts: 1 });
-      // The cache does not have the server's timestamp.
-      return _watcher && path && (await readFromServer(doc(firestore, path), LOOKUP_ATTEMPTS))?.get("at");
+      const commit = async (own: unknown): Promise<undefined> => add(own as WriteBatch);
+      return await runTransaction(firestore, commit, { maxAttempts: 1 });
     } catch (error) {
       if (hasCode(error, "aborted") || hasCode(error, "permission-denied")) throw error;
     }
   }
   const batch = writeBatch(firestore);
   add(batch);
-  return batch.commit();
+  await batch.commit();
+  return undefined;
 }
 
 export function planFor(

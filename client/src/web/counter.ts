@@ -40,18 +40,13 @@ export interface Counter extends CounterRef {
 
 export interface Watcher {
   /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. */
-  _track(by: number, outcome: Promise<Committed>, key: string | undefined): void;
+  _track(by: number, outcome: Promise<CommittedAt>, key: string | undefined): void;
   /** The sum that buffers have not written changes by an amount. */
   _bufferedChanged(by: number): void;
 }
 
-/** A committed increment. */
-export interface Committed {
-  /** The path of its shard document. */
-  readonly _path: string;
-  /** The server's timestamp of the write, or a later one, if it had to be looked up; `null` if its key had counted before. */
-  readonly _at: Timestamp | null | undefined;
-}
+/** The server's timestamp of an increment, or a later one, if it is known; `null` if its key had counted before. */
+export type CommittedAt = Timestamp | null | undefined;
 
 const counters = new WeakMap<Firestore, Record<string, Counter>>();
 
