@@ -42,6 +42,14 @@ const ORDERS: readonly RankOptions[] = [
   { global: true },
 ];
 
+test("there is an index to sum the shards, in the order of its aggregation's fields", () => {
+  const { indexes } = JSON.parse(text("../../firestore.indexes.json"));
+  const fields = ["shard", "count", "writes"].map((fieldPath) => ({ fieldPath, order: "ASCENDING" }));
+  expect(indexes.filter(({ collectionGroup }: { collectionGroup: string }) => collectionGroup === "shards")).toEqual([
+    { collectionGroup: "shards", queryScope: "COLLECTION", fields },
+  ]);
+});
+
 test.each(ORDERS)("there is an index for the leaderboard with %o", (options) => {
   const { indexes } = JSON.parse(text("../../firestore.indexes.json"));
   const ordered = rankingFields(options).map((fieldPath) => ({ fieldPath, order: "DESCENDING" }));

@@ -59,6 +59,22 @@ describe("the extension and the function kit are the same", () => {
     for (const [, substituted, told] of names) expect(known).toContain(substituted ?? told);
   });
 
+  test.each(["PREINSTALL.md", "POSTINSTALL.md"])(
+    "%s names every collection id of the exemptions and TTL policies",
+    (file) => {
+      const { fieldOverrides } = JSON.parse(text("../../firestore.indexes.json"));
+      const [, list = ""] = /yours included\*\*: ([^.]+)\./.exec(text(`../../${file}`)) ?? [];
+      const named = [...list.matchAll(/`(\w+)`/g)].map(([, id]) => id);
+      const ids = fieldOverrides.map(({ collectionGroup }: { collectionGroup: string }) => collectionGroup);
+      expect(new Set(named)).toEqual(new Set(ids));
+    },
+  );
+
+  test("PREINSTALL.md says how many roles the extension has", () => {
+    const number = ["no", "one", "two", "three", "four", "five"][manifest.roles.length];
+    expect(text("../../PREINSTALL.md")).toContain(`with the ${number} roles listed below`);
+  });
+
   test("POSTINSTALL.md names every function, and how many functions of the rules hold the policy", () => {
     const document = text("../../POSTINSTALL.md");
     for (const { name } of manifest.resources) expect(document).toContain(`-${name}\``);

@@ -21,8 +21,8 @@ export async function runSweep(backend: Backend): Promise<void> {
 }
 
 /**
- * Cost: 1 read per polled counter, at least 1 and with 20 or more some 20 more, and an aggregation of each whose poll was lost. Where there are many, it starts
- * at a random id. So if some counters take up all the time, the others are not always left out.
+ * Cost: 1 read per polled counter, at least 1 and with 20 or more some 20 more, and an aggregation of each whose poll was lost.
+ * Where there are many, it starts at a random id. So if some counters take up all the time, the others are not always left out.
  */
 async function repairLostPolls(backend: Backend): Promise<void> {
   const id = FieldPath.documentId();
@@ -30,12 +30,19 @@ async function repairLostPolls(backend: Backend): Promise<void> {
   const repairPage = ({ docs }: QuerySnapshot) => Promise.all(docs.map((counter) => repair(backend, counter)));
   const first = await polled.limit(PAGE_SIZE).get();
   if (first.size < PAGE_SIZE) return void (await repairPage(first));
-  const start = backend.counters.doc().id;
+  const randomId = () => backend.counters.doc().id;
+  const { docs } = await polled.where(id, ">=", randomId()).limit(1).get();
+  const start = inGroupOf((docs[0] ?? first.docs[0])?.id ?? "", randomId());
   for (const part of [polled.where(id, ">=", start), polled.where(id, "<", start)]) {
     const pages = part.limit(PAGE_SIZE);
     let page = await pages.get();
     for (; !page.empty; page = await pages.startAfter(page.docs.at(-1)).get()) await repairPage(page);
   }
+}
+
+/** Ids of a group differ in what follows the colon, so a random id as such would be before or after all of them. */
+export function inGroupOf(counterId: string, randomId: string): string {
+  return counterId.slice(0, counterId.indexOf(":") + 1) + randomId;
 }
 
 async function repair(backend: Backend, snapshot: QueryDocumentSnapshot): Promise<void> {
