@@ -109,7 +109,9 @@ function freshness(results: readonly Results["freshness"][]): string {
 /** One row for each crowd: medians of its runs, and of the floor under the same crowd. */
 function crowds(results: readonly CrowdResult[]): string {
   const runs = Map.groupBy(results, ({ clients, perSecond, packaging, isWatching, isGoverned }) =>
-    [`${clients} ${isWatching ? "watching " : ""}clients, ${perSecond}/s`, packaging, isGoverned ? "yes" : "no"].join("|"),
+    [`${clients} ${isWatching ? "watching " : ""}clients, ${perSecond}/s`, packaging, isGoverned ? "yes" : "no"].join(
+      "|",
+    ),
   );
   const rows = [...runs].map(([name, all]) => {
     const [tally, floor] = (["tally", "floor"] as const).map((target) => all.filter((run) => run.target === target));

@@ -88,7 +88,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
       "Lists the counters of a group with the largest totals or rates, or that have counted most in a window.",
     )
     .argument("<group>", 'the part of their ids before the first colon; "" for counters without one')
-    .addOption(new Option("--by <field>", "the order").choices(["total", "rate"]).default("total"))
+    .addOption(new Option("--order-by <field>", "the order").choices(["total", "rate"]).default("total"))
     .addOption(
       new Option("--window <window>", "by what was counted today, this week or this month").choices([
         "day",
@@ -98,7 +98,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     )
     .option("--limit <n>", "the number of counters", parseCount, 10)
     .action(onDatabase(async () => (await import("./top.ts")).top))
-    .addHelpText("after", examples("top likes", "top views --by rate --limit 5", "top views --window day"));
+    .addHelpText("after", examples("top likes", "top views --order-by rate --limit 5", "top views --window day"));
 
   program
     .command("reconcile")

@@ -8,7 +8,7 @@ import { paint, print, printJson } from "./output.ts";
 import { table } from "./table.ts";
 
 export interface TopCommandOptions {
-  readonly by: "total" | "rate";
+  readonly orderBy: "total" | "rate";
   readonly window?: CalendarWindow;
   readonly limit: number;
 }
@@ -18,13 +18,13 @@ export async function top(
   options: TopCommandOptions,
   group: string,
 ): Promise<void> {
-  const { by, window, limit } = options;
-  const counters = await topCounters(firestore, group, { by, window, limit, collection: target.collection });
+  const { orderBy, window, limit } = options;
+  const counters = await topCounters(firestore, group, { orderBy, window, limit, collection: target.collection });
   if (json) {
     return printJson({
       ...target,
       group,
-      ...(window ? { window } : { by }),
+      ...(window ? { window } : { orderBy }),
       counters: counters.map(({ id, total, rate, shardCount, asOf, windows }) => ({
         id,
         total,
@@ -41,7 +41,7 @@ export async function top(
     return print(`No counter of the group "${escapeControls(group)}" ${has}.`);
   }
   const now = Date.now();
-  const ranked = window ?? by;
+  const ranked = window ?? orderBy;
   const cell = (name: string, value: number) =>
     name === ranked ? paint("bold", formatNumber(value)) : formatNumber(value);
   const rows = counters.map(({ id, total, rate, asOf, windows }, i) => [

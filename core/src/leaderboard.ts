@@ -4,13 +4,13 @@ import { type CalendarWindow, isCurrent, type Seconds, type WindowCount } from "
 /** The order of a leaderboard. */
 export interface RankOptions {
   /** Orders by the total or by the writes per second. Default `"total"`. */
-  by?: "total" | "rate" | undefined;
+  orderBy?: "total" | "rate" | undefined;
   /**
-   * Orders by the sum of today, this week or this month instead of `by`, and leaves out counters that have counted nothing in
+   * Orders by the sum of today, this week or this month instead of `orderBy`, and leaves out counters that have counted nothing in
    * it.
    */
   window?: CalendarWindow | undefined;
-  /** Orders by the totals, or by the windows, of all regions. Not for `by: "rate"`. Default `false`. */
+  /** Orders by the totals, or by the windows, of all regions. Not for `orderBy: "rate"`. Default `false`. */
   global?: boolean | undefined;
 }
 
@@ -27,9 +27,9 @@ export interface TopOptions extends RankOptions {
  * sum, so that windows that are over come last.
  */
 export function rankingFields(options: RankOptions): readonly [...same: string[], ranked: string] {
-  const { by = "total", window, global } = options;
+  const { orderBy = "total", window, global } = options;
   if (window) return [`${windowField(options)}.until`, `${windowField(options)}.total`];
-  return [global && by === "total" ? "globalTotal" : by];
+  return [global && orderBy === "total" ? "globalTotal" : orderBy];
 }
 
 function windowField({ window, global }: RankOptions): string {

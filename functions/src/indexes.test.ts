@@ -36,8 +36,8 @@ test("fields that grow with every write are exempt from indexes; those that are 
 });
 
 const ORDERS: readonly RankOptions[] = [
-  { by: "total" },
-  { by: "rate" },
+  { orderBy: "total" },
+  { orderBy: "rate" },
   ...(["day", "week", "month"] as const).flatMap((window) => [{ window }, { window, global: true }]),
   { global: true },
 ];

@@ -149,7 +149,7 @@ test("a group is listed in pages, and both SDKs return the same top and ranks", 
   expect((await web.topCounters(browser.db, "board", { limit: 2 })).map(({ id }) => id)).toEqual(
     top.map(({ id }) => id),
   );
-  expect((await web.topCounters(browser.db, "board", { by: "rate" })).length).toBe(5);
+  expect((await web.topCounters(browser.db, "board", { orderBy: "rate" })).length).toBe(5);
   for (const [key, rank] of Object.entries({ a: 4, b: 1, c: 2, d: 2, e: 5 })) {
     expect(await counterRank(counter(admin, `board:${key}`)), key).toBe(rank);
     expect(await web.counterRank(web.counter(browser.db, `board:${key}`)), key).toBe(rank);

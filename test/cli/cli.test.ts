@@ -86,7 +86,7 @@ test("top lists a group by total or rate, the largest first", async () => {
   await make("other:d", [99]);
   const ids = ({ counters }: { counters: { id: string }[] }) => counters.map(({ id }) => id);
   expect(ids(await json("top", "views"))).toEqual(["views:b", "views:a", "views:c"]);
-  expect(ids(await json("top", "views", "--by", "rate", "--limit", "2"))).toEqual(["views:c", "views:a"]);
+  expect(ids(await json("top", "views", "--order-by", "rate", "--limit", "2"))).toEqual(["views:c", "views:a"]);
   expect((await run("top", "views")).stdout).toMatch(/1 {2}views:b +7 +2 .*\n2 {2}views:a/);
   expect((await run("top", "empty")).stdout).toContain("No counter");
 });

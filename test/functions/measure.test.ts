@@ -1,10 +1,14 @@
 /** Measuring a counter: its cost in reads and memory, and the listing of shards where the index cannot be used. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { type CollectionReference, type Firestore, Timestamp } from "firebase-admin/firestore";
 import { logger } from "firebase-functions";
+import * as web from "firestore-tally";
+import * as server from "firestore-tally/admin";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { MAX_SHARDS } from "../../core/src/index.ts";
 import { measureShards } from "../../functions/src/measure.ts";
-import { admin, adminAt } from "../../testkit/clients.ts";
+import { admin, adminAt, client } from "../../testkit/clients.ts";
 import { withoutIndex } from "../../testkit/explained.ts";
 import { type Inspection, startProxy } from "../../testkit/grpcProxy.ts";
 import { type MeterReading, meter } from "../../testkit/meter.ts";
@@ -47,9 +51,12 @@ afterAll(async () => {
   await Promise.all(closing.map((close) => close()));
 });
 
+setFlagsFromString("--expose-gc");
+const collectGarbage: () => void = runInNewContext("gc");
+
 /** The growth of the heap during a call, with garbage that was not collected. */
 async function heapOf(act: () => Promise<unknown>): Promise<number> {
-  globalThis.gc?.();
+  collectGarbage();
   const before = process.memoryUsage().heapUsed;
   let peak = before;
   const look = () => {
@@ -92,9 +99,27 @@ test("without the index, shards are listed in pages with the same total, and log
   // The shards, the count of all shards, and the empty page after the last.
   expect(measured.usage.reads).toBeGreaterThanOrEqual(MAX_SHARDS);
   expect(measured.usage.reads).toBeLessThanOrEqual(MAX_SHARDS + 11);
+  // A page is all that is in memory at once.
+  expect(measured.calls.get("RunQuery")).toBeGreaterThanOrEqual(MAX_SHARDS / 500);
   const few = await counterOf(5, indexed);
   expect(await measureShards(firestore.collection(few), 5)).toMatchObject({ total: 15, writes: 5, documents: 5 });
   expect(warn.mock.calls).toEqual([[expect.stringContaining("deploy firestore.indexes.json")]]);
+});
+
+test("an exact read of 20 shards, by a server or a web client, costs 2 reads of the index and 1 of the counter document", async () => {
+  const id = "exact:reads";
+  const shards = Array.from({ length: 20 }, (_, n) => admin.doc(`counters/${id}/shards/${n}`));
+  await Promise.all(shards.map((shard) => shard.set({ shard: shard.id, count: 3, writes: 1, at: Timestamp.now() })));
+  const { firestore, measured } = await metered();
+  expect(await server.getExactCounter(server.counter(firestore, id))).toBe(60);
+  expect(measured.usage.reads).toBeLessThanOrEqual(3);
+  const { reading, inspection } = meter();
+  const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [inspection]);
+  const browser = client(proxy.address);
+  expect(await web.getExactCounter(web.counter(browser.db, id))).toBe(60);
+  expect(reading.usage.reads).toBeLessThanOrEqual(3);
+  await browser.close();
+  proxy.close();
 });
 
 test("a shard without the field `shard`, which is not in the index, is counted, and its cost is logged once", async () => {

@@ -37,7 +37,7 @@ export interface ListedCounter extends CounterSnapshot {
  *
  * @example
  * ```ts
- * const trending = await topCounters(db, "views", { by: "rate", limit: 5 });
+ * const trending = await topCounters(db, "views", { orderBy: "rate", limit: 5 });
  * const today = await topCounters(db, "views", { window: "day" });
  * ```
  */

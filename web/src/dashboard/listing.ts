@@ -24,7 +24,7 @@ export function listingOf({ search, order }: ListingQuery): Listing {
 export function constraintsOf({ group, prefix, order }: Listing): QueryConstraint[] {
   const constraints: QueryConstraint[] = group === undefined ? [] : [where("group", "==", group)];
   const fields =
-    order === "id" ? [] : rankingFields({ window: windowOf(order), by: order === "rate" ? order : "total" });
+    order === "id" ? [] : rankingFields({ window: windowOf(order), orderBy: order === "rate" ? order : "total" });
   constraints.push(
     ...fields.map((field) => orderBy(field, "desc")),
     ...(order === "id" ? [orderBy(documentId())] : []),
