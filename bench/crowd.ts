@@ -16,16 +16,15 @@ import { dueTimes } from "./loads.ts";
 import { type Conditions, withEmulators, withMeteredEmulators } from "./meteredEmulators.ts";
 import { epochNow, Writers } from "./writers.ts";
 
-/** Tally without some of its parts, which shows what they take. Clients increment as ever, and shards hold the counts. */
-export const BARE = ["no functions", "no functions or rules"] as const;
-type Bare = (typeof BARE)[number];
+/** Tally without its functions, which shows what they take. Clients increment as ever, and shards hold the counts. */
+export const BARE = "no functions";
 
 export interface Crowd {
   readonly clients: number;
   /** Increments of all clients together. */
   readonly perSecond: number;
   readonly seconds: number;
-  readonly packaging: Packaging | Bare;
+  readonly packaging: Packaging | typeof BARE;
   /** Whether the clients watch the counter. */
   readonly isWatching?: boolean;
   /** With the governor in front of Firestore, if given. */
@@ -60,14 +59,10 @@ const SETTLING: Millis = 2_000;
 
 export async function measureCrowd(target: CrowdResult["target"], crowd: Crowd): Promise<CrowdResult> {
   const { governed } = crowd;
-  const packaging = isBare(crowd.packaging) ? "plain" : crowd.packaging;
+  const packaging = crowd.packaging === BARE ? "plain" : crowd.packaging;
   return governed
     ? await withMeteredEmulators(governed, packaging, ({ writers }) => measure(target, crowd, writers.addresses))
     : await withEmulators(packaging, (firestore) => measure(target, crowd, [firestore]));
-}
-
-function isBare(packaging: Crowd["packaging"]): packaging is Bare {
-  return BARE.some((one) => one === packaging);
 }
 
 async function measure(
@@ -79,10 +74,9 @@ async function measure(
   const { clients, perSecond, seconds, packaging, isWatching = false } = crowd;
   const path = target === "tally" ? `counters/${ID}/shards` : "floor";
   // The functions are those of one project.
-  const project = target === "floor" || isBare(packaging) ? FLOOR_PROJECT : PROJECT;
-  const hasRules = target === "tally" && packaging !== "no functions or rules";
+  const project = target === "floor" || packaging === BARE ? FLOOR_PROJECT : PROJECT;
   if (project === FLOOR_PROJECT)
-    await loadRules(FLOOR_PROJECT, hasRules ? readFileSync("firestore.rules", "utf8") : FLOOR_RULES);
+    await loadRules(FLOOR_PROJECT, target === "tally" ? readFileSync("firestore.rules", "utf8") : FLOOR_RULES);
   const writers = await Writers.start({
     ...{
       approach: target,

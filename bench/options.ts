@@ -41,7 +41,7 @@ const program = new Command("npm run bench --")
   .option("--rate <n>", "crowd: increments per second of all clients", positive, 100)
   .addOption(
     new Option("--as <packaging>", "crowd: how functions are loaded, if they are")
-      .choices([...PACKAGINGS, ...BARE])
+      .choices([...PACKAGINGS, BARE])
       .default("plain"),
   )
   .option("--governor", "crowd: behind the governor", false)
