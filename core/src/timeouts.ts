@@ -35,8 +35,8 @@ export const LOOKUP_ATTEMPTS = 1e9;
 export const MAX_COMMIT_MS = 10_000;
 
 /**
- * So long after the acknowledgement of an increment, a watch assumes that every total which has arrived since the increment was made
- * includes it. Longer than the default of `MAX_INTERVAL_SECONDS`.
+ * If the last total may or may not include an increment, and no other total arrives for this long, a watch assumes that it does.
+ * Longer than the default of `MAX_INTERVAL_SECONDS`.
  */
 export const MAX_PUBLISH_DELAY_MS = 15_000;
 

@@ -62,7 +62,7 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
         measurement = await measureCounter(backend, current);
         break;
       case "fold": {
-        const { folded } = await fold(current.ref.collection(SHARDS), step.fromIndex, step.quietSince, bounded);
+        const { folded } = await fold(current.ref.collection(SHARDS), step.fromIndex, step.quietSince, step.keepsUnits);
         if (folded > 0) logger.info("folded", { counter: counterId, shards: folded });
         hasFolded = true;
         measurement = await measureCounter(backend, current);

@@ -34,8 +34,11 @@ export type Step =
   | { readonly do: "measure" }
   /** The database's clock or its snapshot is behind: wait, then measure again. */
   | { readonly do: "wait"; readonly duration: Millis }
-  /** Fold shards from `fromIndex` on that were not written after `quietSince`; then measure again. */
-  | { readonly do: "fold"; readonly fromIndex: number; readonly quietSince: Millis }
+  /**
+   * Fold shards from `fromIndex` on that were not written after `quietSince`; then measure again. `keepsUnits`: not those with units
+   * of a bounded counter, unless there are too many to move units between them.
+   */
+  | { readonly do: "fold"; readonly fromIndex: number; readonly quietSince: Millis; readonly keepsUnits: boolean }
   /** Move units of a bounded counter between its shards; then measure again. */
   | { readonly do: "transfer"; readonly transfers: readonly Transfer[] }
   /** Schedule first, then publish. */
@@ -70,7 +73,8 @@ export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag
   if (transfers.length > 0) return { do: "transfer", transfers };
   const mayFold = previous && cause.isPoll && !hasFolded;
   const fromIndex = mayFold ? foldFrom(previous, next, measurement, bounded, config) : undefined;
-  if (fromIndex !== undefined) return { do: "fold", fromIndex, quietSince: asOf - config.shrinkCooldown };
+  const keepsUnits = bounded === true && measurement.shards !== undefined;
+  if (fromIndex !== undefined) return { do: "fold", fromIndex, quietSince: asOf - config.shrinkCooldown, keepsUnits };
 
   const isIncluded = cause.at <= asOf - snapshotLag || includesWrite(measurement, cause.shardId, cause.at);
   // A counter with no shards and no publish stays unpublished. A task would find it missing again.

@@ -177,7 +177,9 @@ test("a busy counter folds the shards beyond its shard count once in a cool-down
     const measurement = measured(busy, asOf + 5_000, { documents, writes: busy.writes + 500 });
     return decide(cause, { previous: busy, measurement }, asOf + 5_000, 0, defaults);
   };
-  expect(step(hour - 1, 152)).toEqual({ do: "fold", fromIndex: 150, quietSince: hour + 4_999 - 600_000 });
+  expect(step(hour - 1, 152)).toEqual({
+    ...{ do: "fold", fromIndex: 150, quietSince: hour + 4_999 - 600_000, keepsUnits: false },
+  });
   expect(step(hour - 1, 151).do).toBe("publish");
   expect(step(hour, 152).do).toBe("publish");
   // An event publishes and leaves the fold to a poll: else each instance that is triggered meanwhile would fold, too.

@@ -23,22 +23,22 @@ export interface FoldResult {
 }
 
 /**
- * Moves quiet shards into `base`; of a bounded counter those without units. Cost: 1 read per shard, 1 delete per folded one, and 1
+ * Moves quiet shards into `base`; with `keepsUnits` those without units. Cost: 1 read per shard, 1 delete per folded one, and 1
  * write per 200 of them.
  */
 export async function fold(
   shards: CollectionReference,
   fromIndex: number,
   quietSince: Millis,
-  bounded = false,
+  keepsUnits = false,
 ): Promise<FoldResult> {
   const pages = shards.select("count", "writes").orderBy(FieldPath.documentId()).limit(PAGE_SIZE);
   let [documents, candidates, folded] = [0, 0, 0];
   for (let page = await pages.get(); ; page = await pages.startAfter(page.docs.at(-1)).get()) {
     const listed = sumOfListed(page).shards;
     documents += page.size;
-    candidates += foldableShards(listed, fromIndex, Number.POSITIVE_INFINITY, bounded).length;
-    folded += await foldBatch(shards, foldableShards(listed, fromIndex, quietSince, bounded));
+    candidates += foldableShards(listed, fromIndex, Number.POSITIVE_INFINITY, keepsUnits).length;
+    folded += await foldBatch(shards, foldableShards(listed, fromIndex, quietSince, keepsUnits));
     if (page.size < PAGE_SIZE) return { documents, candidates, folded };
   }
 }

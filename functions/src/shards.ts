@@ -24,17 +24,17 @@ export function shardIndex(id: string): number | undefined {
 }
 
 /**
- * The client shards from `fromIndex` on that were not written after `quietSince`. Of a bounded counter those without units alone:
- * no client can take units from `base`, and the transfer that would move them on may fail.
+ * The client shards from `fromIndex` on that were not written after `quietSince`. With `keepsUnits`, those without units alone: no
+ * client can take units from `base`, and the transfer that would move them on may fail.
  */
 export function foldableShards(
   shards: readonly ListedShard[],
   fromIndex: number,
   quietSince: Millis,
-  bounded = false,
+  keepsUnits = false,
 ): readonly ListedShard[] {
   return shards.filter(({ id, count, updatedAt }) => {
     const isUnused = (shardIndex(id) ?? -1) >= fromIndex && toMillis(updatedAt) <= quietSince;
-    return isUnused && !(bounded && count > 0);
+    return isUnused && !(keepsUnits && count > 0);
   });
 }

@@ -32,7 +32,7 @@ async function repairLostPolls(backend: Backend): Promise<void> {
   if (first.size < PAGE_SIZE) return void (await repairPage(first));
   const randomId = () => backend.counters.doc().id;
   const { docs } = await polled.where(id, ">=", randomId()).limit(1).get();
-  const start = inGroupOf((docs[0] ?? first.docs[0])?.id ?? "", randomId());
+  const start = startNear((docs[0] ?? first.docs[0])?.id ?? "", Math.random, randomId());
   for (const part of [polled.where(id, ">=", start), polled.where(id, "<", start)]) {
     const pages = part.limit(PAGE_SIZE);
     let page = await pages.get();
@@ -40,9 +40,12 @@ async function repairLostPolls(backend: Backend): Promise<void> {
   }
 }
 
-/** Ids of a group differ in what follows the colon, so a random id as such would be before or after all of them. */
-export function inGroupOf(counterId: string, randomId: string): string {
-  return counterId.slice(0, counterId.indexOf(":") + 1) + randomId;
+/**
+ * A random id that begins as another one does, in part. Ids often have the same beginning, such as `likes:post`, and a random id as
+ * such would be before or after all of them.
+ */
+export function startNear(counterId: string, random: () => number, randomId: string): string {
+  return counterId.slice(0, Math.floor(random() * (counterId.length + 1))) + randomId;
 }
 
 async function repair(backend: Backend, snapshot: QueryDocumentSnapshot): Promise<void> {

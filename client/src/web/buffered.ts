@@ -20,7 +20,7 @@ export interface WebBufferOptions extends BufferOptions {
  *
  * Increments that are not written yet are lost when the page crashes, is closed or is left, because browsers then cut its
  * requests: while the device is online, those of one `flushInterval` at most. After `await close()` none are lost. With
- * Firestore's persistence, written increments that are not acknowledged survive a reload.
+ * Firestore's persistence, increments that were written without an answer survive a reload.
  *
  * The default rules accept an amount of 1 alone, see `maxPending`.
  *

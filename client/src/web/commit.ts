@@ -28,6 +28,7 @@ import {
 import {
   type CommittedAt,
   type Counter,
+  counterDoc,
   hasCode,
   isHiddenOrOffline,
   readFromServer,
@@ -52,6 +53,8 @@ export function commitIncrement(
   undoneShard?: string,
   planWrite?: PlanWrite,
 ): Promise<unknown> {
+  // First, because the SDK refuses a reference of the server SDK here.
+  counterDoc(counter);
   const outcome = commitWithRetries(counter, by, key, undoneShard, planWrite);
   counter._watcher?._track(by, outcome, key);
   return outcome;
@@ -96,22 +99,29 @@ async function commitWithRetries(
 /**
  * Sends writes, first in a transaction: if contention aborts it, the caller tries another shard, whereas the SDK's
  * queue would retry the same shard without end. If the transaction has no answer, the same write goes to the queue, which
- * works offline and survives a reload; both together count once. Entries go to the queue at once, because the cache must show
- * them.
+ * works offline and survives a reload; both together count once. So do the writes that the SDK has held back
+ * meanwhile. Entries go to the queue at once, because the cache must show them.
  *
  * @param add - adds the writes when the SDK is free to commit them, the same in both
  */
 export async function send(
-  { firestore }: Counter,
+  counter: Counter,
   add: (writer: WriteBatch) => undefined,
   mustShowInCache?: unknown,
 ): Promise<undefined> {
+  const { firestore } = counter;
+  const begunAt = Date.now();
   if (!mustShowInCache && !isHiddenOrOffline()) {
     try {
-      const commit = async (own: unknown): Promise<undefined> => add(own as WriteBatch);
+      const commit = async (own: unknown): Promise<undefined> => {
+        // The SDK has held this one back, and would hold the next one back as long.
+        if (begunAt < (counter._unansweredAt ?? 0)) throw {};
+        add(own as WriteBatch);
+      };
       return await runTransaction(firestore, commit, { maxAttempts: 1 });
     } catch (error) {
       if (hasCode(error, "aborted") || hasCode(error, "permission-denied")) throw error;
+      counter._unansweredAt = Date.now();
     }
   }
   const batch = writeBatch(firestore);

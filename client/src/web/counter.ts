@@ -34,6 +34,8 @@ export interface Counter extends CounterRef {
   _latest?: DocumentSnapshot | undefined;
   /** A hash of the last visitor that this client counted and of the last reset of visitors, after which they count again. */
   _visit?: string;
+  /** When the last transaction ended without an answer: the device may be offline and not know it. */
+  _unansweredAt?: number;
   /** While the shard count is read: resolves when it is known, or after a second. */
   _reading?: Promise<void> | undefined;
 }

@@ -29,8 +29,8 @@ export interface IncrementOptions {
  * already counts with the same amount, the call succeeds.
  *
  * The SDK holds every other call back while it commits an increment without a `key`: for some milliseconds, on a contended shard
- * for seconds, and for some 15 s in a browser that has lost its network and does not know it. An increment with a `key` waits in the
- * SDK's queue, which sends it to the same shard until it counts: on a contended shard for longer.
+ * for seconds, and for some 15 s in a browser that has lost its network and does not know it. `disableNetwork` does not stop it. An
+ * increment with a `key` waits in the SDK's queue, which sends it to the same shard until it counts: on a contended shard for longer.
  *
  * Cost: 1 write; with a `key` 2 writes, and 2 reads by the rules. The first increment of a counter by this client first reads
  * the counter document (1 read, awaited for a second at most). So do the first increment after two minutes and one in 20,

@@ -154,14 +154,16 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
       const at = await outcome;
       // The key counted before; or no view is left that could show the increment.
       if (at === null || !this.#isViewed) throw undefined;
-      // The timestamp is from the start of the commit, whose end is within the round trip.
-      const roundTrip = Math.min(Math.abs(Date.now() - sentAt), MAX_COMMIT_MS) * 1_000;
-      this._incrementCommitted(own, at ? micros(at) + roundTrip : Number.MAX_VALUE);
-      // Until then, a newer total than the one before the increment may include it or not. From then on it does.
-      setTimeout(() => {
-        this._incrementCommitted(own, at ? micros(at) : own._earliest);
-        this.#notifyViews();
-      }, MAX_PUBLISH_DELAY_MS);
+      if (at) {
+        // The timestamp is from the start of the commit, whose end is within the round trip.
+        const roundTrip = Math.min(Math.abs(Date.now() - sentAt), MAX_COMMIT_MS) * 1_000;
+        this._incrementCommitted(own, micros(at) + roundTrip);
+        // A total between both bounds may include the increment or not. It does if no other total has followed by then.
+        setTimeout(() => {
+          this._incrementCommitted(own, micros(at));
+          this.#notifyViews();
+        }, MAX_PUBLISH_DELAY_MS);
+      } else this._incrementCommitted(own);
     } catch {
       this._incrementRefused(own);
     }
