@@ -1,7 +1,10 @@
 /**
  * One increment, as in `client/src/web/commit.ts`: sent to a shard by a commit of its own; refused there and sent to another
- * shard, or committed after a wait; acknowledged. One in {@link INCREMENTS_PER_MARK_REMOVAL} removes old marks. A user who leaves
- * closes the page, and a refused write is not sent again.
+ * shard, or committed after a wait; acknowledged. One in {@link INCREMENTS_PER_MARK_REMOVAL} removes old marks.
+ *
+ * A client that watches the counter writes through the SDK's queue unless writes are contended. The queue sends a refused write
+ * to the same shard again: at once, then with delays that grow by half from a second to a minute, with a jitter of a half. A user
+ * who leaves closes the page, and a refused write is not sent again.
  */
 import { INCREMENTS_PER_MARK_REMOVAL, MARK_LIFETIME_SECONDS, randomShard, SLOW_ACK_MS } from "../../core/src/index.ts";
 import type { Millis } from "../../functions/src/decisions.ts";
@@ -10,6 +13,10 @@ import type { Step } from "./clock.ts";
 import type { Counter } from "./counter.ts";
 import type { Client, Population } from "./population.ts";
 import type { World } from "./world.ts";
+
+const FIRST_BACKOFF: Millis = 1_000;
+const BACKOFF_FACTOR = 1.5;
+const LONGEST_BACKOFF: Millis = 60_000;
 
 export class Write implements Step {
   readonly #world: World;
@@ -20,7 +27,9 @@ export class Write implements Step {
   readonly issuedAt: Millis;
   #sentAt: Millis = 0;
   #shard = "0";
-  #state: "ready" | "refused" | "queued" | "committed" = "ready";
+  #attempts = 0;
+  #isQueued = false;
+  #state: "ready" | "retried" | "refused" | "queued" | "committed" = "ready";
 
   constructor(world: World, backend: Backend, counter: Counter, population: Population, issuedAt: Millis) {
     this.#world = world;
@@ -34,6 +43,7 @@ export class Write implements Step {
 
   run(now: Millis): void {
     if (this.#state === "ready") this.#send(now);
+    else if (this.#state === "retried") this.#attempt(now);
     else if (this.#state === "refused") this.#move(now);
     else if (this.#state === "queued") this.#commit(now);
     else this.#acknowledge(now);
@@ -48,10 +58,15 @@ export class Write implements Step {
   }
 
   #send(now: Millis): void {
-    const { shardCountCache } = this.#client;
+    const { shardCountCache, isWatching } = this.#client;
     this.#sentAt = now;
     this.#shard = randomShard(shardCountCache._shardsToChooseFrom(), this.#world.random);
     shardCountCache._requestSent();
+    this.#isQueued = isWatching && !shardCountCache._isContended();
+    this.#attempt(now);
+  }
+
+  #attempt(now: Millis): void {
     const { clock, settings, waiting } = this.#world;
     if (now - this.issuedAt > settings.abandonAfter) {
       waiting.delete(this);
@@ -70,8 +85,15 @@ export class Write implements Step {
       clock.at(now + wait, this);
       return;
     }
-    this.#state = "refused";
-    clock.at(now + settings.refusedAfter + settings.ackLatency, this);
+    this.#state = this.#isQueued ? "retried" : "refused";
+    clock.at(now + settings.refusedAfter + settings.ackLatency + (this.#isQueued ? this.#backoff() : 0), this);
+  }
+
+  #backoff(): Millis {
+    const attempts = this.#attempts++;
+    if (attempts === 0) return 0;
+    const base = Math.min(FIRST_BACKOFF * BACKOFF_FACTOR ** (attempts - 1), LONGEST_BACKOFF);
+    return base * (0.5 + this.#world.random());
   }
 
   #move(now: Millis): void {

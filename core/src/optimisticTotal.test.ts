@@ -15,8 +15,8 @@ type Step =
   | readonly ["flush"]
   /** An own increment is committed; is refused. */
   | readonly ["commit" | "refuse", which: number]
-  /** An own increment is acknowledged, with an upper bound `slack` after its commit time, or without. */
-  | readonly ["acknowledge", which: number, slack: number | "no bound"]
+  /** An own increment is acknowledged, with an upper bound `slack` after its commit time. */
+  | readonly ["acknowledge", which: number, slack: number]
   /** The server measures the total; the client receives a measured one, once or not for the last time. */
   | readonly ["measure"]
   | readonly ["receive", which: number, again: "once" | "again"]
@@ -44,8 +44,6 @@ interface Own {
   readonly wasBuffered: boolean;
   earliest: number;
   latest: number;
-  /** Whether it was acknowledged without a bound, and no newer total was received since. */
-  isUnbounded?: boolean;
   committed?: number;
   outcome?: "acknowledged" | "refused";
 }
@@ -140,8 +138,6 @@ class World {
     for (const own of this.unacknowledged) this.#acknowledge(own, 0);
     this.#now = Math.max(this.#now, ...this.own.map(({ latest }) => latest).filter(Number.isFinite));
     this.#receive(this.#measured());
-    this.#now++;
-    this.#receive(this.#measured());
   }
 
   /** The counter is deleted with its committed increments. No older total arrives afterwards. */
@@ -215,27 +211,13 @@ class World {
     this.#commits.push({ by: own.by, at: own.committed });
   }
 
-  #acknowledge(own: Own, slack: number | "no bound"): void {
+  #acknowledge(own: Own, slack: number): void {
     own.outcome = "acknowledged";
-    if (slack === "no bound") {
-      own.isUnbounded = true;
-      this.client._incrementCommitted(own.known);
-      return;
-    }
     own.latest = (own.committed as number) + slack;
     this.client._incrementCommitted(own.known, own.latest);
   }
 
   #receive(total: Total, fromCache = false): void {
-    const isNewer = total.asOf > (this.last?.asOf ?? 0);
-    // Totals are a second apart, so the second one after an acknowledgement includes the increment.
-    const isImpossible = this.own.some((own) => {
-      return own.isUnbounded === false && own.latest <= total.asOf && total.asOf < (own.committed as number);
-    });
-    if (isImpossible) return;
-    for (const own of isNewer ? this.own : []) {
-      if (own.isUnbounded) Object.assign(own, { isUnbounded: false, latest: total.asOf + 1 });
-    }
     if (total.asOf >= (this.last?.asOf ?? 0)) this.last = total;
     if (fromCache) for (const own of this.own) own.earliest = Math.max(own.earliest, total.asOf + 1);
     this.client._totalRead(total.total, total.asOf, fromCache);
@@ -263,14 +245,7 @@ function steps(by: fc.Arbitrary<number>, { alone = false } = {}): fc.Arbitrary<S
     weighted(1, fc.constant(["flush"] as const)),
     weighted(3, fc.tuple(fc.constant("commit"), which)),
     weighted(1, fc.tuple(fc.constant("refuse"), which)),
-    weighted(
-      3,
-      fc.tuple(
-        fc.constant("acknowledge"),
-        which,
-        fc.constantFrom(0, 0, 1, 2, 5, 20, "no bound" as const, "no bound" as const),
-      ),
-    ),
+    weighted(3, fc.tuple(fc.constant("acknowledge"), which, fc.constantFrom(0, 0, 1, 2, 5, 20))),
     weighted(3, fc.constant(["measure"] as const)),
     weighted(4, fc.tuple(fc.constant("receive"), which, fc.constantFrom("once", "again"))),
     weighted(1, fc.constant(["offline"] as const)),

@@ -2,10 +2,9 @@
  * The total that a watch shows: the last published total plus this client's increments that it does not include yet. No
  * increment counts twice, in whatever order acknowledgements and totals arrive.
  *
- * A published total includes exactly the increments committed up to its `asOf`. The client has two bounds of the commit time of its
- * own increment: it is later than any `asOf` read before the increment was made, and within a round trip of the server's
- * timestamp. Without that timestamp, the second total after the acknowledgement is taken to include it: at least a second, the
- * shortest interval, is between the first and the second.
+ * A published total includes exactly the increments committed up to its `asOf`. The client knows two bounds of the commit
+ * time of its own increment: it is later than any `asOf` read before the increment was made, and within a round trip of the
+ * server's timestamp, which the acknowledgement brings.
  *
  *         earliest              latest                   a total whose `asOf` is
  *   ─────────┼────────────────────┼─────────────→        before earliest: does not include it, so it is added
@@ -13,7 +12,7 @@
  *                                                        in between:      not known yet
  *
  * While that is not known, the true total is between the total with and without the increment. The shown total moves no
- * further than into that range, so a guess neither lowers it nor counts twice. The acknowledgement or a later total decides.
+ * further than into that range, so a guess neither lowers it nor counts twice. The acknowledgement or the next total decides.
  *
  * Instants are whole microseconds of the server's clock since the epoch. The client's clock only measures the round trip.
  */
@@ -27,9 +26,6 @@ export interface OwnIncrement {
   /** The commit is not after this instant. */
   _latest: number;
 }
-
-/** The bound of an acknowledged increment until the next total is read. */
-const UNKNOWN = Number.MAX_VALUE;
 
 /** Sums of fractions that cancel out may differ from 0 by this much. */
 const ROUNDING = 1e-9;
@@ -69,8 +65,8 @@ export class OptimisticTotal {
     this.#shown += by;
   }
 
-  /** The server has committed an increment, at `latest` or before, if that is known. */
-  _incrementCommitted(own: OwnIncrement, latest = UNKNOWN): void {
+  /** The server has committed an increment, at `latest` or before. */
+  _incrementCommitted(own: OwnIncrement, latest: number): void {
     own._latest = latest;
     this.#settle();
   }
@@ -99,7 +95,6 @@ export class OptimisticTotal {
       if (fromCache) for (const own of this.#own) own._earliest = Math.max(own._earliest, asOf + 1);
     }
     this.#isFirst = false;
-    if (asOf > this.#asOf) for (const own of this.#own) if (own._latest === UNKNOWN) own._latest = asOf + 1;
     this.#published = total;
     this.#asOf = asOf;
     this.#settle();

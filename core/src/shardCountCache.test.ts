@@ -121,6 +121,7 @@ describe("while a write, or a read of the count, has no answer", () => {
     one.cache._requestSent();
     one.later(SLOW_ACK_MS + 1);
     one.cache._requestSent();
+    expect(one.cache._isContended()).toBe(true);
     one.cache._requestAnswered();
     expect(one.later()).toEqual([400, true]);
     one.cache._requestAnswered();
@@ -128,6 +129,7 @@ describe("while a write, or a read of the count, has no answer", () => {
     one.cache._requestSent();
     one.cache._requestAnswered();
     expect(one.later()).toEqual([100, false]);
+    expect(one.cache._isContended()).toBe(false);
   });
 
   test("the second counts from the first request without an answer", () => {
@@ -152,6 +154,7 @@ describe("a write refused as contended", () => {
     const one = client(2);
     expect([1, 2, 3, 4].map(() => answer(one, true))).toEqual([16, 128, 1024, 1024]);
     expect(Array.from({ length: 10 }, () => answer(one, false))).toEqual([512, 256, 128, 64, 32, 16, 8, 4, 2, 2]);
+    expect(one.cache._isContended()).toBe(false);
   });
 
   test("makes the client read the shard count every second", () => {
@@ -177,6 +180,7 @@ describe("a write refused as contended", () => {
     expect(one.later()).toEqual([8, false]);
     one.cache._update(30);
     expect(one.later()).toEqual([30, false]);
+    expect(one.cache._isContended()).toBe(false);
   });
 });
 
@@ -228,6 +232,7 @@ test("in any sequence of events, a client chooses from at least the known count,
         }
         const [width, isStale] = later();
         const factor = Math.max(wider, slowFactor());
+        expect(cache._isContended()).toBe(factor > 1);
         const trusted = factor > 1 ? SLOW_ACK_MS : isTrusted ? SHARD_COUNT_TTL_MS : SLOW_ACK_MS;
         expect(isStale).toBe(sent >= SHARD_COUNT_TTL_WRITES || time - learnedAt >= trusted);
         expect(width).toBeCloseTo(Math.min(factor * count, MAX_SHARDS), 6);

@@ -20,6 +20,8 @@ import {
 
 /** The shard count of one counter, as one client knows it. One per counter and Firestore instance; synchronous, no I/O. */
 export interface ShardCountCache {
+  /** Whether the client chooses from more than the shard count. */
+  _isContended(): boolean;
   /** Whether the client should read the shard count before its next write. */
   _isStale(): boolean;
   /**
@@ -53,6 +55,7 @@ export function createShardCountCache(clock: () => number): ShardCountCache {
     return Math.max(contention, slowSeconds * Math.max(SLOW_FACTOR, SLOW_MIN_SHARDS / shardCount));
   };
   return {
+    _isContended: () => factor() > 1,
     _isStale: () => writes >= SHARD_COUNT_TTL_WRITES || clock() - knownAt >= (factor() > 1 ? SLOW_ACK_MS : ttl),
     _update(seen, growing) {
       const known = Math.max((seen ?? shardCount) as number, 1) || 1;

@@ -1,15 +1,25 @@
 /** The React hooks in a real browser, inside StrictMode, with React's own checks on. */
+import { Timestamp } from "firebase-admin/firestore";
 import { counter, incrementCounter } from "firestore-tally";
 import { createElement, StrictMode } from "react";
 import { renderToString } from "react-dom/server";
 import { afterAll, expect, test } from "vitest";
-import { client } from "../../testkit/clients.ts";
+import { admin, client } from "../../testkit/clients.ts";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 import { browserForTests } from "./chromium.ts";
 import { holdFirestore } from "./network.ts";
 import { Counted } from "./pages/Counted.ts";
 import { readStory } from "./story.ts";
+
+/** Chromium logs a refused commit as an answer of 403. */
+const isRefusal = (problem: string) => problem.includes("403");
+
+/** While an increment of a new counter is under way, the SDK delivers nothing; one of a calm counter goes to its queue. */
+async function createCalmCounter(id: string): Promise<void> {
+  const calm = { total: 0, shardCount: 1, growing: false, writes: 0, rate: 0, asOf: Timestamp.now() };
+  await admin.doc(`counters/${id}`).set(calm);
+}
 
 const browser = browserForTests();
 const others = client();
@@ -63,6 +73,7 @@ test("any number of mounted components share one watch, which ends with them, an
 
 test("a pending click is still shown when the component is mounted again", async () => {
   const id = "react:remount";
+  await createCalmCounter(id);
   const tab = await browser.open("react", { id });
   await tab.shows("total", 0);
   const release = await holdFirestore(tab.page);
@@ -151,7 +162,7 @@ test("with another ref, a component shows and watches only the other counter", a
   await tab.shows("total", 4);
   await until(async () => (await sumOfShards(other)) === 4, "the increment");
   expect(await sumOfShards(id)).toBe(2);
-  expect(tab.problems).toEqual([]);
+  expect(tab.problems.filter((problem) => !isRefusal(problem))).toEqual([]);
 });
 
 test("a refused increment leaves the total and sets the error, until the next success", async () => {
@@ -170,7 +181,7 @@ test("a refused increment leaves the total and sets the error, until the next su
   await tab.click("increment");
   await tab.shows("total", 3);
   await tab.shows("error", "");
-  expect(tab.problems).toEqual([]);
+  expect(tab.problems.filter((problem) => !isRefusal(problem))).toEqual([]);
 });
 
 test("the server-rendered total is hydrated without changes, then updated", async () => {

@@ -1,12 +1,9 @@
 /** The web client offline, the shards it writes, and the removal of old marks. */
-import { setTimeout as sleep } from "node:timers/promises";
-import { status } from "@grpc/grpc-js";
 import { writeBatch } from "firebase/firestore";
 import { Timestamp } from "firebase-admin/firestore";
 import { counter, getExactCounter, incrementCounter, incrementCounterIn, onCounter } from "firestore-tally";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { admin, client } from "../../testkit/clients.ts";
-import { Refused, startProxy } from "../../testkit/grpcProxy.ts";
 import { goOffline, goOnline } from "../../testkit/offline.ts";
 import { sumOfShards } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
@@ -84,24 +81,4 @@ describe("one increment in 128 removes old marks", () => {
     await until(async () => (await old()).length === 0, "the old window to be removed");
     await writer.close();
   });
-});
-
-test("if a commit has no answer, the increments that the SDK held back meanwhile go to its queue at once", async () => {
-  const id = "offline:unawares";
-  let commits = 0;
-  const request = async () => {
-    commits++;
-    await sleep(1_500);
-    throw new Refused(status.UNAVAILABLE, "no answer");
-  };
-  const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [
-    (method) => (method === "Commit" ? { request } : undefined),
-  ]);
-  const phone = client(proxy.address);
-  const ref = counter(phone.db, id);
-  await Promise.all(Array.from({ length: 5 }, () => incrementCounter(ref)));
-  expect(commits).toBe(1);
-  expect(await sumOfShards(id)).toBe(5);
-  await phone.close();
-  proxy.close();
 });

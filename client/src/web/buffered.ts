@@ -2,7 +2,7 @@
 import type { Timestamp } from "firebase/firestore";
 import { type BufferedCounter, type BufferOptions, CounterError, createBuffer } from "../../../core/src/index.ts";
 import { type BeaconState, beacon } from "../beacon/beacon.ts";
-import type { CommittedAt, Counter, CounterRef } from "./counter.ts";
+import type { Committed, Counter, CounterRef } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 
 /** Options of a buffered counter. */
@@ -20,7 +20,7 @@ export interface WebBufferOptions extends BufferOptions {
  *
  * Increments that are not written yet are lost when the page crashes, is closed or is left, because browsers then cut its
  * requests: while the device is online, those of one `flushInterval` at most. After `await close()` none are lost. With
- * Firestore's persistence, increments that were written without an answer survive a reload.
+ * Firestore's persistence, written increments that are not acknowledged survive a reload.
  *
  * The default rules accept an amount of 1 alone, see `maxPending`.
  *
@@ -75,7 +75,7 @@ function createIngestBuffer(
     onError(error);
   };
   const source = beacon(via, { maxAmount: maxPending, onError: told }) as BeaconState;
-  const send = async (by: number): Promise<CommittedAt> => {
+  const send = async (by: number): Promise<Committed> => {
     const others = new Set(source._batches);
     source.count(counter.id, by);
     const batches = [...source._batches].filter((one) => !others.has(one));
@@ -85,7 +85,7 @@ function createIngestBuffer(
     const at = Math.max(...batches.map(({ _at = Number.NaN }) => _at));
     if (!at) throw dropped;
     // A watch reads no other part of a timestamp.
-    return { seconds: Math.floor(at / 1_000), nanoseconds: (at % 1_000) * 1e6 } as Timestamp;
+    return { _path: "", _at: { seconds: Math.floor(at / 1_000), nanoseconds: (at % 1_000) * 1e6 } as Timestamp };
   };
   const write = async (by: number) => {
     const outcome = send(by);

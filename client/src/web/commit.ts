@@ -26,7 +26,7 @@ import {
   randomShard,
 } from "../../../core/src/index.ts";
 import {
-  type CommittedAt,
+  type Committed,
   type Counter,
   counterDoc,
   hasCode,
@@ -69,24 +69,30 @@ async function commitWithRetries(
   key?: string,
   undoneShard?: string,
   planWrite?: PlanWrite,
-): Promise<CommittedAt> {
-  const { _shardCountCache } = counter;
+): Promise<Committed> {
+  const { _shardCountCache, _watcher } = counter;
   await refreshShardCount(counter);
   const write = await planWrite?.();
   let plan!: IncrementPlan;
   // While one transaction commits, the SDK holds everything else back. So the shard is chosen here, when more is known.
-  const add = (writer: WriteBatch): undefined => {
+  const add = (writer: WriteBatch) => {
     if (!plan) {
       plan = planFor(counter, by, key, undoneShard);
       _shardCountCache._requestSent();
     }
     addWrites(writer, counter, plan, undoneShard);
     write?.(writer, plan.path);
+    return plan.path;
   };
   try {
-    const at = await send(counter, add, key).catch((error) => confirmCommitted(counter, plan, error, undoneShard));
+    // The SDK's queue would repeat the writes of a crowd on the same shard. Its first ones come while a counter is new.
+    const isCalm = counter._latest?.get("growing") === false && !_shardCountCache._isContended();
+    const mustShowInCache = key || (_watcher && isCalm);
+    const _at = await send(counter, add, mustShowInCache).catch((error) =>
+      confirmCommitted(counter, plan, error, undoneShard),
+    );
     _shardCountCache._requestAnswered();
-    return at;
+    return { _path: plan.path, _at: _at as Committed["_at"] };
   } catch (error) {
     const isRefused = hasCode(error, "aborted");
     _shardCountCache._requestAnswered(isRefused);
@@ -99,35 +105,31 @@ async function commitWithRetries(
 /**
  * Sends writes, first in a transaction: if contention aborts it, the caller tries another shard, whereas the SDK's
  * queue would retry the same shard without end. If the transaction has no answer, the same write goes to the queue, which
- * works offline and survives a reload; both together count once. So do the writes that the SDK has held back
- * meanwhile. Entries go to the queue at once, because the cache must show them.
+ * works offline and survives a reload; both together count once. Writes that the cache must show go to the queue at once:
+ * entries, and increments of a watched counter that is neither new, growing nor contended, whose timestamp the watch takes from
+ * the cache.
  *
- * @param add - adds the writes when the SDK is free to commit them, the same in both
+ * @param add - adds the writes when the SDK is free to commit them, the same in both. Returns the path of the increment's shard,
+ *              if there is one
  */
 export async function send(
-  counter: Counter,
-  add: (writer: WriteBatch) => undefined,
+  { firestore, _watcher }: Counter,
+  add: (writer: WriteBatch) => string | undefined,
   mustShowInCache?: unknown,
-): Promise<undefined> {
-  const { firestore } = counter;
-  const begunAt = Date.now();
+): Promise<unknown> {
   if (!mustShowInCache && !isHiddenOrOffline()) {
     try {
-      const commit = async (own: unknown): Promise<undefined> => {
-        // The SDK has held this one back, and would hold the next one back as long.
-        if (begunAt < (counter._unansweredAt ?? 0)) throw {};
-        add(own as WriteBatch);
-      };
-      return await runTransaction(firestore, commit, { maxAttempts: 1 });
+      const commit = async (own: unknown) => add(own as WriteBatch);
+      const path = await runTransaction(firestore, commit, { maxAttempts: 1 });
+      // The cache does not have the server's timestamp.
+      return _watcher && path && (await readFromServer(doc(firestore, path), LOOKUP_ATTEMPTS))?.get("at");
     } catch (error) {
       if (hasCode(error, "aborted") || hasCode(error, "permission-denied")) throw error;
-      counter._unansweredAt = Date.now();
     }
   }
   const batch = writeBatch(firestore);
   add(batch);
-  await batch.commit();
-  return undefined;
+  return batch.commit();
 }
 
 export function planFor(

@@ -34,21 +34,24 @@ export interface Counter extends CounterRef {
   _latest?: DocumentSnapshot | undefined;
   /** A hash of the last visitor that this client counted and of the last reset of visitors, after which they count again. */
   _visit?: string;
-  /** When the last transaction ended without an answer: the device may be offline and not know it. */
-  _unansweredAt?: number;
   /** While the shard count is read: resolves when it is known, or after a second. */
   _reading?: Promise<void> | undefined;
 }
 
 export interface Watcher {
   /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. */
-  _track(by: number, outcome: Promise<CommittedAt>, key: string | undefined): void;
+  _track(by: number, outcome: Promise<Committed>, key: string | undefined): void;
   /** The sum that buffers have not written changes by an amount. */
   _bufferedChanged(by: number): void;
 }
 
-/** The server's timestamp of an increment, or a later one, if it is known; `null` if its key had counted before. */
-export type CommittedAt = Timestamp | null | undefined;
+/** A committed increment. */
+export interface Committed {
+  /** The path of its shard document. */
+  readonly _path: string;
+  /** The server's timestamp of the write, or a later one, if it had to be looked up; `null` if its key had counted before. */
+  readonly _at: Timestamp | null | undefined;
+}
 
 const counters = new WeakMap<Firestore, Record<string, Counter>>();
 

@@ -28,9 +28,10 @@ export interface IncrementOptions {
  * With a `key`, the counter counts exactly once for that key: the same commit creates an entry with that id. If the key
  * already counts with the same amount, the call succeeds.
  *
- * The SDK holds every other call back while it commits an increment without a `key`: for some milliseconds, on a contended shard
- * for seconds, and for some 15 s in a browser that has lost its network and does not know it. `disableNetwork` does not stop it. An
- * increment with a `key` waits in the SDK's queue, which sends it to the same shard until it counts: on a contended shard for longer.
+ * The SDK holds every other call back while it commits an increment without a `key`, unless `onCounter` watches the counter and it
+ * is neither new, growing nor contended: for some milliseconds, on a contended shard for seconds, and for some 15 s in a browser
+ * that has lost its network and does not know it. `disableNetwork` does not stop it. Other increments wait in the SDK's queue,
+ * which sends them to the same shard until they count: on a contended shard for longer.
  *
  * Cost: 1 write; with a `key` 2 writes, and 2 reads by the rules. The first increment of a counter by this client first reads
  * the counter document (1 read, awaited for a second at most). So do the first increment after two minutes and one in 20,

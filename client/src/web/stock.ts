@@ -141,7 +141,7 @@ async function take(counter: Counter, shard: string, n: number, key: string): Pr
   }
   // Watches show it before it is published.
   if (!_watcher) return n;
-  const shown = read(counter, plan.path).then((written) => written?.get("at") ?? null);
+  const shown = read(counter, plan.path).then((written) => ({ _path: plan.path, _at: written?.get("at") }));
   shown.catch(() => undefined);
   _watcher._track(-n, shown, key);
   return n;

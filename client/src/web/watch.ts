@@ -1,13 +1,22 @@
 /** Watches of a counter: published totals, and this client's own increments in between. */
-import { type FirestoreError, onSnapshot, type Timestamp } from "firebase/firestore";
+import {
+  collection,
+  doc,
+  type FirestoreError,
+  getDoc,
+  getDocFromCache,
+  onSnapshot,
+  type Timestamp,
+} from "firebase/firestore";
 import {
   MAX_COMMIT_MS,
   MAX_PUBLISH_DELAY_MS,
   OptimisticTotal,
   type OwnIncrement,
+  shardsPath,
   toSnapshot,
 } from "../../../core/src/index.ts";
-import { type CommittedAt, type Counter, type CounterRef, counterDoc, documentRead, type Watcher } from "./counter.ts";
+import { type Committed, type Counter, type CounterRef, counterDoc, documentRead, type Watcher } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
 
 /** Options of a watch. */
@@ -27,8 +36,8 @@ export interface WatchOptions {
  * Watches the total: calls `next` with the current total, with each newly published one, at most about once a second, and at
  * once for increments of this client. While totals arrive, increments of the counter do not read its shard count.
  *
- * Totals include this client's own increments from the moment they are made, and none twice, whether the acknowledgement or the
- * publish comes first. A total that is published while an increment is on its way may be short by it, until the next one.
+ * Every total includes this client's own increments exactly once from the moment they are made. Acknowledgement
+ * and publish may come in any order.
  *
  * Cost: 1 read per published total; with `via`, no read, and 1 request per interval for all counters of the page.
  *
@@ -117,15 +126,26 @@ function totalsOf({ total: published, globalTotal }: CounterSnapshot, total: num
 
 /** The increments of this client to one counter, shown in every view of the counter. */
 class OwnIncrements extends OptimisticTotal implements Watcher {
+  readonly #counter: Counter;
   readonly #views = new Set<() => void>();
   readonly #ownByKey = new Map<string, OwnIncrement>();
-  /** Whether there is a view, or was one lately. */
-  #isViewed = false;
+  #stopCaching: (() => void) | undefined;
   #notifyTimer: unknown;
+
+  constructor(counter: Counter) {
+    super();
+    this.#counter = counter;
+  }
 
   /** Calls a view after each change. @returns a function that ends it */
   _subscribe(view: () => void): () => void {
-    this.#isViewed = true;
+    // A listener to the cache alone, at no cost: meanwhile the cache keeps the shards that this client writes, and with
+    // them the server's timestamps.
+    this.#stopCaching ??= onSnapshot(
+      collection(this.#counter.firestore, shardsPath(this.#counter.path)),
+      { source: "cache" },
+      () => {},
+    );
     this.#views.add(view);
     // A new view shows increments that are pending already.
     this.#notifyViews();
@@ -133,7 +153,9 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
       this.#views.delete(view);
       // A view that is created again soon still finds the pending increments.
       setTimeout(() => {
-        this.#isViewed = this.#views.size > 0;
+        if (this.#views.size > 0) return;
+        this.#stopCaching?.();
+        this.#stopCaching = undefined;
       }, MAX_PUBLISH_DELAY_MS);
     };
   }
@@ -143,7 +165,8 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     this.#notifyViews();
   }
 
-  async _track(by: number, outcome: Promise<CommittedAt>, key: string | undefined): Promise<void> {
+  /** Cost: none, because the cache has the commit time; 1 read if the cache has lost it. */
+  async _track(by: number, outcome: Promise<Committed>, key: string | undefined): Promise<void> {
     // Of several concurrent attempts with one key, one counts.
     if (key && this.#ownByKey.get(key)?.by === by) return;
     const own = this._incrementMade(by);
@@ -151,24 +174,29 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     this.#notifyViews();
     const sentAt = Date.now();
     try {
-      const at = await outcome;
+      const { _path, _at } = await outcome;
       // The key counted before; or no view is left that could show the increment.
-      if (at === null || !this.#isViewed) throw undefined;
-      if (at) {
-        // The timestamp is from the start of the commit, whose end is within the round trip.
-        const roundTrip = Math.min(Math.abs(Date.now() - sentAt), MAX_COMMIT_MS) * 1_000;
-        this._incrementCommitted(own, micros(at) + roundTrip);
-        // A total between both bounds may include the increment or not. It does if no other total has followed by then.
-        setTimeout(() => {
-          this._incrementCommitted(own, micros(at));
-          this.#notifyViews();
-        }, MAX_PUBLISH_DELAY_MS);
-      } else this._incrementCommitted(own);
+      if (_at === null || !this.#stopCaching) throw undefined;
+      // The timestamp is from the start of the commit, whose end is within the round trip.
+      const start = micros(_at ?? (await this.#readTimestamp(_path)));
+      this._incrementCommitted(own, start + Math.min(Math.abs(Date.now() - sentAt), MAX_COMMIT_MS) * 1_000);
+      // A total between both bounds may include the increment or not. It does if no other total has followed by then.
+      setTimeout(() => {
+        this._incrementCommitted(own, start);
+        this.#notifyViews();
+      }, MAX_PUBLISH_DELAY_MS);
     } catch {
       this._incrementRefused(own);
     }
     if (key && this.#ownByKey.get(key) === own) this.#ownByKey.delete(key);
     this.#notifyViews();
+  }
+
+  /** Reads the server's timestamp of this write, or of a later one on the same shard. */
+  async #readTimestamp(path: string): Promise<Timestamp> {
+    const shard = doc(this.#counter.firestore, path);
+    const snapshot = await getDocFromCache(shard).catch(() => getDoc(shard));
+    return snapshot.get("at", { serverTimestamps: "previous" });
   }
 
   /** Calls the views once for all changes of this turn of the event loop, after the code that made them. */
@@ -182,7 +210,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
 
 export function ownIncrements(counter: Counter): OwnIncrements {
   if (!counter._watcher) {
-    const own = new OwnIncrements();
+    const own = new OwnIncrements(counter);
     own._bufferedChanged(counter._buffered ?? 0);
     counter._watcher = own;
   }
