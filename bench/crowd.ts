@@ -78,16 +78,8 @@ async function measure(
   if (project === FLOOR_PROJECT)
     await loadRules(FLOOR_PROJECT, target === "tally" ? readFileSync("firestore.rules", "utf8") : FLOOR_RULES);
   const writers = await Writers.start({
-    ...{
-      approach: target,
-      ids: [ID],
-      addresses,
-      project,
-      clients,
-      maxClients: clients,
-      areCold: true,
-      areWatching: isWatching,
-    },
+    ...{ approach: target, ids: [ID], addresses, project, clients, maxClients: clients },
+    ...{ areCold: true, areWatching: isWatching },
     dueTimes: dueTimes({ before: { perSecond: 0, seconds: 0 }, measured: { perSecond, seconds } }),
   });
   const admin = new Firestore({ projectId: project });

@@ -83,6 +83,7 @@ test.each([0, 1])(
     const shared = world([`watching=${watching}`, "burst=1", "longestWait=0", "abandonAfter=30000"]);
     const { clock } = shared;
     const [backend, counter] = [new Backend(shared), new Counter()];
+    counter.published = { ...idle, growing: false };
     const population = new Population({ clients: 2, perClient: 1 }, shared, () => 0.5);
     for (let write = 0; write < 3; write++) new Write(shared, backend, counter, population, clock.now);
     while (clock.now < 30_000) clock.advance();

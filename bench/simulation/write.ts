@@ -2,7 +2,7 @@
  * One increment, as in `client/src/web/commit.ts`: sent to a shard by a commit of its own; refused there and sent to another
  * shard, or committed after a wait; acknowledged. One in {@link INCREMENTS_PER_MARK_REMOVAL} removes old marks.
  *
- * A client that watches the counter writes through the SDK's queue unless writes are contended. The queue sends a refused write
+ * A client that watches a calm counter, neither new nor growing nor contended, writes through the SDK's queue. The queue sends a refused write
  * to the same shard again: at once, then with delays that grow by half from a second to a minute, with a jitter of a half. A user
  * who leaves closes the page, and a refused write is not sent again.
  */
@@ -62,7 +62,8 @@ export class Write implements Step {
     this.#sentAt = now;
     this.#shard = randomShard(shardCountCache._shardsToChooseFrom(), this.#world.random);
     shardCountCache._requestSent();
-    this.#isQueued = isWatching && !shardCountCache._isContended();
+    const isCalm = this.#counter.published?.growing === false && !shardCountCache._isContended();
+    this.#isQueued = isWatching && isCalm;
     this.#attempt(now);
   }
 

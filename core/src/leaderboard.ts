@@ -6,8 +6,8 @@ export interface RankOptions {
   /** Orders by the total or by the writes per second. Default `"total"`. */
   orderBy?: "total" | "rate" | undefined;
   /**
-   * Orders by the sum of today, this week or this month instead of `orderBy`, and leaves out counters that have counted nothing in
-   * it.
+   * Orders by the sum of today, this week or this month instead of `orderBy`, and leaves out counters that have counted nothing
+   * in it.
    */
   window?: CalendarWindow | undefined;
   /** Orders by the totals, or by the windows, of all regions. Not for `orderBy: "rate"`. Default `false`. */

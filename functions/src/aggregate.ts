@@ -30,8 +30,9 @@ export interface Outcome {
 /**
  * Counts all writes up to `cause.at`: now, or by a task if the next publish is not due.
  *
- * Cost: nothing if they are counted already, with several regions up to 1 task operation; 1 task operation if scheduled; else 1 measurement and 1 publish, and 1 task
- * operation if the counter is polled. A fold or transfer adds its cost and 1 measurement.
+ * Cost: nothing if they are counted already; 1 task operation if scheduled; else 1 measurement and 1 publish, and 1 task
+ * operation if the counter is polled. A fold or transfer adds its cost and 1 measurement. With several regions, up to 1 task
+ * operation more.
  *
  * @param state  the counter document, just read
  */

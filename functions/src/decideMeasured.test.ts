@@ -170,6 +170,22 @@ test("a quiet bounded counter folds the shards beyond its reservation, and none 
   expect(step(["0", "1", "2"])).toBe("publish cooling of 3, poll 611");
 });
 
+test.each([true, false])("a bounded counter keeps units where they are, if its shards were listed: %s", (isListed) => {
+  const documents = isListed ? 4 : 300;
+  const cooling: Published = {
+    ...(situations.cooling as Published),
+    shardCount: 3,
+    shardDocuments: documents,
+    calmSince: T,
+  };
+  const shards = ["0", "1", "2", "3"].map((id) => ({ ...shard(id), count: 1_000 }));
+  const measurement = measured(cooling, T + 601_000, isListed ? { documents, shards } : { documents });
+  const reservation = { shards: 3, until: T + 3_600_000 };
+  const known = { previous: cooling, measurement, bounded: true, reservation, hasTransferred: true };
+  const step = decide({ at: T + 601_000, isPoll: true }, known, T + 601_000, 0, defaults);
+  expect(step).toMatchObject({ do: "fold", fromIndex: 3, keepsUnits: isListed });
+});
+
 test("a busy counter folds the shards beyond its shard count once in a cool-down", () => {
   const hour = Math.ceil(T / 3_600_000) * 3_600_000;
   const step = (asOf: number, documents: number, cause: Cause = { at: asOf + 5_000, isPoll: true }) => {
@@ -178,7 +194,10 @@ test("a busy counter folds the shards beyond its shard count once in a cool-down
     return decide(cause, { previous: busy, measurement }, asOf + 5_000, 0, defaults);
   };
   expect(step(hour - 1, 152)).toEqual({
-    ...{ do: "fold", fromIndex: 150, quietSince: hour + 4_999 - 600_000, keepsUnits: false },
+    do: "fold",
+    fromIndex: 150,
+    quietSince: hour + 4_999 - 600_000,
+    keepsUnits: false,
   });
   expect(step(hour - 1, 151).do).toBe("publish");
   expect(step(hour, 152).do).toBe("publish");

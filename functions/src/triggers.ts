@@ -83,14 +83,7 @@ export const wakebase = onDocumentUpdated(
 /** @param before  the shard before an update; a new shard has none */
 async function shardWritten(snapshot?: DocumentSnapshot, before?: DocumentSnapshot): Promise<void> {
   if (!snapshot?.updateTime) return;
-  if (
-    before &&
-    !hasCounted(
-      (field) => before.get(field),
-      (field) => snapshot.get(field),
-    )
-  )
-    return;
+  if (before && !hasCounted(before, snapshot)) return;
   // Not from the event's parameters, which are decoded as if they were a URL's: an id may contain "%2F" or "é".
   const { id: shardId, parent: shards } = snapshot.ref;
   const counterId = (shards.parent as DocumentReference).id;

@@ -23,16 +23,15 @@ export function latestDeletionTime(eventTime: string, now: Millis): Millis {
   return Math.max(Date.parse(eventTime) + 1, now);
 }
 
-/**
- * Whether an update of a shard has counted. One that only removes old marks has not.
- *
- * @param before, after  the fields of the shard
- */
-export function hasCounted(before: ReadFields, after: ReadFields): boolean {
-  return before("count") !== after("count") || before("writes") !== after("writes");
+/** Whether an update of a shard has counted. One that only removes old marks has not. */
+export function hasCounted(before: Shard, after: Shard): boolean {
+  return ["count", "writes"].some((field) => before.get(field) !== after.get(field));
 }
 
-type ReadFields = (field: "count" | "writes") => unknown;
+/** The part of a shard's snapshot that {@link hasCounted} reads. */
+interface Shard {
+  get(field: string): unknown;
+}
 
 /** The event handler of one instance. It resolves when the write is counted or certain to be; else it rejects, for a retry. */
 export function createWakeHandler(backend: Backend): (event: WriteEvent) => Promise<void> {

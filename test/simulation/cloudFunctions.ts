@@ -26,6 +26,7 @@ import { keyMerging } from "../../functions/src/topKeys.ts";
 import { visitorMerging } from "../../functions/src/visitors.ts";
 import { createWakeHandler, hasCounted, latestDeletionTime } from "../../functions/src/wake.ts";
 import { Firestore } from "./model/adminSdk.ts";
+import type { Version } from "./model/database.ts";
 import { type Commit, Connection, type Network } from "./model/network.ts";
 import type { Micros } from "./model/values.ts";
 import type { Scenario } from "./scenario.ts";
@@ -83,16 +84,13 @@ export class CloudFunctions {
 
   /** Firestore's triggers: those of shards in functions/src/triggers.ts, and those of counted documents. */
   onCommit({ changes }: Commit): void {
+    const shard = ({ fields }: Version) => ({ get: (field: string) => fields?.[field] });
     for (const { before, after } of changes) {
       const [collection, counterId = "", shards, shardId] = after.path.split("/");
       const committedAt = after.updateTime / MS;
       if (collection === this.#config.collection && shards === "shards" && shardId && after.fields) {
         const isNew = !before.fields;
-        const isUpdate = hasCounted(
-          (field) => before.fields?.[field],
-          (field) => after.fields?.[field],
-        );
-        if (isNew || (TRIGGER_SHARDS.includes(shardId) && isUpdate))
+        if (isNew || (TRIGGER_SHARDS.includes(shardId) && hasCounted(shard(before), shard(after))))
           this.#deliver(`event ${shardId}`, ({ wake }) => wake({ counterId, shardId, isNew, committedAt }));
       }
       if (collection === this.#config.collection && shards === UNIQUES && after.fields)

@@ -250,7 +250,7 @@ export const backendMutations: Record<string, Mutation> = {
     breaks: ["I2"],
     isRare: true,
   },
-  "a publish covers writes without a snapshotLag": {
+  "a publish covers writes without the snapshot lag": {
     ...covering((real) => (cause, published) => real(cause, published, 0)),
     breaks: ["I2", "I12"],
     seed: 100,
