@@ -3,8 +3,8 @@ import { type DocumentSnapshot, FieldPath, FieldValue, type Firestore } from "fi
 import { counterPath, isPreconditionFailure, type MirrorSource, SHARDS } from "../../core/src/index.ts";
 import { driftOf } from "./drift.ts";
 import { isAmount } from "./legacyShards.ts";
-import { mirroredOf } from "./moveLegacyIncrements.ts";
-import { unchanged } from "./precondition.ts";
+import { mirroredFields, mirroredOf } from "./moveLegacyIncrements.ts";
+import { unchanged, writeIfUnchanged } from "./precondition.ts";
 import { backoff, retry } from "./retry.ts";
 import { sumShards } from "./sum.ts";
 
@@ -39,10 +39,7 @@ export async function giveBack(
         continue;
       }
       const batch = firestore.batch();
-      // Always a change: a write that changes nothing keeps the update time, on which a move at the same time relies.
-      const state = { mirrored: total, givenBackAt: FieldValue.serverTimestamp() };
-      if (counter.updateTime) batch.update(ref, state, { lastUpdateTime: counter.updateTime });
-      else batch.create(ref, state);
+      writeIfUnchanged(batch, counter, mirroredFields(total));
       const value = isShown ? FieldValue.increment(amount) : total;
       batch.update(shown.ref, new FieldPath(...field), value, unchanged(shown));
       try {

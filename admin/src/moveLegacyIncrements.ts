@@ -32,7 +32,7 @@ import {
 import { driftOf } from "./drift.ts";
 import { latestSnapshot } from "./latestSnapshot.ts";
 import { amountIn, isAmount, LEGACY_SHARDS, removeFields, unmappedNumbers } from "./legacyShards.ts";
-import { unchanged } from "./precondition.ts";
+import { unchanged, writeIfUnchanged } from "./precondition.ts";
 import { backoff, retry } from "./retry.ts";
 
 /** Legacy shards that one commit moves. They are held in memory, and each may be a megabyte. */
@@ -54,6 +54,14 @@ export interface Moved {
 export function mirroredOf(counter: DocumentSnapshot): number {
   const mirrored = counter.get("mirrored");
   return Number.isFinite(mirrored) ? mirrored : 0;
+}
+
+/**
+ * Fields of the counter document, for a `mirrored` that others than a publish write. Always a change: a write that changes nothing
+ * keeps the update time, on which the precondition of another move at the same time relies.
+ */
+export function mirroredFields(mirrored: number) {
+  return { mirrored, mirroredAt: FieldValue.serverTimestamp() };
 }
 
 /**
@@ -167,9 +175,8 @@ function moveIntoCounter(
   if (added === 0 && !isPending && mirrored === mirroredOf(counter)) return undefined;
   const amount = added + pending;
   // What Google's functions have added to the field may be years old, so it is in no window.
-  const state = { mirrored: mirrored + amount, ...(added !== 0 && { adjusted: FieldValue.increment(added) }) };
-  if (counter.updateTime) batch.update(counter.ref, state, unchanged(counter));
-  else batch.create(counter.ref, state);
+  const state = { ...mirroredFields(mirrored + amount), ...(added !== 0 && { adjusted: FieldValue.increment(added) }) };
+  writeIfUnchanged(batch, counter, state);
   if (amount !== 0) {
     const writes = FieldValue.increment(Math.max(shards.length, 1));
     const base = { shard: BASE_SHARD, count: FieldValue.increment(amount), writes, at: FieldValue.serverTimestamp() };

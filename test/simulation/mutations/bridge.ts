@@ -20,6 +20,11 @@ const movingWith = (edit: Edit) =>
         real(editingCommits({ firestore }, edit).firestore, ...rest),
   );
 
+const withoutTime = eachWrite((write) => {
+  const { mirroredAt, ...data } = write.data ?? {};
+  return mirroredAt ? { ...write, data } : write;
+});
+
 export const bridgeMutations: Record<string, Mutation> = {
   "a move without preconditions": { ...movingWith(withoutPreconditions), breaks: ["I9"] },
   "a move deletes the shards in a commit of its own": {
@@ -39,16 +44,12 @@ export const bridgeMutations: Record<string, Mutation> = {
     declaration: "giveBack",
     mistake:
       (real: typeof giveBack): typeof giveBack =>
-      (firestore, ...rest) => {
-        const withoutTime = eachWrite((write) => {
-          const { givenBackAt, ...data } = write.data ?? {};
-          return givenBackAt ? { ...write, data } : write;
-        });
-        return real(editingCommits({ firestore }, withoutTime).firestore, ...rest);
-      },
+      (firestore, ...rest) =>
+        real(editingCommits({ firestore }, withoutTime).firestore, ...rest),
     isRare: true,
     breaks: ["I9"],
   },
+  "a move may leave the counter document as it is": { ...movingWith(withoutTime), isRare: true, breaks: ["I9"] },
   "a publish sets a field that others add to": {
     ...publishing((writes, commit) => {
       const total = writes[0]?.data?.total as number;
