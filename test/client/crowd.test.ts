@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { counter, incrementCounter, onCounter } from "firestore-tally";
 import { expect, test } from "vitest";
-import { client } from "../../testkit/clients.ts";
+import { admin, client, signIn } from "../../testkit/clients.ts";
 import { governor } from "../../testkit/governor.ts";
 import { startProxy } from "../../testkit/grpcProxy.ts";
 import { readPublished, readShards, sumOfShards } from "../../testkit/storedCounter.ts";
@@ -60,5 +60,23 @@ test("an increment of a watched counter that is refused as contended moves to an
   await until(() => shown.every((total) => total === 4), "the total in each watch");
   for (const stop of stops) stop();
   await Promise.all(clients.map((one) => one.close()));
+  proxy.close();
+});
+
+test("likes that wait for the shard of a new counter move to other shards: each counts once", async () => {
+  const id = "likes:crowd";
+  const { inspection } = governor({ perSecond: 0.1, burst: 1, longestWait: 0 });
+  const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [inspection]);
+  const clients = Array.from({ length: 6 }, () => client(proxy.address));
+  const uids = await Promise.all(clients.map(signIn));
+  const start = performance.now();
+  await Promise.all(clients.map(({ db }, n) => incrementCounter(counter(db, id), 1, { key: uids[n] })));
+  // Shard 0 alone would take a minute.
+  expect(performance.now() - start).toBeLessThan(20_000);
+  expect((await readShards(id)).size).toBeGreaterThan(1);
+  expect(await sumOfShards(id)).toBe(6);
+  const entries = await admin.collection(`counters/${id}/entries`).listDocuments();
+  expect(entries.map(({ id }) => id)).toEqual(uids.sort());
+  for (const one of clients) await one.close();
   proxy.close();
 });

@@ -16,6 +16,8 @@ import {
 } from "firestore-tally";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
+import { governor } from "../../testkit/governor.ts";
+import { startProxy } from "../../testkit/grpcProxy.ts";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { type CuttingProxy, cuttingProxy } from "../../testkit/tcpProxy.ts";
 import { until } from "../../testkit/until.ts";
@@ -307,4 +309,19 @@ describe("I8: one user on two devices", () => {
     heart.stop();
     expect([await sumOfShards(id), await entries(id)]).toEqual([0, 0]);
   });
+});
+
+test("I8: an unlike while another one waits for its shard: both succeed", async () => {
+  const { governed, inspection } = governor({ perSecond: 0.5, burst: 1, longestWait: 0 });
+  const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [inspection]);
+  const app = client(proxy.address);
+  const key = await signIn(app);
+  const likes = counter(app.db, newPost());
+  await incrementCounter(likes, 1, { key });
+  const first = undoIncrement(likes, key);
+  await until(() => governed.aborted > 0, "the refusal of the first unlike");
+  await Promise.all([first, undoIncrement(likes, key)]);
+  expect([await sumOfShards(likes.id), await entries(likes.id)]).toEqual([0, 0]);
+  await app.close();
+  proxy.close();
 });

@@ -41,8 +41,10 @@ const RESERVED_FOR = 300_000;
 interface Caller<Firestore> {
   readonly process: Process;
   readonly firestore: Firestore;
-  /** The end of its queue: calls with a key run one after the other. */
+  /** Resolves when all calls with a key so far have returned. */
   lastCall: Promise<void>;
+  /** Resolves when the last increment with a key has been called. */
+  lastLike: Promise<void>;
 }
 
 export class Callers {
@@ -80,11 +82,10 @@ export class Callers {
       case "unlike": {
         const caller = this.#client(action.client);
         const ref = webCounter(caller.firestore, action.counter);
-        this.#keyed(caller, action.counter, action.key, action.does === "like", () =>
-          action.does === "like"
-            ? web.incrementCounter(ref, 1, { key: action.key })
-            : web.undoIncrement(ref, action.key),
-        );
+        const isLike = action.does === "like";
+        const call = () =>
+          isLike ? web.incrementCounter(ref, 1, { key: action.key }) : web.undoIncrement(ref, action.key);
+        this.#keyed(caller, action.counter, action.key, isLike, call, !isLike);
         break;
       }
       case "visit": {
@@ -404,10 +405,20 @@ export class Callers {
       .finally(() => this.#waiting.delete(process));
   }
 
-  /** Calls for keys run one after the other: a user likes, and then unlikes. */
-  #keyed(caller: Caller<unknown>, counter: string, key: string, counts: boolean, call: () => Promise<void>): void {
+  /** Calls of one caller run one after the other. But a user may unlike while the like is pending: `overlaps`. */
+  #keyed(
+    caller: Caller<unknown>,
+    counter: string,
+    key: string,
+    counts: boolean,
+    call: () => Promise<void>,
+    overlaps = false,
+  ): void {
     const { done, failed } = this.#oracle.keyedIncrements.begin(caller.process, counter, key, counts);
-    caller.lastCall = caller.lastCall.then(call).then(done, failed);
+    const called = (overlaps ? caller.lastLike : caller.lastCall).then(() => ({ outcome: call() }));
+    if (counts) caller.lastLike = called.then(() => undefined);
+    const returned = called.then(({ outcome }) => outcome).then(done, failed);
+    caller.lastCall = Promise.all([caller.lastCall, returned]).then(() => undefined);
   }
 
   /** A take, once the sale has opened. Those of a caller run one after the other, as calls for keys do. */
@@ -433,7 +444,7 @@ export class Callers {
     if (!client) {
       const process = this.#start(`client ${index}`);
       const firestore = new WebFirestore(new Connection(this.#network, process)) as unknown as RealWebFirestore;
-      client = { process, firestore, lastCall: Promise.resolve() };
+      client = { process, firestore, lastCall: Promise.resolve(), lastLike: Promise.resolve() };
       this.#clients.set(index, client);
     }
     return client;
@@ -448,7 +459,7 @@ export class Callers {
   #startServer(name: string): Caller<RealAdminFirestore> {
     const process = this.#start(name);
     const firestore = new AdminFirestore(new Connection(this.#network, process)) as unknown as RealAdminFirestore;
-    return { process, firestore, lastCall: Promise.resolve() };
+    return { process, firestore, lastCall: Promise.resolve(), lastLike: Promise.resolve() };
   }
 
   #start(name: string): Process {

@@ -22,6 +22,7 @@ import {
   INCREMENTS_PER_MARK_REMOVAL,
   type IncrementPlan,
   LOOKUP_ATTEMPTS,
+  MOVE_AFTER_MS,
   planIncrement,
   randomShard,
 } from "../../../core/src/index.ts";
@@ -55,9 +56,31 @@ export function commitIncrement(
 ): Promise<unknown> {
   // First, because the SDK refuses a reference of the server SDK here.
   counterDoc(counter);
-  const outcome = commitWithRetries(counter, by, key, undoneShard, planWrite);
+  const commit = (isElsewhere?: boolean) => commitWithRetries(counter, by, key, undoneShard, planWrite, isElsewhere);
+  const outcome = key && !undoneShard ? commitHereOrElsewhere(counter, commit) : commit();
   counter._watcher?._track(by, outcome, key);
   return outcome;
+}
+
+/**
+ * Commits an increment with a key through the SDK's queue. Without an answer after two seconds, also in transactions, which try one
+ * shard after another: the key makes them all count once. Not beside another call with a key, which may be the undo.
+ */
+async function commitHereOrElsewhere(
+  counter: Counter,
+  commit: (isElsewhere?: boolean) => Promise<Committed>,
+): Promise<Committed> {
+  counter._keyedCalls++;
+  try {
+    const queued = commit();
+    const timeout = new Promise<void>((resolve) => setTimeout(resolve, MOVE_AFTER_MS));
+    if ((await Promise.race([queued, timeout])) || counter._keyedCalls > 1 || isHiddenOrOffline()) return await queued;
+    const elsewhere = commit(true);
+    counter._elsewhere = elsewhere.catch(() => {});
+    return await Promise.race([queued, elsewhere.catch(() => queued)]);
+  } finally {
+    counter._keyedCalls--;
+  }
 }
 
 /** @param path - the shard of the increment */
@@ -69,6 +92,7 @@ async function commitWithRetries(
   key?: string,
   undoneShard?: string,
   planWrite?: PlanWrite,
+  isElsewhere?: boolean,
 ): Promise<Committed> {
   const { _shardCountCache, _watcher } = counter;
   await refreshShardCount(counter);
@@ -88,7 +112,7 @@ async function commitWithRetries(
     // The SDK's queue would repeat the writes of a crowd on the same shard. Its first ones come while a counter is new.
     const isCalm = counter._latest?.get("growing") === false && !_shardCountCache._isContended();
     const mustShowInCache = key || (_watcher && isCalm);
-    const _at = await send(counter, add, mustShowInCache).catch((error) =>
+    const _at = await send(counter, add, mustShowInCache, isElsewhere).catch((error) =>
       confirmCommitted(counter, plan, error, undoneShard),
     );
     _shardCountCache._requestAnswered();
@@ -98,7 +122,7 @@ async function commitWithRetries(
     _shardCountCache._requestAnswered(isRefused);
     if (!isRefused) throw error;
     // The refused write can no longer be committed, so another increment on another shard is safe.
-    return commitWithRetries(counter, by, key, undoneShard, planWrite);
+    return commitWithRetries(counter, by, key, undoneShard, planWrite, isElsewhere);
   }
 }
 
@@ -111,20 +135,22 @@ async function commitWithRetries(
  *
  * @param add - adds the writes when the SDK is free to commit them, the same in both. Returns the path of the increment's shard,
  *              if there is one
+ * @param isElsewhere - whether the queue has the increment already, on another shard
  */
 export async function send(
   { firestore, _watcher }: Counter,
   add: (writer: WriteBatch) => string | undefined,
   mustShowInCache?: unknown,
+  isElsewhere?: boolean,
 ): Promise<unknown> {
-  if (!mustShowInCache && !isHiddenOrOffline()) {
+  if (isElsewhere || (!mustShowInCache && !isHiddenOrOffline())) {
     try {
       const commit = async (own: unknown) => add(own as WriteBatch);
       const path = await runTransaction(firestore, commit, { maxAttempts: 1 });
       // The cache does not have the server's timestamp.
       return _watcher && path && (await readFromServer(doc(firestore, path), LOOKUP_ATTEMPTS))?.get("at");
     } catch (error) {
-      if (hasCode(error, "aborted") || hasCode(error, "permission-denied")) throw error;
+      if (isElsewhere || hasCode(error, "aborted") || hasCode(error, "permission-denied")) throw error;
     }
   }
   const batch = writeBatch(firestore);

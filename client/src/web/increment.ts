@@ -31,7 +31,8 @@ export interface IncrementOptions {
  * The SDK holds every other call back while it commits an increment without a `key`, unless `onCounter` watches the counter and it
  * is neither new, growing nor contended: for some milliseconds, on a contended shard for seconds, and for some 15 s in a browser
  * that has lost its network and does not know it. `disableNetwork` does not stop it. Other increments wait in the SDK's queue,
- * which sends them to the same shard until they count: on a contended shard for longer.
+ * which sends them to the same shard until they count: on a contended shard for longer. One with a `key` that has no answer for two
+ * seconds is also tried on other shards, and counts once; each try holds other calls back, too.
  *
  * Cost: 1 write; with a `key` 2 writes, and 2 reads by the rules. The first increment of a counter by this client first reads
  * the counter document (1 read, awaited for a second at most). So do the first increment after two minutes and one in 20,
@@ -71,21 +72,28 @@ export async function incrementCounter(ref: CounterRef, by = 1, options?: Increm
 export async function undoIncrement(ref: CounterRef, key: string): Promise<void> {
   const counter = ref as Counter;
   const entry = doc(ref.firestore, entryPath(ref.path, validName("key", key)));
-  // An earlier increment with this key may await this read: afterwards the cache has its entry.
-  await refreshShardCount(counter);
-  const undo = (done: DocumentSnapshot) => commitIncrement(counter, -done.get("by"), key, done.get("shard"));
-  const cached = await getDoc(entry);
-  if (cached.exists()) {
-    try {
-      await undo(cached);
-      return;
-    } catch (error) {
-      if ((error as CounterError).code !== "counter/permission-denied") throw error;
+  counter._keyedCalls++;
+  try {
+    await counter._elsewhere;
+    // An earlier increment with this key may await this read: afterwards the cache has its entry.
+    await refreshShardCount(counter);
+    let found: DocumentSnapshot | undefined = await getDoc(entry);
+    for (let tries = 1; ; tries++) {
+      try {
+        if (found.exists()) {
+          await commitIncrement(counter, -found.get("by"), key, found.get("shard"));
+          return;
+        }
+      } catch (error) {
+        if ((error as CounterError).code !== "counter/permission-denied" || tries > 2) throw error;
+      }
+      // The increment is on another shard than the cache says, or it was undone or made again meanwhile.
+      found = await readFromServer(entry, LOOKUP_ATTEMPTS);
+      if (!found?.exists()) return;
     }
+  } finally {
+    counter._keyedCalls--;
   }
-  // The cache was out of date: another device has undone the increment or made it again.
-  const actual = await readFromServer(entry, LOOKUP_ATTEMPTS);
-  if (actual?.exists()) await undo(actual);
 }
 
 /** An increment that was planned before the transaction that makes it. Counts once, however often the transaction runs. */

@@ -6,6 +6,8 @@ import type { reconcileCounter } from "../../../admin/src/reconcile.ts";
 import { sourceAggregation } from "../../../admin/src/source.ts";
 import type { sumOfListed, sumShards } from "../../../admin/src/sum.ts";
 import type { addWrites } from "../../../client/src/web/commit.ts";
+import type { Counter as WebCounter } from "../../../client/src/web/counter.ts";
+import type { undoIncrement } from "../../../client/src/web/increment.ts";
 import { isPreconditionFailure, type planIncrement, type Source } from "../../../core/src/index.ts";
 import { eachWrite, editingCommits, setsForCreates, withoutPreconditions } from "../batchEdits.ts";
 import {
@@ -17,6 +19,16 @@ import {
   type Transaction,
   withoutGuardOfBase,
 } from "./seams.ts";
+
+type Undo = typeof undoIncrement;
+const undoing = (mistake: (real: Undo, counter: WebCounter) => Undo): Omit<Mutation, "breaks"> => ({
+  module: "client/src/web/increment.ts",
+  declaration: "undoIncrement",
+  mistake:
+    (real: Undo): Undo =>
+    (ref, key) =>
+      mistake(real, ref as WebCounter)(ref, key),
+});
 
 export const writerMutations: Record<string, Mutation> = {
   "sum and count of documents at two read times": {
@@ -216,5 +228,20 @@ export const writerMutations: Record<string, Mutation> = {
         real(writer, counter, isQueued ? { ...plan, nonce: plan.nonce.map((byte) => byte ^ 1) } : plan, undoneShard);
       },
     breaks: ["I5"],
+  },
+  "an undo does not wait for an increment on another shard": {
+    ...undoing((real, counter) => {
+      delete counter._elsewhere;
+      return real;
+    }),
+    breaks: ["I8"],
+  },
+  "an increment moves to another shard beside its undo": {
+    ...undoing((real, counter) => async (ref, key) => {
+      counter._keyedCalls--;
+      await real(ref, key).finally(() => counter._keyedCalls++);
+    }),
+    breaks: ["I8"],
+    seed: 4001,
   },
 };

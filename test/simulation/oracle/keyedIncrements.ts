@@ -5,7 +5,10 @@ import type { Fail } from "./violation.ts";
 
 /** What the calls for one key of one counter have reported. */
 interface KeyState {
+  /** As the last of the calls that have returned has reported. */
   counts: boolean;
+  lastReturned: number;
+  calls: number;
   readonly callers: Set<Process>;
   /** Calls that have not returned yet. */
   pending: number;
@@ -37,20 +40,26 @@ export class KeyedIncrementCheck {
     counts: boolean,
   ): { readonly done: () => void; readonly failed: (error: unknown) => void } {
     const name = `${counter}/${key}`;
-    const state = this.#keys.get(name) ?? { counts: false, callers: new Set(), pending: 0, wasUndone: false };
+    const state = this.#keys.get(name) ?? {
+      ...{ counts: false, lastReturned: 0, calls: 0, pending: 0, wasUndone: false },
+      callers: new Set<Process>(),
+    };
     this.#keys.set(name, state);
     state.callers.add(process);
+    const call = ++state.calls;
     state.pending++;
     state.wasUndone ||= !counts;
     return {
       done: () => {
-        state.counts = counts;
         state.pending--;
+        if (call < state.lastReturned) return;
+        state.counts = counts;
+        state.lastReturned = call;
       },
       failed: (error) => {
         state.pending--;
-        // Two devices may contradict each other, and then one of them is rejected.
-        if (state.callers.size === 1 && this.#deletedAt(counter) === 0)
+        // Two devices may contradict each other, and then one of them is rejected. So may a user who does not wait.
+        if (state.callers.size === 1 && call === state.calls && this.#deletedAt(counter) === 0)
           this.#fail("I8", `${process.name} was rejected for ${name}: ${error}`);
       },
     };
