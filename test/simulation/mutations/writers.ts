@@ -235,6 +235,7 @@ export const writerMutations: Record<string, Mutation> = {
       return real;
     }),
     breaks: ["I8"],
+    seed: 28_001,
   },
   "an increment moves to another shard beside its undo": {
     ...undoing((real, counter) => async (ref, key) => {
@@ -242,6 +243,6 @@ export const writerMutations: Record<string, Mutation> = {
       await real(ref, key).finally(() => counter._keyedCalls++);
     }),
     breaks: ["I8"],
-    seed: 4001,
+    seed: 4_001,
   },
 };
