@@ -15,9 +15,6 @@ export const SHARD_COUNT_TTL_WRITES = 20;
 /** An acknowledgement that takes this long, several ordinary round trips, is a sign of contention. */
 export const SLOW_ACK_MS = 1_000;
 
-/** A keyed increment that has no answer for this long is also made on other shards. On a slow connection, that would cost reads. */
-export const MOVE_AFTER_MS = 2_000;
-
 /** For each second without an answer: the multiple of the shard count to choose from, and the least number of shards. */
 export const SLOW_FACTOR = 4;
 export const SLOW_MIN_SHARDS = 64;

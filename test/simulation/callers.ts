@@ -43,8 +43,6 @@ interface Caller<Firestore> {
   readonly firestore: Firestore;
   /** Resolves when all calls with a key so far have returned. */
   lastCall: Promise<void>;
-  /** Resolves when the last increment with a key has been called. */
-  lastLike: Promise<void>;
 }
 
 export class Callers {
@@ -85,7 +83,7 @@ export class Callers {
         const isLike = action.does === "like";
         const call = () =>
           isLike ? web.incrementCounter(ref, 1, { key: action.key }) : web.undoIncrement(ref, action.key);
-        this.#keyed(caller, action.counter, action.key, isLike, call, !isLike);
+        this.#keyed(caller, action.counter, action.key, isLike, call);
         break;
       }
       case "visit": {
@@ -405,20 +403,11 @@ export class Callers {
       .finally(() => this.#waiting.delete(process));
   }
 
-  /** Calls of one caller run one after the other. But a user may unlike while the like is pending: `overlaps`. */
-  #keyed(
-    caller: Caller<unknown>,
-    counter: string,
-    key: string,
-    counts: boolean,
-    call: () => Promise<void>,
-    overlaps = false,
-  ): void {
+  /** Calls of a server run one after the other. A web client does not wait: it keeps their order itself. */
+  #keyed(caller: Caller<unknown>, counter: string, key: string, counts: boolean, call: () => Promise<void>): void {
     const { done, failed } = this.#oracle.keyedIncrements.begin(caller.process, counter, key, counts);
-    const called = (overlaps ? caller.lastLike : caller.lastCall).then(() => ({ outcome: call() }));
-    if (counts) caller.lastLike = called.then(() => undefined);
-    const returned = called.then(({ outcome }) => outcome).then(done, failed);
-    caller.lastCall = Promise.all([caller.lastCall, returned]).then(() => undefined);
+    const outcome = caller.firestore instanceof WebFirestore ? call() : caller.lastCall.then(call);
+    caller.lastCall = Promise.all([caller.lastCall, outcome.then(done, failed)]).then(() => undefined);
   }
 
   /** A take, once the sale has opened. Those of a caller run one after the other, as calls for keys do. */
@@ -444,7 +433,7 @@ export class Callers {
     if (!client) {
       const process = this.#start(`client ${index}`);
       const firestore = new WebFirestore(new Connection(this.#network, process)) as unknown as RealWebFirestore;
-      client = { process, firestore, lastCall: Promise.resolve(), lastLike: Promise.resolve() };
+      client = { process, firestore, lastCall: Promise.resolve() };
       this.#clients.set(index, client);
     }
     return client;
@@ -459,7 +448,7 @@ export class Callers {
   #startServer(name: string): Caller<RealAdminFirestore> {
     const process = this.#start(name);
     const firestore = new AdminFirestore(new Connection(this.#network, process)) as unknown as RealAdminFirestore;
-    return { process, firestore, lastCall: Promise.resolve(), lastLike: Promise.resolve() };
+    return { process, firestore, lastCall: Promise.resolve() };
   }
 
   #start(name: string): Process {

@@ -22,14 +22,12 @@ import {
   INCREMENTS_PER_MARK_REMOVAL,
   type IncrementPlan,
   LOOKUP_ATTEMPTS,
-  MOVE_AFTER_MS,
   planIncrement,
   randomShard,
 } from "../../../core/src/index.ts";
 import {
   type Committed,
   type Counter,
-  counterDoc,
   hasCode,
   isHiddenOrOffline,
   readFromServer,
@@ -37,62 +35,49 @@ import {
   rethrowUnlessDenied,
 } from "./counter.ts";
 import { removeOldMarks } from "./removeOldMarks.ts";
+import { inTurn, type Turn } from "./turns.ts";
 
 // For modules that only some apps use: each further import from the SDK makes every app larger.
 export { doc, serverTimestamp, writeBatch };
 
 /**
- * Commits an increment, and shows it at once in watches of the counter.
+ * Makes an increment. With a key, after the earlier calls with a key.
  *
- * @param undoneShard - for an undo, the shard that the entry names; the commit deletes the entry
  * @param planWrite - plans another write for the commit, anew for each attempt; it may find nothing to write
  */
-export function commitIncrement(
-  counter: Counter,
-  by: number,
-  key?: string,
-  undoneShard?: string,
-  planWrite?: PlanWrite,
-): Promise<unknown> {
-  // First, because the SDK refuses a reference of the server SDK here.
-  counterDoc(counter);
-  const commit = (isElsewhere?: boolean) => commitWithRetries(counter, by, key, undoneShard, planWrite, isElsewhere);
-  const outcome = key && !undoneShard ? commitHereOrElsewhere(counter, commit) : commit();
-  counter._watcher?._track(by, outcome, key);
+export function makeIncrement(counter: Counter, by: number, key?: string, planWrite?: PlanWrite): Promise<unknown> {
+  if (!key) return commitIncrement(counter, by, undefined, undefined, planWrite);
+  const outcome = inTurn(counter, key, (turn) => commitIncrement(counter, by, turn, undefined, planWrite));
+  for (const follow of counter._entryWatches ?? []) follow(key, counter._turn);
   return outcome;
 }
 
 /**
- * Commits an increment with a key through the SDK's queue. Without an answer after two seconds, also in transactions, which try one
- * shard after another: the key makes them all count once. Not beside another call with a key, which may be the undo.
+ * Commits an increment, and shows it at once in watches of the counter.
+ *
+ * @param undoneShard - for an undo, the shard that the entry names; the commit deletes the entry
  */
-async function commitHereOrElsewhere(
+export function commitIncrement(
   counter: Counter,
-  commit: (isElsewhere?: boolean) => Promise<Committed>,
-): Promise<Committed> {
-  counter._keyedCalls++;
-  try {
-    const queued = commit();
-    const timeout = new Promise<void>((resolve) => setTimeout(resolve, MOVE_AFTER_MS));
-    if ((await Promise.race([queued, timeout])) || counter._keyedCalls > 1 || isHiddenOrOffline()) return await queued;
-    const elsewhere = commit(true);
-    counter._elsewhere = elsewhere.catch(() => {});
-    return await Promise.race([queued, elsewhere.catch(() => queued)]);
-  } finally {
-    counter._keyedCalls--;
-  }
+  by: number,
+  turn?: Turn,
+  undoneShard?: string,
+  planWrite?: PlanWrite,
+): Promise<unknown> {
+  const outcome = commitWithRetries(counter, by, turn, undoneShard, planWrite);
+  counter._watcher?._track(by, outcome, turn?._key);
+  return outcome;
 }
 
-/** @param path - the shard of the increment */
+/** Resolves to what adds the write, given the path of the increment's shard; to `undefined` if there is nothing to write. */
 type PlanWrite = () => Promise<((writer: WriteBatch, path: string) => unknown) | undefined>;
 
 async function commitWithRetries(
   counter: Counter,
   by: number,
-  key?: string,
+  turn?: Turn,
   undoneShard?: string,
   planWrite?: PlanWrite,
-  isElsewhere?: boolean,
 ): Promise<Committed> {
   const { _shardCountCache, _watcher } = counter;
   await refreshShardCount(counter);
@@ -101,7 +86,7 @@ async function commitWithRetries(
   // While one transaction commits, the SDK holds everything else back. So the shard is chosen here, when more is known.
   const add = (writer: WriteBatch) => {
     if (!plan) {
-      plan = planFor(counter, by, key, undoneShard);
+      plan = planFor(counter, by, turn?._key, undoneShard);
       _shardCountCache._requestSent();
     }
     addWrites(writer, counter, plan, undoneShard);
@@ -109,10 +94,13 @@ async function commitWithRetries(
     return plan.path;
   };
   try {
-    // The SDK's queue would repeat the writes of a crowd on the same shard. Its first ones come while a counter is new.
-    const isCalm = counter._latest?.get("growing") === false && !_shardCountCache._isContended();
-    const mustShowInCache = key || (_watcher && isCalm);
-    const _at = await send(counter, add, mustShowInCache, isElsewhere).catch((error) =>
+    const { _latest } = counter;
+    const isCalm = _latest?.get("growing") === false && !_shardCountCache._isContended();
+    // The queue retries a contended write on the same shard, so a crowd must not meet there; it begins while a counter is new. But
+    // the queue keeps the order of calls with a key; and its writes are in the cache at once, where a watch finds the timestamps of
+    // increments. An undo cannot choose its shard. A client that could not read the counter document may be offline.
+    const isQueued = turn ? isCalm || undoneShard || !turn._isFirst || !_latest : _watcher && isCalm;
+    const _at = await send(counter, add, isQueued, turn).catch((error) =>
       confirmCommitted(counter, plan, error, undoneShard),
     );
     _shardCountCache._requestAnswered();
@@ -122,39 +110,39 @@ async function commitWithRetries(
     _shardCountCache._requestAnswered(isRefused);
     if (!isRefused) throw error;
     // The refused write can no longer be committed, so another increment on another shard is safe.
-    return commitWithRetries(counter, by, key, undoneShard, planWrite, isElsewhere);
+    return commitWithRetries(counter, by, turn, undoneShard, planWrite);
   }
 }
 
 /**
  * Sends writes, first in a transaction: if contention aborts it, the caller tries another shard, whereas the SDK's
  * queue would retry the same shard without end. If the transaction has no answer, the same write goes to the queue, which
- * works offline and survives a reload; both together count once. Writes that the cache must show go to the queue at once:
- * entries, and increments of a watched counter that is neither new, growing nor contended, whose timestamp the watch takes from
- * the cache.
+ * works offline and survives a reload; both together count once.
  *
  * @param add - adds the writes when the SDK is free to commit them, the same in both. Returns the path of the increment's shard,
  *              if there is one
- * @param isElsewhere - whether the queue has the increment already, on another shard
+ * @param isQueued - whether they go to the queue at once
  */
 export async function send(
   { firestore, _watcher }: Counter,
   add: (writer: WriteBatch) => string | undefined,
-  mustShowInCache?: unknown,
-  isElsewhere?: boolean,
+  isQueued?: unknown,
+  turn?: Turn,
 ): Promise<unknown> {
-  if (isElsewhere || (!mustShowInCache && !isHiddenOrOffline())) {
+  if (!isQueued && !isHiddenOrOffline()) {
     try {
-      const commit = async (own: unknown) => add(own as WriteBatch);
+      const commit = async (transaction: unknown) => add(transaction as WriteBatch);
       const path = await runTransaction(firestore, commit, { maxAttempts: 1 });
+      turn?._sent(true);
       // The cache does not have the server's timestamp.
       return _watcher && path && (await readFromServer(doc(firestore, path), LOOKUP_ATTEMPTS))?.get("at");
     } catch (error) {
-      if (isElsewhere || hasCode(error, "aborted") || hasCode(error, "permission-denied")) throw error;
+      if (hasCode(error, "aborted") || hasCode(error, "permission-denied")) throw error;
     }
   }
   const batch = writeBatch(firestore);
   add(batch);
+  turn?._sent(true);
   return batch.commit();
 }
 

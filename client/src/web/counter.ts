@@ -26,10 +26,10 @@ export type CounterRef = Reference<Firestore>;
 /** A reference with its internal state. The build shortens names with an underscore. */
 export interface Counter extends CounterRef {
   readonly _shardCountCache: ShardCountCache;
-  /** Calls with a key that are pending. */
-  _keyedCalls: number;
-  /** While an increment with a key is also made on other shards: resolves when none of them is tried any more. */
-  _elsewhere?: Promise<unknown>;
+  /** The last call with a key: resolves to `true` when it is in the SDK's queue or committed; to `undefined` if it has failed. */
+  _turn?: Promise<true | undefined>;
+  /** Told of each increment with a key, and when it is sent, as `_turn` tells it. */
+  _entryWatches?: Set<(key: string, sent: Promise<true | undefined> | undefined) => void>;
   /** Shows the increments of this client before they are published; set by the first watch. */
   _watcher?: Watcher;
   /** The sum that buffers have not written. */
@@ -74,7 +74,7 @@ export function counter(firestore: Firestore, id: string, options: CounterOption
   const path = counterPath(validName("collection", options.collection ?? DEFAULT_COLLECTION), validName("id", id));
   const known = counters.get(firestore) ?? {};
   counters.set(firestore, known);
-  known[path] ??= { firestore, id, path, _shardCountCache: createShardCountCache(Date.now), _keyedCalls: 0 };
+  known[path] ??= { firestore, id, path, _shardCountCache: createShardCountCache(Date.now) };
   return known[path];
 }
 

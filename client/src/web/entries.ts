@@ -1,7 +1,7 @@
 /** Reads whether a key counts: the state of a like button. */
 import { type DocumentReference, doc, type FirestoreError, getDoc, onSnapshot } from "firebase/firestore";
 import { entryPath, validName } from "../../../core/src/index.ts";
-import type { CounterRef } from "./counter.ts";
+import type { Counter, CounterRef } from "./counter.ts";
 
 /**
  * Reads whether the counter counts for a key, including pending increments of this client. Cost: 1 read. Offline, it resolves
@@ -16,7 +16,9 @@ import type { CounterRef } from "./counter.ts";
  * ```
  */
 export async function hasIncremented(ref: CounterRef, key: string): Promise<boolean> {
-  return (await getDoc(entryDoc(ref, key))).exists();
+  const entry = entryDoc(ref, key);
+  await (ref as Counter)._turn;
+  return (await getDoc(entry)).exists();
 }
 
 /**
@@ -37,7 +39,51 @@ export function onIncremented(
   next: (incremented: boolean) => void,
   error?: (error: FirestoreError) => void,
 ): () => void {
-  return onSnapshot(entryDoc(ref, key), (entry) => next(entry.exists()), error);
+  const counter = ref as Counter;
+  /** What the SDK has, or will have when it hears of a committed increment. */
+  let stored: boolean | undefined;
+  /** Increments that are neither in the SDK's cache nor committed. */
+  let unsent = 0;
+  let snapshots = 0;
+  let shown: boolean | undefined;
+  const show = () => {
+    const state = unsent > 0 || stored;
+    if (state === undefined || state === shown) return;
+    shown = state;
+    next(state);
+  };
+  const follow = async (madeWith: string, sent: Promise<true | undefined> | undefined) => {
+    if (madeWith !== key) return;
+    const before = snapshots;
+    unsent++;
+    // Not in the call that makes the increment.
+    await undefined;
+    show();
+    const isSent = await sent;
+    unsent--;
+    if (isSent && snapshots === before) stored = true;
+    show();
+  };
+  counter._entryWatches ??= new Set();
+  const watches = counter._entryWatches;
+  const stop = onSnapshot(
+    entryDoc(ref, key),
+    (entry) => {
+      snapshots++;
+      stored = entry.exists();
+      show();
+    },
+    error &&
+      ((reason) => {
+        watches.delete(follow);
+        error(reason);
+      }),
+  );
+  watches.add(follow);
+  return () => {
+    watches.delete(follow);
+    stop();
+  };
 }
 
 function entryDoc(ref: CounterRef, key: string): DocumentReference {

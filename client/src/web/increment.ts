@@ -8,8 +8,12 @@ import {
   validIncrement,
   validName,
 } from "../../../core/src/index.ts";
-import { addWrites, commitIncrement, planFor } from "./commit.ts";
+import { addWrites, commitIncrement, makeIncrement, planFor } from "./commit.ts";
 import { type Counter, type CounterRef, readFromServer, refreshShardCount } from "./counter.ts";
+import { inTurn } from "./turns.ts";
+
+/** An undo that the rules refuse is made again if the server's entry differs from what the client knew. */
+const MAX_UNDO_ATTEMPTS = 3;
 
 /** Options of an increment. */
 export interface IncrementOptions {
@@ -28,11 +32,11 @@ export interface IncrementOptions {
  * With a `key`, the counter counts exactly once for that key: the same commit creates an entry with that id. If the key
  * already counts with the same amount, the call succeeds.
  *
- * The SDK holds every other call back while it commits an increment without a `key`, unless `onCounter` watches the counter and it
- * is neither new, growing nor contended: for some milliseconds, on a contended shard for seconds, and for some 15 s in a browser
- * that has lost its network and does not know it. `disableNetwork` does not stop it. Other increments wait in the SDK's queue,
- * which sends them to the same shard until they count: on a contended shard for longer. One with a `key` that has no answer for two
- * seconds is also tried on other shards, and counts once; each try holds other calls back, too.
+ * While it commits an increment, the SDK holds all other calls back: for some milliseconds; for seconds on a contended shard; for
+ * some 15 s in a browser that has lost its network and does not know it. `disableNetwork` does not stop it. Two kinds of
+ * increments go to the SDK's queue instead, which sends them to the same shard until they count: while the counter is neither new,
+ * growing nor contended, those of a counter that `onCounter` watches, and those with a `key`; and all with a `key` but the client's
+ * first for that counter. Calls with a `key` take effect in their order.
  *
  * Cost: 1 write; with a `key` 2 writes, and 2 reads by the rules. The first increment of a counter by this client first reads
  * the counter document (1 read, awaited for a second at most). So do the first increment after two minutes and one in 20,
@@ -51,13 +55,15 @@ export interface IncrementOptions {
  */
 export async function incrementCounter(ref: CounterRef, by = 1, options?: IncrementOptions): Promise<void> {
   validIncrement(by, options?.key);
-  await commitIncrement(ref as Counter, by, options?.key);
+  await makeIncrement(ref as Counter, by, options?.key);
 }
 
 /**
- * Undoes a keyed increment, such as a like. Succeeds if the key does not count.
+ * Undoes a keyed increment, such as a like. Succeeds if the key does not count. Waits until earlier calls with a key are committed or
+ * in the SDK's queue.
  *
- * Cost: 1 read; if the key counts, 1 write and 1 delete more, and 2 reads by the rules.
+ * Cost: 1 read; if the key counts, 1 write and 1 delete more, and 2 reads by the rules. If the rules refuse it, 3 reads more for each
+ * of up to two other attempts.
  *
  * @param key - the key of the increment
  * @throws CounterError `counter/invalid-key` before any I/O; `counter/permission-denied` if the rules refuse the undo;
@@ -72,28 +78,19 @@ export async function incrementCounter(ref: CounterRef, by = 1, options?: Increm
 export async function undoIncrement(ref: CounterRef, key: string): Promise<void> {
   const counter = ref as Counter;
   const entry = doc(ref.firestore, entryPath(ref.path, validName("key", key)));
-  counter._keyedCalls++;
-  try {
-    await counter._elsewhere;
-    // An earlier increment with this key may await this read: afterwards the cache has its entry.
-    await refreshShardCount(counter);
+  await inTurn(counter, key, async (turn) => {
     let found: DocumentSnapshot | undefined = await getDoc(entry);
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       try {
-        if (found.exists()) {
-          await commitIncrement(counter, -found.get("by"), key, found.get("shard"));
-          return;
-        }
+        if (found.exists()) return await commitIncrement(counter, -found.get("by"), turn, found.get("shard"));
       } catch (error) {
-        if ((error as CounterError).code !== "counter/permission-denied" || tries > 2) throw error;
+        if ((error as CounterError).code !== "counter/permission-denied" || attempt === MAX_UNDO_ATTEMPTS) throw error;
       }
-      // The increment is on another shard than the cache says, or it was undone or made again meanwhile.
+      // The cache has no entry or an old one: another device, or an undo that was pending, has changed it.
       found = await readFromServer(entry, LOOKUP_ATTEMPTS);
       if (!found?.exists()) return;
     }
-  } finally {
-    counter._keyedCalls--;
-  }
+  });
 }
 
 /** An increment that was planned before the transaction that makes it. Counts once, however often the transaction runs. */

@@ -20,7 +20,7 @@ import {
   withoutUse,
   withUse,
 } from "../../../core/src/index.ts";
-import { commitIncrement, doc, serverTimestamp, writeBatch } from "./commit.ts";
+import { doc, makeIncrement, serverTimestamp, writeBatch } from "./commit.ts";
 import { type Counter, type CounterRef, hasCode, readFromServer } from "./counter.ts";
 import type { IncrementOptions } from "./increment.ts";
 
@@ -101,7 +101,7 @@ export async function incrementCounterWithin(
   const { firestore } = ref;
   validIncrement(by, options?.key);
   await commitWithUse(firestore, limit, uid, (pay) =>
-    commitIncrement(ref as Counter, by, options?.key, undefined, async () => (writer, path) => {
+    makeIncrement(ref as Counter, by, options?.key, async () => (writer, path) => {
       pay(writer, doc(firestore, path));
     }),
   );

@@ -11,7 +11,7 @@ import {
   validAmount,
   visitorHash,
 } from "../../../core/src/index.ts";
-import { commitIncrement, send } from "./commit.ts";
+import { makeIncrement, send } from "./commit.ts";
 import { type Counter, type CounterRef, hasCode, refreshShardCount, rethrowUnlessDenied } from "./counter.ts";
 
 /** Options of {@link countVisitor}. */
@@ -58,7 +58,7 @@ async function commit(counter: Counter, visitor: string, by: number): Promise<vo
   let visit: Awaited<ReturnType<typeof planVisit>>;
   if (by) {
     // Only the first attempt has both, so contention on the bucket cannot delay the increment.
-    await commitIncrement(counter, by, undefined, undefined, async () => {
+    await makeIncrement(counter, by, undefined, async () => {
       visit = attempts++ ? undefined : await planVisit(counter, visitor);
       return visit?._add;
     });

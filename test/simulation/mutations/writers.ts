@@ -6,8 +6,7 @@ import type { reconcileCounter } from "../../../admin/src/reconcile.ts";
 import { sourceAggregation } from "../../../admin/src/source.ts";
 import type { sumOfListed, sumShards } from "../../../admin/src/sum.ts";
 import type { addWrites } from "../../../client/src/web/commit.ts";
-import type { Counter as WebCounter } from "../../../client/src/web/counter.ts";
-import type { undoIncrement } from "../../../client/src/web/increment.ts";
+import type { inTurn } from "../../../client/src/web/turns.ts";
 import { isPreconditionFailure, type planIncrement, type Source } from "../../../core/src/index.ts";
 import { eachWrite, editingCommits, setsForCreates, withoutPreconditions } from "../batchEdits.ts";
 import {
@@ -20,14 +19,11 @@ import {
   withoutGuardOfBase,
 } from "./seams.ts";
 
-type Undo = typeof undoIncrement;
-const undoing = (mistake: (real: Undo, counter: WebCounter) => Undo): Omit<Mutation, "breaks"> => ({
-  module: "client/src/web/increment.ts",
-  declaration: "undoIncrement",
-  mistake:
-    (real: Undo): Undo =>
-    (ref, key) =>
-      mistake(real, ref as WebCounter)(ref, key),
+type InTurn = typeof inTurn;
+const takingTurns = (mistake: (real: InTurn) => InTurn): Omit<Mutation, "breaks"> => ({
+  module: "client/src/web/turns.ts",
+  declaration: "inTurn",
+  mistake,
 });
 
 export const writerMutations: Record<string, Mutation> = {
@@ -229,20 +225,15 @@ export const writerMutations: Record<string, Mutation> = {
       },
     breaks: ["I5"],
   },
-  "an undo does not wait for an increment on another shard": {
-    ...undoing((real, counter) => {
-      delete counter._elsewhere;
-      return real;
+  "a call with a key does not wait for the one before": {
+    ...takingTurns((real) => (counter, key, call) => {
+      delete counter._turn;
+      return real(counter, key, (turn) => call({ ...turn, _isFirst: true }));
     }),
     breaks: ["I8"],
-    seed: 28_001,
   },
-  "an increment moves to another shard beside its undo": {
-    ...undoing((real, counter) => async (ref, key) => {
-      counter._keyedCalls--;
-      await real(ref, key).finally(() => counter._keyedCalls++);
-    }),
+  "an increment overtakes an undo in the queue": {
+    ...takingTurns((real) => (counter, key, call) => real(counter, key, (turn) => call({ ...turn, _isFirst: true }))),
     breaks: ["I8"],
-    seed: 4_001,
   },
 };
