@@ -125,7 +125,8 @@ function passOn(
     forward.on("error", () => undefined);
     forward.on("status", (status: StatusObject) => {
       for (const inspector of inspectors) inspector.end?.();
-      finish(refused ?? status);
+      // An error of the server is that of an earlier message.
+      finish(status.code === 0 && refused ? refused : status);
     });
     return forward;
   };

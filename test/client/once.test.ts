@@ -2,6 +2,7 @@
  * Keyed increments of signed-in users, with the rules, over connections that are cut between commit and acknowledgement.
  * `TALLY_SEED=…` repeats the random choices, but not their timing.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { connectAuthEmulator, getAuth, signInWithCustomToken } from "firebase/auth";
 import { disableNetwork, enableNetwork, writeBatch } from "firebase/firestore";
 import { Timestamp } from "firebase-admin/firestore";
@@ -73,13 +74,19 @@ let made = 0;
 /** The counter of a post without likes. */
 const newPost = () => `likes:post-${process.pid}-${made++}`;
 
-/** A post whose counter has several shards, so that devices rarely choose the same shard. */
-async function newBusyPost(shardCount = 8): Promise<string> {
+/**
+ * A post whose counter has several shards, so that devices rarely choose the same shard.
+ *
+ * @param growing  whether it has just grown: then the first like of a device is sent in a transaction instead of the queue
+ */
+async function newBusyPost(shardCount = 8, growing = false): Promise<string> {
   const id = newPost();
   const asOf = Timestamp.now();
   // With a reservation, so that no publish lowers the shard count.
   const reservation = { shards: shardCount, until: Timestamp.fromMillis(asOf.toMillis() + 3_600_000) };
-  await admin.doc(`counters/${id}`).set({ total: 0, writes: 0, group: "likes", shardCount, asOf, reservation });
+  await admin
+    .doc(`counters/${id}`)
+    .set({ total: 0, writes: 0, group: "likes", shardCount, growing, asOf, reservation });
   return id;
 }
 
@@ -179,7 +186,7 @@ test(`I8: ${CLIENTS} users like and unlike at random, with random cuts: the tota
   timeout: 180_000,
 }, async () => {
   // With fewer shards, the test would measure the locks of the emulator.
-  const id = await newBusyPost(100);
+  const id = await newBusyPost(100, true);
   const start = performance.now();
   const crowd: Device[] = [];
   while (crowd.length < CLIENTS) {
@@ -249,7 +256,7 @@ describe("I8: one user on two devices", () => {
 
   test("I8: simultaneous likes on both count once, and both calls resolve", async () => {
     for (let round = 0; round < 15; round++) {
-      const id = await newBusyPost();
+      const id = await newBusyPost(8, round % 2 === 0);
       await Promise.all(both().map((device) => like(on(device, id), device)));
       expect([await sumOfShards(id), await entries(id)]).toEqual([1, 1]);
     }
@@ -259,7 +266,7 @@ describe("I8: one user on two devices", () => {
     const random = uniform(SEED);
     const refused: string[] = [];
     for (let round = 0; round < 15; round++) {
-      const id = await newBusyPost();
+      const id = await newBusyPost(8, round % 2 === 0);
       await Promise.all(
         both().map(async (device) => {
           for (let action = 0; action < 4; action++) {
@@ -278,7 +285,7 @@ describe("I8: one user on two devices", () => {
   test("I8: the replay of a committed like whose acknowledgement was lost: success, counted once", async () => {
     const [device] = both();
     for (let round = 0; round < 5; round++) {
-      const id = await newBusyPost();
+      const id = await newBusyPost(8, round % 2 === 0);
       expect(await likeCut(device, id)).toBe(true);
       expect([await sumOfShards(id), await entries(id)]).toEqual([1, 1]);
     }
@@ -287,7 +294,7 @@ describe("I8: one user on two devices", () => {
   test("I8: the replay of a committed unlike whose acknowledgement was lost: success, counted once", async () => {
     const [device] = both();
     for (let round = 0; round < 5; round++) {
-      const id = await newBusyPost();
+      const id = await newBusyPost(8, round % 2 === 0);
       await like(on(device, id), device);
       expect(await unlikeCut(device, id)).toBe(true);
       expect([await sumOfShards(id), await entries(id)]).toEqual([0, 0]);
@@ -311,7 +318,65 @@ describe("I8: one user on two devices", () => {
   });
 });
 
-test("I8: an unlike while another one waits for its shard: both succeed", async () => {
+describe("I8: likes of a new post", () => {
+  test("are shown before the server has them, and no longer if it refuses them", async () => {
+    const request = () => sleep(1_000);
+    const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [
+      (method) => (method === "Commit" ? { request } : undefined),
+    ]);
+    const app = client(proxy.address);
+    const key = await signIn(app);
+    const likes = counter(app.db, newPost());
+    const shown: boolean[] = [];
+    const stop = onIncremented(likes, key, (liked) => shown.push(liked));
+    await until(() => shown.length === 1, "the state before");
+    const refused = incrementCounter(likes, 2, { key });
+    await until(() => shown.length === 2, "the refused like");
+    await expect(refused).rejects.toMatchObject({ code: "counter/permission-denied" });
+    await until(() => shown.length === 3, "its refusal");
+
+    const another = counter(app.db, newPost());
+    const hearts: boolean[] = [];
+    const end = onIncremented(another, key, (liked) => hearts.push(liked));
+    await until(() => hearts.length === 1, "the state before");
+    const liked = incrementCounter(another, 1, { key });
+    await until(() => hearts.length === 2, "the like");
+    expect(await entries(another.id)).toBe(0);
+    await liked;
+    expect(await hasIncremented(another, key)).toBe(true);
+    await undoIncrement(another, key);
+    await until(() => hearts.length === 3, "the unlike");
+    expect([shown, hearts]).toEqual([
+      [false, true, false],
+      [false, true, false],
+    ]);
+    stop();
+    end();
+    await app.close();
+    proxy.close();
+  });
+
+  test("and unlikes take effect in their order, though no call waits for another", async () => {
+    const { governed, inspection } = governor({ perSecond: 2, burst: 1, longestWait: 0 });
+    const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [inspection], { latency: 20 });
+    const app = client(proxy.address);
+    const key = await signIn(app);
+    for (const [calls, count] of [
+      ["+-+", 1],
+      ["++--", 0],
+    ] as const) {
+      const likes = counter(app.db, newPost());
+      const call = (one: string) => (one === "+" ? incrementCounter(likes, 1, { key }) : undoIncrement(likes, key));
+      await Promise.all([...calls].map(call));
+      expect([await sumOfShards(likes.id), await entries(likes.id)], calls).toEqual([count, count]);
+    }
+    expect(governed.aborted).toBeGreaterThan(0);
+    await app.close();
+    proxy.close();
+  });
+});
+
+test("I8: two overlapping unlikes of a contended shard both succeed", async () => {
   const { governed, inspection } = governor({ perSecond: 0.5, burst: 1, longestWait: 0 });
   const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [inspection]);
   const app = client(proxy.address);
