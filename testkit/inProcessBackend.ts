@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import type { Firestore } from "firebase-admin/firestore";
 import type { Backend } from "../functions/src/backend.ts";
-import type { AggregationTask, WriteEvent } from "../functions/src/cause.ts";
+import type { CounterTask, WriteEvent } from "../functions/src/cause.ts";
 import { runTask } from "../functions/src/runTask.ts";
 import { createWakeHandler } from "../functions/src/wake.ts";
 import { admin } from "./clients.ts";
@@ -21,7 +21,7 @@ const newCollection = () => `backend${process.pid}x${created++}`;
 interface InProcessBackend {
   readonly backend: Backend;
   /** Scheduled and not yet run. */
-  readonly tasks: AggregationTask[];
+  readonly tasks: CounterTask[];
 }
 
 /** A backend whose scheduled tasks wait in `tasks` until the test runs them. */
@@ -30,7 +30,7 @@ export function inProcessBackend(
   firestore: Firestore = admin,
 ): InProcessBackend {
   const { collection = newCollection() } = changes;
-  const tasks: AggregationTask[] = [];
+  const tasks: CounterTask[] = [];
   const names = new Set<string>();
   const backend: Backend = {
     firestore,

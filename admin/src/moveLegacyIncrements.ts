@@ -57,8 +57,8 @@ export function mirroredOf(counter: DocumentSnapshot): number {
 }
 
 /**
- * Fields of the counter document, for a `mirrored` that others than a publish write. Always a change: a write that changes nothing
- * keeps the update time, on which the precondition of another move at the same time relies.
+ * The fields by which a move or a rollback sets `mirrored`. `mirroredAt` makes each such write a change: Firestore keeps the update
+ * time of a document that a write leaves as it was, and then the precondition of a concurrent move would hold.
  */
 export function mirroredFields(mirrored: number) {
   return { mirrored, mirroredAt: FieldValue.serverTimestamp() };

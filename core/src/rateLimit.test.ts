@@ -6,21 +6,21 @@ const limit = { name: "notes", interval: 100, burst: 2 };
 
 describe("a slot", () => {
   test("is free if it was never used", () => {
-    expect(chooseSlot(unknownUses(), limit, 0)).toEqual({ slot: 0, is: "free", retryAfter: 0 });
-    expect(chooseSlot(withUse(unknownUses(), 0, 0, 10), limit, 20)).toEqual({ slot: 1, is: "free", retryAfter: 0 });
+    expect(chooseSlot(unknownUses(), limit, 0)).toEqual({ slot: 0, state: "free", retryAfter: 0 });
+    expect(chooseSlot(withUse(unknownUses(), 0, 0, 10), limit, 20)).toEqual({ slot: 1, state: "free", retryAfter: 0 });
   });
 
-  test("is taken, the one whose last use is longest ago, and surely free when it has rested since the answer", () => {
+  test("is chosen if its last use is longest ago, and is free `burst × interval` after the answer", () => {
     const known = withUse(withUse(unknownUses(), 1, 0, 10), 0, 20, 30);
-    expect(chooseSlot(known, limit, 40)).toEqual({ slot: 1, is: "used", retryAfter: 171 });
-    expect(chooseSlot(known, limit, 205)).toEqual({ slot: 1, is: "unknown", retryAfter: 6 });
-    expect(chooseSlot(known, limit, 211)).toEqual({ slot: 1, is: "free", retryAfter: 0 });
+    expect(chooseSlot(known, limit, 40)).toEqual({ slot: 1, state: "used", retryAfter: 171 });
+    expect(chooseSlot(known, limit, 205)).toEqual({ slot: 1, state: "unknown", retryAfter: 6 });
+    expect(chooseSlot(known, limit, 211)).toEqual({ slot: 1, state: "free", retryAfter: 0 });
   });
 
   test("is not taken while its use is under way", () => {
     const both = withUse(withUse(unknownUses(), 1, 5, Infinity), 0, 0, Infinity);
-    expect(chooseSlot(both, limit, 50)).toEqual({ slot: 0, is: "used", retryAfter: 201 });
-    expect(chooseSlot(withoutUse(both, 1), limit, 50)).toMatchObject({ slot: 1, is: "free" });
+    expect(chooseSlot(both, limit, 50)).toEqual({ slot: 0, state: "used", retryAfter: 201 });
+    expect(chooseSlot(withoutUse(both, 1), limit, 50)).toMatchObject({ slot: 1, state: "free" });
   });
 });
 
@@ -28,7 +28,7 @@ describe("a slot", () => {
  * A server whose clock differs from the client's by any amount, a client whose requests take any time, and other devices that
  * use slots, too. A use happens at the server at some time between sending and answer.
  */
-test("a client is never sure of what is not so, whatever its clock and its connection", () => {
+test("a slot reported free is free, and none is free when one is reported used, whatever its clock and its connection", () => {
   const step = fc.record({
     do: fc.constantFrom("use", "use", "use", "other", "read", "readLate", "otherDuringRead", "wait"),
     outward: fc.integer({ min: 0, max: 50 }),
@@ -65,12 +65,12 @@ test("a client is never sure of what is not so, whatever its clock and its conne
           read(outward, back);
         } else if (kind === "read" || !isKnown) read(outward, back);
         else if (kind === "use" || kind === "readLate") {
-          const { slot, is, retryAfter } = chooseSlot(known, limit, now);
-          if (is === "free") expect(isFree(slot, now)).toBe(true);
-          if (is === "used") expect([0, 1].some((any) => isFree(any, now))).toBe(false);
+          const { slot, state, retryAfter } = chooseSlot(known, limit, now);
+          if (state === "free") expect(isFree(slot, now)).toBe(true);
+          if (state === "used") expect([0, 1].some((any) => isFree(any, now))).toBe(false);
           expect(isFree(slot, now + retryAfter)).toBe(true);
-          expect(isSurelyFree(known, slot, limit, now)).toBe(is === "free");
-          if (is === "used") continue;
+          expect(isSurelyFree(known, slot, limit, now)).toBe(state === "free");
+          if (state === "used") continue;
           const sent = now;
           const stored = new Map(slots);
           const accepted = isFree(slot, now + outward);

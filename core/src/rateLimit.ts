@@ -30,13 +30,13 @@ export interface KnownUses {
   /** When each slot was last used, by the client's clock. `to` is `Infinity` while the use is under way. */
   readonly uses: ReadonlyMap<number, Bounds>;
   /** The server's clock minus the client's. */
-  readonly ahead: Bounds;
+  readonly clockOffset: Bounds;
 }
 
 /** A slot, and whether it is free at the server. */
 export interface SlotChoice {
   readonly slot: number;
-  readonly is: "free" | "unknown" | "used";
+  readonly state: "free" | "unknown" | "used";
   /** Milliseconds after which a slot is surely free. */
   readonly retryAfter: number;
 }
@@ -46,26 +46,31 @@ const DRIFT = 1.001;
 
 /** What a client knows before it has read the limit document. */
 export function unknownUses(): KnownUses {
-  return { uses: new Map(), ahead: { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY } };
+  return { uses: new Map(), clockOffset: { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY } };
 }
 
 /** Chooses the slot whose last use is longest ago, of those that may be free. */
 export function chooseSlot(known: KnownUses, limit: RateLimit, now: number): SlotChoice {
-  const rest = limit.burst * limit.interval;
-  const mayBeFree = ({ from, to }: Bounds) => to < Number.POSITIVE_INFINITY && from + rest <= now;
+  const delay = reuseDelay(limit);
+  const mayBeFree = ({ from, to }: Bounds) => to < Number.POSITIVE_INFINITY && from + delay <= now;
   const isBetter = (one: Bounds, other: Bounds) =>
     mayBeFree(one) === mayBeFree(other) ? one.to < other.to : mayBeFree(one);
   let slot = 0;
   for (let n = 1; n < limit.burst; n++) if (isBetter(lastUse(known, n), lastUse(known, slot))) slot = n;
   const use = lastUse(known, slot);
-  const is = isSurelyFree(known, slot, limit, now) ? "free" : mayBeFree(use) ? "unknown" : "used";
+  const state = isSurelyFree(known, slot, limit, now) ? "free" : mayBeFree(use) ? "unknown" : "used";
   // A use that is under way counts as of now.
-  return { slot, is, retryAfter: Math.max(0, Math.ceil(Math.min(use.to, now) + rest * DRIFT - now)) };
+  return { slot, state, retryAfter: Math.max(0, Math.ceil(Math.min(use.to, now) + delay * DRIFT - now)) };
 }
 
-/** Whether a slot was free at an instant, for all that its user may have done on other devices by the last read. */
-export function isSurelyFree(known: KnownUses, slot: number, { interval, burst }: RateLimit, at: number): boolean {
-  return lastUse(known, slot).to + burst * interval * DRIFT <= at;
+/** Whether a slot was certainly free at an instant, whatever other devices of the user had done by the last read. */
+export function isSurelyFree(known: KnownUses, slot: number, limit: RateLimit, at: number): boolean {
+  return lastUse(known, slot).to + reuseDelay(limit) * DRIFT <= at;
+}
+
+/** Milliseconds after its last use until a slot is free again. */
+function reuseDelay({ interval, burst }: RateLimit): number {
+  return burst * interval;
 }
 
 function lastUse({ uses }: KnownUses, slot: number): Bounds {
@@ -73,13 +78,13 @@ function lastUse({ uses }: KnownUses, slot: number): Bounds {
 }
 
 /** Adds a use by this client. @param to  when it was answered; `Infinity` while it is under way */
-export function withUse({ uses, ahead }: KnownUses, slot: number, from: number, to: number): KnownUses {
-  return { uses: new Map([...uses, [slot, { from, to }]]), ahead };
+export function withUse({ uses, clockOffset }: KnownUses, slot: number, from: number, to: number): KnownUses {
+  return { uses: new Map([...uses, [slot, { from, to }]]), clockOffset };
 }
 
 /** Forgets a use that the rules have refused: a read tells who has used the slot. */
-export function withoutUse({ uses, ahead }: KnownUses, slot: number): KnownUses {
-  return { uses: new Map([...uses].filter(([n]) => n !== slot)), ahead };
+export function withoutUse({ uses, clockOffset }: KnownUses, slot: number): KnownUses {
+  return { uses: new Map([...uses].filter(([n]) => n !== slot)), clockOffset };
 }
 
 /**
@@ -93,20 +98,20 @@ export function withoutUse({ uses, ahead }: KnownUses, slot: number): KnownUses 
  * @param received  when it was answered
  */
 export function learnUses(
-  { uses, ahead }: KnownUses,
+  { uses, clockOffset }: KnownUses,
   times: ReadonlyMap<number, number>,
-  { interval, burst }: RateLimit,
+  limit: RateLimit,
   sent: number,
   received: number,
 ): KnownUses {
-  let { from, to } = ahead;
+  let { from, to } = clockOffset;
   const learned = new Map<number, Bounds>();
   // The read may have missed uses that were answered after it was sent.
   for (const [slot, use] of uses) if (use.to >= sent) learned.set(slot, use);
   for (const [slot, time] of times) {
     from = Math.max(from, time - received);
     const own = uses.get(slot);
-    if (!own || learned.has(slot) || own.from + burst * interval <= received) continue;
+    if (!own || learned.has(slot) || own.from + reuseDelay(limit) <= received) continue;
     from = Math.max(from, time - own.to);
     to = Math.min(to, time - own.from);
   }
@@ -115,13 +120,16 @@ export function learnUses(
     const kept = learned.get(slot) ?? { from: time - to, to: time - from };
     learned.set(slot, { from: Math.max(kept.from, time - to), to: Math.max(kept.to, time - from) });
   }
-  return { uses: learned, ahead: { from, to } };
+  return { uses: learned, clockOffset: { from, to } };
 }
 
 /** @throws CounterError `counter/invalid-option` */
 export function validLimit({ name, interval, burst }: RateLimit): void {
   if (!isDocumentId(name)) {
-    throw new CounterError("counter/invalid-option", "the name of a rate limit is no document id; pass one without /");
+    throw new CounterError(
+      "counter/invalid-option",
+      `the name of a rate limit is "${String(name)}"; pass a document id, without /`,
+    );
   }
   const isValid = interval >= 1 && Number.isInteger(burst) && burst >= 1 && burst <= 100;
   if (!isValid || !Number.isInteger(interval) || burst * interval > 86_400_000) {

@@ -4,7 +4,7 @@ import { type Seconds, type Windows, type WindowTotals, windowTotals } from "./w
 
 /** A total and the instant for which it is exact. `Timestamp` is the timestamp type of the SDK. */
 export interface Snapshot<Timestamp> {
-  /** The sum of all increments committed at or before `asOf`; 0 for a counter without increments. */
+  /** The sum of all increments committed at or before `asOf`; 0 for a counter without any. A watch adds this client's later ones. */
   readonly total: number;
   /** The instant for which `total` is exact; `null` for a counter without a published total. */
   readonly asOf: Timestamp | null;
@@ -16,7 +16,7 @@ export interface Snapshot<Timestamp> {
   readonly rate: number;
   /** How many shards writers choose from. */
   readonly shardCount: number;
-  /** How many different visitors were counted: exact up to 1,536, an estimate beyond, some 10 seconds old. */
+  /** How many different visitors were counted: exact up to 1,536, an estimate beyond; updated about every 10 seconds. */
   readonly uniques: number;
   /**
    * What was counted today, this week and this month when this was read, by the clock of the deployment's time zone. Increments
@@ -31,17 +31,17 @@ export interface Snapshot<Timestamp> {
   readonly globalUniques: number;
   /** What this region has last heard from each other; `null` if nothing. Empty without other regions. */
   readonly regions: GlobalCount<Timestamp>["regions"];
-  /** Since when this region cannot reach others, by their names. Most likely it does not hear of them either. */
+  /** Region → since when this one cannot reach it. Most likely counts from that region are missing, too. */
   readonly unreachable: Readonly<Record<string, Timestamp>>;
 }
 
 /** The part that the document snapshots of all SDKs share. */
-interface Document {
+interface FieldReader {
   get(field: string): unknown;
 }
 
 /** Converts the counter document to a snapshot. */
-export function toSnapshot<Timestamp>(document: Document, fromCache: boolean): Snapshot<Timestamp> {
+export function toSnapshot<Timestamp>(document: FieldReader, fromCache: boolean): Snapshot<Timestamp> {
   const total = (document.get("total") as number | undefined) ?? 0;
   const windowsIn = (field: string) =>
     windowTotals(document.get(field) as Windows<Seconds> | null | undefined, Date.now());

@@ -5,7 +5,7 @@
 import { logger } from "firebase-functions";
 import { SHARDS } from "../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
-import type { AggregationTask, Cause } from "./cause.ts";
+import type { Cause, CounterTask } from "./cause.ts";
 import { type CounterState, type Published, readCounter } from "./counterDocument.ts";
 import { decide, exchangeTasks } from "./decide.ts";
 import { fold } from "./fold.ts";
@@ -102,7 +102,7 @@ async function scheduleMissedExchange(
 }
 
 /** Runs a task: waits until it is due by this clock, then counts all writes up to then. */
-export async function runAggregationTask(backend: Backend, { counterId, due, isPoll }: AggregationTask): Promise<void> {
+export async function runAggregationTask(backend: Backend, { counterId, due, isPoll }: CounterTask): Promise<void> {
   await backend.sleep(due + backend.snapshotLag - backend.now());
   await aggregate(backend, await readCounter(backend.counters.doc(counterId)), { at: due, isPoll });
 }

@@ -3,7 +3,7 @@ import { initializeApp } from "firebase-admin/app";
 import { type CollectionReference, type Firestore, getFirestore } from "firebase-admin/firestore";
 import { getFunctions } from "firebase-admin/functions";
 import { retry } from "../../admin/src/internal.ts";
-import type { AggregationTask, Schedule } from "./cause.ts";
+import type { CounterTask, Schedule } from "./cause.ts";
 import type { Config } from "./config.ts";
 import { logError } from "./log.ts";
 import { packaging } from "./packaging.ts";
@@ -38,7 +38,7 @@ export interface Backend {
 }
 
 /** Creates the backend of this instance from its parameters and environment. */
-export function createBackend(runTask: (backend: Backend, task: AggregationTask) => Promise<void>): Backend {
+export function createBackend(runTask: (backend: Backend, task: CounterTask) => Promise<void>): Backend {
   const { FIRESTORE_EMULATOR_HOST, FUNCTIONS_EMULATOR } = process.env;
   // The emulator accepts any account. Without one, each task would first look for the machine's over the network.
   const app = FUNCTIONS_EMULATOR ? initializeApp({ serviceAccountId: "emulator@localhost" }) : initializeApp();
@@ -60,7 +60,7 @@ export function createBackend(runTask: (backend: Backend, task: AggregationTask)
   return backend;
 
   /** Repeats a task after a transient error, as Cloud Tasks do. */
-  async function runLater(task: AggregationTask): Promise<void> {
+  async function runLater(task: CounterTask): Promise<void> {
     await retry(() => runTask(backend, task)).catch((error) => {
       logError("an aggregation failed; the next write or sweep repeats it", { counter: task.counterId, error });
     });

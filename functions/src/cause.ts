@@ -17,7 +17,7 @@ export interface WriteEvent {
  * A scheduled aggregation, a merge of pending documents, or an exchange with other regions. Once an aggregation is done, every
  * write up to `due` is counted.
  */
-export interface AggregationTask {
+export interface CounterTask {
   readonly counterId: string;
   readonly due: Millis;
   /** Whether it is the poll that a publish has scheduled. */
@@ -36,15 +36,15 @@ export interface Exchange {
   readonly failingSince?: Millis;
 }
 
-/** Resolves once the aggregation is certain to happen. */
-export type Schedule = (task: AggregationTask) => Promise<void>;
+/** Resolves once the task exists. */
+export type Schedule = (task: CounterTask) => Promise<void>;
 
 /**
  * How far ahead a task may be due. In a kit or an extension a task carries an ID token, which the Admin SDK fetches when it
  * enqueues the task (`updateTaskPayload` in `firebase-admin/lib/functions/functions-api-client-internal.js`) and which is
  * valid for an hour (https://cloud.google.com/docs/authentication/token-types#id). A plain codebase keeps to the same limit.
  */
-export const LONGEST_DELAY: Millis = 50 * 60_000;
+export const MAX_TASK_DELAY: Millis = 50 * 60_000;
 
 /** A write or a task, as a decision needs it. */
 export interface Cause {

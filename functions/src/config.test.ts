@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { CounterError, MARK_LIFETIME_SECONDS, parseCountedCollection, parseMirrors } from "../../core/src/index.ts";
-import { LONGEST_DELAY } from "./cause.ts";
+import { MAX_TASK_DELAY } from "./cause.ts";
 import { type Config, DEFAULT_CONFIG as defaults, validConfig } from "./config.ts";
 import { deployedConfig, params } from "./parameters.ts";
 
@@ -18,13 +18,13 @@ describe("each parameter is refused outside its range", () => {
     ["maxShards", "MAX_SHARDS", 3, 10_000, 1, true],
     ["writesPerShard", "WRITES_PER_SHARD", 0.01, 1_000],
     ["shrinkCooldown", "SHRINK_COOLDOWN_SECONDS", MARK_LIFETIME_SECONDS, 86_400, 1_000],
-    ["minInterval", "MIN_INTERVAL_SECONDS", 1, LONGEST_DELAY / 1_000, 1_000],
-    ["maxInterval", "MAX_INTERVAL_SECONDS", 2, LONGEST_DELAY / 1_000, 1_000],
+    ["minInterval", "MIN_INTERVAL_SECONDS", 1, MAX_TASK_DELAY / 1_000, 1_000],
+    ["maxInterval", "MAX_INTERVAL_SECONDS", 2, MAX_TASK_DELAY / 1_000, 1_000],
     ["precision", "PRECISION", 0, 1],
     ["historyRetention", "HISTORY_DAYS", 0, 3_650, 86_400_000, true],
   ])("%s: %s is from %d to %d", (field, parameter, from, to, unit = 1, whole = false) => {
     const lower = field === "maxShards" ? { minShards: 3 } : field === "maxInterval" ? { minInterval: 2_000 } : {};
-    const widest = { ...defaults, maxShards: 10_000, maxInterval: LONGEST_DELAY, ...lower };
+    const widest = { ...defaults, maxShards: 10_000, maxInterval: MAX_TASK_DELAY, ...lower };
     const having = (value: number) => ({ ...widest, [field]: value * unit });
 
     for (const value of [from, to]) expect(validConfig(having(value))).toEqual(having(value));

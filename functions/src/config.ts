@@ -9,7 +9,7 @@ import {
   MAX_SHARDS,
   type Mirror,
 } from "../../core/src/index.ts";
-import { LONGEST_DELAY } from "./cause.ts";
+import { MAX_TASK_DELAY } from "./cause.ts";
 import { invalidParameter } from "./parameterValue.ts";
 import type { Regions } from "./regions/config.ts";
 import type { Millis } from "./time.ts";
@@ -79,10 +79,10 @@ export function validConfig(config: Config, isEmulated = false): Config {
   inRange("MAX_SHARDS", config.maxShards, config.minShards, MAX_SHARDS, true);
   inRange("WRITES_PER_SHARD", config.writesPerShard, 0.01, 1_000);
   inRange("SHRINK_COOLDOWN_SECONDS", config.shrinkCooldown / 1_000, shortestCooldown, 86_400);
-  inRange("MIN_INTERVAL_SECONDS", config.minInterval / 1_000, 1, LONGEST_DELAY / 1_000);
-  inRange("MAX_INTERVAL_SECONDS", config.maxInterval / 1_000, config.minInterval / 1_000, LONGEST_DELAY / 1_000);
+  inRange("MIN_INTERVAL_SECONDS", config.minInterval / 1_000, 1, MAX_TASK_DELAY / 1_000);
+  inRange("MAX_INTERVAL_SECONDS", config.maxInterval / 1_000, config.minInterval / 1_000, MAX_TASK_DELAY / 1_000);
   inRange("PRECISION", config.precision, 0, 1);
-  inRange("EXCHANGE_SECONDS", config.exchangeInterval / 1_000, 1, LONGEST_DELAY / 1_000);
+  inRange("EXCHANGE_SECONDS", config.exchangeInterval / 1_000, 1, MAX_TASK_DELAY / 1_000);
   inRange("HISTORY_DAYS", config.historyRetention / DAY, 0, 3_650, true);
   if (!isTimeZone(config.timeZone)) {
     throw invalidParameter("TIME_ZONE", config.timeZone, "a name such as Europe/Berlin");

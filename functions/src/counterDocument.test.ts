@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { type DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
 import { anyCounter, idle } from "../testing/arbitraries.ts";
-import { LONGEST_DELAY } from "./cause.ts";
+import { MAX_TASK_DELAY } from "./cause.ts";
 import { historyStateOf, type Published, parseCounter, serializeCounter } from "./counterDocument.ts";
 import { toTimestamp } from "./fields.ts";
 import { toMillis } from "./time.ts";
@@ -104,7 +104,7 @@ describe("a counter document", () => {
     const impossible = [
       asOf,
       toTimestamp(idle.asOf - 1),
-      toTimestamp(idle.asOf + LONGEST_DELAY + 10),
+      toTimestamp(idle.asOf + MAX_TASK_DELAY + 10),
       toTimestamp(4e12),
     ];
     for (const wrong of [undefined, null, "now", 1_700_000_000_000, ...impossible]) {

@@ -13,7 +13,7 @@ import {
   type Stock,
   type Windows,
 } from "../../core/src/index.ts";
-import { LONGEST_DELAY } from "./cause.ts";
+import { MAX_TASK_DELAY } from "./cause.ts";
 import { finite, millis, parseWindows, serializeWindows, toTimestamp } from "./fields.ts";
 import { PHASES, type Phase } from "./phase.ts";
 import { parseRegisters, parseUnreachable } from "./regions/registers.ts";
@@ -138,7 +138,7 @@ export function parseCounter(snapshot: DocumentSnapshot): CounterState {
 
 /** Drops an instant that no publish can have scheduled. Otherwise writes would wait for it. */
 function validPollTime(nextPollAt: Millis | null, asOf: Millis): Millis | null {
-  return nextPollAt !== null && nextPollAt > asOf && nextPollAt <= asOf + LONGEST_DELAY + 1 ? nextPollAt : null;
+  return nextPollAt !== null && nextPollAt > asOf && nextPollAt <= asOf + MAX_TASK_DELAY + 1 ? nextPollAt : null;
 }
 
 function parseReservation(value: unknown): Reserved | undefined {

@@ -10,7 +10,7 @@
  * A total is exact for an instant at or after `due`, so no counter is published more than once in its interval (I4). In
  * a polled phase each publish schedules the next measurement before it is made (I2).
  */
-import type { AggregationTask, Cause } from "./cause.ts";
+import type { Cause, CounterTask } from "./cause.ts";
 import type { Config } from "./config.ts";
 import type { Published } from "./counterDocument.ts";
 import { nextPublishDue } from "./interval.ts";
@@ -44,7 +44,7 @@ export type Step =
   /** Schedule first, then publish. */
   | { readonly do: "publish"; readonly next: Published; readonly tasks: readonly ScheduledTask[] };
 
-export type ScheduledTask = Omit<AggregationTask, "counterId">;
+export type ScheduledTask = Omit<CounterTask, "counterId">;
 
 /** No clock is as far ahead as this: a counter document from such a future is damaged. */
 const FUTURE: Millis = 5 * 60_000;

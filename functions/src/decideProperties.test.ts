@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyConfig, anyCounter, idle } from "../testing/arbitraries.ts";
 import { measured, T } from "../testing/situations.ts";
-import { type Cause, LONGEST_DELAY } from "./cause.ts";
+import { type Cause, MAX_TASK_DELAY } from "./cause.ts";
 import type { DEFAULT_CONFIG as defaults } from "./config.ts";
 import type { Published } from "./counterDocument.ts";
 import { decide, type KnownState, type Step } from "./decide.ts";
@@ -85,7 +85,7 @@ describe("for any state, cause and measurement", () => {
       if (nextPollAt === null) return;
       expect(step.tasks[0]?.isPoll).toBe(true);
       expect(nextPollAt).toBeGreaterThan(asOf);
-      expect(nextPollAt - asOf).toBeLessThanOrEqual(LONGEST_DELAY);
+      expect(nextPollAt - asOf).toBeLessThanOrEqual(MAX_TASK_DELAY);
     });
   });
 

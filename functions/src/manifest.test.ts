@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { LEGACY_SHARDS } from "../../admin/src/internal.ts";
 import { MARK_LIFETIME_SECONDS, parseCountedCollection, parseMirrors } from "../../core/src/index.ts";
 import { DRIFT_EVENT } from "./alarm.ts";
-import { LONGEST_DELAY } from "./cause.ts";
+import { MAX_TASK_DELAY } from "./cause.ts";
 import { DEFAULT_CONFIG as defaults, validConfig } from "./config.ts";
 import { NOT_IN_EXTENSION, params } from "./parameters.ts";
 
@@ -107,10 +107,10 @@ describe("the extension and the function kit are the same", () => {
     for (const field of seconds) {
       const { name } = params[`${field}Seconds`];
       const check = new RegExp(declared.find(({ param }) => param === name)?.validationRegex ?? "^$");
-      const widest = { ...defaults, minInterval: 1_000, maxInterval: LONGEST_DELAY };
+      const widest = { ...defaults, minInterval: 1_000, maxInterval: MAX_TASK_DELAY };
       for (let value = 0; value <= 90_000; value++) {
         const isValid = value >= (field === "shrinkCooldown" ? MARK_LIFETIME_SECONDS : 1);
-        const isAccepted = isValid && value <= (field === "shrinkCooldown" ? 86_400 : LONGEST_DELAY / 1_000);
+        const isAccepted = isValid && value <= (field === "shrinkCooldown" ? 86_400 : MAX_TASK_DELAY / 1_000);
         if (check.test(String(value)) !== isAccepted)
           expect(`${name}=${value}`).toBe(isAccepted ? "accepted" : "refused");
         if (isAccepted && value % 997 === 0)

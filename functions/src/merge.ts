@@ -1,10 +1,10 @@
 /**
- * Merges the pending documents of a counter's subcollection into one document. A merge comes at once if the last one is long ago,
- * else ten seconds after it, by a task. One merge covers all events until then, so a counter costs the same at any rate.
+ * Merges the pending documents of a counter's subcollection into one document. A merge runs at once if the last one is at
+ * least ten seconds ago. Otherwise a task runs it ten seconds after the last one. One merge covers all events until then, so a counter costs the same at any rate.
  */
 import type { DocumentReference, DocumentSnapshot, Query, QuerySnapshot } from "firebase-admin/firestore";
 import type { Backend } from "./backend.ts";
-import type { AggregationTask } from "./cause.ts";
+import type { CounterTask } from "./cause.ts";
 import { coalesce } from "./coalesce.ts";
 import { millis } from "./fields.ts";
 import { type Millis, toMillis } from "./time.ts";
@@ -17,8 +17,8 @@ export interface PendingEvent {
 
 /** What is merged, and how. */
 export interface Merging {
-  /** Of its tasks. */
-  readonly kind: NonNullable<AggregationTask["merges"]>;
+  /** The value of `merges` in its tasks. */
+  readonly kind: NonNullable<CounterTask["merges"]>;
   /** The path of a counter → that of the document. All that was committed up to its field `asOf` is merged. */
   readonly target: (counter: string) => string;
   /** Whether the other regions get what was merged. */
@@ -36,10 +36,10 @@ export interface Merging {
 /** The least time between two merges of a counter. */
 const MERGE_INTERVAL: Millis = 10_000;
 
-/** A merge is committed by then, or its visitors reach the other regions with the next one. */
+/** How long a merge may take after its read. The visitors of a slower one reach the other regions with the next exchange. */
 const EXCHANGE_DELAY: Millis = 2_000;
 
-/** All that was committed up to `asOf` is merged, and what was up to `scheduled` will be. */
+/** Every write up to `asOf` is merged. A scheduled task merges every write up to `scheduled`. */
 interface Merged {
   readonly asOf: Millis;
   readonly scheduled: Millis;
@@ -55,11 +55,7 @@ export function createMergeHandler(backend: Backend, merging: Merging): (event: 
 }
 
 /** Runs a task: waits until it is due by this clock, then merges all up to then. */
-export async function runMergeTask(
-  backend: Backend,
-  merging: Merging,
-  { counterId, due }: AggregationTask,
-): Promise<void> {
+export async function runMergeTask(backend: Backend, merging: Merging, { counterId, due }: CounterTask): Promise<void> {
   await backend.sleep(due + backend.snapshotLag - backend.now());
   await mergeOrSchedule(backend, merging, counterId, due);
 }
@@ -85,7 +81,7 @@ async function mergeOrSchedule(backend: Backend, merging: Merging, counterId: st
       await sleep(at + snapshotLag - readAt);
       continue;
     }
-    // Before the merge: an instance that dies after it is not asked to merge again.
+    // Before the merge: if this instance dies after it, the repeated event finds all merged, and schedules nothing.
     if (backend.config.regions && merging.isExchanged) {
       const exchange = { visitors: true };
       await schedule({ counterId, due: Math.ceil(readAt) + EXCHANGE_DELAY, isPoll: false, exchange });

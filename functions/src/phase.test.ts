@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyConfig } from "../testing/arbitraries.ts";
-import { LONGEST_DELAY } from "./cause.ts";
+import { MAX_TASK_DELAY } from "./cause.ts";
 import { DEFAULT_CONFIG as defaults } from "./config.ts";
 import { type Activity, isQuiet, nextPhase, PHASES, type Phase, POLLED_PHASES, pollDelay } from "./phase.ts";
 
@@ -132,7 +132,7 @@ describe("a counter is measured again", () => {
       fc.property(fc.constantFrom(...POLLED_PHASES), activity, anyConfig, fc.nat(), (phase, at, config, draw) => {
         const interval = Math.min(config.minInterval + draw, config.maxInterval);
         const delay = pollDelay(phase, { ...at, interval }, config) ?? 0;
-        return delay >= interval && delay <= LONGEST_DELAY;
+        return delay >= interval && delay <= MAX_TASK_DELAY;
       }),
     );
   });

@@ -24,7 +24,7 @@
  *     silent   a shard other than `0` and `base`: its creation triggers the functions, its updates do not
  *     quiet    a counter without writes: the phases quiet, shrunk and cooling
  */
-import { LONGEST_DELAY } from "./cause.ts";
+import { MAX_TASK_DELAY } from "./cause.ts";
 import type { Config } from "./config.ts";
 import type { Millis } from "./time.ts";
 
@@ -100,10 +100,10 @@ export function pollDelay(
     quiet: until(shrunk),
     shrunk: until(cooling),
     // A shard that still exists could not be folded: it is malformed, or a server keeps changing it without `writes`.
-    cooling: quietFor < folded ? until(folded) : LONGEST_DELAY,
+    cooling: quietFor < folded ? until(folded) : MAX_TASK_DELAY,
   };
   const delay = delays[phase];
   if (delay === undefined) return undefined;
   // Writers may still spread over several shards, whose writes trigger nothing.
-  return Math.min(Math.max(shardCount > 1 ? Math.min(delay, maxInterval) : delay, interval), LONGEST_DELAY);
+  return Math.min(Math.max(shardCount > 1 ? Math.min(delay, maxInterval) : delay, interval), MAX_TASK_DELAY);
 }

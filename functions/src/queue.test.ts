@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import type { Functions } from "firebase-admin/functions";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { AggregationTask, Schedule } from "./cause.ts";
+import type { CounterTask, Schedule } from "./cause.ts";
 import { cloudTasks, timers } from "./queue.ts";
 
 describe("timers", () => {
   const now = 1_700_000_000_000;
-  const task: AggregationTask = { counterId: "likes:post42", due: now + 5_000, isPoll: false };
-  let ran: AggregationTask[];
+  const task: CounterTask = { counterId: "likes:post42", due: now + 5_000, isPoll: false };
+  let ran: CounterTask[];
   let schedule: Schedule;
 
   beforeEach(() => {
@@ -84,7 +84,7 @@ describe("timers", () => {
 });
 
 describe("Cloud Tasks", () => {
-  const queueing = (enqueue: (task: AggregationTask, options: { id: string }) => Promise<void>) =>
+  const queueing = (enqueue: (task: CounterTask, options: { id: string }) => Promise<void>) =>
     cloudTasks({ taskQueue: () => ({ enqueue }) } as unknown as Functions, "us-central1");
   // Few, so that some are equal in part.
   const ids = fc.oneof(fc.constantFrom("x", "1", "x\n1"), fc.string({ minLength: 1 }));

@@ -4,12 +4,12 @@
  */
 import { createHash } from "node:crypto";
 import type { Functions } from "firebase-admin/functions";
-import type { AggregationTask, Schedule } from "./cause.ts";
+import type { CounterTask, Schedule } from "./cause.ts";
 import { nameInCodebase, packaging } from "./packaging.ts";
 import { type Millis, sleep } from "./time.ts";
 
 /**
- * Schedules tasks with Cloud Tasks, at most `LONGEST_DELAY` ahead. Cost: 1 task operation, whether the task is new or not.
+ * Schedules tasks with Cloud Tasks, at most `MAX_TASK_DELAY` ahead. Cost: 1 task operation, whether the task is new or not.
  * Rejects with the errors of Cloud Tasks.
  */
 export function cloudTasks(functions: Functions, location: string): Schedule {
@@ -20,8 +20,8 @@ export function cloudTasks(functions: Functions, location: string): Schedule {
   // scope `global` avoids that.
   const queue =
     FUNCTIONS_EMULATOR && kit
-      ? functions.taskQueue<AggregationTask>(`${at}/kit-${kit}-${name}`, { scope: "global" })
-      : functions.taskQueue<AggregationTask>(`${at}/${name}`);
+      ? functions.taskQueue<CounterTask>(`${at}/kit-${kit}-${name}`, { scope: "global" })
+      : functions.taskQueue<CounterTask>(`${at}/${name}`);
   return async (task) => {
     try {
       await queue.enqueue(task, { id: taskName(task), scheduleTime: new Date(task.due), dispatchDeadlineSeconds: 60 });
@@ -32,7 +32,7 @@ export function cloudTasks(functions: Functions, location: string): Schedule {
 }
 
 /** Schedules tasks with timers of this process. None runs before it is due by `now`. `run` must handle its own errors. */
-export function timers(run: (task: AggregationTask) => Promise<void>, now: () => Millis): Schedule {
+export function timers(run: (task: CounterTask) => Promise<void>, now: () => Millis): Schedule {
   const scheduled = new Set<string>();
   return async (task) => {
     const name = taskName(task);
@@ -46,7 +46,7 @@ export function timers(run: (task: AggregationTask) => Promise<void>, now: () =>
 }
 
 /** A hash, since sequential names slow the queue down and ids may contain characters that are not allowed in names. */
-function taskName({ counterId, due, isPoll, merges, exchange }: AggregationTask): string {
+function taskName({ counterId, due, isPoll, merges, exchange }: CounterTask): string {
   const isAttempt = exchange?.failingSince !== undefined;
   const kind = exchange ? `exchange ${exchange.visitors} ${isAttempt}` : (merges ?? isPoll);
   return createHash("sha256").update(`${counterId}\n${due}\n${kind}`).digest("hex").slice(0, 40);

@@ -17,7 +17,7 @@ export interface Transfer {
 }
 
 /** A shard that runs low has less than this share of the average. */
-const LOW = 0.5;
+const LOW_SHARE = 0.5;
 
 /** The shards that have units. */
 export function stockIn(shards: readonly ListedShard[]): Stock {
@@ -25,39 +25,45 @@ export function stockIn(shards: readonly ListedShard[]): Stock {
 }
 
 /**
+ * Plans the transfers after which every take of units that exist can succeed.
+ *
  * @param shardCount  over how many shards writers should spread
- * @returns           one transfer for each shard that gives; none if every take of units that exist would succeed
+ * @returns           one transfer for each shard that gives; none if nothing has to move
  */
 export function planTransfers(shards: readonly ListedShard[], shardCount: number): Transfer[] {
   const units = shards.reduce((sum, { count }) => sum + wholeUnits(count), 0);
-  const targets = stockShards(units, shardCount);
-  const isTarget = ({ id }: ListedShard) => (shardIndex(id) ?? targets) < targets;
+  const targetCount = stockShards(units, shardCount);
+  const isTarget = ({ id }: ListedShard) => (shardIndex(id) ?? targetCount) < targetCount;
   const held = new Map(shards.map(({ id, count }) => [id, wholeUnits(count)]));
-  const shares = evenShares(units, targets);
-  const needs = shares.map((share, index) => ({ id: `${index}`, need: share - (held.get(`${index}`) ?? 0), share }));
-  const enough = Math.max(MAX_TAKE, LOW * (units / targets));
-  const low = needs.filter(({ need, share }) => share - need < Math.floor(Math.min(enough, share)));
-  const others = needs.filter((one) => one.need > 0 && !low.includes(one));
+  const shares = evenShares(units, targetCount);
+  const targets = shares.map((share, index) => ({
+    id: `${index}`,
+    missing: share - (held.get(`${index}`) ?? 0),
+    share,
+  }));
+  const enough = Math.max(MAX_TAKE, LOW_SHARE * (units / targetCount));
+  const low = targets.filter(({ missing, share }) => share - missing < Math.floor(Math.min(enough, share)));
+  const others = targets.filter((one) => one.missing > 0 && !low.includes(one));
   const transfers: Transfer[] = [];
   for (const from of shards.filter((shard) => !isTarget(shard) && wholeUnits(shard.count) > 0)) {
-    transfers.push({ from, to: give(from.count, [...low, ...others]) });
+    transfers.push({ from, to: distribute(from.count, [...low, ...others]) });
   }
   const surplusOf = (shard: ListedShard) => wholeUnits(shard.count) - (shares[Number(shard.id)] ?? 0);
   for (const from of shards.filter(isTarget).sort((one, other) => surplusOf(other) - surplusOf(one))) {
-    if (surplusOf(from) <= 0 || low.every(({ need }) => need === 0)) break;
-    transfers.push({ from, to: give(surplusOf(from), low) });
+    if (surplusOf(from) <= 0 || low.every(({ missing }) => missing === 0)) break;
+    transfers.push({ from, to: distribute(surplusOf(from), low) });
   }
   return transfers;
 }
 
-/** Gives units to those in need, in their order. @param needs  changed by what they get */
-function give(units: number, needs: { readonly id: string; need: number }[]): Record<string, number> {
+/** Distributes units over shards, in their order. @param targets  `missing` is lowered by what each gets */
+function distribute(units: number, targets: { readonly id: string; missing: number }[]): Record<string, number> {
   const to: Record<string, number> = {};
   let left = units;
-  for (const one of needs) {
-    const given = Math.min(left, one.need);
+  for (const one of targets) {
+    const given = Math.min(left, one.missing);
     if (given > 0) to[one.id] = given;
-    one.need -= given;
+    one.missing -= given;
     left -= given;
   }
   return to;

@@ -19,7 +19,7 @@ import { LEGACY_SHARDS } from "../../admin/src/internal.ts";
 import { counterIdOf } from "../../core/src/index.ts";
 import { type Backend, createBackend } from "./backend.ts";
 import { createBridgeHandler } from "./bridge.ts";
-import type { AggregationTask } from "./cause.ts";
+import type { CounterTask } from "./cause.ts";
 import { publisher, publishOutbox, recordOfEntry } from "./eventLog.ts";
 import { functionOptions } from "./functionOptions.ts";
 import { createHttpIngest, createMessageIngest } from "./ingest/index.ts";
@@ -193,7 +193,7 @@ export const totals = isExtension
   ? v1.https.onRequest(showTotals)
   : onRequest({ ...options, concurrency: 200, invoker: "public" }, showTotals);
 
-function runDispatched(task: AggregationTask): Promise<void> {
+function runDispatched(task: CounterTask): Promise<void> {
   const backend = getBackend();
   return backend.runByTimer && backend.now() < task.due ? backend.runByTimer(task) : runTask(backend, task);
 }
@@ -206,7 +206,7 @@ const schedule = "every 5 minutes";
 
 export const aggregate = isExtension
   ? v1.tasks.taskQueue({ retryConfig, rateLimits }).onDispatch(runDispatched)
-  : onTaskDispatched<AggregationTask>({ ...options, retryConfig, rateLimits }, ({ data }) => runDispatched(data));
+  : onTaskDispatched<CounterTask>({ ...options, retryConfig, rateLimits }, ({ data }) => runDispatched(data));
 
 export const sweep = isExtension
   ? v1.pubsub.schedule(schedule).onRun(() => runSweep(getBackend()))

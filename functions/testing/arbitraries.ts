@@ -1,7 +1,7 @@
 /** Configurations, and a counter, for tests. */
 import fc from "fast-check";
 import { MAX_SHARDS } from "../../core/src/index.ts";
-import { LONGEST_DELAY } from "../src/cause.ts";
+import { MAX_TASK_DELAY } from "../src/cause.ts";
 import { type Config, DEFAULT_CONFIG, validConfig } from "../src/config.ts";
 import type { Published } from "../src/counterDocument.ts";
 import { PHASES } from "../src/phase.ts";
@@ -13,7 +13,7 @@ const pair = (max: number) => fc.tuple(fc.integer({ min: 1, max }), fc.integer({
 export const anyConfig: fc.Arbitrary<Config> = fc
   .record({
     shards: fc.oneof(pair(30), pair(MAX_SHARDS)),
-    seconds: fc.oneof(pair(30), pair(LONGEST_DELAY / 1_000)),
+    seconds: fc.oneof(pair(30), pair(MAX_TASK_DELAY / 1_000)),
     cooldownSeconds: fc.oneof(fc.integer({ min: 120, max: 600 }), fc.integer({ min: 120, max: 86_400 })),
     writesPerShard: number(0.01, 1_000),
     precision: number(0, 1),
@@ -67,7 +67,7 @@ export const anyCounter: fc.Arbitrary<Published> = fc
     asOf: fc.integer({ min: 1e12, max: 4e12 }),
     growing: fc.boolean(),
     phase: fc.constantFrom(...PHASES),
-    polledAfter: fc.integer({ min: 1, max: LONGEST_DELAY }),
+    polledAfter: fc.integer({ min: 1, max: MAX_TASK_DELAY }),
     calmFor: fc.option(fc.nat(86_400_000)),
     shardDocuments: fc.oneof(fc.nat(6), fc.integer({ min: 0, max: MAX_SHARDS })),
     minuteInHistory: fc.boolean(),

@@ -10,7 +10,7 @@ import { counter, hasIncremented, incrementCounter, undoIncrement } from "firest
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { aggregate } from "../../functions/src/aggregate.ts";
 import type { Backend } from "../../functions/src/backend.ts";
-import type { AggregationTask, Cause, WriteEvent } from "../../functions/src/cause.ts";
+import type { Cause, CounterTask, WriteEvent } from "../../functions/src/cause.ts";
 import { readCounter } from "../../functions/src/counterDocument.ts";
 import { fold } from "../../functions/src/fold.ts";
 import { measureShards } from "../../functions/src/measure.ts";
@@ -187,7 +187,7 @@ describe.concurrent("while the deployed functions become idle", () => {
     for (const instance of instances) await instance(await write(backend, "1"));
     expect((await state(backend)).asOf).toBe(asOf);
     expect(tasks).toHaveLength(1);
-    await runTask(backend, tasks[0] as AggregationTask);
+    await runTask(backend, tasks[0] as CounterTask);
     expect((await state(backend)).total).toBe(6);
     expect((await state(backend)).asOf - asOf).toBeGreaterThanOrEqual(backend.config.minInterval);
   });

@@ -6,7 +6,7 @@ import { FieldValue, type Firestore, getFirestore, Timestamp } from "firebase-ad
 import { describe, expect, test } from "vitest";
 import { Sketch, visitorHash } from "../../core/src/index.ts";
 import type { Backend } from "../../functions/src/backend.ts";
-import type { AggregationTask } from "../../functions/src/cause.ts";
+import type { CounterTask } from "../../functions/src/cause.ts";
 import { readCounter } from "../../functions/src/counterDocument.ts";
 import { parseRegions } from "../../functions/src/regions/config.ts";
 import type { OtherRegion } from "../../functions/src/regions/connect.ts";
@@ -22,7 +22,7 @@ const REGIONS = NAMES.map((name) => `${name}=region-${name}`).join();
 const ID = "likes:global";
 
 interface RegionBackend extends Backend {
-  readonly tasks: AggregationTask[];
+  readonly tasks: CounterTask[];
   readonly wake: ReturnType<typeof createWakeHandler>;
 }
 
@@ -100,7 +100,7 @@ describe("regions", () => {
     const us = get(regions, "us");
     await increment(us);
     expect(us.tasks.filter(({ exchange }) => exchange)).toHaveLength(1);
-    const [task] = us.tasks.filter(({ exchange }) => exchange) as [AggregationTask];
+    const [task] = us.tasks.filter(({ exchange }) => exchange) as [CounterTask];
     await runAll(regions);
     const before = await get(regions, "eu").counters.doc(ID).get();
     await runExchange(us, task);
@@ -119,10 +119,10 @@ describe("regions", () => {
     const isolated = unreachable(us, onTry);
     const cut = () => ({ ...us, otherRegions: new Map([...us.otherRegions, ["eu", reachable(isolated)]]) });
     await increment(us);
-    const [first] = us.tasks.splice(0) as [AggregationTask];
+    const [first] = us.tasks.splice(0) as [CounterTask];
     await runExchange(cut(), first);
     expect(tries).toBe(1);
-    const [attempt] = us.tasks.splice(0) as [AggregationTask];
+    const [attempt] = us.tasks.splice(0) as [CounterTask];
     expect(attempt.exchange).toEqual({ visitors: false, failingSince: expect.any(Number) });
     expect((await document.get()).get("unreachable")).toBeUndefined();
     expect(await shown(get(regions, "asia"))).toMatchObject({ globalTotal: 1 });
@@ -132,8 +132,8 @@ describe("regions", () => {
 
     // The next exchange leaves the region to the attempts, and makes sure that there is one.
     await increment(us, 2);
-    const isAttempt = ({ exchange }: AggregationTask) => exchange?.failingSince !== undefined;
-    const [second] = us.tasks.filter((task) => task.exchange && !isAttempt(task)) as [AggregationTask];
+    const isAttempt = ({ exchange }: CounterTask) => exchange?.failingSince !== undefined;
+    const [second] = us.tasks.filter((task) => task.exchange && !isAttempt(task)) as [CounterTask];
     us.tasks.splice(us.tasks.indexOf(second), 1);
     await runExchange(cut(), second);
     expect(tries).toBe(2);
@@ -191,7 +191,7 @@ describe("regions", () => {
     // The commit of the next publish is slow.
     const slow = {
       ...us,
-      schedule: async (task: AggregationTask) => {
+      schedule: async (task: CounterTask) => {
         await us.schedule(task);
         await sleep(delay);
       },
@@ -279,7 +279,7 @@ test("I14: each region shows at most what all have counted, never steps back, an
     fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 25 }), async (history) => {
       const regions = startRegions();
       const all = [...regions.values()];
-      const done: [RegionBackend, AggregationTask][] = [];
+      const done: [RegionBackend, CounterTask][] = [];
       const seen = new Map<RegionBackend, number>();
       let counted = 0;
       const check = async () => {
@@ -298,7 +298,7 @@ test("I14: each region shows at most what all have counted, never steps back, an
         } else if (step.do === "repeat" && done.length > 0) {
           await runTask(...(done[step.pick % done.length] as (typeof done)[0]));
         } else if (step.do !== "repeat" && region.tasks.length > 0) {
-          const [task] = region.tasks.splice(step.pick % region.tasks.length, 1) as [AggregationTask];
+          const [task] = region.tasks.splice(step.pick % region.tasks.length, 1) as [CounterTask];
           done.push([region, task]);
           if (step.do === "lose" && task.exchange) {
             // It ends halfway, and runs again later.

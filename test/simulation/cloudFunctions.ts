@@ -13,7 +13,7 @@ import type { Functions } from "firebase-admin/functions";
 import { counterIdOf, KEY_COUNTS, UNIQUES } from "../../core/src/index.ts";
 import type { Backend } from "../../functions/src/backend.ts";
 import { createBridgeHandler, type LegacyWrite } from "../../functions/src/bridge.ts";
-import type { AggregationTask, WriteEvent } from "../../functions/src/cause.ts";
+import type { CounterTask, WriteEvent } from "../../functions/src/cause.ts";
 import type { Config } from "../../functions/src/config.ts";
 import { createMergeHandler, type PendingEvent } from "../../functions/src/merge.ts";
 import { cloudTasks } from "../../functions/src/queue.ts";
@@ -250,7 +250,7 @@ export class CloudFunctions {
 
   /** Replaces `firebase-admin/functions`. */
   #taskQueues(process: Process): Functions {
-    const enqueue = async (task: AggregationTask, options: { id: string; scheduleTime: Date }): Promise<void> => {
+    const enqueue = async (task: CounterTask, options: { id: string; scheduleTime: Date }): Promise<void> => {
       const { scheduler, faults, log } = this.#network;
       if (process.isDead) return await new Promise(() => {});
       const [fails, isAccepted] = [faults.injectByChance("failed scheduling", process), process.random.chance(0.5)];
@@ -266,7 +266,7 @@ export class CloudFunctions {
     return { taskQueue: () => ({ enqueue }) } as unknown as Functions;
   }
 
-  #enqueue(task: AggregationTask, { id, scheduleTime }: { id: string; scheduleTime: Date }): unknown {
+  #enqueue(task: CounterTask, { id, scheduleTime }: { id: string; scheduleTime: Date }): unknown {
     const { scheduler, faults } = this.#network;
     if ((this.#taskNames.get(id) ?? 0) > scheduler.now) return { code: "functions/task-already-exists" };
     this.#taskNames.set(id, Number.POSITIVE_INFINITY);
@@ -286,6 +286,6 @@ export class CloudFunctions {
 }
 
 /** The task in the printed history. */
-function nameOf({ counterId, due, isPoll, merges, exchange }: AggregationTask): string {
+function nameOf({ counterId, due, isPoll, merges, exchange }: CounterTask): string {
   return `${exchange ? `${exchange.failingSince ? "attempt" : "exchange"}${exchange.visitors ? " of visitors" : ""}` : merges ? `merge ${merges}` : isPoll ? "poll" : "task"} ${counterId} ${due}`;
 }

@@ -1,7 +1,7 @@
 /**
  * Writes that the rules accept only so often from one user: `isWithinLimit` in `firestore.rules`. Each is committed together
- * with a use of the user's limit document. What this client knows of the slots spares most refusals, and most reads. The rules
- * alone enforce the limit, so a wrong guess costs a refused write and no more.
+ * with a use of the user's limit document. The client keeps track of the slots, which avoids most refused writes
+ * and most reads. The rules alone enforce the limit, so a wrong guess costs a refused write and no more.
  */
 import type { DocumentReference, DocumentSnapshot, Firestore, Timestamp, WriteBatch } from "firebase/firestore";
 import {
@@ -29,14 +29,14 @@ import type { IncrementOptions } from "./increment.ts";
  * anything else of the same commit, to a batch. If another device of the user has taken the use meanwhile, `write` is called
  * again for another batch.
  *
- * If the user has no use left, the call rejects with `counter/rate-limited`, mostly before it writes. The error's `retryAfter`
+ * If the user has no use left, the call rejects with `counter/rate-limited`, usually before anything is written. The error's `retryAfter`
  * is how many milliseconds to wait at most; a client that has not used the limit since the page was opened may wait longer than
  * necessary.
  *
  * Cost: 1 write besides your own, and 2 reads by the rules. The first use by this client reads the limit document
  * (1 read), and so does one for which no slot is known to be free. A refused write costs 1 more read.
  *
- * @param document - the one document that the use pays for
+ * @param document - the one document whose write takes the use
  * @param limit - the arguments that `isWithinLimit` has in the rules
  * @param uid - the uid of the signed-in user
  * @param write - writes `document`, once, and may write others. Must have no other effect
@@ -57,10 +57,10 @@ export async function withRateLimit(
   uid: string,
   write: (batch: WriteBatch) => unknown,
 ): Promise<void> {
-  await commitWithUse(document.firestore, limit, uid, async (pay) => {
+  await commitWithUse(document.firestore, limit, uid, async (addUse) => {
     const batch = writeBatch(document.firestore);
     write(batch);
-    pay(batch, document);
+    addUse(batch, document);
     await batch.commit();
   }).catch((error) => {
     if (/^counter/.test(error.code) || !hasCode(error, "permission-denied")) throw error;
@@ -100,9 +100,9 @@ export async function incrementCounterWithin(
 ): Promise<void> {
   const { firestore } = ref;
   validIncrement(by, options?.key);
-  await commitWithUse(firestore, limit, uid, (pay) =>
+  await commitWithUse(firestore, limit, uid, (addUse) =>
     makeIncrement(ref as Counter, by, options?.key, async () => (writer, path) => {
-      pay(writer, doc(firestore, path));
+      addUse(writer, doc(firestore, path));
     }),
   );
 }
@@ -114,16 +114,16 @@ interface UserLimit {
   _known?: KnownUses | undefined;
   _reading?: Promise<unknown> | undefined;
   /** The wall clock minus the monotonic clock, which may stand still while the device sleeps. */
-  _clocks?: number;
+  _wallClockOffset?: number;
 }
 
 const limits = new WeakMap<Firestore, Record<string, UserLimit>>();
 
 /** Adds the use to a commit. */
-type Pay = (writer: WriteBatch, document: DocumentReference) => void;
+type AddUse = (writer: WriteBatch, document: DocumentReference) => void;
 
 /** Two days more than the rules demand, because this device's clock may be wrong. */
-const LIFETIME_MS = 259_200_000;
+const EXPIRE_AFTER_MS = 259_200_000;
 const READ_ATTEMPTS = 5;
 
 /** @param commit  called again only after a refusal by the rules */
@@ -131,7 +131,7 @@ async function commitWithUse(
   firestore: Firestore,
   rate: RateLimit,
   uid: string,
-  commit: (pay: Pay) => Promise<unknown>,
+  commit: (addUse: AddUse) => Promise<unknown>,
 ): Promise<void> {
   validLimit(rate);
   const path = limitPath(rate.name, validName("key", uid));
@@ -141,13 +141,13 @@ async function commitWithUse(
   const limit = all[path];
   for (;;) {
     const { slot, sent } = await takeSlot(limit, rate);
-    const now = Math.max(Date.now(), sent + known(limit).ahead.from);
+    const now = Math.max(Date.now(), sent + known(limit).clockOffset.from);
     // Random, to tell this use from all others.
-    const expireAt = new Date(now + LIFETIME_MS + Math.random() * 1e6);
-    let paid: DocumentReference | undefined;
+    const expireAt = new Date(now + EXPIRE_AFTER_MS + Math.random() * 1e6);
+    let limited: DocumentReference | undefined;
     try {
       await commit((writer, document) => {
-        paid = document;
+        limited = document;
         const use: LimitDocument<unknown, DocumentReference> = {
           slots: { [slot]: serverTimestamp() },
           slot,
@@ -160,19 +160,19 @@ async function commitWithUse(
       return;
     } catch (error) {
       const isRefused = hasCode(error, "permission-denied");
-      // Without an answer the write may arrive until now; an error before the write leaves the slot free.
+      // Without an answer, the write may have been committed at any time until now; an error before the write leaves the slot free.
       limit._known =
-        paid && !isRefused ? withUse(known(limit), slot, sent, performance.now()) : withoutUse(known(limit), slot);
+        limited && !isRefused ? withUse(known(limit), slot, sent, performance.now()) : withoutUse(known(limit), slot);
       if (!isRefused) throw error;
       const stored = await read(limit, rate);
       // The rules also refuse the replay of a batch that was committed.
       const { for: last, expireAt: lastExpireAt } = (stored.data() ?? {}) as Partial<
         LimitDocument<Timestamp, DocumentReference>
       >;
-      if (last?.path === paid?.path && lastExpireAt?.toMillis() === expireAt.getTime()) return;
+      if (last?.path === limited?.path && lastExpireAt?.toMillis() === expireAt.getTime()) return;
       if (isSurelyFree(known(limit), slot, rate, sent)) throw error;
       const next = chooseSlot(known(limit), rate, performance.now());
-      if (next.is !== "free") throw rateLimited(rate, next.retryAfter, error);
+      if (next.state !== "free") throw rateLimited(rate, next.retryAfter, error);
     }
   }
 }
@@ -183,18 +183,18 @@ function known({ _known }: UserLimit): KnownUses {
 
 /** @throws CounterError `counter/rate-limited` if no slot can be free */
 async function takeSlot(limit: UserLimit, rate: RateLimit): Promise<{ slot: number; sent: number }> {
-  const clocks = Date.now() - performance.now();
-  if (Math.abs(clocks - (limit._clocks ?? clocks)) > 1_000) limit._known = undefined;
-  limit._clocks = clocks;
+  const offset = Date.now() - performance.now();
+  if (Math.abs(offset - (limit._wallClockOffset ?? offset)) > 1_000) limit._known = undefined;
+  limit._wallClockOffset = offset;
   const choose = () => chooseSlot(known(limit), rate, performance.now());
-  if (!limit._known || choose().is === "unknown") {
+  if (!limit._known || choose().state === "unknown") {
     limit._reading ??= read(limit, rate).finally(() => {
       limit._reading = undefined;
     });
     await limit._reading;
   }
-  const { slot, is, retryAfter } = choose();
-  if (is === "used") throw rateLimited(rate, retryAfter);
+  const { slot, state, retryAfter } = choose();
+  if (state === "used") throw rateLimited(rate, retryAfter);
   const sent = performance.now();
   limit._known = withUse(known(limit), slot, sent, Number.POSITIVE_INFINITY);
   return { slot, sent };

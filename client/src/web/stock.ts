@@ -24,26 +24,26 @@ export interface TakeOptions {
   key: string;
 }
 
-/** So many times a take looks for units: for some 12 seconds if answers are quick. Meanwhile the functions bring them together. */
+/** How often a take looks for units: for some 12 seconds if answers are quick. Meanwhile the functions bring them together. */
 const MAX_SEARCHES = 20;
 
 /** The longest pause after takes of others came first. Without it, a crowd that waits for one shard would keep it locked. */
 const MAX_BACKOFF_MS = 800;
 
-/** So many times the rules may refuse a take from a shard that has the units. */
+/** How often the rules may refuse a take from a shard that has the units. */
 const MAX_REFUSALS = 3;
 
-/** How long the shards may take to be listed, for each time that no units were found before: 2 s at first, then 4, 6 and 8 s. */
+/** How long a listing of the shards may take: a second for each time that no units were found, so 2, 4, 6, then 8 s. */
 const LISTING_MS = 1_000;
 const MAX_LISTING_MS = 8_000;
 
-/** So many times a call is sent whose outcome is unknown, as after a cut connection: for some seconds. */
+/** How often a call of unknown outcome is sent, as after a cut connection: for some seconds. */
 const MAX_ATTEMPTS = 10;
 
 /**
  * Takes `n` units from a bounded counter, all or none, for the user `key`. Never more than there are: security rules keep each
  * shard at 0 or more. If the user has taken already, nothing is taken, and the call returns what the user has. So it can
- * be repeated after any error. Units come back by {@link undoIncrement}.
+ * be retryTransient after any error. Units come back by {@link undoIncrement}.
  *
  * Not for offline use: the call waits for the server's answer, and fails without a connection.
  *
@@ -70,16 +70,16 @@ export async function takeFromCounter(ref: CounterRef, n: number, { key }: TakeO
   const empty = new Set<string>();
   let [failures, refusals, contentions] = [0, 0, 0];
   for (let search = 0; search < MAX_SEARCHES; search++) {
-    const shard = choose(counter, stock, n, empty);
-    const outcome = shard === undefined ? "empty" : await repeated(() => take(counter, shard, n, key));
+    const shard = chooseShard(counter, stock, n, empty);
+    const outcome = shard === undefined ? "empty" : await retryTransient(() => take(counter, shard, n, key));
     if (typeof outcome === "number") return outcome;
     if (outcome === "contended") {
       await pause(Math.min(100 * 2 ** contentions++, MAX_BACKOFF_MS));
       continue;
     }
-    // Units may have come back before the shard was read, but not each time.
+    // Units may have come back between the refusal and the read of the shard, but not each time.
     if (outcome === "refused" && ++refusals === MAX_REFUSALS) throw refusal(n);
-    const left = await repeated(() => sumShards(ref));
+    const left = await retryTransient(() => sumShards(ref));
     if (left < n) {
       // Not before the sum: an earlier call may have taken the last units, also if its answer was lost.
       const by = (await read(counter, entryPath(ref.path, key)))?.get("by");
@@ -105,7 +105,7 @@ export async function takeFromCounter(ref: CounterRef, n: number, { key }: TakeO
 }
 
 /** A random shard that is known to have `n` units; without knowledge, any. */
-function choose(
+function chooseShard(
   { _shardCountCache }: Counter,
   stock: Stock | null | undefined,
   n: number,
@@ -121,7 +121,7 @@ function choose(
 /** What became of a try: the units taken, or why none were. */
 type Outcome = number | "empty" | "contended" | "refused";
 
-/** @throws FirestoreError if the outcome is unknown. Then the same call may be repeated */
+/** @throws FirestoreError if the outcome is unknown. Then the same call may be retryTransient */
 async function take(counter: Counter, shard: string, n: number, key: string): Promise<Outcome> {
   const { firestore, path, _watcher } = counter;
   const plan = planFor(counter, -n, key, shard);
@@ -158,17 +158,17 @@ async function publishedStock(counter: Counter): Promise<Stock | null | undefine
  * @returns `undefined` if that takes too long: the SDK lists by way of a stream, which it may open a minute later after an error
  */
 async function actualStock({ firestore, path }: Counter, timeout: number): Promise<Stock | undefined> {
-  const listed = repeated(() => getDocsFromServer(collection(firestore, shardsPath(path))));
+  const listed = retryTransient(() => getDocsFromServer(collection(firestore, shardsPath(path))));
   const shards = await Promise.race([listed, pause(timeout)]);
   return shards && Object.fromEntries(shards.docs.map((shard) => [shard.id, shard.get("count")]));
 }
 
 /** Cost: 1 read. The SDK's own repetitions would wait for seconds. */
 function read({ firestore }: Counter, path: string) {
-  return repeated(() => readFromServer(doc(firestore, path), 1));
+  return retryTransient(() => readFromServer(doc(firestore, path), 1));
 }
 
-/** Errors of Firestore that a repetition may not have. */
+/** Errors of Firestore after which a retry may succeed. */
 const TRANSIENT = [
   "unavailable",
   "deadline-exceeded",
@@ -180,7 +180,7 @@ const TRANSIENT = [
 ];
 
 /** Repeats a call, which must be safe to repeat, after a transient error. */
-async function repeated<T>(call: () => Promise<T>): Promise<T> {
+async function retryTransient<T>(call: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await call();

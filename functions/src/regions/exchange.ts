@@ -7,7 +7,7 @@
  */
 import { type DocumentReference, FieldValue } from "firebase-admin/firestore";
 import type { Backend } from "../backend.ts";
-import type { AggregationTask } from "../cause.ts";
+import type { CounterTask } from "../cause.ts";
 import { type CounterState, readCounter } from "../counterDocument.ts";
 import { toTimestamp } from "../fields.ts";
 import type { Millis } from "../time.ts";
@@ -21,7 +21,7 @@ import { untilUnchanged } from "./untilUnchanged.ts";
  * Runs a task: waits until it is due by this clock, then brings the counter to the regions. Cost: 1 read, and what bringing costs
  * (`totals.ts`, `visitors.ts`). While a region cannot be reached, 1 task operation more, and 1 write when that begins or ends.
  */
-export async function runExchange(backend: Backend, { counterId, due, exchange }: AggregationTask): Promise<void> {
+export async function runExchange(backend: Backend, { counterId, due, exchange }: CounterTask): Promise<void> {
   const { config, counters, snapshotLag, now, sleep, schedule } = backend;
   const { regions } = config;
   await sleep(due + snapshotLag - now());

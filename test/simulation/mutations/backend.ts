@@ -1,6 +1,6 @@
 /** Mistakes in the functions and in measuring. */
 import type { aggregate, runAggregationTask } from "../../../functions/src/aggregate.ts";
-import type { AggregationTask } from "../../../functions/src/cause.ts";
+import type { CounterTask } from "../../../functions/src/cause.ts";
 import { readCounter } from "../../../functions/src/counterDocument.ts";
 import type { historyWrites, isMinuteInHistory } from "../../../functions/src/history.ts";
 import type { publishInterval } from "../../../functions/src/interval.ts";
@@ -143,7 +143,7 @@ export const backendMutations: Record<string, Mutation> = {
     mistake:
       (real: typeof aggregate): typeof aggregate =>
       (backend, ...rest) => {
-        const schedule = async (task: AggregationTask) => void backend.schedule(task).catch(() => undefined);
+        const schedule = async (task: CounterTask) => void backend.schedule(task).catch(() => undefined);
         return real({ ...backend, schedule }, ...rest);
       },
     breaks: ["I2"],
@@ -155,7 +155,7 @@ export const backendMutations: Record<string, Mutation> = {
     mistake:
       (real: typeof aggregate): typeof aggregate =>
       async (backend, ...rest) => {
-        const tasks: AggregationTask[] = [];
+        const tasks: CounterTask[] = [];
         const outcome = await real({ ...backend, schedule: async (task) => void tasks.push(task) }, ...rest);
         for (const task of tasks) await backend.schedule(task);
         return outcome;

@@ -20,7 +20,7 @@ const movingWith = (edit: Edit) =>
         real(editingCommits({ firestore }, edit).firestore, ...rest),
   );
 
-const withoutTime = eachWrite((write) => {
+const withoutMirroredAt = eachWrite((write) => {
   const { mirroredAt, ...data } = write.data ?? {};
   return mirroredAt ? { ...write, data } : write;
 });
@@ -45,11 +45,11 @@ export const bridgeMutations: Record<string, Mutation> = {
     mistake:
       (real: typeof giveBack): typeof giveBack =>
       (firestore, ...rest) =>
-        real(editingCommits({ firestore }, withoutTime).firestore, ...rest),
+        real(editingCommits({ firestore }, withoutMirroredAt).firestore, ...rest),
     isRare: true,
     breaks: ["I9"],
   },
-  "a move may leave the counter document as it is": { ...movingWith(withoutTime), isRare: true, breaks: ["I9"] },
+  "a move may leave the counter document as it is": { ...movingWith(withoutMirroredAt), isRare: true, breaks: ["I9"] },
   "a publish sets a field that others add to": {
     ...publishing((writes, commit) => {
       const total = writes[0]?.data?.total as number;

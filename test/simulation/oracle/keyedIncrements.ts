@@ -5,10 +5,11 @@ import type { Fail } from "./violation.ts";
 
 /** What the calls for one key of one counter have reported. */
 interface KeyState {
-  /** As the last of the calls that have returned has reported. */
+  /** What the latest of the calls that have returned reported. */
   counts: boolean;
-  lastReturned: number;
-  calls: number;
+  /** The number of that call. */
+  latestReturned: number;
+  callsBegun: number;
   readonly callers: Set<Process>;
   /** Calls that have not returned yet. */
   pending: number;
@@ -41,25 +42,29 @@ export class KeyedIncrementCheck {
   ): { readonly done: () => void; readonly failed: (error: unknown) => void } {
     const name = `${counter}/${key}`;
     const state = this.#keys.get(name) ?? {
-      ...{ counts: false, lastReturned: 0, calls: 0, pending: 0, wasUndone: false },
+      counts: false,
+      latestReturned: 0,
+      callsBegun: 0,
       callers: new Set<Process>(),
+      pending: 0,
+      wasUndone: false,
     };
     this.#keys.set(name, state);
     state.callers.add(process);
-    const call = ++state.calls;
+    const number = ++state.callsBegun;
     state.pending++;
     state.wasUndone ||= !counts;
     return {
       done: () => {
         state.pending--;
-        if (call < state.lastReturned) return;
+        if (number < state.latestReturned) return;
         state.counts = counts;
-        state.lastReturned = call;
+        state.latestReturned = number;
       },
       failed: (error) => {
         state.pending--;
         // Two devices may contradict each other, and then one of them is rejected. So may a user who does not wait.
-        if (state.callers.size === 1 && call === state.calls && this.#deletedAt(counter) === 0)
+        if (state.callers.size === 1 && number === state.callsBegun && this.#deletedAt(counter) === 0)
           this.#fail("I8", `${process.name} was rejected for ${name}: ${error}`);
       },
     };
