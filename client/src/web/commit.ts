@@ -41,15 +41,13 @@ import { inTurn, type Turn } from "./turns.ts";
 export { doc, serverTimestamp, writeBatch };
 
 /**
- * Makes an increment. With a key, after the earlier calls with a key.
+ * Makes an increment. With a key, after the earlier calls with it.
  *
  * @param planWrite - plans another write for the commit, anew for each attempt; it may find nothing to write
  */
 export function makeIncrement(counter: Counter, by: number, key?: string, planWrite?: PlanWrite): Promise<unknown> {
-  if (!key) return commitIncrement(counter, by, undefined, undefined, planWrite);
-  const outcome = inTurn(counter, key, (turn) => commitIncrement(counter, by, turn, undefined, planWrite));
-  for (const follow of counter._entryWatches ?? []) follow(key, counter._turn);
-  return outcome;
+  const commit = (turn?: Turn) => commitIncrement(counter, by, turn, undefined, planWrite);
+  return key ? inTurn(counter, key, true, commit) : commit();
 }
 
 /**

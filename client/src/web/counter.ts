@@ -19,6 +19,7 @@ import {
   SLOW_ACK_MS,
   validName,
 } from "../../../core/src/index.ts";
+import type { Sent } from "./turns.ts";
 
 /** Names one counter. Calls for the same counter return the same object. */
 export type CounterRef = Reference<Firestore>;
@@ -26,10 +27,10 @@ export type CounterRef = Reference<Firestore>;
 /** A reference with its internal state. The build shortens names with an underscore. */
 export interface Counter extends CounterRef {
   readonly _shardCountCache: ShardCountCache;
-  /** The last call with a key: resolves to `true` when it is in the SDK's queue or committed; to `undefined` if it has failed. */
-  _turn?: Promise<true | undefined>;
-  /** Told of each increment with a key, and when it is sent, as `_turn` tells it. */
-  _entryWatches?: Set<(key: string, sent: Promise<true | undefined> | undefined) => void>;
+  /** Key → the last call with it. */
+  readonly _turns: Map<string, Sent>;
+  /** Told of each call with a key. */
+  _entryWatches?: Set<(key: string, counts: boolean, sent: Sent) => void>;
   /** Shows the increments of this client before they are published; set by the first watch. */
   _watcher?: Watcher;
   /** The sum that buffers have not written. */
@@ -74,7 +75,7 @@ export function counter(firestore: Firestore, id: string, options: CounterOption
   const path = counterPath(validName("collection", options.collection ?? DEFAULT_COLLECTION), validName("id", id));
   const known = counters.get(firestore) ?? {};
   counters.set(firestore, known);
-  known[path] ??= { firestore, id, path, _shardCountCache: createShardCountCache(Date.now) };
+  known[path] ??= { firestore, id, path, _shardCountCache: createShardCountCache(Date.now), _turns: new Map() };
   return known[path];
 }
 

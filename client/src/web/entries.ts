@@ -2,9 +2,10 @@
 import { type DocumentReference, doc, type FirestoreError, getDoc, onSnapshot } from "firebase/firestore";
 import { entryPath, validName } from "../../../core/src/index.ts";
 import type { Counter, CounterRef } from "./counter.ts";
+import type { Sent } from "./turns.ts";
 
 /**
- * Reads whether the counter counts for a key, including pending increments of this client. Cost: 1 read. Offline, it resolves
+ * Reads whether the counter counts for a key, including pending calls of this client. Cost: 1 read. Offline, it resolves
  * only if the entry is cached: with Firestore's persistence, or while `onIncremented` watches it.
  *
  * @throws CounterError `counter/invalid-key`; FirestoreError `permission-denied` (the default rules let users read
@@ -17,7 +18,7 @@ import type { Counter, CounterRef } from "./counter.ts";
  */
 export async function hasIncremented(ref: CounterRef, key: string): Promise<boolean> {
   const entry = entryDoc(ref, key);
-  await (ref as Counter)._turn;
+  await (ref as Counter)._turns.get(key);
   return (await getDoc(entry)).exists();
 }
 
@@ -40,36 +41,36 @@ export function onIncremented(
   error?: (error: FirestoreError) => void,
 ): () => void {
   const counter = ref as Counter;
-  /** What the SDK has, or will have when it hears of a committed increment. */
+  counter._entryWatches ??= new Set();
+  const watches = counter._entryWatches;
+  /** What the SDK has, or will have when it hears of a call that is committed. */
   let stored: boolean | undefined;
-  /** Increments that are neither in the SDK's cache nor committed. */
+  /** Calls that are neither in the SDK's cache nor committed, and what the last of them makes of it. */
   let unsent = 0;
-  let snapshots = 0;
+  let wanted: boolean | undefined;
   let shown: boolean | undefined;
   const show = () => {
-    const state = unsent > 0 || stored;
-    if (state === undefined || state === shown) return;
+    const state = unsent > 0 ? wanted : stored;
+    if (state === undefined || state === shown || !watches.has(follow)) return;
     shown = state;
     next(state);
   };
-  const follow = async (madeWith: string, sent: Promise<true | undefined> | undefined) => {
-    if (madeWith !== key) return;
-    const before = snapshots;
+  // Not in the call that is followed, which must not fail with `next`.
+  const showSoon = () => void Promise.resolve().then(show);
+  const follow = async (calledWith: string, counts: boolean, sent: Sent) => {
+    if (calledWith !== key) return;
     unsent++;
-    // Not in the call that makes the increment.
-    await undefined;
-    show();
+    wanted = counts;
+    showSoon();
     const isSent = await sent;
     unsent--;
-    if (isSent && snapshots === before) stored = true;
-    show();
+    if (isSent) stored = counts;
+    showSoon();
   };
-  counter._entryWatches ??= new Set();
-  const watches = counter._entryWatches;
+  watches.add(follow);
   const stop = onSnapshot(
     entryDoc(ref, key),
     (entry) => {
-      snapshots++;
       stored = entry.exists();
       show();
     },
@@ -79,7 +80,6 @@ export function onIncremented(
         error(reason);
       }),
   );
-  watches.add(follow);
   return () => {
     watches.delete(follow);
     stop();

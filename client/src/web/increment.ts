@@ -35,8 +35,8 @@ export interface IncrementOptions {
  * While it commits an increment, the SDK holds all other calls back: for some milliseconds; for seconds on a contended shard; for
  * some 15 s in a browser that has lost its network and does not know it. `disableNetwork` does not stop it. Two kinds of
  * increments go to the SDK's queue instead, which sends them to the same shard until they count: while the counter is neither new,
- * growing nor contended, those of a counter that `onCounter` watches, and those with a `key`; and all with a `key` but the client's
- * first for that counter. Calls with a `key` take effect in their order.
+ * growing nor contended, those of a counter that `onCounter` watches, and those with a `key`; and all with a `key` but the first of
+ * this client. Calls with the same `key` take effect in their order.
  *
  * Cost: 1 write; with a `key` 2 writes, and 2 reads by the rules. The first increment of a counter by this client first reads
  * the counter document (1 read, awaited for a second at most). So do the first increment after two minutes and one in 20,
@@ -59,8 +59,8 @@ export async function incrementCounter(ref: CounterRef, by = 1, options?: Increm
 }
 
 /**
- * Undoes a keyed increment, such as a like. Succeeds if the key does not count. Waits until earlier calls with a key are committed or
- * in the SDK's queue.
+ * Undoes a keyed increment, such as a like. Succeeds if the key does not count. Waits until earlier calls with this key are
+ * committed or in the SDK's queue.
  *
  * Cost: 1 read; if the key counts, 1 write and 1 delete more, and 2 reads by the rules. If the rules refuse it, 3 reads more for each
  * of up to two other attempts.
@@ -78,7 +78,7 @@ export async function incrementCounter(ref: CounterRef, by = 1, options?: Increm
 export async function undoIncrement(ref: CounterRef, key: string): Promise<void> {
   const counter = ref as Counter;
   const entry = doc(ref.firestore, entryPath(ref.path, validName("key", key)));
-  await inTurn(counter, key, async (turn) => {
+  await inTurn(counter, key, false, async (turn) => {
     let found: DocumentSnapshot | undefined = await getDoc(entry);
     for (let attempt = 1; ; attempt++) {
       try {
@@ -86,9 +86,12 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
       } catch (error) {
         if ((error as CounterError).code !== "counter/permission-denied" || attempt === MAX_UNDO_ATTEMPTS) throw error;
       }
+      // Before a read that may last until the device is online.
+      turn._sent(true);
       // The cache has no entry or an old one: another device, or an undo that was pending, has changed it.
       found = await readFromServer(entry, LOOKUP_ATTEMPTS);
-      if (!found?.exists()) return;
+      // A later call with this key decides what becomes of the entry.
+      if (!found?.exists() || !turn._isLast()) return;
     }
   });
 }

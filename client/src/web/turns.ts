@@ -1,5 +1,5 @@
 /**
- * The order of the calls with a key of one client: a like, its undo. A call begins when the one before is in the SDK's queue, which
+ * The order of one client's calls with the same key: a like, its undo. A call begins when the one before is in the SDK's queue, which
  * keeps the order, or has an outcome. So an increment that tries one shard after another is not overtaken by its undo.
  */
 import type { Counter } from "./counter.ts";
@@ -7,22 +7,38 @@ import type { Counter } from "./counter.ts";
 /** One call with a key. */
 export interface Turn {
   readonly _key: string;
-  /** Whether the client has made no call with a key for this counter before. */
+  /** Whether this client has made no call with the key before. */
   readonly _isFirst: boolean;
-  /** The call is in the SDK's queue or committed: the next one may begin. */
+  /** Whether it has made none since. */
+  _isLast(): boolean;
+  /** The call is in the SDK's queue or committed, or there is nothing to do: the next one may begin. */
   _sent(isSent: true): void;
 }
 
-/** Makes a call with a key after those before. */
-export async function inTurn<T>(counter: Counter, key: string, call: (turn: Turn) => Promise<T>): Promise<T> {
-  const before = counter._turn;
+/** Resolves to `true` when the call is sent; to `undefined` if it has failed before. */
+export type Sent = Promise<true | undefined>;
+
+/**
+ * Makes a call with a key after those before.
+ *
+ * @param counts - whether the key counts afterwards
+ */
+export async function inTurn<T>(
+  { _turns, _entryWatches }: Counter,
+  key: string,
+  counts: boolean,
+  call: (turn: Turn) => Promise<T>,
+): Promise<T> {
+  const before = _turns.get(key);
   let end!: (isSent?: true) => void;
-  counter._turn = new Promise((resolve) => {
+  const sent: Sent = new Promise((resolve) => {
     end = resolve;
   });
+  _turns.set(key, sent);
+  for (const follow of _entryWatches ?? []) follow(key, counts, sent);
   try {
     await before;
-    return await call({ _key: key, _isFirst: !before, _sent: end });
+    return await call({ _key: key, _isFirst: !before, _isLast: () => _turns.get(key) === sent, _sent: end });
   } finally {
     end();
   }

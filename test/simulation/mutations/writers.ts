@@ -226,14 +226,16 @@ export const writerMutations: Record<string, Mutation> = {
     breaks: ["I5"],
   },
   "a call with a key does not wait for the one before": {
-    ...takingTurns((real) => (counter, key, call) => {
-      delete counter._turn;
-      return real(counter, key, (turn) => call({ ...turn, _isFirst: true }));
+    ...takingTurns((real) => (counter, key, counts, call) => {
+      counter._turns.delete(key);
+      return real(counter, key, counts, call);
     }),
     breaks: ["I8"],
   },
   "an increment overtakes an undo in the queue": {
-    ...takingTurns((real) => (counter, key, call) => real(counter, key, (turn) => call({ ...turn, _isFirst: true }))),
+    ...takingTurns(
+      (real) => (counter, key, counts, call) => real(counter, key, counts, (turn) => call({ ...turn, _isFirst: true })),
+    ),
     breaks: ["I8"],
   },
 };
