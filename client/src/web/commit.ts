@@ -28,6 +28,7 @@ import {
 import {
   type Committed,
   type Counter,
+  counterDoc,
   hasCode,
   isHiddenOrOffline,
   readFromServer,
@@ -46,6 +47,8 @@ export { doc, serverTimestamp, writeBatch };
  * @param planWrite - plans another write for the commit, anew for each attempt; it may find nothing to write
  */
 export function makeIncrement(counter: Counter, by: number, key?: string, planWrite?: PlanWrite): Promise<unknown> {
+  // First, because the SDK refuses a reference of the server SDK here.
+  counterDoc(counter);
   const commit = (turn?: Turn) => commitIncrement(counter, by, turn, undefined, planWrite);
   return key ? inTurn(counter, key, true, commit) : commit();
 }

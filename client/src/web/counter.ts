@@ -19,7 +19,6 @@ import {
   SLOW_ACK_MS,
   validName,
 } from "../../../core/src/index.ts";
-import type { Sent } from "./turns.ts";
 
 /** Names one counter. Calls for the same counter return the same object. */
 export type CounterRef = Reference<Firestore>;
@@ -42,6 +41,9 @@ export interface Counter extends CounterRef {
   /** While the shard count is read: resolves when it is known, or after a second. */
   _reading?: Promise<void> | undefined;
 }
+
+/** A call with a key: resolves to `true` when it is committed or in the SDK's queue; to `undefined` if it has failed before. */
+export type Sent = Promise<true | undefined>;
 
 export interface Watcher {
   /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. */

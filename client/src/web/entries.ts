@@ -1,8 +1,7 @@
 /** Reads whether a key counts: the state of a like button. */
 import { type DocumentReference, doc, type FirestoreError, getDoc, onSnapshot } from "firebase/firestore";
 import { entryPath, validName } from "../../../core/src/index.ts";
-import type { Counter, CounterRef } from "./counter.ts";
-import type { Sent } from "./turns.ts";
+import type { Counter, CounterRef, Sent } from "./counter.ts";
 
 /**
  * Reads whether the counter counts for a key, including pending calls of this client. Cost: 1 read. Offline, it resolves
@@ -45,7 +44,7 @@ export function onIncremented(
   const watches = counter._entryWatches;
   /** What the SDK has, or will have when it hears of a call that is committed. */
   let stored: boolean | undefined;
-  /** Calls that are neither in the SDK's cache nor committed, and what the last of them makes of it. */
+  /** How many calls are neither in the SDK's cache nor committed, and whether the key counts after the last of them. */
   let unsent = 0;
   let wanted: boolean | undefined;
   let shown: boolean | undefined;

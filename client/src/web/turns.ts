@@ -2,7 +2,7 @@
  * The order of one client's calls with the same key: a like, its undo. A call begins when the one before is in the SDK's queue, which
  * keeps the order, or has an outcome. So an increment that tries one shard after another is not overtaken by its undo.
  */
-import type { Counter } from "./counter.ts";
+import type { Counter, Sent } from "./counter.ts";
 
 /** One call with a key. */
 export interface Turn {
@@ -14,9 +14,6 @@ export interface Turn {
   /** The call is in the SDK's queue or committed, or there is nothing to do: the next one may begin. */
   _sent(isSent: true): void;
 }
-
-/** Resolves to `true` when the call is sent; to `undefined` if it has failed before. */
-export type Sent = Promise<true | undefined>;
 
 /**
  * Makes a call with a key after those before.
