@@ -357,7 +357,7 @@ describe("I8: likes of a new post", () => {
     proxy.close();
   });
 
-  test("and unlikes take effect in their order, though no call waits for another", async () => {
+  test("and unlikes take effect in their order, though no call waits for another", { tags: "deep" }, async () => {
     const { governed, inspection } = governor({ perSecond: 2, burst: 1, longestWait: 0 });
     const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [inspection], { latency: 20 });
     const app = client(proxy.address);
@@ -378,7 +378,7 @@ describe("I8: likes of a new post", () => {
   });
 });
 
-test("I8: two overlapping unlikes of a contended shard both succeed", async () => {
+test("I8: two overlapping unlikes of a contended shard both succeed", { tags: "deep" }, async () => {
   const { governed, inspection } = governor({ perSecond: 0.5, burst: 1, longestWait: 0 });
   const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [inspection]);
   const app = client(proxy.address);

@@ -33,10 +33,10 @@ export interface IncrementOptions {
  * already counts with the same amount, the call succeeds.
  *
  * While it commits an increment, the SDK holds all other calls back: for some milliseconds; for seconds on a contended shard; for
- * some 15 s in a browser that has lost its network and does not know it. `disableNetwork` does not stop it. Two kinds of
- * increments go to the SDK's queue instead, which sends them to the same shard until they count: while the counter is neither new,
- * growing nor contended, those of a counter that `onCounter` watches, and those with a `key`; and all with a `key` but the first of
- * this client. Calls with the same `key` take effect in their order.
+ * some 15 s in a browser that has lost its network and does not know it. `disableNetwork` does not stop it. These increments go to
+ * the SDK's queue instead, which sends them to the same shard until they count: while the counter is neither new, growing nor
+ * contended, those with a `key`, and those of a counter that `onCounter` watches; at any time, all with a `key` but the first of this
+ * client with that key. Calls with the same `key` take effect in their order.
  *
  * Cost: 1 write; with a `key` 2 writes, and 2 reads by the rules. The first increment of a counter by this client first reads
  * the counter document (1 read, awaited for a second at most). So do the first increment after two minutes and one in 20,
