@@ -2,9 +2,9 @@
  * One increment, as in `client/src/web/commit.ts`: sent to a shard by a commit of its own; refused there and sent to another
  * shard, or committed after a wait; acknowledged. One in {@link INCREMENTS_PER_MARK_REMOVAL} removes old marks.
  *
- * A client that watches a calm counter, neither new nor growing nor contended, writes through the SDK's queue. The queue sends a refused write
- * to the same shard again: at once, then with delays that grow by half from a second to a minute, with a jitter of a half. A user
- * who leaves closes the page, and a refused write is not sent again.
+ * A client that watches a calm counter, neither new nor growing nor contended, writes through the SDK's queue. The queue sends a
+ * refused write to the same shard again: at once, then with delays that grow by half from a second to a minute, with a jitter of a
+ * half. A user who leaves closes the page, and a refused write is not sent again.
  */
 import { INCREMENTS_PER_MARK_REMOVAL, MARK_LIFETIME_SECONDS, randomShard, SLOW_ACK_MS } from "../../core/src/index.ts";
 import type { Millis } from "../../functions/src/decisions.ts";

@@ -326,33 +326,32 @@ describe("I8: likes of a new post", () => {
     ]);
     const app = client(proxy.address);
     const key = await signIn(app);
-    const likes = counter(app.db, newPost());
-    const shown: boolean[] = [];
-    const stop = onIncremented(likes, key, (liked) => shown.push(liked));
-    await until(() => shown.length === 1, "the state before");
-    const refused = incrementCounter(likes, 2, { key });
-    await until(() => shown.length === 2, "the refused like");
+    const watched = async () => {
+      const likes = counter(app.db, newPost());
+      const shown: boolean[] = [];
+      const stop = onIncremented(likes, key, (liked) => shown.push(liked));
+      await until(() => shown.length === 1, "the state before");
+      return { likes, shown, stop };
+    };
+    const one = await watched();
+    const refused = incrementCounter(one.likes, 2, { key });
+    await until(() => one.shown.length === 2, "the refused like");
     await expect(refused).rejects.toMatchObject({ code: "counter/permission-denied" });
-    await until(() => shown.length === 3, "its refusal");
+    await until(() => one.shown.length === 3, "its refusal");
 
-    const another = counter(app.db, newPost());
-    const hearts: boolean[] = [];
-    const end = onIncremented(another, key, (liked) => hearts.push(liked));
-    await until(() => hearts.length === 1, "the state before");
-    const liked = incrementCounter(another, 1, { key });
-    await until(() => hearts.length === 2, "the like");
-    expect(await entries(another.id)).toBe(0);
+    const other = await watched();
+    const liked = incrementCounter(other.likes, 1, { key });
+    await until(() => other.shown.length === 2, "the like");
+    expect(await entries(other.likes.id)).toBe(0);
     await liked;
     // Before the watch has heard of the like.
-    await undoIncrement(another, key);
-    await until(() => hearts.length === 3, "the unlike");
-    expect(await hasIncremented(another, key)).toBe(false);
-    expect([shown, hearts]).toEqual([
-      [false, true, false],
-      [false, true, false],
-    ]);
-    stop();
-    end();
+    await undoIncrement(other.likes, key);
+    await until(() => other.shown.length === 3, "the unlike");
+    expect(await hasIncremented(other.likes, key)).toBe(false);
+    for (const { shown, stop } of [one, other]) {
+      expect(shown).toEqual([false, true, false]);
+      stop();
+    }
     await app.close();
     proxy.close();
   });

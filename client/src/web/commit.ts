@@ -134,7 +134,7 @@ export async function send(
     try {
       const commit = async (transaction: unknown) => add(transaction as WriteBatch);
       const path = await runTransaction(firestore, commit, { maxAttempts: 1 });
-      turn?._sent(true);
+      turn?._sent();
       // The cache does not have the server's timestamp.
       return _watcher && path && (await readFromServer(doc(firestore, path), LOOKUP_ATTEMPTS))?.get("at");
     } catch (error) {
@@ -143,7 +143,7 @@ export async function send(
   }
   const batch = writeBatch(firestore);
   add(batch);
-  turn?._sent(true);
+  turn?._sent();
   return batch.commit();
 }
 

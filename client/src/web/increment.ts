@@ -87,7 +87,7 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
         if ((error as CounterError).code !== "counter/permission-denied" || attempt === MAX_UNDO_ATTEMPTS) throw error;
       }
       // Before a read that may last until the device is online.
-      turn._sent(true);
+      turn._sent();
       // The cache has no entry or an old one: another device, or an undo that was pending, has changed it.
       found = await readFromServer(entry, LOOKUP_ATTEMPTS);
       // A later call with this key decides what becomes of the entry.

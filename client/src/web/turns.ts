@@ -12,7 +12,7 @@ export interface Turn {
   /** Whether it has made none since. */
   _isLast(): boolean;
   /** The call is in the SDK's queue or committed, or there is nothing to do: the next one may begin. */
-  _sent(isSent: true): void;
+  _sent(): void;
 }
 
 /**
@@ -35,7 +35,12 @@ export async function inTurn<T>(
   for (const follow of _entryWatches ?? []) follow(key, counts, sent);
   try {
     await before;
-    return await call({ _key: key, _isFirst: !before, _isLast: () => _turns.get(key) === sent, _sent: end });
+    return await call({
+      _key: key,
+      _isFirst: !before,
+      _isLast: () => _turns.get(key) === sent,
+      _sent: () => end(true),
+    });
   } finally {
     end();
   }
