@@ -109,12 +109,12 @@ describe("increments by a server", () => {
     await Promise.all(processes.map(({ close }) => close()));
   });
 
-  test("50 of them count once each when connections are cut after the commit", async () => {
+  test("20 of them count once each when connections are cut after the commit", async () => {
     const id = "server:cut";
     const process = await startServer();
     const ref = counter(process.db, id);
     let calls = 0;
-    for (let cut = 0; cut < 25; cut++) {
+    for (let cut = 0; cut < 10; cut++) {
       for (const by of [3, -1]) {
         await incrementCounter(ref, by);
         const before = await sumOfShards(id);
@@ -126,8 +126,8 @@ describe("increments by a server", () => {
         calls++;
       }
     }
-    expect(calls).toBe(50);
-    expect(await sumOfShards(id)).toBe(100);
+    expect(calls).toBe(20);
+    expect(await sumOfShards(id)).toBe(40);
     await process.close();
   });
 

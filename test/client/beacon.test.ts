@@ -19,7 +19,9 @@ afterAll(async () => {
   await user.close();
 });
 
-test("a beacon counts exactly once, also while the function is killed and started again", async () => {
+test("a beacon counts exactly once, also while the function is killed and started again", {
+  tags: "deep",
+}, async () => {
   const dropped: unknown[] = [];
   const site = beacon(ingest.url, { flushInterval: 50, onError: (error) => dropped.push(error) });
   for (let n = 0; n < 100; n++) {
