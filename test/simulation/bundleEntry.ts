@@ -3,7 +3,7 @@ import { isMainThread, parentPort } from "node:worker_threads";
 import { FAULTS } from "./faults.ts";
 import { minimize } from "./minimize.ts";
 import { regionsScenarioOf, simulateRegions } from "./regions.ts";
-import { scenarioOf } from "./scenario.ts";
+import { scenarioOf } from "./scenario/scenarioOf.ts";
 import { type Outcome, simulate } from "./simulate.ts";
 
 export { FAULTS, minimize, regionsScenarioOf, scenarioOf, simulate, simulateRegions };

@@ -29,7 +29,7 @@ import { Firestore } from "./model/adminSdk.ts";
 import type { Version } from "./model/database.ts";
 import { type Commit, Connection, type Network } from "./model/network.ts";
 import type { Micros } from "./model/values.ts";
-import type { Scenario } from "./scenario.ts";
+import type { Scenario } from "./scenario/scenario.ts";
 import { Process } from "./scheduler.ts";
 
 const MS = 1_000;

@@ -2,7 +2,7 @@
  * Minimizes a failing scenario: fewer actions, fewer kinds of faults, one instance. The method is delta debugging (Zeller
  * and Hildebrandt, 2002). Each removal changes the timing of the rest, so a candidate is tried with several seeds.
  */
-import type { Scenario } from "./scenario.ts";
+import type { Scenario } from "./scenario/scenario.ts";
 import { simulate } from "./simulate.ts";
 
 /** How many seeds each candidate is tried with. */

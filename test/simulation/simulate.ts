@@ -4,7 +4,7 @@
  */
 
 import { randomFor } from "../../testkit/random.ts";
-import { Callers } from "./callers.ts";
+import { type Callers, createCallers } from "./callers/callers.ts";
 import { startClock } from "./clock.ts";
 import { CloudFunctions } from "./cloudFunctions.ts";
 import { Faults } from "./faults.ts";
@@ -14,7 +14,7 @@ import type { Network } from "./model/network.ts";
 import type { Micros } from "./model/values.ts";
 import { isCounter, Oracle } from "./oracle/oracle.ts";
 import type { Violation } from "./oracle/violation.ts";
-import { type Action, BRIDGED, ORDERS, type Scenario } from "./scenario.ts";
+import { type Action, BRIDGED, ORDERS, type Scenario } from "./scenario/scenario.ts";
 import { type Process, Scheduler } from "./scheduler.ts";
 
 const SECOND = 1_000_000;
@@ -77,7 +77,7 @@ export async function simulate(scenario: Scenario, { keepHistory = false } = {})
   };
   const onInstance = (process: Process) => oracle.setIntent(process, { kind: "none" });
   const functions = new CloudFunctions(network, scenario, onInstance);
-  const callers = new Callers(network, oracle, seed);
+  const callers = createCallers(network, oracle, seed);
   log.logTo((message, data) => {
     // Lines without data are logged once for each process, and all runs share one process.
     if (data !== undefined) record("log", () => `${message} ${JSON.stringify(data)}`);

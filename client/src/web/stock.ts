@@ -43,7 +43,7 @@ const MAX_ATTEMPTS = 10;
 /**
  * Takes `n` units from a bounded counter, all or none, for the user `key`. Never more than there are: security rules keep each
  * shard at 0 or more. If the user has taken already, nothing is taken, and the call returns what the user has. So it can
- * be retryTransient after any error. Units come back by {@link undoIncrement}.
+ * be repeated after any error. Units come back by {@link undoIncrement}.
  *
  * Not for offline use: the call waits for the server's answer, and fails without a connection.
  *
@@ -121,7 +121,7 @@ function chooseShard(
 /** What became of a try: the units taken, or why none were. */
 type Outcome = number | "empty" | "contended" | "refused";
 
-/** @throws FirestoreError if the outcome is unknown. Then the same call may be retryTransient */
+/** @throws FirestoreError if the outcome is unknown. Then the same call may be repeated */
 async function take(counter: Counter, shard: string, n: number, key: string): Promise<Outcome> {
   const { firestore, path, _watcher } = counter;
   const plan = planFor(counter, -n, key, shard);

@@ -4,7 +4,7 @@ import type { giveBack } from "../../../admin/src/giveBack.ts";
 import type { moveLegacyIncrements } from "../../../admin/src/moveLegacyIncrements.ts";
 import { type Edit, eachWrite, editingCommits, inTwoCommits, withoutPreconditions } from "../batchEdits.ts";
 import { FieldValue, Timestamp } from "../model/values.ts";
-import { BRIDGED } from "../scenario.ts";
+import { BRIDGED } from "../scenario/scenario.ts";
 import { type Mutation, publishing } from "./seams.ts";
 
 type Move = typeof moveLegacyIncrements;

@@ -4,7 +4,7 @@
  */
 import type { Change, Version } from "../model/database.ts";
 import { type Fields, isMap, type Value } from "../model/values.ts";
-import { BRIDGED } from "../scenario.ts";
+import { BRIDGED } from "../scenario/scenario.ts";
 import type { Process } from "../scheduler.ts";
 import type { Fail } from "./violation.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Change } from "../model/database.ts";
 import { type Micros, microsOf } from "../model/values.ts";
-import { ORDERS } from "../scenario.ts";
+import { ORDERS } from "../scenario/scenario.ts";
 import type { Process } from "../scheduler.ts";
 import type { Fail } from "./violation.ts";
 

@@ -7,7 +7,7 @@ import type { Config } from "../../../functions/src/config.ts";
 import { isSparse } from "../../../functions/src/interval.ts";
 import type { Change, Version } from "../model/database.ts";
 import { type Fields, isEqual, microsOf, type Value } from "../model/values.ts";
-import { OFFSETS } from "../scenario.ts";
+import { OFFSETS } from "../scenario/scenario.ts";
 import type { Fail } from "./violation.ts";
 
 const STEP_MICROS = { minute: 60_000_000, hour: 3_600_000_000, day: 86_400_000_000 };

@@ -1,7 +1,7 @@
 /** Mirrors, which are fields in the app's documents: each has the published total, and publishing creates no document. */
 import type { Change } from "../model/database.ts";
 import type { Fields, Micros } from "../model/values.ts";
-import { POSTS } from "../scenario.ts";
+import { POSTS } from "../scenario/scenario.ts";
 import type { Process } from "../scheduler.ts";
 import type { Fail } from "./violation.ts";
 

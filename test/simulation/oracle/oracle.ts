@@ -10,7 +10,7 @@ import type { Change } from "../model/database.ts";
 import type { Commit } from "../model/network.ts";
 import { isBounded, isKeyed } from "../model/rules.ts";
 import { type Fields, type Micros, microsOf } from "../model/values.ts";
-import { BRIDGED, ORDERS, POSTS, type Scenario } from "../scenario.ts";
+import { BRIDGED, ORDERS, POSTS, type Scenario } from "../scenario/scenario.ts";
 import type { Process } from "../scheduler.ts";
 import { BridgeCheck, pendingIn } from "./bridge.ts";
 import { DriftCheck } from "./drift.ts";

@@ -5,7 +5,7 @@
 import type { Commit } from "../model/network.ts";
 import { isBounded } from "../model/rules.ts";
 import type { Fields, Micros } from "../model/values.ts";
-import { STOCK } from "../scenario.ts";
+import { STOCK } from "../scenario/scenario.ts";
 import type { Process } from "../scheduler.ts";
 import type { Fail } from "./violation.ts";
 

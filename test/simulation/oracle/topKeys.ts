@@ -6,7 +6,7 @@
 import { KeySummary, keyCountsPath, keySummaryPath, shardsPath, topKeysPath } from "../../../core/src/index.ts";
 import type { Change } from "../model/database.ts";
 import { type Fields, type Micros, microsOf } from "../model/values.ts";
-import { SEARCHED } from "../scenario.ts";
+import { SEARCHED } from "../scenario/scenario.ts";
 import type { Process } from "../scheduler.ts";
 import type { Fail } from "./violation.ts";
 

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { Sketch, sketchPath, uniquesPath, VISITOR_HASH_DIGITS } from "../../../core/src/index.ts";
 import type { Change } from "../model/database.ts";
 import type { Fields } from "../model/values.ts";
-import { VISITED } from "../scenario.ts";
+import { VISITED } from "../scenario/scenario.ts";
 import type { Process } from "../scheduler.ts";
 import type { Fail } from "./violation.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Version } from "../model/database.ts";
 import { type Fields, type Micros, microsOf } from "../model/values.ts";
-import { OFFSETS } from "../scenario.ts";
+import { OFFSETS } from "../scenario/scenario.ts";
 import type { Fail } from "./violation.ts";
 
 const MINUTE: Micros = 60_000_000;

@@ -1,7 +1,7 @@
 /** What the functions of Google's counter extension do to the field that is moved: they add shards up, in transactions. */
 import type { Firestore, Transaction } from "firebase-admin/firestore";
-import { FieldValue } from "./model/adminSdk.ts";
-import { BRIDGED } from "./scenario.ts";
+import { FieldValue } from "../model/adminSdk.ts";
+import { BRIDGED } from "../scenario/scenario.ts";
 
 const { document, field } = BRIDGED;
 const SHARDS = `${document}/_counter_shards_`;

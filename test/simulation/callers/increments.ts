@@ -1,0 +1,74 @@
+/** Increments, with a key or without, by the packages and by a writer without them. */
+
+import { counter as adminCounter } from "../../../admin/src/counter.ts";
+import * as admin from "../../../admin/src/increment.ts";
+import { counter as webCounter } from "../../../client/src/web/counter.ts";
+import * as web from "../../../client/src/web/increment.ts";
+import { FieldValue } from "../model/adminSdk.ts";
+import type { Caller, Handlers, Processes } from "./processes.ts";
+
+export function increments(
+  processes: Processes,
+): Handlers<"increment" | "add" | "like" | "unlike" | "addOnce" | "undoOnce" | "bareWrite"> {
+  const { oracle } = processes;
+
+  /** Begins calls with keys in their order: a web client keeps it itself, a server waits for each. */
+  function keyed(
+    caller: Caller,
+    isOrdered: boolean,
+    [counter, key, counts]: [counter: string, key: string, counts: boolean],
+    call: () => Promise<void>,
+  ): void {
+    const { done, failed } = oracle.keyedIncrements.begin(caller.process, counter, key, counts);
+    const outcome = isOrdered ? call() : caller.lastCall.then(call);
+    caller.lastCall = Promise.all([caller.lastCall, outcome.then(done, failed)]).then(() => undefined);
+  }
+
+  return {
+    increment({ client, counter, by }) {
+      const { process, firestore } = processes.client(client);
+      const acknowledge = oracle.increments.begin(process, counter, by);
+      web.incrementCounter(webCounter(firestore, counter), by).then(acknowledge, () => {
+        oracle.increments.rejected(process, counter, by);
+        acknowledge();
+      });
+    },
+    add({ server, counter, by }) {
+      const { process, firestore } = processes.server(server);
+      const acknowledge = oracle.increments.begin(process, counter, by);
+      // Every simulated failure is transient, so this call must not fail.
+      admin
+        .incrementCounter(adminCounter(firestore, counter), by)
+        .then(acknowledge, (error) => oracle.fail("completion", `${process.name} gives up: ${error}`));
+    },
+    like({ client, counter, key }) {
+      const caller = processes.client(client);
+      const ref = webCounter(caller.firestore, counter);
+      keyed(caller, true, [counter, key, true], () => web.incrementCounter(ref, 1, { key }));
+    },
+    unlike({ client, counter, key }) {
+      const caller = processes.client(client);
+      const ref = webCounter(caller.firestore, counter);
+      keyed(caller, true, [counter, key, false], () => web.undoIncrement(ref, key));
+    },
+    addOnce({ server, counter, key }) {
+      const caller = processes.server(server);
+      const ref = adminCounter(caller.firestore, counter);
+      keyed(caller, false, [counter, key, true], () => admin.incrementCounter(ref, 1, { key }));
+    },
+    undoOnce({ server, counter, key }) {
+      const caller = processes.server(server);
+      const ref = adminCounter(caller.firestore, counter);
+      keyed(caller, false, [counter, key, false], () => admin.undoIncrement(ref, key));
+    },
+    /** A write without Tally's package, by a writer that does not know the shard count. */
+    bareWrite({ counter, shard, by }) {
+      const { process, firestore } = processes.startServer("bare");
+      oracle.setIntent(process, { kind: "anything" });
+      firestore
+        .doc(`counters/${counter}/shards/${shard}`)
+        .set({ count: FieldValue.increment(by) } as never, { merge: true })
+        .catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,39 @@
+/** Events with keys, which instances of ingest commit. */
+
+import { counter as adminCounter } from "../../../admin/src/counter.ts";
+import { commitTogether, receiptOf } from "../../../admin/src/groupCommit.ts";
+import { resetCounter } from "../../../admin/src/reset.ts";
+import { SEARCHED } from "../scenario/scenario.ts";
+import type { Handlers, Processes } from "./processes.ts";
+
+/** As long as an instance of ingest repeats a commit, in milliseconds. */
+const INGEST_TIMEOUT = 20_000;
+
+export function topKeys(processes: Processes): Handlers<"search" | "resetKeys"> {
+  const { oracle, network } = processes;
+  const { scheduler } = network;
+  return {
+    search({ events, diesAfter }) {
+      const { process, firestore } = processes.startServer("ingest");
+      oracle.setIntent(process, { kind: "anything" });
+      const ref = adminCounter(firestore, SEARCHED);
+      const units = events.map((event) => ({
+        receipt: receiptOf(ref, event),
+        counts: [event, "all", `group ${event.length}`].map((key) => ({ counter: ref, by: 1, key })),
+      }));
+      const isCounted = oracle.topKeys.begin(events);
+      commitTogether(units, Date.now() + INGEST_TIMEOUT).then(isCounted, () => {});
+      if (diesAfter === undefined) return;
+      scheduler.after(diesAfter, () => {
+        process.isDead = true;
+      });
+    },
+    resetKeys() {
+      const { process, firestore } = processes.startServer("reset");
+      oracle.setIntent(process, { kind: "reset", to: 0, since: scheduler.now });
+      processes.operate(process, resetCounter(adminCounter(firestore, SEARCHED), 0, { keys: true }), () =>
+        oracle.checkResetDone(process),
+      );
+    },
+  };
+}
