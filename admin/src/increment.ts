@@ -52,10 +52,8 @@ export async function incrementCounter(ref: CounterRef, by = 1, options: Increme
   validIncrement(by, key);
   const counter = ref as Counter;
   if (key !== undefined) return await incrementOnce(counter, by, key);
-  counter._add ??= combine(async (sum) => {
-    await refuseLowering(counter, sum);
-    await addWithReceipt(counter, sum);
-  });
+  await refuseLowering(counter, by);
+  counter._add ??= combine((sum) => addWithReceipt(counter, sum));
   await counter._add(by);
 }
 

@@ -45,9 +45,10 @@ export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
  */
 export async function getExactCounter(ref: CounterRef): Promise<number> {
   const { firestore, path } = ref;
+  const snapshot = await latestSnapshot();
   const [counter, sum] = await Promise.all([
     counterDoc(ref).get(),
-    sumShards(firestore.collection(shardsPath(path)), await latestSnapshot()),
+    sumShards(firestore.collection(shardsPath(path)), snapshot),
   ]);
   const counted: string | null | undefined = counter.get("countedCollection");
   return counted ? (await firestore.collection(counted).count().get()).data().count : sum.total;

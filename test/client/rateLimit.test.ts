@@ -333,6 +333,19 @@ test("a write that was committed, and whose acknowledgement was lost, is reporte
   await proxy.close();
 });
 
+test("a write that the server cannot store needs no use", async () => {
+  const uid = newUser();
+  const db = device(uid);
+  for (let n = 0; n < SLOW.burst; n++) {
+    const note = doc(collection(db, SLOW.name));
+    const tooLarge = { by: uid, text: "hello", at: serverTimestamp(), more: "x".repeat(1_100_000) };
+    const call = withRateLimit(note, SLOW, uid, (batch) => void batch.set(note, tooLarge));
+    expect((await errorOf(call)).code).toBe("invalid-argument");
+  }
+  for (let n = 0; n < SLOW.burst; n++) await write(db, uid, SLOW);
+  expect((await timesOf(uid, SLOW)).length).toBe(SLOW.burst);
+});
+
 describe("a counter whose increments are limited", () => {
   test("counts each user's increments up to the limit, at the documented cost", async () => {
     const meter = await startMeter(firestoreHost);
@@ -369,6 +382,17 @@ describe("a counter whose increments are limited", () => {
     await incrementCounterWithin(ref, CLAPS, uid, 1, { key: uid });
     await undoIncrement(ref, uid);
     expect((await errorOf(incrementCounterWithin(ref, CLAPS, uid, 1, { key: uid }))).code).toBe("counter/rate-limited");
+  });
+
+  test("needs no use for a key that counts already", async () => {
+    const uid = newUser();
+    const db = device(uid);
+    const vote = () => incrementCounterWithin(counter(db, `votes:${uid}`), CLAPS, uid, 1, { key: uid });
+    await vote();
+    await vote();
+    const claps = counter(db, `claps:${uid}`);
+    await incrementCounterWithin(claps, CLAPS, uid);
+    expect((await errorOf(incrementCounterWithin(claps, CLAPS, uid))).code).toBe("counter/rate-limited");
   });
 
   test("may be in the commit of a limited document, without a use of its own limit", async () => {

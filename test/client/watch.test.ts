@@ -1,6 +1,6 @@
 /** Watches of the web client: each own increment shows at once and exactly once. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { disableNetwork, doc, enableNetwork, writeBatch } from "firebase/firestore";
+import { disableNetwork, doc, enableNetwork, getDoc, writeBatch } from "firebase/firestore";
 import {
   bufferedCounter,
   type CounterSnapshot,
@@ -15,7 +15,9 @@ import {
   undoIncrement,
 } from "firestore-tally";
 import { afterEach, describe, expect, test } from "vitest";
+import { MAX_PUBLISH_DELAY_MS } from "../../core/src/index.ts";
 import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
+import { startMeter } from "../../testkit/meter.ts";
 import { goOffline, goOnline } from "../../testkit/offline.ts";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { cuttingProxy } from "../../testkit/tcpProxy.ts";
@@ -54,6 +56,32 @@ async function watching(db: Client["db"], id: string, optimistic = true) {
   };
   return { seen, stop, totals: () => seen.map(({ total }) => total), last, sees };
 }
+
+test("seconds after the last watch has ended, an increment is committed as if there had been none", {
+  tags: "deep",
+}, async () => {
+  const meter = await startMeter(firestoreHost);
+  const { db } = newClient(meter.address);
+  const { stop } = await watching(db, "views:left");
+  const ref = counter(db, "views:left");
+  const commits = () => meter.calls.get("Commit") ?? 0;
+  // A counter is calm from its second total on.
+  for (const n of [1, 2]) {
+    await incrementCounter(ref);
+    await until(async () => (await readPublished("views:left"))?.total === n, "the total");
+  }
+  await until(async () => (await getDoc(doc(db, ref.path))).get("growing") === false, "a calm counter");
+  const before = commits();
+  await incrementCounter(ref);
+  // By the queue.
+  expect(commits()).toBe(before);
+  stop();
+  await sleep(MAX_PUBLISH_DELAY_MS + 1_000);
+  const { reads } = meter.usage;
+  await incrementCounter(ref);
+  expect([commits(), meter.usage.reads]).toEqual([before + 1, reads]);
+  meter.close();
+});
 
 describe("own increments in a watch", () => {
   test("show at once, before the server has them; with optimistic: false, they show when they are published", async () => {

@@ -1,7 +1,7 @@
 /** Bounded counters, from the clients of both SDKs through the rules and the deployed functions. */
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import { counter, onCounter, takeFromCounter, undoIncrement } from "firestore-tally";
+import { counter, hasIncremented, onCounter, takeFromCounter, undoIncrement } from "firestore-tally";
 import {
   ensureCounter,
   incrementCounter,
@@ -154,6 +154,10 @@ describe("stock", () => {
     const refused = { code: "counter/bounded" };
     await expect(incrementCounter(stock, -1)).rejects.toMatchObject(refused);
     await expect(incrementCounter(stock, 0.5)).rejects.toMatchObject(refused);
+    // Also if increments that are made at the same time add up to more than 0.
+    const together = await Promise.allSettled([incrementCounter(stock, 5), incrementCounter(stock, -3)]);
+    expect(together).toMatchObject([{ status: "fulfilled" }, { status: "rejected", reason: refused }]);
+    expect(await takeOnServer(stock, 5)).toBe(5);
     await incrementCounter(stock, 3, { key: "delivery" });
     await expect(undoOnServer(stock, "delivery")).rejects.toMatchObject(refused);
     await expect(resetCounter(stock, 0)).rejects.toMatchObject(refused);
@@ -181,6 +185,18 @@ describe("stock", () => {
     expect(await phase()).toBe("idle");
     expect(await countsOf(id)).toEqual({ base: 0, 0: 99 });
   });
+});
+
+test("an undo right after a take waits for it, and gives the units back", async () => {
+  const id = "tickets:changedMind";
+  await ensureCounter(serverCounter(admin, id), { initial: 10, bounded: true });
+  const { client, uid } = buyer(0);
+  const tickets = counter(client.db, id);
+  const taken = take(0, id, 4);
+  const isTaken = hasIncremented(tickets, uid);
+  await undoIncrement(tickets, uid);
+  expect([await taken, await isTaken, await hasIncremented(tickets, uid)]).toEqual([4, true, false]);
+  expect(await sumOfShards(id)).toBe(10);
 });
 
 test("invalid takes are refused before any I/O", async () => {

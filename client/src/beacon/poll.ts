@@ -97,6 +97,8 @@ function createPoller(url: string): Poller {
 
   const settle = (id: string, answer: Answer) => {
     for (const watch of [...watches].filter((one) => one.id === id)) {
+      // The watch before may have ended this one.
+      if (!watches.has(watch)) continue;
       if ("totals" in answer) watch.received(answer.totals[id] ?? null);
       else {
         if (isFinal(answer.status)) watches.delete(watch);

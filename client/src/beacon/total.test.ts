@@ -73,6 +73,21 @@ test("a total never goes back, and a watch that has ended is silent", async () =
   expect(requests.length).toBe(asked);
 });
 
+test("a watch may end another one of the same counter, which is silent then", async () => {
+  totals = { "views:a": { total: 3, asOf: 1_000 } };
+  const seen: number[] = [];
+  const [first, second] = [0, 1].map((n) =>
+    onTotal(url, "views:a", () => {
+      seen.push(n);
+      (n === 0 ? second : first)?.();
+    }),
+  );
+  stops.push(first as () => void);
+  await soon(() => seen.length > 0);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(seen).toEqual([0]);
+});
+
 test("a counter that is not listed ends its own watch, and no other", async () => {
   totals = { "views:a": { total: 3, asOf: 1_000 } };
   const errors: unknown[] = [];

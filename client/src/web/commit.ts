@@ -46,7 +46,7 @@ export { doc, serverTimestamp, writeBatch };
  *
  * @param planWrite - plans another write for the commit, anew for each attempt; it may find nothing to write
  */
-export function makeIncrement(counter: Counter, by: number, key?: string, planWrite?: PlanWrite): Promise<unknown> {
+export function makeIncrement(counter: Counter, by: number, key?: string, planWrite?: PlanWrite): Promise<Committed> {
   // First, because the SDK refuses a reference of the server SDK here.
   counterDoc(counter);
   const commit = (turn?: Turn) => commitIncrement(counter, by, turn, undefined, planWrite);
@@ -64,7 +64,7 @@ export function commitIncrement(
   turn?: Turn,
   undoneShard?: string,
   planWrite?: PlanWrite,
-): Promise<unknown> {
+): Promise<Committed> {
   const outcome = commitWithRetries(counter, by, turn, undoneShard, planWrite);
   counter._watcher?._track(by, outcome, turn?._key);
   return outcome;
@@ -100,7 +100,7 @@ async function commitWithRetries(
     // The queue retries a contended write on the same shard, so a crowd must not meet there; it begins while a counter is new. But
     // the queue keeps the order of calls with a key; and its writes are in the cache at once, where a watch finds the timestamps of
     // increments. An undo cannot choose its shard. A client that could not read the counter document may be offline.
-    const isQueued = turn ? isCalm || undoneShard || !turn._isFirst || !_latest : _watcher && isCalm;
+    const isQueued = turn ? isCalm || undoneShard || !turn._isFirst || !_latest : _watcher?._isWatched() && isCalm;
     const _at = await send(counter, add, isQueued, turn).catch((error) =>
       confirmCommitted(counter, plan, error, undoneShard),
     );
@@ -136,7 +136,7 @@ export async function send(
       const path = await runTransaction(firestore, commit, { maxAttempts: 1 });
       turn?._sent();
       // The cache does not have the server's timestamp.
-      return _watcher && path && (await readFromServer(doc(firestore, path), LOOKUP_ATTEMPTS))?.get("at");
+      return _watcher?._isWatched() && path && (await readFromServer(doc(firestore, path), LOOKUP_ATTEMPTS))?.get("at");
     } catch (error) {
       if (hasCode(error, "aborted") || hasCode(error, "permission-denied")) throw error;
     }

@@ -50,6 +50,8 @@ export interface Watcher {
   _track(by: number, outcome: Promise<Committed>, key: string | undefined): void;
   /** The sum that buffers have not written changes by an amount. */
   _bufferedChanged(by: number): void;
+  /** Whether there is a watch, or was one until some seconds ago. */
+  _isWatched(): boolean;
 }
 
 /** A committed increment. */

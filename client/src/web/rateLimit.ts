@@ -21,7 +21,7 @@ import {
   withUse,
 } from "../../../core/src/index.ts";
 import { doc, makeIncrement, serverTimestamp, writeBatch } from "./commit.ts";
-import { type Counter, type CounterRef, hasCode, readFromServer } from "./counter.ts";
+import { type Committed, type Counter, type CounterRef, hasCode, readFromServer } from "./counter.ts";
 import type { IncrementOptions } from "./increment.ts";
 
 /**
@@ -62,6 +62,7 @@ export async function withRateLimit(
     write(batch);
     addUse(batch, document);
     await batch.commit();
+    return undefined;
   }).catch((error) => {
     if (/^counter/.test(error.code) || !hasCode(error, "permission-denied")) throw error;
     throw new CounterError(
@@ -126,12 +127,15 @@ type AddUse = (writer: WriteBatch, document: DocumentReference) => void;
 const EXPIRE_AFTER_MS = 259_200_000;
 const READ_ATTEMPTS = 5;
 
-/** @param commit  called again only after a refusal by the rules */
+/** Codes of errors after which nothing was written, besides refusals by the rules. */
+const NOT_WRITTEN = ["not-found", "already-exists", "failed-precondition", "invalid-argument"];
+
+/** @param commit  called again only after a refusal by the rules; resolves to the increment that it has committed, if it is one */
 async function commitWithUse(
   firestore: Firestore,
   rate: RateLimit,
   uid: string,
-  commit: (addUse: AddUse) => Promise<unknown>,
+  commit: (addUse: AddUse) => Promise<Committed | undefined>,
 ): Promise<void> {
   validLimit(rate);
   const path = limitPath(rate.name, validName("key", uid));
@@ -145,8 +149,12 @@ async function commitWithUse(
     // Random, to tell this use from all others.
     const expireAt = new Date(now + EXPIRE_AFTER_MS + Math.random() * 1e6);
     let limited: DocumentReference | undefined;
+    const answered = (isUsed: unknown) => {
+      const uses = known(limit);
+      limit._known = isUsed ? withUse(uses, slot, sent, performance.now()) : withoutUse(uses, slot);
+    };
     try {
-      await commit((writer, document) => {
+      const committed = await commit((writer, document) => {
         limited = document;
         const use: LimitDocument<unknown, DocumentReference> = {
           slots: { [slot]: serverTimestamp() },
@@ -156,13 +164,13 @@ async function commitWithUse(
         };
         writer.set(limit._document, use, { merge: true });
       });
-      limit._known = withUse(known(limit), slot, sent, performance.now());
+      // A key that counted before needed no write.
+      answered(committed?._at !== null);
       return;
     } catch (error) {
       const isRefused = hasCode(error, "permission-denied");
-      // Without an answer, the write may have been committed at any time until now; an error before the write leaves the slot free.
-      limit._known =
-        limited && !isRefused ? withUse(known(limit), slot, sent, performance.now()) : withoutUse(known(limit), slot);
+      // Without an answer, the write may have been committed at any time until now.
+      answered(limited && !isRefused && !NOT_WRITTEN.some((code) => hasCode(error, code)));
       if (!isRefused) throw error;
       const stored = await read(limit, rate);
       // The rules also refuse the replay of a batch that was committed.

@@ -17,6 +17,7 @@ import {
 import { addWrites, planFor } from "./commit.ts";
 import { type Counter, type CounterRef, hasCode, readFromServer, refreshShardCount } from "./counter.ts";
 import { sumShards } from "./sum.ts";
+import { inTurn } from "./turns.ts";
 
 /** Options of {@link takeFromCounter}. */
 export interface TakeOptions {
@@ -64,7 +65,10 @@ const MAX_ATTEMPTS = 10;
  */
 export async function takeFromCounter(ref: CounterRef, n: number, { key }: TakeOptions): Promise<number> {
   validTake(n, key, MAX_TAKE);
-  const counter = ref as Counter;
+  return await inTurn(ref as Counter, key, undefined, () => takeInTurn(ref as Counter, n, key));
+}
+
+async function takeInTurn(counter: Counter, n: number, key: string): Promise<number> {
   await refreshShardCount(counter);
   let stock = counter._latest?.get("stock");
   const empty = new Set<string>();
@@ -79,12 +83,12 @@ export async function takeFromCounter(ref: CounterRef, n: number, { key }: TakeO
     }
     // Units may have come back between the refusal and the read of the shard, but not each time.
     if (outcome === "refused" && ++refusals === MAX_REFUSALS) throw refusal(n);
-    const left = await retryTransient(() => sumShards(ref));
+    const left = await retryTransient(() => sumShards(counter));
     if (left < n) {
       // Not before the sum: an earlier call may have taken the last units, also if its answer was lost.
-      const by = (await read(counter, entryPath(ref.path, key)))?.get("by");
+      const by = (await read(counter, entryPath(counter.path, key)))?.get("by");
       if (by < 0) return -by;
-      throw soldOut(ref.id, n, left);
+      throw soldOut(counter.id, n, left);
     }
     if (failures++ % 2 === 0) {
       stock = await publishedStock(counter);
@@ -100,7 +104,7 @@ export async function takeFromCounter(ref: CounterRef, n: number, { key }: TakeO
     "counter/contention",
     contentions > MAX_SEARCHES / 2
       ? `other takes were first ${contentions} times; try again`
-      : `no shard of "${ref.id}" keeps ${n} units long enough; take fewer, or later. The functions must run, and ensureCounter must have created it with { bounded: true }`,
+      : `no shard of "${counter.id}" keeps ${n} units long enough; take fewer, or later. The functions must run, and ensureCounter must have created it with { bounded: true }`,
   );
 }
 

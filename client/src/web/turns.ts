@@ -18,12 +18,12 @@ export interface Turn {
 /**
  * Makes a call with a key after those before.
  *
- * @param counts - whether the key counts afterwards
+ * @param counts - whether the key counts afterwards; `undefined` if the outcome alone tells, as for a take
  */
 export async function inTurn<T>(
   { _turns, _entryWatches }: Counter,
   key: string,
-  counts: boolean,
+  counts: boolean | undefined,
   call: (turn: Turn) => Promise<T>,
 ): Promise<T> {
   const before = _turns.get(key);
@@ -32,7 +32,7 @@ export async function inTurn<T>(
     end = resolve;
   });
   _turns.set(key, sent);
-  for (const follow of _entryWatches ?? []) follow(key, counts, sent);
+  if (counts !== undefined) for (const follow of _entryWatches ?? []) follow(key, counts, sent);
   try {
     await before;
     return await call({

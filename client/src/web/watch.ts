@@ -160,6 +160,10 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     };
   }
 
+  _isWatched(): boolean {
+    return !!this.#stopCaching;
+  }
+
   override _bufferedChanged(by: number): void {
     super._bufferedChanged(by);
     this.#notifyViews();
@@ -176,7 +180,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     try {
       const { _path, _at } = await outcome;
       // The key counted before; or no view is left that could show the increment.
-      if (_at === null || !this.#stopCaching) throw undefined;
+      if (_at === null || !this._isWatched()) throw undefined;
       // The timestamp is from the start of the commit, whose end is within the round trip.
       const start = micros(_at ?? (await this.#readTimestamp(_path)));
       this._incrementCommitted(own, start + Math.min(Math.abs(Date.now() - sentAt), MAX_COMMIT_MS) * 1_000);
