@@ -47,7 +47,7 @@ export async function commitAdjustment(batch: WriteBatch): Promise<void> {
   }
 }
 
-/** How often `base` may change between a listing and its commit. With the waits in between, this takes some two minutes. */
+/** How often `base` may change between a listing and its commit. With the waits in between, this takes about a minute, two at most. */
 export const ADJUSTMENT_RETRIES = 20;
 
 /**

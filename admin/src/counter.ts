@@ -97,7 +97,7 @@ export function shardDoc(ref: CounterRef, shard: string): DocumentReference {
 /**
  * Reads the shard count if the known one is stale, one read at a time, and waits for it, but no longer than a write may take.
  * Never rejects, since a write is correct on any shard. Cost: 1 read per two minutes or 20 writes; 1 per second while writes
- * are contended.
+ * are contended, and while the counter grows or is new.
  */
 export async function refreshShardCount(counter: Counter): Promise<void> {
   const { _shardCountCache } = counter;

@@ -22,11 +22,11 @@ const MEMORY: Millis = 1_000;
 /** The shortest time over which an average tells anything. */
 const MIN_AGE: Millis = 100;
 
-/** How many calls share a transaction where a limit is exhausted. */
-const CALLS_PER_TRANSACTION = 40;
+/** How many calls share a look at the document where a limit is exhausted. */
+const CALLS_PER_LOOK = 40;
 
-/** A process that contends with others for a document spends at most a fifth of its time on that. */
-const PAUSE_PER_TRANSACTION = 4;
+/** A process that contends with others for a document spends about a fifth of its time on that. */
+const PAUSE_PER_LOOK = 4;
 
 export function recordCall(demand: Demand | undefined, n: number, now: Millis): Demand {
   return { since: demand?.since ?? now, at: now, recent: (demand ? recentAt(demand, now) : 0) + n };
@@ -55,11 +55,11 @@ export function leaseSize(demand: Demand, waiting: number, now: Millis, life: Mi
  * How long a process waits that was leased less than half of what it asked for: until it needs many uses again. No capacity is
  * lost meanwhile, because less than the burst becomes free during a lease's life.
  *
- * @param took    how long the transaction took
+ * @param took    how long the look at the document took
  * @param random  from 0 to 1; spreads the processes
  */
 export function pauseAfter(demand: Demand, now: Millis, took: Millis, life: Millis, random: number): Millis {
-  const wanted = Math.max(CALLS_PER_TRANSACTION / demandRate(demand, now), PAUSE_PER_TRANSACTION * took);
+  const wanted = Math.max(CALLS_PER_LOOK / demandRate(demand, now), PAUSE_PER_LOOK * took);
   return Math.min(wanted, life) * (0.75 + random / 4);
 }
 

@@ -58,7 +58,7 @@ const HOUR_MS = 3_600_000;
  */
 export async function ensureCounter(ref: CounterRef, options: EnsureOptions = {}): Promise<void> {
   const { initial = 0, bounded = false, shards, holdFor = HOUR_MS } = options;
-  validTotal(initial);
+  validTotal("initial", initial);
   if (bounded && !(Number.isSafeInteger(initial) && initial >= 0)) {
     throw new CounterError("counter/invalid-amount", `initial is ${initial}; pass a whole number, 0 or larger`);
   }

@@ -13,7 +13,7 @@ import { sumShards } from "./sum.ts";
  * Like a move (moveLegacyIncrements.ts) it keeps the sum, so it may be repeated while clients count. A field that is gone, or
  * is no amount, gets the total. Nothing is written for a counter that has neither a total nor a part in the field.
  *
- * Cost: 3 reads and an exact read of the counter; 2 writes if the field does not show the total.
+ * Cost: 2 reads and the sum of the shards; 1 read more if the field shows the total, else 2 writes.
  *
  * @returns what was added to the field; 0 if there is no such document, which is not created
  */

@@ -55,9 +55,9 @@ export function receiptOf(counter: CounterRef, name: string): DocumentReference 
  * until `giveUpAt`, and counts once.
  *
  * Cost: 1 write per counter, 1 per counter that gets keys, 1 per receipt, 1 if anything has no receipt, and 1 per bucket that
- * gets visitors (16 for a counter); a day later 1 delete per receipt; 1 read per receipt if one of them exists. And 1 read per
- * counter and process, repeated after two minutes or 20
- * commits.
+ * gets visitors (up to 16 for a counter, or 256 if they come fast); 1 delete per receipt when it expires: after a day, or after eight
+ * if a sender has named it; 1 read per receipt if one of them exists. And 1 read per counter and process, repeated after two minutes
+ * or 20 commits.
  *
  * @param increments  of one database, with different receipts
  * @param giveUpAt    by `Date.now()`

@@ -1,5 +1,5 @@
 /**
- * How many uses of a rate limit a transaction grants: the generic cell rate algorithm (GCRA), with leases.
+ * How many uses of a rate limit a look at its document grants: the generic cell rate algorithm (GCRA), with leases.
  *
  * The document's `tat`, the theoretical arrival time, says when the whole burst is free again. Each granted use moves it on by one
  * interval, from now at the earliest, and it must stay within `burst` intervals from now. A lease, whose uses may be made until
@@ -34,7 +34,7 @@ export interface Limit {
   readonly leaseLife: Micros;
 }
 
-/** What a transaction grants. */
+/** What a look at the document grants. */
 export interface Grant {
   /** Of each call, in their order, whether it is allowed. */
   readonly allowed: readonly boolean[];
@@ -76,7 +76,7 @@ export function shown(value: unknown): string {
 }
 
 /**
- * Decides on the calls in their order, each as if it were alone; then on the lease, which may be smaller than asked. With a
+ * Decides on the calls one after the other, each as a whole; then on the lease, which may be smaller than asked. With a
  * refused call there is no lease: the uses are left for its repetition.
  *
  * @param tat    the document's; undefined without a document

@@ -49,7 +49,7 @@ export interface ResetOptions {
  * ```
  */
 export async function resetCounter(ref: CounterRef, to: number, options: ResetOptions = {}): Promise<void> {
-  validTotal(to);
+  validTotal("to", to);
   await retryAdjustment(ref, async () => {
     await refuseIfBounded(ref, "a reset");
     // Before the shards, so that all it has was committed before `at`.
@@ -94,8 +94,8 @@ function forgetKeys(batch: WriteBatch, ref: CounterRef, summary: DocumentSnapsho
 }
 
 /** @throws CounterError `counter/invalid-amount` */
-export function validTotal(total: unknown): void {
+export function validTotal(name: string, total: unknown): void {
   if (!Number.isFinite(total)) {
-    throw new CounterError("counter/invalid-amount", `total is "${String(total)}"; pass a finite number`);
+    throw new CounterError("counter/invalid-amount", `${name} is "${String(total)}"; pass a finite number`);
   }
 }

@@ -13,13 +13,13 @@ function isTransient(error: unknown): boolean {
   return TRANSIENT.includes(codeOf(error) ?? -1) && !String(error).includes("metadata from plugin");
 }
 
-/** The attempt that logs a warning, after about half a minute. */
+/** The attempt that logs a warning, after half a minute of waits at most. */
 const WARNING_ATTEMPT = 9;
 
 /** Waits before the next attempt: exponential backoff with full jitter. */
 export async function backoff(attempt: number, error: unknown): Promise<void> {
   if (attempt === WARNING_ATTEMPT)
-    console.warn("firestore-tally: a call to Firestore has failed for half a minute and is still retried.", error);
+    console.warn("firestore-tally: a call to Firestore has failed ten times and is still retried.", error);
   await setTimeout(Math.random() * Math.min(100 * 2 ** attempt, MAX_BACKOFF_MS));
 }
 

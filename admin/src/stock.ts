@@ -36,7 +36,7 @@ export interface TakeOptions {
 /** The most units of one take by a server, so that its sums stay exact. */
 const MAX_UNITS = Number.MAX_SAFE_INTEGER;
 
-/** So many times the shards may change between a listing and its commit: with the pauses in between, some two minutes. */
+/** So many times the shards may change between a listing and its commit: with the pauses in between, about a minute, two at most. */
 const MAX_TRIES = 20;
 
 /**

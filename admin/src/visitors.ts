@@ -17,7 +17,8 @@ import { retry } from "./retry.ts";
 
 /**
  * Counts a visitor of a counter, once however often it is called, from wherever. The estimate is `uniques` of each snapshot,
- * some 10 seconds later: exact up to 1,536 visitors, with a standard error of 0.81 % beyond.
+ * some 10 seconds later: exact up to 1,536 visitors, with a standard error of 0.81 % beyond. For two minutes after a reset of the
+ * visitors, one may be left out because it could not change the estimate before.
  *
  * Cost: 1 write; none if the visitor can change no estimate, as 63 of 64 among 10 million. And 1 read per process and counter,
  * repeated after two minutes or 20 increments, or once a second while the counter has no total.

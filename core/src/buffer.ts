@@ -86,7 +86,7 @@ export function createBuffer(
     increment(by = 1) {
       if (closed) throw new CounterError("counter/closed", "increment after close; create another bufferedCounter");
       validAmount(by);
-      // A failed write is retried at the next interval, not at each increment.
+      // After a failed write, the next one is made an interval after the next increment, not at each increment.
       if (!failed && Math.abs(pending + by) > maxPending) send();
       addPending(by);
       if (!failed && Math.abs(pending) >= maxPending) send();

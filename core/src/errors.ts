@@ -5,7 +5,7 @@
 
 /** Why a call failed. New codes may be added in a minor version; none changes its meaning. */
 export type CounterErrorCode =
-  /** The amount is not a finite, non-zero number. */
+  /** The call does not accept the amount. Most accept a finite number that is not 0. */
   | "counter/invalid-amount"
   /** The counter id cannot name a Firestore document. */
   | "counter/invalid-id"
@@ -34,7 +34,7 @@ export type CounterErrorCode =
   | "counter/sold-out"
   /** The call may lower a bounded counter below zero. */
   | "counter/bounded"
-  /** The counter exists and is not bounded, so nothing can be taken from it. */
+  /** The counter is not bounded, so nothing can be taken from it. */
   | "counter/not-bounded"
   /** The source of truth is invalid, or the counter has none. */
   | "counter/invalid-source"
@@ -42,10 +42,10 @@ export type CounterErrorCode =
   | "counter/source-too-large"
   /**
    * A reset or reconcile gave up, because other writes of the counter's `shards/base` came first each time; or a take, because
-   * the units that are left stayed spread over several shards.
+   * the units that are left stayed spread over several shards; or a take or a use of a rate limit, because others came first.
    */
   | "counter/contention"
-  /** A batch for the function `ingest` was dropped: it was refused, or waited too long. Its amounts may or may not count. */
+  /** A batch for the function `ingest` was dropped: it was refused, waited too long, or too many waited. Its amounts may or may not count. */
   | "counter/dropped"
   /** The function `totals` has no answer, or refuses it. */
   | "counter/unavailable"
@@ -57,7 +57,7 @@ export type CounterErrorCode =
   | "counter/invalid-config";
 
 /**
- * Every error that Tally itself throws. Errors of Firestore are passed on unchanged. Compare `code`, not the class: an app may
+ * Every error that Tally itself throws; those of the beacon are plain errors with such a code. Errors of Firestore are passed on unchanged. Compare `code`, not the class: an app may
  * have loaded the class twice, from ESM and from CommonJS.
  */
 export class CounterError extends Error {

@@ -28,7 +28,7 @@ export interface KeySummaryDocument<Timestamp> {
 export interface TopKeysDocument<Timestamp> {
   /** The {@link MAX_TOP_KEYS} most frequent keys, the most frequent first. */
   top: readonly KeyCount[];
-  /** The greatest error of any key: no other key was counted more often than this, or than the last of `top`. */
+  /** The greatest error of any key: no other key was counted more often than this and the `count` of the last of `top` together. */
   error: number;
   /** How much was counted for all keys. */
   total: number;
@@ -75,7 +75,7 @@ export function validTopKeys(k: number): number {
   throw new CounterError("counter/invalid-option", `k is ${k}; pass a whole number from 1 to ${MAX_TOP_KEYS}`);
 }
 
-/** Converts the document for readers; `undefined` without one. */
+/** Converts the document for readers: without one, there are no keys. */
 export function toTopKeys<Timestamp>(
   document: Partial<TopKeysDocument<Timestamp>> | undefined,
   k: number,

@@ -75,7 +75,7 @@ export interface EntryDocument<Timestamp> {
   at: Timestamp;
 }
 
-/** `counters/{id}/receipts/{random id}`: one commit of a server's increments without a key. Created, never updated. */
+/** `counters/{id}/receipts/{id}`: a commit of a server's increments without a key, or what the sender of an event has named. Never updated. */
 export interface ReceiptDocument<Timestamp> {
   /** When the document may be deleted: the same commit cannot arrive again after it. For a TTL policy. */
   expireAt: Timestamp;
@@ -97,7 +97,7 @@ export interface LimitDocument<Timestamp, Reference> {
 export interface ServerLimitDocument<Timestamp> {
   /** The theoretical arrival time: when the whole burst is free again. Never falls. */
   tat: Timestamp;
-  /** Equal to `tat`: a later document tells nothing. For a TTL policy. */
+  /** Equal to `tat`: from then on, the document says no more than its absence. For a TTL policy. */
   expireAt: Timestamp;
 }
 

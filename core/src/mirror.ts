@@ -44,7 +44,7 @@ const VARIABLE = /\{([A-Za-z]\w*)\}/g;
  * `group:{a}:{b}=path/{a}/path/{b}.field` for documents with several variable ids. `--map` has the two sides the other way
  * round.
  *
- * @param parameter  the name of the parameter, for errors: entries of `BRIDGE` are bridged
+ * @param parameter  the name of the parameter, for errors: entries of `BRIDGE` and `--map` are bridged
  * @throws CounterError `counter/invalid-config`, naming the entry and the mistake
  */
 export function parseMirrors(value: string, parameter: MirrorParameter): readonly Mirror[] {

@@ -68,7 +68,7 @@ export class KeySummary {
     return this.#total;
   }
 
-  /** The greatest error of any key: of one that is not kept, and at least of those that are. At most the total divided by 2,049. */
+  /** The error of any key that is not kept. None that is kept has a greater one. At most the total divided by 2,049. */
   get error(): number {
     this.#drop();
     return this.#error;

@@ -1,6 +1,6 @@
 /**
  * Where a visitor is written: the visitors of the last 10 seconds wait in `uniques` until the functions merge them into
- * its sketch. The rules compute the same hash from the user's uid, so that no user can write another's hash, or a chosen one.
+ * the counter's sketch. The rules compute the same hash from the user's uid, so that no user can write another's hash, or a chosen one.
  */
 import { VISITOR_HASH_DIGITS } from "./sketch.ts";
 

@@ -72,7 +72,7 @@ const FULL = 9_000;
 
 const MAX_BACKOFF_MS = 60_000;
 
-/** 12 hours. A product would stay in each bundle. */
+/** 12 hours. Written out, because a bundler would not multiply. */
 const MAX_AGE_MS = 43_200_000;
 
 const MAX_WAITING = 50;

@@ -9,7 +9,7 @@ import type { Beacon, BeaconOptions } from "./beacon.ts";
 const MINUTE = 60_000;
 
 /** So long the server remembers the id of a batch. */
-const RECEIPT_LIFETIME = 24 * 60 * MINUTE;
+const RECEIPT_LIFETIME = 8 * 24 * 60 * MINUTE;
 
 /** What becomes of a request. */
 export type Weather =

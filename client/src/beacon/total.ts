@@ -23,7 +23,7 @@ export interface TotalOptions {
 }
 
 /** So long after its acknowledgement, an amount is taken to be in the last total, if no later one was published. */
-const MAX_PUBLISH_DELAY_MS = 30_000;
+const MAX_SHOWN_MS = 30_000;
 
 /**
  * Watches a total by asking the function `totals` for it, without the Firebase SDK: as often as the answer's `max-age` says, at
@@ -64,7 +64,7 @@ export function onTotal(
     for (const [batch, until] of own) {
       const { _at, _events } = batch;
       // Its commit may be before the last total, if its first acknowledgement was lost. Then no later total may follow.
-      if (_at && until === Number.POSITIVE_INFINITY) own.set(batch, performance.now() + MAX_PUBLISH_DELAY_MS);
+      if (_at && until === Number.POSITIVE_INFINITY) own.set(batch, performance.now() + MAX_SHOWN_MS);
       if ((_at && _at < (asOf ?? 0)) || performance.now() > until) own.delete(batch);
       else for (const event of _events) if (event.counter === counter) total += event.by;
     }

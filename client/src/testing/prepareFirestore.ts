@@ -30,7 +30,7 @@ export interface TestFirestore {
    *         total. Give your test more time than that: the first start of the functions takes seconds
    */
   settled(counter: { readonly path: string }, timeout?: number): Promise<number>;
-  /** Deletes every document of the project. */
+  /** Deletes every document of the default database. */
   clear(): Promise<void>;
 }
 

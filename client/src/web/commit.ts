@@ -176,7 +176,7 @@ export function addWrites(w: WriteBatch, { firestore }: Counter, plan: Increment
 
 /**
  * Looks up whether a refused write counts: a replay was committed by its first attempt, and a key may count already. Browsers
- * repeat requests, too, so contention can refuse a replay. Cost: 1 read, 2 with a key.
+ * repeat requests, too, so contention can refuse a replay. Cost: 1 read, 2 for a refused increment with a key.
  *
  * @returns the server's timestamp of the write or of a later one; `null` if the key counted before
  * @throws CounterError `counter/permission-denied` if it does not count; it names the policy functions that may refuse it

@@ -36,12 +36,13 @@ export interface IncrementOptions {
  * some 15 s in a browser that has lost its network and does not know it. `disableNetwork` does not stop it. These increments go to
  * the SDK's queue instead, which sends them to the same shard until they count: while the counter is neither new, growing nor
  * contended, those with a `key`, and those of a counter that `onCounter` watches; at any time, all with a `key` but the first of this
- * client with that key. Calls with the same `key` take effect in their order.
+ * client with that key, and those for which the counter document could not be read. Calls with the same `key` take effect in their order.
  *
  * Cost: 1 write; with a `key` 2 writes, and 2 reads by the rules. The first increment of a counter by this client first reads
  * the counter document (1 read, awaited for a second at most). So do the first increment after two minutes and one in 20,
- * unless `onCounter` has delivered a total since. One increment in 128 adds 1 read and 1 write, which remove old marks. A write that
- * is refused or contended costs 1 more read, 2 with a `key`.
+ * unless `onCounter` has delivered a total since, without `via`. While `onCounter` watches a counter that is new, growing or
+ * contended, each increment reads its timestamp (1 read). One in 128 adds 1 read and 1 write, which remove old marks. A contended write
+ * costs 1 more read; a refused one 1, or 2 with a `key`.
  *
  * @param by - a finite, non-zero number. The default rules accept 1 alone
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O; `counter/permission-denied` if the
@@ -62,8 +63,8 @@ export async function incrementCounter(ref: CounterRef, by = 1, options?: Increm
  * Undoes a keyed increment, such as a like. Succeeds if the key does not count. Waits until earlier calls with this key are
  * committed or in the SDK's queue.
  *
- * Cost: 1 read; if the key counts, 1 write and 1 delete more, and 2 reads by the rules. If the rules refuse it, 3 reads more for each
- * of up to two other attempts.
+ * Cost: 1 read; if the key does not count, 1 more; if it does, 1 write and 1 delete, and 2 reads by the rules. If the rules refuse
+ * it, 3 reads more for each of up to two other attempts.
  *
  * @param key - the key of the increment
  * @throws CounterError `counter/invalid-key` before any I/O; `counter/permission-denied` if the rules refuse the undo;

@@ -34,7 +34,7 @@ const MAX_BACKOFF_MS = 800;
 /** How often the rules may refuse a take from a shard that has the units. */
 const MAX_REFUSALS = 3;
 
-/** How long a listing of the shards may take: a second for each time that no units were found, so 2, 4, 6, then 8 s. */
+/** How long a listing of the shards may take at most: a second for each time that no units were found, so 2, 4, 6, then 8 s. */
 const LISTING_MS = 1_000;
 const MAX_LISTING_MS = 8_000;
 
@@ -50,7 +50,7 @@ const MAX_ATTEMPTS = 10;
  *
  * Cost: 2 writes, and 2 reads by the rules; 1 read of the counter document, unless it was read within two minutes, or of the
  * shard, if the counter is watched. A shard that turns out too empty costs 7 reads; a second one, 6 and 1 per shard. "Sold out"
- * costs 3, and a repetition for a user who has taken 4. As with increments, one call in 128 removes old marks.
+ * costs 3, or 7 if a shard was tried, and a repetition for a user who has taken 4. As with increments, one call in 128 removes old marks.
  *
  * @param n - a whole number from 1 to 10. The default rules accept each of them
  * @returns the units taken

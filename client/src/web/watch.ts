@@ -34,7 +34,7 @@ export interface WatchOptions {
 
 /**
  * Watches the total: calls `next` with the current total, with each newly published one, at most about once a second, and at
- * once for increments of this client. While totals arrive, increments of the counter do not read its shard count.
+ * once for increments of this client. While totals arrive, without `via`, increments of the counter do not read its shard count.
  *
  * Every total includes this client's own increments exactly once from the moment they are made. Acknowledgement
  * and publish may come in any order.
