@@ -53,7 +53,7 @@ function sourcesOf(firestore: Firestore, mirrors: readonly Mirror[]): Source[] {
   return [...sources.values()];
 }
 
-/** How much there is to do. Cost: 1 read per 1,000 documents and shards, three times. */
+/** How much there is to do. Cost: for each map, 1 read per 1,000 documents and 1 per 1,000 numbers; 1 per 1,000 legacy shards. */
 export async function survey(firestore: Firestore, mirrors: readonly Mirror[]) {
   const maps = sourcesOf(firestore, mirrors).flatMap(({ query, mirrors: ofSource }) =>
     ofSource.map(async (mirror): Promise<MapSurvey> => {

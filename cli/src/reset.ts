@@ -1,6 +1,6 @@
 /**
- * `reset`: sets a counter's total, and forgets its visitors if asked. Cost: 2 reads per shard and 2 writes, 1 read per shard to
- * show the result, and that of the visitors.
+ * `reset`: sets a counter's total, and forgets its visitors if asked. Cost: 1 read per shard and 7 more, 2 writes, and that of the
+ * visitors.
  */
 import { getExactCounter, type ResetOptions, resetCounter } from "../../admin/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";

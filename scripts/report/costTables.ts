@@ -36,7 +36,7 @@ const THINGS: readonly (readonly [string, Partial<Operations>])[] = [
   ["a publish that was put off or polled, besides", { read: 1, task: 1, invocation: 1 }],
   ["a read of the total, or the start of a watch", { read: 1 }],
   ["a new total, for each client that watches", { read: 1 }],
-  ["an exact read, on 4 to 1,000 shards", { read: 2 }],
+  ["an exact read, on 4 to 1,000 shards", { read: 3 }],
   ["a shard that is folded", { read: 1, delete: 1 }],
   ["for every 200 of them, `base`", { write: 1, invocation: 1 }],
   ["a sweep that finds nothing, every 5 minutes", { read: 2, invocation: 1 }],

@@ -45,7 +45,7 @@ async function visitorsIn(id: string): Promise<string[]> {
 }
 
 describe("a visitor", () => {
-  test("adds the hash of the own uid, to the bucket of one digit or two, once", async () => {
+  test("adds the hash of their own uid, to the bucket of one digit or two, once", async () => {
     await assertSucceeds(visit(alice, ALICE));
     await assertSucceeds(visit(alice, ALICE));
     await assertSucceeds(visit(alice, ALICE, ALICE.slice(0, 2)));

@@ -24,7 +24,7 @@ const COMPARED_TOTAL = 1_000_000;
 /** Counters read at the same time. */
 const CONCURRENCY = 20;
 
-/** Cost: up to 3 reads per counter, its shards up to 25, or 2 reads per 1,000 shards; and that of the comparisons. */
+/** Cost: up to 3 reads per counter, its shards up to 26, and of more than 25 also 2 reads per 1,000; and that of the comparisons. */
 export async function readCounters(context: CommandContext, size: number, meter: ReadMeter): Promise<CounterSample> {
   const { ids, isComplete } = await sampleIds(context, size, meter);
   const late = await latePolls(context, size, meter);

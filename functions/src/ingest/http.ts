@@ -9,7 +9,7 @@
  *     429  too much: send again after Retry-After seconds
  *     503  no answer by Firestore. What has an id can be sent again
  *
- * Each refusal is `{"error": "…"}`, and counts nothing.
+ * Each refusal is `{"error": "…"}`. It counts nothing, except that after 503 it may.
  */
 
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";

@@ -27,7 +27,7 @@ export function nextExchangeAt(
 
 /**
  * When another exchange is due for a publish that was committed so late that the scheduled one may have read the document before;
- * else `undefined`. Once is too often if it was another region that has written the document.
+ * else `undefined`. If it was another region that has written the document, this exchange is one too many.
  *
  * @param updatedAt  when the document was written
  */
