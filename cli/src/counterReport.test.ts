@@ -22,6 +22,7 @@ const published = (total: number, ageMillis: number): PublishedReport => ({
   phase: "idle",
   nextPollAt: null,
   calmSince: null,
+  countedCollection: null,
   windows: { day: 0, week: 0, month: 0 },
 });
 
@@ -38,6 +39,7 @@ function report(shards: ListedShard[], reading: Partial<CounterReading> = {}, ma
       shards,
       malformed,
     },
+    countedDocuments: null,
     entries: 0,
     visitors: null,
     source: null,
@@ -50,6 +52,25 @@ function report(shards: ListedShard[], reading: Partial<CounterReading> = {}, ma
 test("the difference is the exact sum minus the published total, whose age is told", () => {
   const { difference, ageMillis } = report([shard("0", 12, 100)], { published: published(10, 3_000) });
   expect({ difference, ageMillis }).toEqual({ difference: 2, ageMillis: 3_000 });
+});
+
+test("sums of fractions may differ in the last digit", () => {
+  const fractions = [0.1, 0.2, 0.3].map((count, i) => ({ ...shard(`${i}`, 1, 100_000), count }));
+  const { difference, warnings } = report(fractions, { published: published(0.3 + 0.2 + 0.1, 90_000) });
+  expect({ difference, warnings }).toEqual({ difference: 0, warnings: [] });
+});
+
+test("the exact total of a counter of documents is their number, whatever its shards say", () => {
+  const { exact, difference, warnings, reads } = report([shard("0", 5, 100_000)], {
+    published: { ...published(7, 90_000), countedCollection: "posts/42/comments" },
+    countedDocuments: 8,
+  });
+  expect({ total: exact.total, difference, warnings, reads }).toEqual({
+    total: 8,
+    difference: 1,
+    warnings: [],
+    reads: 2 + 1 + 1 + 1,
+  });
 });
 
 test("surplus shards are those beyond the shard count; without a shard count there are none", () => {

@@ -4,7 +4,7 @@
  */
 
 import type { WindowTotals } from "../../admin/src/index.ts";
-import type { ListedShard, sumOfListed } from "../../admin/src/internal.ts";
+import { driftOf, type ListedShard, type sumOfListed } from "../../admin/src/internal.ts";
 import { shardsBeyond } from "../../functions/src/decisions.ts";
 
 /** The counter document. Times are ISO 8601. */
@@ -17,6 +17,8 @@ export interface PublishedReport {
   readonly phase: string;
   readonly nextPollAt: string | null;
   readonly calmSince: string | null;
+  /** The collection whose documents the counter counts. */
+  readonly countedCollection: string | null;
   /** What was counted today, this week and this month. */
   readonly windows: WindowTotals;
 }
@@ -39,7 +41,7 @@ export interface CounterReport {
   /** `null` if no total was ever published. */
   readonly published: PublishedReport | null;
   readonly exact: { readonly total: number; readonly asOf: string };
-  /** The exact sum minus the published total. */
+  /** The exact total minus the published one; 0 if they differ by rounding alone. */
   readonly difference: number;
   /** The age of the published total at the instant of the exact sum. */
   readonly ageMillis: number | null;
@@ -76,6 +78,8 @@ export interface CounterReading {
   readonly published: PublishedReport | null;
   /** All shards, listed. */
   readonly measurement: ReturnType<typeof sumOfListed>;
+  /** How many documents the collection has that the counter counts; `null` if it counts none. */
+  readonly countedDocuments: number | null;
   readonly entries: number;
   readonly visitors: VisitorsReport | null;
   readonly source: unknown;
@@ -90,15 +94,18 @@ const LISTED_SHARDS = 5;
 const LATE_MS = 60_000;
 
 export function reportOf(reading: CounterReading): CounterReport {
-  const { id, published, measurement, entries, visitors, source, nextReconcileAt, latestCorrection } = reading;
+  const { id, published, measurement, countedDocuments, entries, visitors, source, nextReconcileAt, latestCorrection } =
+    reading;
   const { shards, malformed = [], documents } = measurement;
   const now = measurement.asOf.toMillis();
-  const difference = measurement.total - (published?.total ?? 0);
+  const total = countedDocuments ?? measurement.total;
+  const magnitude = shards.reduce((sum, { count }) => sum + Math.abs(count), 0);
+  const difference = driftOf(total, published?.total ?? 0, magnitude);
   const counted = published ? Date.parse(published.asOf) : Number.NEGATIVE_INFINITY;
   return {
     id,
     published,
-    exact: { total: measurement.total, asOf: isoOf(measurement.asOf) },
+    exact: { total, asOf: isoOf(measurement.asOf) },
     difference,
     ageMillis: published ? Math.max(now - counted, 0) : null,
     shards: {
@@ -115,9 +122,20 @@ export function reportOf(reading: CounterReading): CounterReport {
     source,
     nextReconcileAt,
     latestCorrection,
-    warnings: warningsOf(difference, published, latestUncounted(shards, counted), malformed, now),
-    // The counter document, the shards, one correction, and the count of entries.
-    reads: 2 + Math.max(documents, 1) + perThousand(entries),
+    // The shards of a counter of documents are in no total, so they do not tell why it differs.
+    warnings: warningsOf(
+      countedDocuments === null ? difference : 0,
+      published,
+      latestUncounted(shards, counted),
+      malformed,
+      now,
+    ),
+    // The counter document, the shards, one correction, the count of entries, and that of the documents.
+    reads:
+      2 +
+      Math.max(documents, 1) +
+      perThousand(entries) +
+      (countedDocuments === null ? 0 : perThousand(countedDocuments)),
   };
 }
 

@@ -1,4 +1,5 @@
-/** `inspect`: everything about one counter, on one screen. Cost: 1 read per shard and a few more; it prints how many. */
+/** `inspect`: everything about one counter, on one screen. Cost: 1 read per shard, 1 per 1,000 documents of a
+ * counted collection, and a few more; it prints how many. */
 
 import type { CounterRef } from "../../admin/src/index.ts";
 import { counterDoc, sumOfListed } from "../../admin/src/internal.ts";
@@ -38,8 +39,11 @@ async function readAll(ref: CounterRef): Promise<CounterReading> {
   const part = (name: string) => document.collection(name);
   // Read first, so that the measurement includes everything that the published total does.
   const counter = await document.get();
-  const [measurement, entries, corrections] = await Promise.all([
+  const published = publishedOf(counter);
+  const counted = published?.countedCollection;
+  const [measurement, documents, entries, corrections] = await Promise.all([
     part(SHARDS).select("count", "writes").get().then(sumOfListed),
+    counted ? document.firestore.collection(counted).count().get() : null,
     part("entries").count().get(),
     part(CORRECTIONS).orderBy("at", "desc").limit(1).get(),
   ]);
@@ -47,8 +51,9 @@ async function readAll(ref: CounterRef): Promise<CounterReading> {
   const due = counter.get("nextReconcileAt");
   return {
     id: ref.id,
-    published: publishedOf(counter),
+    published,
     measurement,
+    countedDocuments: documents?.data().count ?? null,
     entries: entries.data().count,
     visitors: visitorsOf(counter),
     source: counter.get("source") ?? null,
@@ -65,7 +70,8 @@ function visitorsOf(counter: FirebaseFirestore.DocumentSnapshot): VisitorsReport
 }
 
 function publishedOf(counter: FirebaseFirestore.DocumentSnapshot): PublishedReport | null {
-  const { asOf, calmSince, total, rate, writes, shardCount, phase, nextPollAt } = counter.data() ?? {};
+  const { asOf, calmSince, countedCollection, total, rate, writes, shardCount, phase, nextPollAt } =
+    counter.data() ?? {};
   if (!asOf) return null;
   return {
     total,
@@ -76,6 +82,7 @@ function publishedOf(counter: FirebaseFirestore.DocumentSnapshot): PublishedRepo
     phase: phase ?? "idle",
     nextPollAt: nextPollAt ? isoOf(nextPollAt) : null,
     calmSince: calmSince ? isoOf(calmSince) : null,
+    countedCollection: countedCollection ?? null,
     windows: windowTotals(counter.get("windows"), Date.now()),
   };
 }
@@ -107,6 +114,7 @@ function rowsOf(report: CounterReport): Cell[][] {
   else add("published", "–", "no total was published yet");
   const compared = difference === 0 ? "now, the same" : `now, ${formatSigned(difference)}`;
   add("exact", paint("bold", formatNumber(exact.total)), compared);
+  if (published?.countedCollection) add("counts", "", escapeControls(published.countedCollection));
   if (published) {
     const { day, week, month } = published.windows;
     add("today", formatNumber(day), `${formatNumber(week)} this week, ${formatNumber(month)} this month`);

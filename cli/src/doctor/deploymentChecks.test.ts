@@ -69,6 +69,20 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
       },
     },
   ],
+  [
+    "the witness of the database's multi-region",
+    ["region-queue", "region-far"],
+    {
+      database: { value: { locationId: "nam5", type: "FIRESTORE_NATIVE" } },
+      functions: {
+        value: deployed().map((one) => ({
+          ...one,
+          region: "us-east1",
+          trigger: one.trigger && { ...one.trigger, region: null },
+        })),
+      },
+    },
+  ],
   ["an invalid parameter", ["parameters-invalid"], withParameters({ MIN_INTERVAL_SECONDS: "20" })],
   [
     "a field with two writers",

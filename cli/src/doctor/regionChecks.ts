@@ -5,9 +5,9 @@ import { errorFinding, listed, warningFinding } from "./finding.ts";
 
 const DEPLOY = "run `firebase deploy --only functions`";
 
-/** The regions beside each multi-region (https://firebase.google.com/docs/firestore/locations). */
+/** The regions that read and write in each multi-region (https://firebase.google.com/docs/firestore/locations). */
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
-  nam5: ["us-central1", "us-east1"],
+  nam5: ["us-central1"],
   nam7: ["us-central1", "us-east4"],
   eur3: ["europe-west1", "europe-west4"],
 };

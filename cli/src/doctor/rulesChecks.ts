@@ -113,7 +113,18 @@ function allowsNoMore(wanted: RulesParts, present: RulesParts): Finding[] {
 }
 
 /** Documents of each kind that Tally keeps, below the collection of the counters. */
-const DOCUMENTS = ["c", "c/shards/0", "c/entries/k", "c/receipts/r", "c/corrections/r", "c/history/h"];
+const DOCUMENTS = [
+  "c",
+  "c/shards/0",
+  "c/entries/k",
+  "c/receipts/r",
+  "c/corrections/r",
+  "c/history/h",
+  "c/uniques/0",
+  "c/sketches/uniques",
+  "c/keyCounts/k",
+  "c/outbox/o",
+];
 
 function isCoveredByNoOther(wanted: RulesParts, present: RulesParts): Finding[] {
   const collection = wanted.matches[0]?.path.split("/")[1];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createSharedReads, MAX_NEW_PER_SECOND, type Reading } from "./sharedReads.ts";
+import { createSharedReads, MAX_COUNTERS, MAX_NEW_PER_SECOND, type Reading } from "./sharedReads.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 0 });
@@ -115,6 +115,23 @@ test("a request that waits for one counter does not show another one as it was, 
   await advance(2_000);
   expect((await both)[0]?.asOf).toBe(1_500);
   await slow;
+});
+
+test("a counter that is forgotten and asked for again while it is being read has its total", async () => {
+  const { settings, shared } = database();
+  const others = Array.from({ length: MAX_COUNTERS }, (_, n) => `other ${n}`);
+  for (let n = 0; n < MAX_COUNTERS; n += MAX_NEW_PER_SECOND) {
+    void shared(others.slice(n, n + MAX_NEW_PER_SECOND));
+    await advance(1_000);
+  }
+  settings.latency = 3_000;
+  const slow = shared(["slow"]);
+  void shared(others.slice(1));
+  void shared(["another"]);
+  await advance(1_000);
+  void shared(["slow"]);
+  await advance(2_000);
+  expect((await slow)[0]?.total).toBeGreaterThan(0);
 });
 
 test("a deleted counter has no total any more", async () => {

@@ -18,7 +18,7 @@ const MEMORY: Millis = 1_000;
 const READ_TIMEOUT: Millis = 5_000;
 
 /** How many counters are remembered, those asked for last: some 10 MB at most, as an id has up to 1,500 bytes. */
-const MAX_COUNTERS = 10_000;
+export const MAX_COUNTERS = 10_000;
 
 /**
  * How many counters that are not remembered may be read in a second. A group has any number of ids, so that a few requests a
@@ -70,7 +70,7 @@ export function createSharedReads(
     }
     await Promise.all(asked.map(({ reading }) => reading));
     // Not what was read first: while another of the counters was being read, a request may have been given a newer total.
-    return ids.map((id, n) => (entries.get(id) ?? asked[n])?.latest);
+    return ids.map((id, n) => entries.get(id)?.latest ?? asked[n]?.latest);
   };
 
   function isDue(entry: Entry | undefined): boolean {
