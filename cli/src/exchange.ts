@@ -13,7 +13,7 @@ import type { CommandContext } from "./commandContext.ts";
 import { CommandError, WRONG_USAGE } from "./commandError.ts";
 import { describeTarget } from "./databaseTarget.ts";
 import { forEachCounter } from "./forEachCounter.ts";
-import { throwIfIncomplete } from "./forEachItem.ts";
+import { ItemError, throwIfIncomplete } from "./forEachItem.ts";
 import { pluralize } from "./format.ts";
 import { print, printJson, printStatus } from "./output.ts";
 import { parseSelection, type SelectionOptions } from "./selection.ts";
@@ -35,10 +35,12 @@ export async function exchange(context: CommandContext, options: ExchangeOptions
   const run = await forEachCounter(context, selection, {
     label: "Exchanging",
     work: async ({ id }) => {
-      // Each counter tries the regions, whatever became of the others.
+      // Each counter tries the regions, whatever became of the others. If it fails in a region that answers, the others may not.
       const otherRegions = connectRegions(app, regions, target.collection);
       const failed = await exchangeCounter({ counters, otherRegions, now: Date.now, sleep }, regions, id);
-      if (failed.length > 0) throw new Error(`could not bring it to ${failed.join(" and ")}`);
+      const unreachable = failed.filter((name) => otherRegions.get(name)?.isFailing);
+      if (unreachable.length > 0) throw new Error(`no answer by ${unreachable.join(" and ")} for ${id}`);
+      if (failed.length > 0) throw new ItemError(`could not be brought to ${failed.join(" and ")}`);
       return {};
     },
     detail: () => "",

@@ -55,11 +55,14 @@ export interface Run<Result> {
   endedBy?: CommandError;
 }
 
+/** The work on one item has failed, and that says nothing of the others. */
+export class ItemError extends Error {}
+
 /** Items in progress at a time. */
 const CONCURRENCY = 8;
 
 /**
- * A `CounterError` of one item is recorded, and the run continues. Any other error ends the run, as do Ctrl-C and minutes
+ * A `CounterError` or an `ItemError` of one item is recorded, and the run continues. Any other error ends the run, as do Ctrl-C and minutes
  * without progress. Cost: that of the ids and of the work.
  */
 export async function forEachItem<Result>(items: Items, task: Task<Result>): Promise<Run<Result>> {
@@ -103,7 +106,7 @@ async function runInOrder<Result>(
     const outcome = work(id, (share) => setShare(id, share)).then(
       (result): Outcome<Result> => ({ id, ...result }),
       (error): Outcome<Result> => {
-        if (isCounterError(error)) return { id, error: error.message };
+        if (isCounterError(error) || error instanceof ItemError) return { id, error: error.message };
         throw error;
       },
     );

@@ -1,10 +1,11 @@
 /**
- * `reset`: sets a counter's total, and forgets its visitors if asked. Cost: 1 read per shard and 7 more, 2 writes, and that of the
+ * `reset`: sets a counter's total, and forgets its visitors if asked. Cost: 1 read per shard and 8 more, 2 writes, and that of the
  * visitors.
  */
 import { getExactCounter, type ResetOptions, resetCounter } from "../../admin/src/index.ts";
+import { counterDoc } from "../../admin/src/internal.ts";
 import type { CommandContext } from "./commandContext.ts";
-import { CommandError } from "./commandError.ts";
+import { CommandError, FAILED } from "./commandError.ts";
 import { confirm } from "./confirm.ts";
 import { escapeControls } from "./escape.ts";
 import { resumeCommand } from "./forEachItem.ts";
@@ -19,6 +20,12 @@ export async function reset(
   total: number,
 ): Promise<void> {
   const ref = context.ref(id);
+  const counted: string | undefined = (await counterDoc(ref).get()).get("countedCollection");
+  if (counted)
+    throw new CommandError(
+      FAILED,
+      `${escapeControls(id)} counts the documents of ${escapeControls(counted)}; its total cannot be set`,
+    );
   const before = await getExactCounter(ref);
   await confirm(context, {
     action: `Reset ${id} from ${formatNumber(before)} to ${formatNumber(total)}${visitors ? ", and forget its visitors" : ""}`,

@@ -125,6 +125,32 @@ describe("reset", () => {
   });
 });
 
+describe("a counter of documents", () => {
+  beforeEach(async () => {
+    const batch = db.batch();
+    for (let n = 0; n < 3; n++) batch.create(db.collection("posts/42/comments").doc(), {});
+    await batch.commit();
+    await make("comments:42", []);
+    await db.doc("counters/comments:42").update({ total: 3, countedCollection: "posts/42/comments" });
+  });
+
+  test("is compared with their number by inspect", async () => {
+    const { exact, difference, warnings, published } = await json("inspect", "comments:42");
+    expect({ total: exact.total, difference, warnings }).toEqual({ total: 3, difference: 0, warnings: [] });
+    expect(published.countedCollection).toBe("posts/42/comments");
+    const { stdout } = await run("inspect", "comments:42");
+    expect(stdout).toMatch(/counts +posts\/42\/comments/);
+  });
+
+  test("is not reset", async () => {
+    const { exitCode, stderr } = await run("reset", "comments:42", "0", "--yes");
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: "error: comments:42 counts the documents of posts/42/comments; its total cannot be set\n",
+    });
+  });
+});
+
 describe("exchange", () => {
   const europe = new Firestore({ projectId: PROJECT, databaseId: "cli-eu" });
   afterAll(() => europe.terminate());
@@ -139,6 +165,18 @@ describe("exchange", () => {
     expect(brought.data()).toMatchObject({ group: "views", globalTotal: 3, regions: { us: { total: 3 } } });
     await json("exchange", "views:a", ...regions);
     expect((await europe.doc("counters/views:a").get()).updateTime).toEqual(brought.updateTime);
+  });
+
+  test("goes on after a counter that a region cannot hold, and tells which", async () => {
+    for (const id of ["views:a", "views:b", "views:c"]) await make(id, [1], { shardCount: 1 });
+    // A document of a megabyte at most: the total does not fit in.
+    await europe.doc("counters/views:b").set({ other: "x".repeat(1_048_400) });
+    const { exitCode, stdout, stderr } = await run("exchange", "--group", "views", ...regions, "--json");
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("failed views:b: could not be brought to eu");
+    expect(stderr).toContain("1 of 3 counters failed");
+    expect(JSON.parse(stdout).counters.map(({ id }: { id: string }) => id)).toEqual(["views:a", "views:b", "views:c"]);
+    expect((await europe.doc("counters/views:c").get()).get("globalTotal")).toBe(1);
   });
 
   test("needs the regions, and one with the database", async () => {
