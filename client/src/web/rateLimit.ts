@@ -128,7 +128,7 @@ const EXPIRE_AFTER_MS = 259_200_000;
 const READ_ATTEMPTS = 5;
 
 /** Codes of errors after which nothing was written, besides refusals by the rules. */
-const NOT_WRITTEN = ["not-found", "already-exists", "failed-precondition", "invalid-argument"];
+const NOT_WRITTEN = /not-found|already-exists|failed-precondition|invalid-argument/;
 
 /** @param commit  called again only after a refusal by the rules; resolves to the increment that it has committed, if it is one */
 async function commitWithUse(
@@ -170,7 +170,7 @@ async function commitWithUse(
     } catch (error) {
       const isRefused = hasCode(error, "permission-denied");
       // Without an answer, the write may have been committed at any time until now.
-      answered(limited && !isRefused && !NOT_WRITTEN.some((code) => hasCode(error, code)));
+      answered(limited && !isRefused && !NOT_WRITTEN.test((error as { code: string }).code));
       if (!isRefused) throw error;
       const stored = await read(limit, rate);
       // The rules also refuse the replay of a batch that was committed.
