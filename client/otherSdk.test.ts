@@ -21,6 +21,7 @@ describe("a reference or a database of the other SDK", async () => {
     "incrementCounter with a key": () => api.incrementCounter(ref, 1, { key: "ada" }),
     incrementCounterIn: () => api.incrementCounterIn(batch, ref),
     undoIncrement: () => api.undoIncrement(ref, "ada"),
+    takeFromCounter: () => api.takeFromCounter(ref, 1, { key: "ada" }),
     getCounter: () => api.getCounter(ref),
     getExactCounter: () => api.getExactCounter(ref),
     onCounter: () => api.onCounter(ref, () => {}),

@@ -27,6 +27,8 @@ export interface Counter extends CounterRef {
   _add?: (by: number) => Promise<void>;
   /** Whether the counter is bounded, as the counter document has said; `undefined` if it was not read. */
   _isBounded?: boolean;
+  /** While that is asked, because it is not known otherwise. */
+  _boundedReading?: Promise<boolean> | undefined;
   /** What the counter document has said of its visitors. */
   _uniques?: { readonly floor: number; readonly buckets: BucketCount };
   /** The pending read of the shard count, if any. */

@@ -154,7 +154,14 @@ async function takenBy(
 export async function refuseLowering(counter: Counter, by: number): Promise<void> {
   if (Number.isSafeInteger(by) && by > 0) return;
   await refreshShardCount(counter);
-  if (counter._isBounded ?? (await readIsBounded(counter))) throw bounded(counter, `an increment by ${by}`);
+  if (counter._isBounded === undefined) {
+    // One read for all calls that wait.
+    counter._boundedReading ??= readIsBounded(counter).finally(() => {
+      counter._boundedReading = undefined;
+    });
+    counter._isBounded = await counter._boundedReading;
+  }
+  if (counter._isBounded) throw bounded(counter, `an increment by ${by}`);
 }
 
 /**

@@ -13,7 +13,7 @@ import type { CommandContext } from "./commandContext.ts";
 import { CommandError, WRONG_USAGE } from "./commandError.ts";
 import { describeTarget } from "./databaseTarget.ts";
 import { forEachCounter } from "./forEachCounter.ts";
-import { ItemError, throwIfIncomplete } from "./forEachItem.ts";
+import { ItemError, succeeded, throwIfIncomplete } from "./forEachItem.ts";
 import { pluralize } from "./format.ts";
 import { print, printJson, printStatus } from "./output.ts";
 import { parseSelection, type SelectionOptions } from "./selection.ts";
@@ -32,6 +32,8 @@ export async function exchange(context: CommandContext, options: ExchangeOptions
   const counters = firestore.collection(target.collection);
   const others = regions.others.map(({ name }) => name).join(" and ");
   printStatus(`Bringing counters of ${regions.own} to ${others}, from the ${describeTarget(target)}.`);
+  // A region that does not exist, or that this account may not read, ends the command before its work.
+  for (const { counters } of connectRegions(app, regions, target.collection).values()) await counters.limit(1).get();
   const run = await forEachCounter(context, selection, {
     label: "Exchanging",
     work: async ({ id }) => {
@@ -46,6 +48,6 @@ export async function exchange(context: CommandContext, options: ExchangeOptions
     detail: () => "",
   });
   if (context.json) printJson({ ...target, after: run.after ?? null, counters: run.outcomes });
-  else print(`${pluralize(run.outcomes.length, "counter")} brought to ${others}.`);
+  else print(`${pluralize(run.outcomes.filter(succeeded).length, "counter")} brought to ${others}.`);
   throwIfIncomplete(run);
 }

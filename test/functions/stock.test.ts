@@ -187,16 +187,24 @@ describe("stock", () => {
   });
 });
 
-test("an undo right after a take waits for it, and gives the units back", async () => {
+test("an undo right after a take gives the units back, and a take right after it takes them again", async () => {
   const id = "tickets:changedMind";
   await ensureCounter(serverCounter(admin, id), { initial: 10, bounded: true });
-  const { client, uid } = buyer(0);
-  const tickets = counter(client.db, id);
-  const taken = take(0, id, 4);
+  const undecided = client();
+  const uid = await signIn(undecided);
+  const tickets = counter(undecided.db, id);
+  const taken = takeFromCounter(tickets, 4, { key: uid });
   const isTaken = hasIncremented(tickets, uid);
   await undoIncrement(tickets, uid);
   expect([await taken, await isTaken, await hasIncremented(tickets, uid)]).toEqual([4, true, false]);
   expect(await sumOfShards(id)).toBe(10);
+
+  await takeFromCounter(tickets, 3, { key: uid });
+  const undone = undoIncrement(tickets, uid);
+  expect(await takeFromCounter(tickets, 2, { key: uid })).toBe(2);
+  await undone;
+  expect(await sumOfShards(id)).toBe(8);
+  await undecided.close();
 });
 
 test("invalid takes are refused before any I/O", async () => {

@@ -141,7 +141,7 @@ function isCoveredByNoOther(wanted: RulesParts, present: RulesParts): Finding[] 
         return [
           errorFinding(
             "rules-open",
-            `match ${path} covers the counters, and its \`allow ${open.methods.join(", ")}\` lets clients write any total: its condition is \`${open.condition}\``,
+            `match ${path} covers the counters, and its \`allow ${open.methods.join(", ")}\` lets clients write any total, or documents below it: its condition is \`${open.condition}\``,
             remedy,
           ),
         ];
@@ -150,7 +150,7 @@ function isCoveredByNoOther(wanted: RulesParts, present: RulesParts): Finding[] 
         return [
           warningFinding(
             "rules-overlap",
-            `match ${path} covers the counters: clients for which \`${writes[0].condition}\` holds can write any total`,
+            `match ${path} covers the counters: clients for which \`${writes[0].condition}\` holds can write any total, or documents below it`,
             remedy,
           ),
         ];
@@ -159,7 +159,7 @@ function isCoveredByNoOther(wanted: RulesParts, present: RulesParts): Finding[] 
       return [
         warningFinding(
           "rules-read-open",
-          `match ${path} covers the counters: every client can read who has which entry`,
+          `match ${path} covers the counters: every client can read documents below them, such as who has which entry`,
           remedy,
         ),
       ];

@@ -144,7 +144,9 @@ export async function send(
   const batch = writeBatch(firestore);
   add(batch);
   turn?._sent();
-  return batch.commit();
+  // Without its result: React Native Firebase resolves it to `null` on Android.
+  await batch.commit();
+  return undefined;
 }
 
 export function planFor(

@@ -83,7 +83,10 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
     let found: DocumentSnapshot | undefined = await getDoc(entry);
     for (let attempt = 1; ; attempt++) {
       try {
-        if (found.exists()) return await commitIncrement(counter, -found.get("by"), turn, found.get("shard"));
+        const by = found.get("by");
+        // A take does not wait in the SDK's queue, so it waits here until its undo is committed.
+        const own = by < 0 ? { ...turn, _sent() {} } : turn;
+        if (found.exists()) return await commitIncrement(counter, -by, own, found.get("shard"));
       } catch (error) {
         if ((error as CounterError).code !== "counter/permission-denied" || attempt === MAX_UNDO_ATTEMPTS) throw error;
       }

@@ -15,7 +15,7 @@ import {
   validTake,
 } from "../../../core/src/index.ts";
 import { addWrites, planFor } from "./commit.ts";
-import { type Counter, type CounterRef, hasCode, readFromServer, refreshShardCount } from "./counter.ts";
+import { type Counter, type CounterRef, counterDoc, hasCode, readFromServer, refreshShardCount } from "./counter.ts";
 import { sumShards } from "./sum.ts";
 import { inTurn } from "./turns.ts";
 
@@ -46,7 +46,8 @@ const MAX_ATTEMPTS = 10;
  * shard at 0 or more. If the user has taken already, nothing is taken, and the call returns what the user has. So it can
  * be repeated after any error. Units come back by {@link undoIncrement}.
  *
- * Not for offline use: the call waits for the server's answer, and fails without a connection.
+ * Not for offline use: the call waits for the server's answer, and fails without a connection. Until it returns, other calls with
+ * this key wait.
  *
  * Cost: 2 writes, and 2 reads by the rules; 1 read of the counter document, unless it was read within two minutes, or of the
  * shard, if the counter is watched. A shard that turns out too empty costs 7 reads; a second one, 6 and 1 per shard. "Sold out"
@@ -65,6 +66,8 @@ const MAX_ATTEMPTS = 10;
  */
 export async function takeFromCounter(ref: CounterRef, n: number, { key }: TakeOptions): Promise<number> {
   validTake(n, key, MAX_TAKE);
+  // First, because the SDK refuses a reference of the server SDK here.
+  counterDoc(ref);
   return await inTurn(ref as Counter, key, undefined, () => takeInTurn(ref as Counter, n, key));
 }
 
@@ -144,7 +147,7 @@ async function take(counter: Counter, shard: string, n: number, key: string): Pr
     return (written?.get("count") ?? 0) < n ? "empty" : "refused";
   }
   // Watches show it before it is published.
-  if (!_watcher) return n;
+  if (!_watcher?._isWatched()) return n;
   const shown = read(counter, plan.path).then((written) => ({ _path: plan.path, _at: written?.get("at") }));
   shown.catch(() => undefined);
   _watcher._track(-n, shown, key);

@@ -30,7 +30,8 @@ export function counterStore(ref: CounterRef, options?: WatchOptions): CounterSt
   const become = (next: CounterState) => {
     // Before its first total, a new watch reports only whether increments are pending.
     state = next.total === undefined ? { ...state, ...next } : next;
-    for (const subscriber of [...subscribers]) subscriber(state);
+    // One may end another.
+    for (const subscriber of [...subscribers]) if (subscribers.has(subscriber)) subscriber(state);
   };
   return {
     subscribe(next) {

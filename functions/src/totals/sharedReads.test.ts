@@ -134,6 +134,26 @@ test("a counter that is forgotten and asked for again while it is being read has
   expect((await slow)[0]?.total).toBeGreaterThan(0);
 });
 
+test("a counter that was deleted while a request waits for another one has no total in its answer", async () => {
+  let total: number | undefined = 5;
+  const read = async (ids: readonly string[]) => {
+    const known = ids.flatMap((id): [string, Reading][] =>
+      id === "a" && total === undefined ? [] : [[id, { total: 5, asOf: 1, nextDue: 0 }]],
+    );
+    if (ids.includes("slow")) await new Promise((resolve) => setTimeout(resolve, 3_000));
+    return new Map(known);
+  };
+  const shared = createSharedReads(read, Date.now);
+  const slow = shared(["slow"]);
+  const both = shared(["a", "slow"]);
+  await advance(1_000);
+  total = undefined;
+  expect(await shared(["a"])).toEqual([undefined]);
+  await advance(2_000);
+  expect((await both)[0]).toBeUndefined();
+  await slow;
+});
+
 test("a deleted counter has no total any more", async () => {
   const answers = [new Map([["a", { total: 1, asOf: 1, nextDue: 0 }]]), new Map<string, Reading>()];
   const shared = createSharedReads(async () => answers.shift() as Map<string, Reading>, Date.now);

@@ -41,6 +41,8 @@ interface Entry {
   readonly reading: Promise<void>;
   /** While it is being read, the one before. */
   latest: Reading | undefined;
+  /** Whether it was read, now or before: then `latest` tells whether there is a total. */
+  isKnown: boolean;
   isSettled: boolean;
 }
 
@@ -70,7 +72,10 @@ export function createSharedReads(
     }
     await Promise.all(asked.map(({ reading }) => reading));
     // Not what was read first: while another of the counters was being read, a request may have been given a newer total.
-    return ids.map((id, n) => entries.get(id)?.latest ?? asked[n]?.latest);
+    return ids.map((id, n) => {
+      const entry = entries.get(id);
+      return (entry?.isKnown ? entry : asked[n])?.latest;
+    });
   };
 
   function isDue(entry: Entry | undefined): boolean {
@@ -84,14 +89,21 @@ export function createSharedReads(
     const answer = withTimeout(read(ids), READ_TIMEOUT);
     answer.catch((error) => logError("could not read totals; their readers were told so", { counters: ids, error }));
     for (const id of ids) {
-      const latest = entries.get(id)?.latest;
+      const { latest, isKnown = false } = entries.get(id) ?? {};
       const store = (readings: ReadonlyMap<string, Reading>) => {
         entry.latest = later(entry.latest, readings.get(id));
+        entry.isKnown = true;
       };
       const settle = () => {
         entry.isSettled = true;
       };
-      const entry: Entry = { startedAt, reading: answer.then(store).finally(settle), latest, isSettled: false };
+      const entry: Entry = {
+        startedAt,
+        reading: answer.then(store).finally(settle),
+        latest,
+        isKnown,
+        isSettled: false,
+      };
       entries.set(id, entry);
     }
   }
