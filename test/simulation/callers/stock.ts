@@ -16,13 +16,9 @@ export function stock(processes: Processes): Handlers<"openSale" | "take" | "und
   /** Resolves once the bounded counter exists. */
   let sale: Promise<void> | undefined;
 
-  /** A take, once the sale has opened. Those of a caller run one after the other. */
-  function take(caller: Caller, key: string, units: number, call: () => Promise<number>): void {
-    if (!sale) return;
-    caller.lastCall = Promise.all([sale, caller.lastCall]).then(async () => {
-      const { done, failed } = oracle.stock.beginTake(caller.process, key, units, network.scheduler.now);
-      await call().then(done, failed);
-    });
+  async function take({ process }: Caller, key: string, units: number, call: () => Promise<number>): Promise<void> {
+    const { done, failed } = oracle.stock.beginTake(process, key, units, network.scheduler.now);
+    await call().then(done, failed);
   }
 
   /** A server puts units in or takes them, without a key, once the sale has opened. */
@@ -40,13 +36,13 @@ export function stock(processes: Processes): Handlers<"openSale" | "take" | "und
     take({ client, key, units }) {
       const caller = processes.client(client);
       const ref = webCounter(caller.firestore, STOCK);
-      take(caller, key, units, () => takeFromCounter(ref, units, { key }));
+      sale?.then(() => take(caller, key, units, () => takeFromCounter(ref, units, { key })));
     },
+    /** Of a buyer who does not wait for the take before: the client keeps the order itself. */
     undoTake({ client, key }) {
-      const caller = processes.client(client);
-      const ref = webCounter(caller.firestore, STOCK);
+      const ref = webCounter(processes.client(client).firestore, STOCK);
       // A buyer tries again later.
-      caller.lastCall = caller.lastCall.then(() => undoIncrement(ref, key)).catch(() => undefined);
+      sale?.then(() => undoIncrement(ref, key).catch(() => undefined));
     },
     restock({ server, units }) {
       const { process, firestore } = processes.server(server);
@@ -56,7 +52,10 @@ export function stock(processes: Processes): Handlers<"openSale" | "take" | "und
       const caller = processes.server(server);
       const ref = adminCounter(caller.firestore, STOCK);
       if (key === undefined) moveStock(caller.process, -units, () => takeOnServer(ref, units));
-      else take(caller, key, units, () => takeOnServer(ref, units, { key }));
+      else if (sale) {
+        const call = () => take(caller, key, units, () => takeOnServer(ref, units, { key }));
+        caller.lastCall = Promise.all([sale, caller.lastCall]).then(call);
+      }
     },
   };
 }
