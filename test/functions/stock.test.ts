@@ -140,6 +140,8 @@ describe("stock", () => {
     const { client, uid } = buyer(4);
     const totals: number[] = [];
     const ref = counter(client.db, id);
+    // The emulator's watches sometimes miss a change.
+    await until(async () => (await readPublished(id))?.total === 50, "the publish");
     const stop = onCounter(ref, ({ total }) => totals.push(total));
     await until(async () => totals.at(-1) === 50, "the stock");
     await takeFromCounter(ref, 2, { key: uid });
