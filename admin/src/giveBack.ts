@@ -32,14 +32,14 @@ export async function giveBack(
       if (!shown.exists) return 0;
       if (total === 0 && counter.get("mirrored") === undefined) return 0;
       const isShown = isAmount(shown.get(new FieldPath(...field)));
-      const amount = isShown ? driftOf(total, mirroredOf(counter), Math.abs(total)) : total;
+      const amount = isShown ? driftOf(total, mirroredOf(counter, { document, field }), Math.abs(total)) : total;
       // A counter that has changed since may only happen to agree.
       if (amount === 0 && isShown) {
         if (isSameVersion(counter, await ref.get())) return 0;
         continue;
       }
       const batch = firestore.batch();
-      writeIfUnchanged(batch, counter, mirroredFields(total));
+      writeIfUnchanged(batch, counter, mirroredFields(total, { document, field }));
       const value = isShown ? FieldValue.increment(amount) : total;
       batch.update(shown.ref, new FieldPath(...field), value, unchanged(shown));
       try {

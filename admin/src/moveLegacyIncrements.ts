@@ -7,7 +7,7 @@
  *
  *     sum of the counter's shards  +  (field − mirrored)  +  legacy shards, partial ones included
  *
- * where `mirrored`, in the counter document, is the part of the first term that the field shows. No step changes this sum: a move
+ * where `mirrored`, in the counter document, is the part of the first term that this field shows, which `mirroredIn` names. No step changes this sum: a move
  * brings the other terms into the first, Google's functions move the third into the second, and a publish adds the same
  * amount to the field and to `mirrored`. So all of them may run side by side, and a move may be repeated at any time. The
  * first one moves the total that Google's extension left in the field.
@@ -22,10 +22,13 @@ import {
   type WriteBatch,
 } from "firebase-admin/firestore";
 import {
+  amountShown,
   BASE_SHARD,
   counterPath,
   isPreconditionFailure,
   type MirrorSource,
+  type MirrorTarget,
+  mirrorName,
   SHARDS,
   sumOfCounts,
 } from "../../core/src/index.ts";
@@ -50,18 +53,20 @@ export interface Moved {
   readonly asOf: Timestamp;
 }
 
-/** The part of the sum of a counter's shards that its mirror shows. */
-export function mirroredOf(counter: DocumentSnapshot): number {
-  const mirrored = counter.get("mirrored");
-  return Number.isFinite(mirrored) ? mirrored : 0;
+/** A field of a document. */
+type Field = Pick<MirrorTarget, "document" | "field">;
+
+/** The part of the sum of a counter's shards that a field shows. */
+export function mirroredOf(counter: DocumentSnapshot, field: Field): number {
+  return amountShown(counter.get("mirrored"), counter.get("mirroredIn"), field);
 }
 
 /**
  * The fields by which a move or a rollback sets `mirrored`. `mirroredAt` makes each such write a change: Firestore keeps the update
  * time of a document that a write leaves as it was, and then the precondition of a concurrent move would hold.
  */
-export function mirroredFields(mirrored: number) {
-  return { mirrored, mirroredAt: FieldValue.serverTimestamp() };
+export function mirroredFields(mirrored: number, field: Field) {
+  return { mirrored, mirroredIn: mirrorName(field), mirroredAt: FieldValue.serverTimestamp() };
 }
 
 /**
@@ -127,7 +132,7 @@ async function movePage(
     const batch = firestore.batch();
     const moves = fields.map(({ field }, index) => {
       const stored: unknown = shown?.get(new FieldPath(...field));
-      return moveIntoCounter(batch, counters[index] as DocumentSnapshot, stored, shards, field);
+      return moveIntoCounter(batch, counters[index] as DocumentSnapshot, stored, shards, { document: path, field });
     });
     const values = fields.map(({ field }, index) => [new FieldPath(...field), moves[index]?.value] as const);
     writeFields(
@@ -165,17 +170,21 @@ function moveIntoCounter(
   counter: DocumentSnapshot,
   stored: unknown,
   shards: readonly QueryDocumentSnapshot[],
-  field: readonly string[],
+  target: Field,
 ): Move | undefined {
+  const { field } = target;
   const inField = isAmount(stored) ? stored : 0;
-  const mirrored = isAmount(stored) ? mirroredOf(counter) : 0;
+  const mirrored = isAmount(stored) ? mirroredOf(counter, target) : 0;
   const added = driftOf(inField, mirrored, Math.abs(inField) + Math.abs(mirrored));
   const pending = sumOfCounts(shards.map((shard) => amountIn(shard, field) ?? 0));
   const isPending = shards.some((shard) => amountIn(shard, field) !== undefined);
-  if (added === 0 && !isPending && mirrored === mirroredOf(counter)) return undefined;
+  if (added === 0 && !isPending && mirrored === mirroredOf(counter, target)) return undefined;
   const amount = added + pending;
   // What Google's functions have added to the field may be years old, so it is in no window.
-  const state = { ...mirroredFields(mirrored + amount), ...(added !== 0 && { adjusted: FieldValue.increment(added) }) };
+  const state = {
+    ...mirroredFields(mirrored + amount, target),
+    ...(added !== 0 && { adjusted: FieldValue.increment(added) }),
+  };
   writeIfUnchanged(batch, counter, state);
   if (amount !== 0) {
     const writes = FieldValue.increment(Math.max(shards.length, 1));

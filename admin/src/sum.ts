@@ -75,11 +75,11 @@ export function indexedSums(shards: CollectionReference) {
   });
 }
 
-/** @returns `undefined` if some documents are not in the index, or the sum is not finite */
+/** @returns `undefined` if some documents are not in the index, or a sum is not finite */
 async function sumByIndex(transaction: Transaction, shards: CollectionReference): Promise<ShardSum | undefined> {
   const [indexed, all] = await Promise.all([transaction.get(indexedSums(shards)), transaction.get(shards.count())]);
   const { documents, ...sum } = indexed.data();
-  const isWhole = documents === all.data().count && Number.isFinite(sum.total);
+  const isWhole = documents === all.data().count && Number.isFinite(sum.total) && Number.isFinite(sum.writes);
   return isWhole ? { ...sum, documents, asOf: indexed.readTime } : undefined;
 }
 

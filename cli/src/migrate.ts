@@ -5,7 +5,7 @@
  * counter. So the command may be interrupted and repeated, while apps count and while Google's extension runs.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Moved, moveLegacyIncrements } from "../../admin/src/internal.ts";
+import { type Moved, mirroredOf, moveLegacyIncrements } from "../../admin/src/internal.ts";
 import { type Mirror, mirrorSources, parseMirrors } from "../../core/src/index.ts";
 import { PRICES, priceOf } from "../../costs/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
@@ -105,12 +105,12 @@ async function waitForPublish(
   run: Run<MovedDocument>,
 ): Promise<boolean | null> {
   const moved = run.outcomes.filter(succeeded).findLast(({ counters }) => Object.values(counters).some(Boolean));
-  const counterId =
-    moved && mirrorSources(moved.id, mirrors).find(({ counterId }) => moved.counters[counterId])?.counterId;
-  if (counterId === undefined) return null;
+  const source = moved && mirrorSources(moved.id, mirrors).find(({ counterId }) => moved.counters[counterId]);
+  if (!source) return null;
+  const field = { document: moved.id, field: source.field };
   for (const end = Date.now() + PUBLISH_TIMEOUT_MS; Date.now() < end; await sleep(1_000)) {
-    const counter = await firestore.doc(ref(counterId).path).get();
-    if (counter.get("asOf") !== undefined && counter.get("total") === counter.get("mirrored")) return true;
+    const counter = await firestore.doc(ref(source.counterId).path).get();
+    if (counter.get("asOf") !== undefined && counter.get("total") === mirroredOf(counter, field)) return true;
   }
   return false;
 }

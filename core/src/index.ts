@@ -65,10 +65,12 @@ export {
 } from "./layout.ts";
 export { type RankOptions, rankingFields, type TopOptions, withCurrentWindow } from "./leaderboard.ts";
 export {
+  amountShown,
   assertSeparate,
   type Mirror,
   type MirrorSource,
   type MirrorTarget,
+  mirrorName,
   mirrorSources,
   mirrorTarget,
   parseMirrors,

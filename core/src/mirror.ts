@@ -28,6 +28,26 @@ export interface MirrorTarget {
   readonly isBridged: boolean;
 }
 
+/** A field of a document, as `mirroredIn` of a counter document names it. */
+export function mirrorName({ document, field }: Pick<MirrorTarget, "document" | "field">): string {
+  return `${document} ${field.join(".")}`;
+}
+
+/**
+ * How much of a counter's total a field shows: nothing, if another field has shown it.
+ *
+ * @param mirrored    of the counter document
+ * @param mirroredIn  of the counter document; earlier versions have not written it
+ */
+export function amountShown(
+  mirrored: unknown,
+  mirroredIn: unknown,
+  target: Pick<MirrorTarget, "document" | "field">,
+): number {
+  const isOther = mirroredIn !== undefined && mirroredIn !== mirrorName(target);
+  return typeof mirrored === "number" && Number.isFinite(mirrored) && !isOther ? mirrored : 0;
+}
+
 /** A counter that a document shows, and the field it is in. */
 export interface MirrorSource {
   readonly counterId: string;

@@ -112,8 +112,8 @@ export async function runAggregationTask(backend: Backend, { counterId, due, isP
  * either has `adjusted`: two corrections that cancel out may have been made, and the measurement may include only the first.
  */
 function isMeasurementValid(before: CounterState, after: CounterState): boolean {
-  const decisive = ({ published, reservation, bounded, mirrored }: CounterState) =>
-    JSON.stringify([published, reservation, bounded, mirrored]);
+  const decisive = ({ published, reservation, bounded, mirrored, mirroredIn }: CounterState) =>
+    JSON.stringify([published, reservation, bounded, mirrored, mirroredIn]);
   const isCorrected = before.adjusted !== undefined || after.adjusted !== undefined;
   return after.updateTime !== undefined && !isCorrected && decisive(before) === decisive(after);
 }

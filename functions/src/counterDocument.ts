@@ -3,7 +3,6 @@
  * created or damaged the document.
  */
 import type { DocumentReference, DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
-import { mirroredOf } from "../../admin/src/internal.ts";
 import {
   type CounterDocument,
   groupOf,
@@ -64,8 +63,9 @@ export interface CounterState {
   readonly published: Published | undefined;
   /** The fewest shards that a server has asked for, and until when. */
   readonly reservation: Reserved | undefined;
-  /** The part of the sum of the shards that the mirror shows. */
+  /** The part of the sum of the shards that the mirror shows, and which field that is. */
   readonly mirrored: number;
+  readonly mirroredIn: string | undefined;
   /** The sum of resets, imports and corrections since the last publish. The next one leaves it out of the windows. */
   readonly adjusted: number | undefined;
   /** Whether no shard may fall below zero. */
@@ -87,19 +87,20 @@ export async function readCounter(ref: DocumentReference): Promise<CounterState>
 /** The state of a counter without a document. */
 export function missingCounter(ref: DocumentReference): CounterState {
   const unknown = { updateTime: undefined, published: undefined, reservation: undefined, adjusted: undefined };
-  return { ref, ...unknown, mirrored: 0, bounded: false, regions: {}, unreachable: {} };
+  return { ref, ...unknown, mirrored: 0, mirroredIn: undefined, bounded: false, regions: {}, unreachable: {} };
 }
 
 /** Parses a counter document. Without `asOf` it was never published, so its other fields are not trusted. */
 export function parseCounter(snapshot: DocumentSnapshot): CounterState {
   const { ref, updateTime } = snapshot;
   const reservation = parseReservation(snapshot.get("reservation"));
-  const mirrored = mirroredOf(snapshot);
+  const mirrored = finite(snapshot.get("mirrored"));
+  const mirroredIn: string | undefined = snapshot.get("mirroredIn");
   const adjusted = snapshot.get("adjusted") === undefined ? undefined : finite(snapshot.get("adjusted"));
   const regions = parseRegisters(snapshot.get("regions"));
   const unreachable = parseUnreachable(snapshot.get("unreachable"));
   const bounded = snapshot.get("bounded") === true;
-  const written = { reservation, mirrored, adjusted, bounded, regions, unreachable };
+  const written = { reservation, mirrored, mirroredIn, adjusted, bounded, regions, unreachable };
   const asOf = millis(snapshot.get("asOf"));
   if (asOf === null) return { ref, updateTime, published: undefined, ...written };
   const number = (field: keyof Published, minimum: number) => {

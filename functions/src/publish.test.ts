@@ -17,7 +17,7 @@ const config = { ...defaults, mirrors: parseMirrors("likes=posts/{key}.stats.lik
 
 /** Publishes over a counter document as it was read. @returns the commits, and whether the last one passed */
 async function publishing(
-  over: Partial<{ published: Published; isStored: boolean; mirrored: number; stored: unknown }>,
+  over: Partial<{ published: Published; isStored: boolean; mirrored: number; mirroredIn: string; stored: unknown }>,
   ...more: (number | typeof config)[]
 ) {
   const outcomes = more.filter((one) => typeof one === "number");
@@ -49,13 +49,14 @@ async function publishing(
     };
     return { create: put("create"), update: put("update"), set: put("set"), commit };
   }
-  const { published, isStored = published !== undefined, mirrored = 0, stored = mirrored } = over;
+  const { published, isStored = published !== undefined, mirrored = 0, mirroredIn, stored = mirrored } = over;
   const state = {
     ref: at("counters/likes:42") as DocumentReference,
     updateTime: isStored ? updateTime : undefined,
     published,
     regions: {},
     mirrored,
+    mirroredIn,
     adjusted: undefined,
   };
   const isPublished = (await publish(state, next, asOf, configured)) !== undefined;
@@ -110,7 +111,12 @@ describe("the mirror of a counter", () => {
 
   test("is written in the same commit, if the total has changed", async () => {
     const { commits } = await publishing({ published: idle });
-    const recorded = ["update", counter, { ...document, mirrored: 43 }, { lastUpdateTime: updateTime }];
+    const recorded = [
+      "update",
+      counter,
+      { ...document, mirrored: 43, mirroredIn: "posts/42 stats.likes" },
+      { lastUpdateTime: updateTime },
+    ];
     expect(commits).toEqual([[recorded, ["update", "posts/42", expect.anything(), 43]]]);
     expect(mirrored((await publishing({ published: { ...idle, total: 43 } })).commits)).toEqual([false]);
   });
@@ -131,6 +137,8 @@ describe("the mirror of a counter", () => {
     expect(mirrored(behind.commits)).toEqual([true]);
     const shown = await publishing({ published: idle, mirrored: 43 }, bridged);
     expect(mirrored(shown.commits)).toEqual([false]);
+    const elsewhere = await publishing({ published: idle, mirrored: 43, mirroredIn: "posts/42 likes" }, bridged);
+    expect(elsewhere.commits[0]?.[1]?.[3 as never]).toEqual(FieldValue.increment(43));
   });
 
   test("is skipped if its document is missing or full, and never delays the publish", async () => {

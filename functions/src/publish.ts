@@ -11,12 +11,14 @@ import {
 } from "firebase-admin/firestore";
 import { isAmount, unchanged } from "../../admin/src/internal.ts";
 import {
+  amountShown,
   codeOf,
   HISTORY,
   type HistoryDocument,
   INVALID_ARGUMENT,
   isPreconditionFailure,
   type MirrorTarget,
+  mirrorName,
   mirrorTarget,
   NOT_FOUND,
 } from "../../core/src/index.ts";
@@ -28,7 +30,10 @@ import { logError } from "./log.ts";
 import { globalFields } from "./regions/registers.ts";
 
 /** What a publish needs of the counter document as it was read. */
-type Before = Pick<CounterState, "ref" | "updateTime" | "published" | "mirrored" | "adjusted" | "regions">;
+type Before = Pick<
+  CounterState,
+  "ref" | "updateTime" | "published" | "mirrored" | "mirroredIn" | "adjusted" | "regions"
+>;
 
 /**
  * Cost: 1 write of the counter document, 1 of the mirror if the total has changed, and 1 per document of the history;
@@ -47,7 +52,7 @@ export async function publish(
 ): Promise<Timestamp | undefined> {
   const { ref, published } = state;
   const paired = mirrorTarget(ref.id, config.mirrors);
-  const shown = paired?.isBridged ? state.mirrored : published?.total;
+  const shown = paired?.isBridged ? amountShown(state.mirrored, state.mirroredIn, paired) : published?.total;
   const mirror = next.total === shown ? undefined : paired;
   const history = historyWrites(published, next, config);
   try {
@@ -68,7 +73,7 @@ export async function publish(
 }
 
 async function commit(
-  { ref, updateTime, mirrored, adjusted, regions: others }: Before,
+  { ref, updateTime, mirrored, mirroredIn, adjusted, regions: others }: Before,
   next: Published,
   asOf: Timestamp,
   { regions }: Config,
@@ -79,7 +84,7 @@ async function commit(
   const isMirrored = mirror && shown?.exists !== false;
   const document = {
     ...serializeCounter(ref.id, next, asOf),
-    ...(isMirrored && { mirrored: next.total }),
+    ...(isMirrored && { mirrored: next.total, mirroredIn: mirrorName(mirror) }),
     ...(adjusted !== undefined && { adjusted: FieldValue.delete() }),
     ...(regions && globalFields(regions.own, next, others, regions)),
   };
@@ -88,7 +93,7 @@ async function commit(
   else batch.create(ref, document);
   if (isMirrored) {
     const field = new FieldPath(...mirror.field);
-    if (shown) addToField(batch, shown, field, next.total, mirrored);
+    if (shown) addToField(batch, shown, field, next.total, amountShown(mirrored, mirroredIn, mirror));
     else batch.update(ref.firestore.doc(mirror.document), field, next.total);
   }
   for (const { state, id, key, expireAt } of writes) {

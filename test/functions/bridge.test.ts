@@ -95,6 +95,17 @@ test.concurrent("the total that a field had before is imported once, even if a n
   await settles(page, "visits", "visits:imported", 1_006);
 });
 
+test.concurrent("I9: a counter that another field has shown is not taken for what this field shows", async () => {
+  const page = "pages/renamed";
+  await admin.doc(page).set({ visits: 500, tallyViews: 800 });
+  // As published with MIRRORS=visits=pages/{key}.tallyViews.
+  await admin.doc("counters/visits:renamed/shards/base").set({ shard: "base", count: 800, writes: 800 });
+  await admin.doc("counters/visits:renamed").set({ mirrored: 800, mirroredIn: `${page} tallyViews` }, { merge: true });
+  await incrementOld(page, "visits", 1);
+  await settles(page, "visits", "visits:renamed", 1_301);
+  expect(await fieldOf(page, "tallyViews")).toBe(800);
+});
+
 test.concurrent("documents deeper in the database have several ids", async () => {
   const room = "teams/red/rooms/one";
   await incrementOld(room, "members", 3);

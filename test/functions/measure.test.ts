@@ -23,7 +23,7 @@ async function counterOf(documents: number, fields: (shard: string) => object): 
   for (let start = 0; start < documents; start += BATCH) {
     const batch = admin.batch();
     for (let n = start; n < Math.min(start + BATCH, documents); n++) {
-      batch.set(admin.doc(`${path}/${n}`), { ...fields(`${n}`), count: 3, writes: 1, at: Timestamp.now() });
+      batch.set(admin.doc(`${path}/${n}`), { count: 3, writes: 1, at: Timestamp.now(), ...fields(`${n}`) });
     }
     await batch.commit();
   }
@@ -133,6 +133,11 @@ test("a shard without the field `shard`, which is not in the index, is counted, 
     expect(measured.usage.reads - before).toBe(2 + documents);
   }
   expect(warn.mock.calls).toEqual([[expect.stringContaining("docs/data-model.md")]]);
+});
+
+test("a shard whose writes are no number takes part in the total, and the others tell the rate", async () => {
+  const path = await counterOf(10, (shard) => ({ shard, ...(shard === "3" && { writes: Number.NaN }) }));
+  expect(await measureShards(admin.collection(path), 10)).toMatchObject({ total: 30, writes: 9, documents: 10 });
 });
 
 test("up to three shards are listed, and more are summed by the index if the counter has grown", async () => {
