@@ -55,7 +55,7 @@ export function demandOf(
     return { rate: 0, writes, duration: 1_000, contentionShards };
   }
   const sincePublish = Math.max(asOf - previous.asOf, 1);
-  const writes = Math.max(writesSoFar(previous, measurement) - previous.writes, 0);
+  const writes = writesSoFar(previous, measurement) - previous.writes;
   const isTriggered =
     !isPoll && TRIGGERED_PHASES.includes(previous.phase) && at > nextPublishDue(previous, config) + config.minInterval;
   return {
@@ -66,12 +66,9 @@ export function demandOf(
   };
 }
 
-/**
- * Falls if an operator has deleted a shard, or if the counter has counted a collection before. For a counted collection a lower
- * bound: a creation and a deletion between two measurements cancel out.
- */
+/** For a counted collection a lower bound: a creation and a deletion between two measurements cancel out. */
 export function writesSoFar(previous: Published | undefined, { counted, total, writes }: Measurement): number {
-  if (!counted) return writes;
+  if (!counted) return Math.max(writes, previous?.writes ?? 0);
   if (!previous) return total;
   // If the counter summed shards before, its total may have been any number.
   const change = Math.abs(total - previous.total);

@@ -91,20 +91,6 @@ test("a new counter may grow a moment later, and so may one that has just grown"
   expect(first.next.shardCount).toBe(1);
 });
 
-test("a counter grows again after an operator has deleted a shard with many writes", () => {
-  const before: Published = { ...idle, total: 5_000_042, writes: 5_000_042 };
-  const publish = (previous: Published, at: number, writes: number) => {
-    const known = { previous, measurement: measured(idle, at, { total: writes, writes }) };
-    const step = decide({ at, isPoll: true }, known, at, 0, defaults);
-    if (step.do !== "publish") throw new Error(step.do);
-    return step.next;
-  };
-  const repaired = publish(before, T + 10_000, 42);
-  expect(repaired).toMatchObject({ total: 42, writes: 42, rate: 0, shardCount: 1 });
-  expect(publish(repaired, T + 11_000, 142)).toMatchObject({ growing: true, shardCount: expect.any(Number) });
-  expect(publish(repaired, T + 11_000, 142).shardCount).toBeGreaterThan(50);
-});
-
 describe("a counter that counts a collection", () => {
   const counting = (total: number, at: number): Measurement => ({
     total,
