@@ -27,7 +27,7 @@ export interface Counter extends CounterRef {
   _add?: (by: number) => Promise<void>;
   /** Whether the counter is bounded, as the counter document has said; `undefined` if it was not read. */
   _isBounded?: boolean;
-  /** While that is asked, because it is not known otherwise. */
+  /** While the counter document is read for that alone. */
   _boundedReading?: Promise<boolean> | undefined;
   /** What the counter document has said of its visitors. */
   _uniques?: { readonly floor: number; readonly buckets: BucketCount };
