@@ -126,8 +126,7 @@ function logChanges(counterId: string, previous: Published | undefined, next: Pu
   }
   const malformed = next.malformedShards.filter((id) => !previous?.malformedShards.includes(id));
   if (malformed.length > 0) {
-    const message =
-      "left malformed shards out of the total: correct or delete those whose count is not a finite number";
+    const message = "left malformed shards out of the total: set the count of each to a number, and delete none";
     logError(message, { counter: counterId, shards: malformed });
   }
 }

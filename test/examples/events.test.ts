@@ -5,7 +5,9 @@ import { projectWithFunctions, setUpProjects } from "./project.ts";
 
 setUpProjects();
 
-test("a page counts and shows views without Firebase, and a server sees what users search for", async () => {
+test("a page counts and shows views without Firebase, and a server sees what users search for", {
+  tags: ["deep"],
+}, async () => {
   const [ingest, totals] = await Promise.all([
     serveFunction("ingest", { INGEST_COUNTERS: "views:*, searches" }),
     serveFunction("totals", { TOTALS_COUNTERS: "views:*" }),

@@ -274,7 +274,9 @@ const action = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("lose" as const), region: fc.nat(2), pick: fc.nat(99) }) },
 );
 
-test("I14: each region shows at most what all have counted, never steps back, and in the end shows it exactly", async () => {
+test("I14: each region shows at most what all have counted, never steps back, and in the end shows it exactly", {
+  tags: ["deep"],
+}, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 25 }), async (history) => {
       const regions = startRegions();
