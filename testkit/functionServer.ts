@@ -18,7 +18,7 @@ export interface ServedFunction {
   readonly url: string;
   /** What it has printed: its log. */
   output(): string;
-  /** The most memory that the process has had so far, in bytes. */
+  /** The most memory that the process has had so far, in bytes. Linux alone tells it; elsewhere 0. */
   peakMemory(): number;
   /** `kill -9`. Nothing listens at the address until it starts again. */
   kill(): Promise<void>;
@@ -44,7 +44,10 @@ export async function serveFunction(
   const served: ServedFunction = {
     url,
     output: () => printed.join(""),
-    peakMemory: () => 1_024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child?.pid}/status`, "utf8"))?.[1]),
+    peakMemory() {
+      if (process.platform !== "linux") return 0;
+      return 1_024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child?.pid}/status`, "utf8"))?.[1]);
+    },
     async kill() {
       if (!child || child.exitCode !== null || child.signalCode !== null) return;
       child.kill("SIGKILL");

@@ -81,7 +81,11 @@ export async function startFirebase(
   const ended = new Promise<never>((_, reject) => {
     child.once("exit", (code) => {
       const why = explainFailure(printed);
-      reject(why ? new MissingRequirement(why) : new Error(`firebase-tools ended with code ${code}:\n${printed}`));
+      reject(
+        why
+          ? new MissingRequirement(`${printed.slice(-2_000)}\n${why}`)
+          : new Error(`firebase-tools ended with code ${code}:\n${printed}`),
+      );
     });
     child.once("error", reject);
   });

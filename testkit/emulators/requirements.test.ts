@@ -15,4 +15,7 @@ test("an emulator that could not be downloaded is explained; other failures are 
     /gcloud components install cloud-firestore-emulator/,
   );
   expect(explainFailure("Error: Could not start Firestore Emulator, port taken.")).toBeUndefined();
+  const started =
+    "i  firestore: downloading cloud-firestore-emulator.jar...\nError: Firestore Emulator has exited with code: 137";
+  expect(explainFailure(started)).toBeUndefined();
 });

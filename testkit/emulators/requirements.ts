@@ -49,7 +49,7 @@ export function emulatorEnvironment(scratch: string): NodeJS.ProcessEnv {
 
 /** Why the emulators did not start and what to do, from the output of firebase-tools; `undefined` if unknown. */
 export function explainFailure(log: string): string | undefined {
-  if (!/download|ENOTFOUND|ECONNREFUSED|EAI_AGAIN|getaddrinfo/i.test(log)) return undefined;
+  if (!/download failed|failed to make request|ENOTFOUND|EAI_AGAIN|getaddrinfo/i.test(log)) return undefined;
   return [
     "An emulator is missing and could not be downloaded. Either connect to the internet once, or install the Google",
     "Cloud CLI and run: gcloud components install cloud-firestore-emulator pubsub-emulator",

@@ -22,7 +22,7 @@ const connected = Promise.all([loadFirebaseSetup(), import("./firebase/connectio
 connected.catch(() => {});
 
 function Page() {
-  const route = useRoute();
+  const [route, visit] = useRoute();
   const online = useOnline();
   const id = route.view === "counter" ? route.id : "";
   const [shown, setShown] = useState<{ view: Route["view"]; View: View; connection: Connection } | undefined>();
@@ -81,7 +81,7 @@ function Page() {
         {error ? (
           <Failure error={error} />
         ) : ready ? (
-          <ready.View connection={ready.connection} id={id} query={route} key={id} />
+          <ready.View connection={ready.connection} id={id} query={route} key={visit} />
         ) : (
           <Empty />
         )}

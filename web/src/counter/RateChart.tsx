@@ -3,13 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { onColorSchemeChange } from "../page/browserState.ts";
 import { formatWhole } from "../page/format.ts";
-
-export interface Point {
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly rate: number;
-  readonly shardCount: number;
-}
+import { type Point, upToNow } from "./rate.ts";
 
 export interface RateChartProps {
   readonly points: readonly Point[];
@@ -65,9 +59,7 @@ export function RateChart({ points, spanMs, live, label }: RateChartProps) {
 
 function dataOf(points: readonly Point[], spanMs: number, live: boolean): uPlot.AlignedData {
   const end = Date.now();
-  const last = points.at(-1);
-  // The last publish holds until the next one.
-  const shown = last && live && last.at < end ? [...points, { ...last, at: end }] : points;
+  const shown = live ? upToNow(points, end) : points;
   // The edges of the time span, so that the scale does not depend on the data.
   const at = [(end - spanMs) / 1_000, ...shown.map((point) => point.at / 1_000), end / 1_000];
   return [at, [null, ...shown.map(({ rate }) => rate), null], [null, ...shown.map((p) => p.shardCount), null]];

@@ -3,8 +3,9 @@ import { type CounterRef, type CounterSnapshot, onCounter } from "firestore-tall
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Connection } from "../firebase/connection.ts";
 import { listShards, type ShardListing } from "./listShards.ts";
-import { onPublished, type Published } from "./published.ts";
+import { type AllRegions, onPublished, type Published } from "./published.ts";
 import { EMPTY_LOG, logPublish, type PublishLog } from "./publishLog.ts";
+import { INACTIVE_MS } from "./rate.ts";
 import { type ShardActivity, shardActivity, withoutWrites } from "./shardActivity.ts";
 
 /** Shown while all data comes from the cache. */
@@ -14,6 +15,11 @@ export interface Watched<Value> {
   /** `undefined` until the first one arrives. */
   readonly value: Value | undefined;
   readonly error: Error | undefined;
+}
+
+/** What a snapshot says, unless it comes from an empty cache: that does not mean 0. */
+export function known(snapshot: CounterSnapshot | undefined): CounterSnapshot | undefined {
+  return snapshot && (snapshot.asOf || !snapshot.fromCache) ? snapshot : undefined;
 }
 
 /** The total with this browser's own increments. Cost: 1 read per publish. */
@@ -31,6 +37,8 @@ export function useTotal(ref: CounterRef, visible: boolean): Watched<CounterSnap
 }
 
 export interface PublishedCounter extends Watched<PublishLog> {
+  /** `undefined` with one region alone. */
+  readonly regions: AllRegions | undefined;
   readonly fromCache: boolean;
   /** Whether the server says that the counter has no published total. */
   readonly isNew: boolean;
@@ -45,6 +53,7 @@ export function usePublishLog(
 ): PublishedCounter {
   const [state, setState] = useState<PublishedCounter>({
     value: EMPTY_LOG,
+    regions: undefined,
     error: undefined,
     fromCache: false,
     isNew: false,
@@ -56,10 +65,11 @@ export function usePublishLog(
     return onPublished(
       connection,
       id,
-      (next, fromCache) => {
+      (next, regions, fromCache) => {
         if (next) onPublish.current?.(next);
         setState(({ value = EMPTY_LOG }) => ({
           value: next ? logPublish(value, next) : value,
+          regions,
           error: undefined,
           fromCache,
           isNew: !next && !fromCache,
@@ -84,9 +94,6 @@ interface ListingState {
   /** A total was published during the listing. */
   isOutdated: boolean;
 }
-
-/** A counter without a publish for this long, longer than any busy counter takes, has no writes. */
-const INACTIVE_MS = 12_000;
 
 /**
  * Lists the shards after each publish, one listing at a time: nothing else shows that they have changed. Without further

@@ -13,10 +13,8 @@ const published = (asOf: number, changes: Partial<Published> = {}): Published =>
   publishes: 0,
   shardDocuments: 1,
   malformedShards: [],
-  windows: { day: 0, week: 0, month: 0 },
-  globalTotal: undefined,
-  globalWindows: undefined,
-  regions: [],
+  windows: null,
+  isIdle: false,
   ...changes,
   asOf,
 });
@@ -37,13 +35,6 @@ test("the chart has two minutes and one publish before them; the sums have every
     first: { asOf: 0 },
     last: { writes: 241_000 },
   });
-});
-
-test("what another region has counted changes the last publish, and nothing else", () => {
-  const log = logPublish(EMPTY_LOG, published(1_000, { writes: 5, globalTotal: 7 }));
-  const heard = logPublish(log, published(1_000, { globalTotal: 9 }));
-  expect(heard.last).toEqual({ ...log.last, globalTotal: 9 });
-  expect(heard).toEqual({ ...log, last: heard.last });
 });
 
 test("a million increments to one shard cost their writes, and an invocation each", () => {

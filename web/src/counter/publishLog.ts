@@ -28,16 +28,9 @@ export const EMPTY_LOG: PublishLog = {
   wakes: 0,
 };
 
-/**
- * Adds a publish. The first one is the starting point: reads and wakes count from the second. What another region has counted
- * changes the last one.
- */
+/** Adds a publish that is later than the last. The first one is the starting point: reads and wakes count from the second. */
 export function logPublish(log: PublishLog, published: Published): PublishLog {
-  if (log.last && published.asOf < log.last.asOf) return log;
-  if (log.last && published.asOf === log.last.asOf) {
-    const { globalTotal, globalWindows, regions } = published;
-    return { ...log, last: { ...log.last, globalTotal, globalWindows, regions } };
-  }
+  if (log.last && published.asOf <= log.last.asOf) return log;
   const { last = published } = log;
   const recent = [...log.recent, published];
   const firstKept = recent.findLastIndex(({ asOf }) => asOf < published.asOf - WINDOW_MS);

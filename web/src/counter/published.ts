@@ -1,6 +1,6 @@
 /** The published state of a counter, from its document. */
 import { type DocumentSnapshot, doc, onSnapshot, type Timestamp } from "firebase/firestore";
-import { type Register, type WindowTotals, windowTotals } from "../../../core/src/index.ts";
+import type { Register, Windows } from "../../../core/src/index.ts";
 import type { Connection } from "../firebase/connection.ts";
 
 /** One publish. `asOf` is milliseconds since the epoch, by the server's clock. */
@@ -17,13 +17,17 @@ export interface Published {
   readonly shardDocuments: number;
   /** Shards that are left out of the total. */
   readonly malformedShards: readonly string[];
-  /** What was counted today, this week and this month, when it was read. */
-  readonly windows: WindowTotals;
-  /** The sums of all regions; `undefined` with one alone. */
-  readonly globalTotal: number | undefined;
-  readonly globalWindows: WindowTotals | undefined;
-  /** What was last heard of each other region. */
-  readonly regions: readonly OtherRegion[];
+  /** What was counted in the day, the week and the month of `asOf`. */
+  readonly windows: Windows<Timestamp> | null;
+  /** Whether its next write is published at once. */
+  readonly isIdle: boolean;
+}
+
+/** What all regions have counted, as far as this one has heard. */
+export interface AllRegions {
+  readonly total: number;
+  readonly windows: Windows<Timestamp> | null;
+  readonly others: readonly OtherRegion[];
 }
 
 export interface OtherRegion {
@@ -38,7 +42,6 @@ export interface OtherRegion {
 export function parsePublished(document: DocumentSnapshot): Published | undefined {
   const asOf: Timestamp | undefined = document.get("asOf");
   if (!asOf) return undefined;
-  const globalWindows = document.get("globalWindows");
   return {
     id: document.id,
     total: document.get("total") ?? 0,
@@ -49,33 +52,38 @@ export function parsePublished(document: DocumentSnapshot): Published | undefine
     asOf: asOf.toMillis(),
     shardDocuments: document.get("shardDocuments") ?? 1,
     malformedShards: document.get("malformedShards") ?? [],
-    windows: windowTotals(document.get("windows"), Date.now()),
-    globalTotal: document.get("globalTotal"),
-    globalWindows: globalWindows && windowTotals(globalWindows, Date.now()),
-    regions: parseRegions(document.get("regions"), document.get("unreachable")),
+    windows: document.get("windows") ?? null,
+    isIdle: document.get("phase") === "idle",
   };
 }
 
-function parseRegions(regions: Record<string, Register<Timestamp> | null> = {}, unreachable?: object): OtherRegion[] {
-  const names = Object.keys(regions).sort();
-  return names.map((name) => {
-    const register = regions[name];
-    const heard = register ? { total: register.total, asOf: register.asOf.toMillis() } : undefined;
-    return { name, heard, isUnreachable: name in (unreachable ?? {}) };
-  });
+/** @returns `undefined` with one region alone */
+function parseRegions(document: DocumentSnapshot): AllRegions | undefined {
+  const total: number | undefined = document.get("globalTotal");
+  if (total === undefined) return undefined;
+  const registers: Record<string, Register<Timestamp> | null> = document.get("regions") ?? {};
+  const unreachable = document.get("unreachable") ?? {};
+  const others = Object.keys(registers)
+    .sort()
+    .map((name) => {
+      const register = registers[name];
+      const heard = register ? { total: register.total, asOf: register.asOf.toMillis() } : undefined;
+      return { name, heard, isUnreachable: name in unreachable };
+    });
+  return { total, windows: document.get("globalWindows") ?? null, others };
 }
 
 /** Cost: 1 read per publish; none if the page also watches the total. @returns a function that ends it */
 export function onPublished(
   { db }: Connection,
   id: string,
-  next: (published: Published | undefined, fromCache: boolean) => void,
+  next: (published: Published | undefined, regions: AllRegions | undefined, fromCache: boolean) => void,
   error: (error: Error) => void,
 ): () => void {
   return onSnapshot(
     doc(db, "counters", id),
     { includeMetadataChanges: true },
-    (document) => next(parsePublished(document), document.metadata.fromCache),
+    (document) => next(parsePublished(document), parseRegions(document), document.metadata.fromCache),
     error,
   );
 }

@@ -1,7 +1,8 @@
 /** The corrections that reconciles have made to a counter. For operators. */
 import { collection, getDocsFromServer, limit, orderBy, query, type Timestamp } from "firebase/firestore";
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Connection } from "../firebase/connection.ts";
+import { useVisitor } from "../firebase/visitor.ts";
 import { formatTotal } from "../page/format.ts";
 import { SignIn } from "./SignIn.tsx";
 
@@ -31,6 +32,16 @@ export function Corrections({ connection, id }: { connection: Connection; id: st
     );
   }, [connection, id]);
   useEffect(read, [read]);
+  const email = useVisitor(connection)?.email;
+  const reader = useRef(email);
+  useEffect(() => {
+    // What an operator has read does not stay on the page after signing out.
+    if (reader.current && !email) {
+      setCorrections(undefined);
+      read();
+    }
+    reader.current = email;
+  }, [email, read]);
 
   return (
     <section aria-labelledby="corrections-title" id="corrections">

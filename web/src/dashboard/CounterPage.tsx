@@ -1,8 +1,10 @@
 /** One counter: its published state, its chart, its shards on demand, its top keys, and its corrections. */
 import "uplot/dist/uPlot.min.css";
 import { useState } from "preact/hooks";
+import { windowTotals } from "../../../core/src/index.ts";
 import { NOT_ANSWERING, type PublishedCounter, usePublishLog, useShardActivity } from "../counter/counterHooks.ts";
 import { EMPTY_LOG } from "../counter/publishLog.ts";
+import { rateNow } from "../counter/rate.ts";
 import { ShardStrip } from "../counter/ShardStrip.tsx";
 import { Ticker } from "../counter/Ticker.tsx";
 import type { Connection } from "../firebase/connection.ts";
@@ -29,7 +31,8 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
   const last = counter.isNew ? undefined : counter.value?.last;
   const shards = useShardActivity(connection, id, showsShards && visible ? last?.asOf : undefined);
   const now = useNow(1_000);
-  const windows = last?.globalWindows ?? last?.windows;
+  const { regions } = counter;
+  const windows = (regions ?? last) && windowTotals((regions ?? last)?.windows, now);
 
   if (counter.error) {
     return (
@@ -46,7 +49,7 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
         <Account connection={connection} />
       </div>
       <p class="count smaller">
-        <Ticker id="total" value={last?.globalTotal ?? last?.total} />
+        <Ticker id="total" value={regions?.total ?? last?.total} />
       </p>
       <p class="fine" role="status">
         {describeState(counter)}
@@ -54,7 +57,7 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
       <dl class="figures">
         <div>
           <dt>Writes per second</dt>
-          <dd id="rate">{last ? formatRate(last.rate) : "–"}</dd>
+          <dd id="rate">{last ? formatRate(rateNow(last, now)) : "–"}</dd>
         </div>
         <div>
           <dt>Shards</dt>
@@ -104,7 +107,7 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
         <ShardStrip activity={showsShards ? shards.activity : undefined} shardCount={last?.shardCount ?? 1} />
       </section>
 
-      <Regions last={last} now={now} />
+      <Regions last={last} regions={regions} now={now} />
 
       <TopKeys connection={connection} id={id} visible={visible} />
 
@@ -113,8 +116,8 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
   );
 }
 
-function describeState({ value, isNew, fromCache }: PublishedCounter): string {
+function describeState({ value, regions, isNew, fromCache }: PublishedCounter): string {
   if (fromCache) return NOT_ANSWERING;
-  if (isNew) return "This counter has no published total yet.";
+  if (isNew) return regions ? "Nothing was counted in this region yet." : "This counter has no published total yet.";
   return value?.last ? "The latest published total." : "Connecting to Firestore…";
 }

@@ -1,10 +1,11 @@
 /** The counters of the project, live: the largest, those with the most writes, or those that a search finds. */
 import type { DocumentSnapshot } from "firebase/firestore";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { CalendarWindow } from "../../../core/src/index.ts";
+import { type CalendarWindow, windowTotals } from "../../../core/src/index.ts";
 import { PRICES } from "../../../costs/src/index.ts";
 import { NOT_ANSWERING } from "../counter/counterHooks.ts";
 import type { Published } from "../counter/published.ts";
+import { type Point, rateNow } from "../counter/rate.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { useVisible } from "../page/browserState.ts";
 import { formatAge, formatDollars, formatRate, formatTotal, formatWhole } from "../page/format.ts";
@@ -13,7 +14,7 @@ import { useNow } from "../page/useNow.ts";
 import { Account } from "./Account.tsx";
 import { listingOf } from "./listing.ts";
 import { SignIn } from "./SignIn.tsx";
-import { type RatePoint, sparklinePoints } from "./sparkline.ts";
+import { sparklinePoints } from "./sparkline.ts";
 import { PAGE_SIZE, useListing } from "./useListing.ts";
 
 const NAMES: Record<Order, string> = {
@@ -53,6 +54,8 @@ export function Dashboard({ connection, query }: { connection: Connection; query
   const now = useNow(1_000);
   const { counters, end, reads, fromCache, error } = listed;
   const window = windowOf(listing.order) ?? "day";
+  // Until the next page has come, `end` is still that of the page before.
+  const hasNext = end !== undefined && end !== pages.at(-1);
 
   return (
     <>
@@ -156,14 +159,11 @@ export function Dashboard({ connection, query }: { connection: Connection; query
             <p class="fine" role="status">
               {fromCache ? NOT_ANSWERING : counters && positionsOf(pages.length * PAGE_SIZE, counters.length)}
             </p>
-            <button type="button" disabled={pages.length === 0} onClick={() => setPages(pages.slice(0, -1))}>
+            {/* Not `disabled`, which takes the focus of keyboard users away. */}
+            <button type="button" aria-disabled={pages.length === 0} onClick={() => setPages(pages.slice(0, -1))}>
               Back
             </button>
-            <button
-              type="button"
-              disabled={!end || end === pages.at(-1)}
-              onClick={() => end && setPages([...pages, end])}
-            >
+            <button type="button" aria-disabled={!hasNext} onClick={() => hasNext && setPages([...pages, end])}>
               Next
             </button>
           </div>
@@ -177,11 +177,11 @@ interface RowProps {
   readonly counter: Published;
   readonly window: CalendarWindow;
   readonly now: number;
-  readonly rates: readonly RatePoint[];
+  readonly rates: readonly Point[];
 }
 
 function Row({ counter, window, now, rates }: RowProps) {
-  const { id, total, rate, shardCount, asOf, malformedShards, windows } = counter;
+  const { id, total, shardCount, asOf, malformedShards, windows } = counter;
   const line = sparklinePoints(rates, now);
   return (
     <tr data-id={id}>
@@ -193,10 +193,10 @@ function Row({ counter, window, now, rates }: RowProps) {
         {formatTotal(total)}
       </td>
       <td class="number" data-label={NAMES[window].toLowerCase()}>
-        {formatTotal(windows[window])}
+        {formatTotal(windowTotals(windows, now)[window])}
       </td>
       <td class={`number ${now - asOf > STALE_MS ? "stale" : ""}`} data-label="writes/s">
-        {formatRate(rate)}
+        {formatRate(rateNow(counter, now))}
       </td>
       <td class="number" data-label={shardCount === 1 ? "shard" : "shards"}>
         {formatWhole(shardCount)}

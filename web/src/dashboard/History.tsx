@@ -3,6 +3,7 @@ import { counter, counterHistory, type HistoryPoint } from "firestore-tally";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type PublishLog, WINDOW_MS } from "../counter/publishLog.ts";
 import { RateChart } from "../counter/RateChart.tsx";
+import { pointOf } from "../counter/rate.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { formatRate, formatWhole } from "../page/format.ts";
 import { chartPoints, RANGES, type Range } from "./chartRanges.ts";
@@ -28,10 +29,7 @@ export function History({ connection, id, log }: { connection: Connection; id: s
   }, [connection, id, range]);
 
   const points = useMemo(
-    () =>
-      range
-        ? chartPoints(history ?? [])
-        : log.recent.map(({ asOf, rate, shardCount }) => ({ at: asOf, rate, shardCount })),
+    () => (range ? chartPoints(history ?? []) : log.recent.map(pointOf)),
     [range, history, log.recent],
   );
   const highest = Math.max(0, ...points.map(({ rate }) => rate));

@@ -1,11 +1,19 @@
 /** What each region has counted, for counters of an app with several. Costs no read: it is in the counter document. */
-import type { Published } from "../counter/published.ts";
+import type { AllRegions, OtherRegion, Published } from "../counter/published.ts";
 import { formatAge, formatTotal } from "../page/format.ts";
 
-/** @param now  milliseconds since the epoch */
-export function Regions({ last, now }: { last: Published | undefined; now: number }) {
-  if (!last || last.globalTotal === undefined) return null;
-  const own = { name: "this one", heard: { total: last.total, asOf: last.asOf }, isUnreachable: false };
+interface RegionsProps {
+  /** `undefined` if nothing was counted in this region. */
+  readonly last: Published | undefined;
+  /** `undefined` with one region alone. */
+  readonly regions: AllRegions | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export function Regions({ last, regions, now }: RegionsProps) {
+  if (!regions) return null;
+  const own: OtherRegion = { name: "this one", heard: last, isUnreachable: false };
   return (
     <section aria-labelledby="regions-title" id="regions">
       <div class="caption">
@@ -26,14 +34,14 @@ export function Regions({ last, now }: { last: Published | undefined; now: numbe
           </tr>
         </thead>
         <tbody>
-          {[own, ...last.regions].map(({ name, heard, isUnreachable }) => (
+          {[own, ...regions.others].map(({ name, heard, isUnreachable }) => (
             <tr key={name}>
               <th scope="row">{name}</th>
               <td class="number" data-label="total">
                 {heard ? formatTotal(heard.total) : "–"}
               </td>
               <td class="number" data-label="as of">
-                {heard ? `${formatAge(now - heard.asOf)} ago` : "never heard"}
+                {heard ? `${formatAge(now - heard.asOf)} ago` : name === own.name ? "nothing yet" : "never heard"}
                 {isUnreachable && ", cut off"}
               </td>
             </tr>

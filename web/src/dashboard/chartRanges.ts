@@ -1,6 +1,6 @@
 /** The time ranges of a counter's chart, and the points of its history. */
 import type { HistoryPoint, HistoryStep } from "firestore-tally";
-import type { Point } from "../counter/RateChart.tsx";
+import type { Point } from "../counter/rate.ts";
 
 export interface Range {
   readonly name: string;

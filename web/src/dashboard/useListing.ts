@@ -3,6 +3,7 @@ import { collection, type DocumentSnapshot, limit, onSnapshot, query, startAfter
 import { useEffect, useState } from "preact/hooks";
 import { isDocumentId, withCurrentWindow } from "../../../core/src/index.ts";
 import { type Published, parsePublished } from "../counter/published.ts";
+import { pointOf } from "../counter/rate.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { windowOf } from "../page/route.ts";
 import { constraintsOf, type Listing } from "./listing.ts";
@@ -74,7 +75,7 @@ export function useListing(
         }
         const listed = withCurrentWindow(snapshot.docs, { window: windowOf(listing.order) }, Date.now());
         const published = listed.slice(0, PAGE_SIZE).flatMap((document) => parsePublished(document) ?? []);
-        for (const { id, asOf, rate } of published) recordRate(recentRates, id, { at: asOf, rate });
+        for (const one of published) recordRate(recentRates, one.id, pointOf(one));
         state = {
           // An empty cache does not mean that there are no counters.
           counters: fromCache && published.length === 0 ? undefined : published,

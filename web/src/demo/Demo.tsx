@@ -3,11 +3,12 @@ import "uplot/dist/uPlot.min.css";
 import { type CounterSnapshot, counter, incrementCounter } from "firestore-tally";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { PRICES } from "../../../costs/src/index.ts";
-import { NOT_ANSWERING, usePublishLog, useShardActivity, useTotal } from "../counter/counterHooks.ts";
+import { known, NOT_ANSWERING, usePublishLog, useShardActivity, useTotal } from "../counter/counterHooks.ts";
 import { FreshnessLog } from "../counter/freshness.ts";
 import { observedCosts } from "../counter/observedCosts.ts";
 import { EMPTY_LOG, WINDOW_MS } from "../counter/publishLog.ts";
 import { RateChart } from "../counter/RateChart.tsx";
+import { pointOf, rateNow } from "../counter/rate.ts";
 import { ShardStrip } from "../counter/ShardStrip.tsx";
 import { Ticker } from "../counter/Ticker.tsx";
 import type { Connection } from "../firebase/connection.ts";
@@ -15,6 +16,7 @@ import { trackWrite } from "../firebase/pendingWrites.ts";
 import { isPermissionDenied, useRetryOnSignIn } from "../firebase/visitor.ts";
 import { isVisible, useVisible } from "../page/browserState.ts";
 import { formatDollars, formatRate, formatSeconds, formatWhole } from "../page/format.ts";
+import { useNow } from "../page/useNow.ts";
 import { TRAFFIC } from "../traffic/demoCounters.ts";
 import { currentTraffic, onTraffic } from "../traffic/traffic.ts";
 import { Board } from "./Board.tsx";
@@ -31,6 +33,7 @@ export function Demo({ connection }: { connection: Connection }) {
 /** @param retry  starts the view again */
 function Live({ connection, retry }: { connection: Connection; retry: () => void }) {
   const visible = useVisible();
+  const now = useNow(1_000);
   const ref = useMemo(() => counter(connection.db, TRAFFIC), [connection]);
   const freshnessLog = useRef(new FreshnessLog()).current;
   const [writeError, setWriteError] = useState<string>();
@@ -63,10 +66,8 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
     );
   };
 
-  // A missing total in the cache does not mean 0.
-  const { value } = total;
-  const known = value && (value.asOf || !value.fromCache) ? value.total : undefined;
-  const rate = last?.rate ?? 0;
+  const shown = known(total.value)?.total;
+  const rate = last ? rateNow(last, now) : 0;
   const shardCount = last?.shardCount ?? 1;
   const fresh = freshnessLog.get();
   const costs = observedCosts(published.value ?? EMPTY_LOG, PRICES.nam5);
@@ -83,16 +84,16 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
       <section class="hero">
         <h1>Anyone may add to this number, from anywhere, at any rate.</h1>
         <p class="count">
-          <Ticker id="total" value={known} />
+          <Ticker id="total" value={shown} />
         </p>
         <div class="controls">
-          <button type="button" id="add" class="primary" onClick={add} disabled={known === undefined}>
+          <button type="button" id="add" class="primary" onClick={add} disabled={shown === undefined}>
             Add one
           </button>
-          <TrafficControl connection={connection} traffic={traffic} ready={known !== undefined} />
+          <TrafficControl connection={connection} traffic={traffic} ready={shown !== undefined} />
         </div>
         <p class="fine" id="state" role="status">
-          {error ?? writeError ?? describeState(value, known, published.isNew)}
+          {error ?? writeError ?? describeState(total.value, shown, published.isNew)}
         </p>
       </section>
 
@@ -125,7 +126,7 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
           </p>
         </div>
         <RateChart
-          points={recent.map((one) => ({ at: one.asOf, rate: one.rate, shardCount: one.shardCount }))}
+          points={recent.map(pointOf)}
           spanMs={WINDOW_MS}
           live
           label={`Writes per second over two minutes: ${formatRate(rate)} now, ${formatRate(peak)} at most; ${formatWhole(shardCount)} shards now.`}

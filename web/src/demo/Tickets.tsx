@@ -18,6 +18,7 @@ export function Tickets({ connection, visible }: { connection: Connection; visib
   const [outcome, setOutcome] = useState("");
 
   const buy = async (buyers: number) => {
+    if (pending) return;
     setPending(true);
     setOutcome("");
     const outcomes = await purchase({ setup: connection.setup, counter: TICKETS, buyers });
@@ -44,10 +45,11 @@ export function Tickets({ connection, visible }: { connection: Connection; visib
         left, <b id="own-tickets">{own}</b> yours
       </p>
       <div class="controls">
-        <button type="button" id="buy" class="primary" disabled={pending} onClick={() => buy(1)}>
+        {/* Not `disabled`, which takes the focus of keyboard users away. */}
+        <button type="button" id="buy" class="primary" aria-disabled={pending} onClick={() => buy(1)}>
           Buy one
         </button>
-        <button type="button" id="buy-many" disabled={pending} onClick={() => buy(CROWD)}>
+        <button type="button" id="buy-many" aria-disabled={pending} onClick={() => buy(CROWD)}>
           {CROWD} buyers
         </button>
       </div>

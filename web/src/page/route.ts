@@ -55,12 +55,13 @@ export function saveQuery(query: ListingQuery): void {
   history.replaceState(null, "", dashboardAddress(query));
 }
 
-export function useRoute(): Route {
-  const [hash, setHash] = useState(location.hash);
+/** The route, and how often the visitor has changed the address: {@link saveQuery} does not count. */
+export function useRoute(): [Route, visit: number] {
+  const [{ hash, visit }, setAddress] = useState({ hash: location.hash, visit: 0 });
   useEffect(() => {
-    const update = () => setHash(location.hash);
+    const update = () => setAddress((before) => ({ hash: location.hash, visit: before.visit + 1 }));
     addEventListener("hashchange", update);
     return () => removeEventListener("hashchange", update);
   }, []);
-  return routeOf(hash);
+  return [routeOf(hash), visit];
 }
