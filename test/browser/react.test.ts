@@ -8,7 +8,7 @@ import { admin, client } from "../../testkit/clients.ts";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 import { browserForTests } from "./chromium.ts";
-import { holdFirestore } from "./network.ts";
+import { cutFirestore, holdFirestore } from "./network.ts";
 import { Counted } from "./pages/Counted.ts";
 import { readStory } from "./story.ts";
 
@@ -198,6 +198,20 @@ test("the server-rendered total is hydrated without changes, then updated", asyn
   await increment(id, 1);
   await tab.shows("total", 4);
   expect(tab.problems).toEqual([]);
+});
+
+test("without Firestore, the server-rendered total stays, with the clicks of this client", async () => {
+  const id = "react:unreachable";
+  const app = createElement(Counted, { of: counter(others.db, id), initialTotal: 2 });
+  const html = renderToString(createElement(StrictMode, null, app));
+  const tab = await browser.open("react", { id, initialTotal: "2" }, html);
+  await tab.shows("total", 0);
+  await cutFirestore(tab.page);
+  await tab.page.reload();
+  await tab.shows("total", 2);
+  await tab.click("increment");
+  await tab.shows("total", 3);
+  await tab.shows("pending", "true");
 });
 
 /** Increments of another client. Resolves when the total with them is published. */

@@ -1,10 +1,11 @@
 /** A client of several regions: it counts in the nearest one that answers, and counts nothing twice. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { deleteApp, type FirebaseApp, initializeApp } from "firebase/app";
 import { connectFirestoreEmulator, type Firestore, getFirestore } from "firebase/firestore";
 import { getApp } from "firebase-admin/app";
 import { getFirestore as getAdminFirestore, Timestamp } from "firebase-admin/firestore";
 import { connectRegions, type GlobalSnapshot, incrementCounter } from "firestore-tally";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { type CuttingProxy, cuttingProxy, delayingProxy } from "../../testkit/tcpProxy.ts";
 import { until } from "../../testkit/until.ts";
 import "../../testkit/clients.ts";
@@ -123,6 +124,25 @@ describe("a client of several regions", () => {
     expect(totals).toEqual([...totals].sort((a, b) => a - b));
     expect(totals.at(-1)).toBe(40);
     stop();
+  });
+
+  test("returns to the nearest, also if that did not answer at first, and if the page only watches", async () => {
+    const set = setTimeout;
+    const sooner = (run: () => void, ms?: number) => set(run, ms === 60_000 ? 600 : ms);
+    const timers = vi.spyOn(globalThis, "setTimeout").mockImplementation(sooner as typeof setTimeout);
+    const { databases, network } = await startWorld();
+    const { eu, us, asia } = databases;
+    const regions = connectRegions({ eu, us, asia }, { timeout: 500 });
+    const heal = isolate(network.eu);
+    const healOthers = [isolate(network.us), isolate(network.asia)];
+    const stop = regions.counter(newId()).onTotal(() => {});
+    await sleep(700);
+    for (const one of healOthers) one();
+    await until(async () => regions.current === "us", "another region");
+    heal();
+    await until(async () => regions.current === "eu", "the nearest");
+    stop();
+    timers.mockRestore();
   });
 
   test("refuses a region that it has not, and no databases", async () => {

@@ -14,7 +14,7 @@ import {
   onIncremented,
   undoIncrement,
 } from "firestore-tally";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { MAX_PUBLISH_DELAY_MS } from "../../core/src/index.ts";
 import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";
@@ -209,6 +209,19 @@ describe("own increments in a watch", () => {
     await incrementCounter(ref);
     await until(() => third.last().total === 2, "the increment");
   });
+});
+
+test("a watch that the rules refuse ends, and the console says why", async () => {
+  const told = vi.spyOn(console, "error").mockImplementation(() => {});
+  const { db } = newClient();
+  const seen: unknown[] = [];
+  onCounter(counter(db, "watch:refused", { collection: "elsewhere" }), (snapshot) => seen.push(snapshot));
+  onIncremented(counter(db, "likes:refused"), "somebody", (liked) => seen.push(liked));
+  const denied = expect.objectContaining({ code: "permission-denied" });
+  await until(() => told.mock.calls.filter(([first]) => first instanceof Error).length === 2, "both refusals");
+  expect(told.mock.calls.map(([first]) => first).filter((first) => first instanceof Error)).toEqual([denied, denied]);
+  expect(seen).toEqual([]);
+  told.mockRestore();
 });
 
 describe("a keyed increment", () => {

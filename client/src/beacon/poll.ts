@@ -1,10 +1,10 @@
 /**
- * Asks the function `totals` for the counters of a page: one request per URL and interval, for up to 100 counters.
+ * Asks the function `totals` for the counters of a page: one request per URL and interval, for up to 100 counters, fewer with long ids.
  *
  * The function refuses a request for a counter that is not listed. Then each counter is asked for by itself, so that the others still
  * have their totals; a counter that is refused by itself is no longer asked for.
  */
-import { failure } from "./failure.ts";
+import { call, failure } from "./failure.ts";
 
 /** What the function says of a counter. */
 export interface Published {
@@ -25,12 +25,15 @@ type Failure = Error & { readonly status: number };
 
 interface Poller {
   readonly watches: Set<Watch>;
-  /** Asks at once, or as soon as an answer is there. */
+  /** Asks at once, or as soon as an answer is there; after a failure, when it is time to try again. */
   now(): void;
   stop(): void;
 }
 
 const MAX_IDS = 100;
+
+/** Of the ids in a URL. Servers and proxies take 8 kB or more, headers included. */
+const MAX_LENGTH = 4_000;
 
 const MIN_INTERVAL_MS = 1_000;
 
@@ -67,57 +70,57 @@ function createPoller(url: string): Poller {
   };
 
   const ask = async () => {
-    // The page asks when it is visible again.
-    if (globalThis.document?.hidden) return;
+    // The page asks when it is visible or online again.
+    if (globalThis.document?.hidden || globalThis.navigator?.onLine === false) return;
     isAsking = true;
-    const ids = [...new Set([...watches].map(({ id }) => id))].sort();
+    mustAskAgain = false;
     let interval = MIN_INTERVAL_MS;
     let failed = false;
-    try {
-      while (ids.length > 0) {
-        const some = ids.splice(0, MAX_IDS);
-        const answer = await read(url, some);
-        if ("totals" in answer) interval = Math.max(interval, answer.maxAge);
-        else if (isFinal(answer.status) && some.length > 1) {
-          for (const id of some) settle(id, await read(url, [id]));
-          continue;
-        } else failed ||= !isFinal(answer.status);
-        for (const id of some) settle(id, answer);
-      }
-    } finally {
-      // Also if a watch has thrown.
-      failures = failed ? failures + 1 : 0;
-      if (failed)
-        interval = Math.max(interval, Math.min(1_000 * 2 ** failures, MAX_BACKOFF_MS) * (0.5 + Math.random() / 2));
-      isAsking = false;
-      if (mustAskAgain) now();
-      else if (watches.size > 0) timer = setTimeout(ask, interval);
+    const askFor = async (ids: readonly string[]): Promise<void> => {
+      const answer = await read(url, ids);
+      if ("totals" in answer) interval = Math.max(interval, answer.maxAge);
+      else if (isFinal(answer.status) && ids.length > 1) {
+        for (const id of ids) await askFor([id]);
+        return;
+      } else failed ||= !isFinal(answer.status);
+      for (const id of ids) settle(id, answer);
+    };
+    const ids = [...new Set([...watches].map(({ id }) => id))].sort();
+    while (ids.length > 0) {
+      let size = Math.min(ids.length, MAX_IDS);
+      while (size > 1 && listOf(ids.slice(0, size)).length > MAX_LENGTH) size--;
+      await askFor(ids.splice(0, size));
     }
+    failures = failed ? failures + 1 : 0;
+    if (failed)
+      interval = Math.max(interval, Math.min(1_000 * 2 ** failures, MAX_BACKOFF_MS) * (0.5 + Math.random() / 2));
+    isAsking = false;
+    if (mustAskAgain && !failed) now();
+    else if (watches.size > 0) timer = setTimeout(ask, interval);
   };
 
   const settle = (id: string, answer: Answer) => {
     for (const watch of [...watches].filter((one) => one.id === id)) {
       // The watch before may have ended this one.
       if (!watches.has(watch)) continue;
-      if ("totals" in answer) watch.received(answer.totals[id] ?? null);
+      if ("totals" in answer) call(() => watch.received(answer.totals[id] ?? null));
       else {
         if (isFinal(answer.status)) watches.delete(watch);
-        watch.failed(answer);
+        call(() => watch.failed(answer));
       }
     }
   };
 
-  const visible = () => {
-    if (!document.hidden) now();
-  };
-  globalThis.document?.addEventListener("visibilitychange", visible);
+  globalThis.document?.addEventListener("visibilitychange", now);
+  globalThis.addEventListener?.("online", now);
 
   return {
     watches,
-    now,
+    now: () => failures > 0 || now(),
     stop() {
       clearTimeout(timer);
-      globalThis.document?.removeEventListener("visibilitychange", visible);
+      globalThis.document?.removeEventListener("visibilitychange", now);
+      globalThis.removeEventListener?.("online", now);
     },
   };
 }
@@ -126,12 +129,16 @@ type Answer =
   | { readonly totals: Readonly<Record<string, Published | null>> /** Milliseconds. */; readonly maxAge: number }
   | Failure;
 
+function listOf(ids: readonly string[]): string {
+  return ids.map(encodeURIComponent).join();
+}
+
 /** Never rejects. */
 async function read(url: string, ids: readonly string[]): Promise<Answer> {
   let status = 0;
   let text = "no answer";
   try {
-    const response = await fetch(`${url}?ids=${ids.map(encodeURIComponent)}`);
+    const response = await fetch(`${url}?ids=${listOf(ids)}`);
     text = await response.text();
     if (!response.ok) status = response.status;
     else {

@@ -31,6 +31,7 @@ beforeEach(async () => {
 afterEach(() => {
   for (const stop of stops) stop();
   vi.unstubAllGlobals();
+  vi.restoreAllMocks();
   server.closeAllConnections();
   server.close();
 });
@@ -107,6 +108,67 @@ test("failures are told, and the watch goes on", async () => {
   await soon(() => errors.length === 1);
   expect(errors[0]).toMatchObject({ code: "counter/unavailable", status: 503 });
   status = 200;
+  await soon(() => seen.length === 1);
+});
+
+test("watches that begin after a failure wait with the others", async () => {
+  totals = { "views:a": null, "views:b": null };
+  status = 503;
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => errors.push(error);
+  watch("views:a", { onError });
+  await soon(() => errors.length === 1);
+  for (let n = 0; n < 3; n++) {
+    watch("views:b", { onError });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  expect(requests).toHaveLength(1);
+});
+
+test("a watch whose callback throws leaves the others alone, and is called with the next total", async () => {
+  const thrown: unknown[] = [];
+  vi.spyOn(Promise, "reject").mockImplementation((error) => {
+    thrown.push(error);
+    return new Promise(() => {});
+  });
+  totals = { "views:a": { total: 3, asOf: 1_000 }, "views:b": { total: 5, asOf: 1_000 } };
+  const site = beacon(url, { flushInterval: 3_600_000 });
+  const failing: number[] = [];
+  const next = ({ total }: Total) => {
+    failing.push(total);
+    throw new Error("no such element");
+  };
+  stops.push(onTotal(url, "views:a", next, { beacon: site }));
+  const other = watch("views:b");
+  await soon(() => failing.length === 1 && other.seen.length === 1);
+  expect(() => site.count("views:a")).not.toThrow();
+  expect(failing).toEqual([3, 4]);
+  totals = { "views:a": { total: 7, asOf: 2_000 }, "views:b": { total: 6, asOf: 2_000 } };
+  await soon(() => failing.length === 3 && other.seen.length === 2);
+  expect(thrown).toEqual(Array(3).fill(new Error("no such element")));
+});
+
+test("long ids share requests that servers and proxies accept", async () => {
+  const ids = Array.from({ length: 60 }, (_, n) => `views:${"é".repeat(40)}${n}`);
+  totals = Object.fromEntries(ids.map((id) => [id, { total: 1, asOf: 1_000 }]));
+  const watches = ids.map((id) => watch(id));
+  await soon(() => watches.every(({ seen }) => seen.length === 1));
+  expect(requests.length).toBeLessThan(6);
+  expect(Math.max(...requests.map(({ length }) => length))).toBeLessThanOrEqual(4_000);
+});
+
+test("a page that is offline does not ask, and asks at once when it is online again", async () => {
+  const page = Object.assign(new EventTarget(), { onLine: false });
+  vi.stubGlobal("navigator", page);
+  vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
+  vi.stubGlobal("removeEventListener", page.removeEventListener.bind(page));
+  totals = { "views:a": { total: 3, asOf: 1_000 } };
+  const errors: unknown[] = [];
+  const { seen } = watch("views:a", { onError: (error) => errors.push(error) });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect([requests, errors]).toEqual([[], []]);
+  page.onLine = true;
+  page.dispatchEvent(new Event("online"));
   await soon(() => seen.length === 1);
 });
 

@@ -1,6 +1,6 @@
 /** Totals without the Firebase SDK: read from the function `totals`, with the amounts of this page's beacon at once. */
 import type { Batch, Beacon, BeaconState } from "./beacon.ts";
-import { failure } from "./failure.ts";
+import { call, failure } from "./failure.ts";
 import { poll } from "./poll.ts";
 
 /** A total as a page without the Firebase SDK sees it. */
@@ -69,8 +69,10 @@ export function onTotal(
       else for (const event of _events) if (event.counter === counter) total += event.by;
     }
     const state = { total, asOf };
-    if (shown !== JSON.stringify(state)) next(state);
-    shown = JSON.stringify(state);
+    const text = JSON.stringify(state);
+    if (shown === text) return;
+    shown = text;
+    call(() => next(state));
   };
   const stopPolling = poll(url, {
     id: counter,

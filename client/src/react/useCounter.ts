@@ -6,7 +6,7 @@ import {
   type IncrementOptions,
   incrementCounter,
 } from "firestore-tally";
-import { useCallback, useMemo, useState, useSyncExternalStore } from "react";
+import { useCallback, useMemo, useRef, useState, useSyncExternalStore } from "react";
 
 /** What to render before the first total arrives, and where totals come from. */
 export interface UseCounterOptions {
@@ -50,19 +50,23 @@ export function useCounter(ref: CounterRef, options: UseCounterOptions = {}): Us
   );
   const state = useSyncExternalStore(store.subscribe, store.getSnapshot, () => initial);
   const [failure, setFailure] = useState<{ store: unknown; error: Error }>();
+  const current = useRef(store);
+  current.current = store;
   const increment = useCallback(
     async (by?: number, options?: IncrementOptions) => {
       try {
         await incrementCounter(ref, by, options);
-        setFailure(undefined);
+        if (current.current === store) setFailure(undefined);
       } catch (error) {
-        setFailure({ store, error: error as Error });
+        if (current.current === store) setFailure({ store, error: error as Error });
       }
     },
     [ref, store],
   );
+  // An empty cache knows no total: then there are only the increments of this client.
+  const isUnknown = state.fromCache && !state.asOf;
   return {
-    total: state.total ?? initialTotal,
+    total: isUnknown && initialTotal !== undefined ? initialTotal + (state.total ?? 0) : (state.total ?? initialTotal),
     pending: state.pending ?? false,
     // Not the failure of a counter that the component showed before.
     error: state.error ?? (failure?.store === store ? failure.error : undefined),

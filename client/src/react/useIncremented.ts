@@ -27,8 +27,8 @@ const UNKNOWN: UseIncremented = { incremented: undefined, error: undefined };
  *   const likes = counter(db, "likes:post42");
  *   const { total, increment } = useCounter(likes);
  *   const { incremented } = useIncremented(likes, user?.uid);
- *   const like = () => (incremented ? undoIncrement(likes, user!.uid) : increment(1, { key: user!.uid }));
- *   return <button disabled={!user} onClick={like}>{incremented ? "♥" : "♡"} {total ?? "…"}</button>;
+ *   const like = () => (incremented ? undoIncrement(likes, user!.uid).catch(alert) : increment(1, { key: user!.uid }));
+ *   return <button disabled={incremented === undefined} onClick={like}>{incremented ? "♥" : "♡"} {total ?? "…"}</button>;
  * }
  * ```
  */

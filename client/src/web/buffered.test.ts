@@ -59,3 +59,9 @@ test("a page that becomes hidden writes its buffer at once, without reading the 
   page.dispatchEvent(new Event("visibilitychange"));
   await vi.waitUntil(() => hasSent(ref.path), { timeout: AT_ONCE_MS, interval: 20 });
 });
+
+test.each([0, -1, Number.NaN, 2.5])("with via, maxPending cannot be %d", (maxPending) => {
+  expect(() => bufferedCounter(counter(db, "scrolls:via"), { via: "http://127.0.0.1:1/", maxPending })).toThrow(
+    expect.objectContaining({ code: "counter/invalid-option" }),
+  );
+});

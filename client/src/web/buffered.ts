@@ -69,6 +69,8 @@ function createIngestBuffer(
   bufferedChanged: (by: number) => void,
 ): BufferedCounter {
   const { maxPending = 100, onError = console.error } = options;
+  if (!(maxPending >= 1 && (maxPending % 1 === 0 || maxPending === Number.POSITIVE_INFINITY)))
+    throw new CounterError("counter/invalid-option", `maxPending is ${maxPending}; pass a whole number from 1`);
   let dropped: unknown;
   const told = (error: unknown) => {
     dropped = error;

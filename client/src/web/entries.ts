@@ -22,9 +22,10 @@ export async function hasIncremented(ref: CounterRef, key: string): Promise<bool
 }
 
 /**
- * Watches whether the counter counts for a key: calls `next` with the current state and after each change, at once for
- * changes by this client. Cost: 1 read, and 1 per change.
+ * Watches whether the counter counts for a key: calls `next` with the current state, once it is known, and after each change, at
+ * once for changes by this client. Cost: 1 read, and 1 per change.
  *
+ * @param error - called when the watch fails; the watch has then ended. Default: `console.error`
  * @returns a function that ends the watch
  * @throws CounterError `counter/invalid-key`
  *
@@ -37,7 +38,7 @@ export function onIncremented(
   ref: CounterRef,
   key: string,
   next: (incremented: boolean) => void,
-  error?: (error: FirestoreError) => void,
+  error: (error: FirestoreError) => void = console.error,
 ): () => void {
   const counter = ref as Counter;
   counter._entryWatches ??= new Set();
@@ -69,15 +70,17 @@ export function onIncremented(
   watches.add(follow);
   const stop = onSnapshot(
     entryDoc(ref, key),
+    // Without them, the server's word that there is no entry would not follow that of an empty cache.
+    { includeMetadataChanges: true },
     (entry) => {
+      if (!entry.exists() && entry.metadata.fromCache && stored === undefined) return;
       stored = entry.exists();
       show();
     },
-    error &&
-      ((reason) => {
-        watches.delete(follow);
-        error(reason);
-      }),
+    (reason) => {
+      watches.delete(follow);
+      error(reason);
+    },
   );
   return () => {
     watches.delete(follow);

@@ -154,6 +154,7 @@ function chooseRegion(databases: Readonly<Record<string, Firestore>>, timeout: n
   let home: string | undefined;
   let looking: Promise<string> | undefined;
   let lookedAt = 0;
+  let returning: ReturnType<typeof setTimeout> | undefined;
   const _listeners = new Set<() => void>();
 
   /** @param silent - a region that does not answer, although it may answer this */
@@ -167,7 +168,7 @@ function chooseRegion(databases: Readonly<Record<string, Firestore>>, timeout: n
       .then((nearest) => {
         const before = current;
         current = nearest;
-        home ??= nearest;
+        if (silent === undefined) home ??= nearest;
         if (before !== nearest) for (const listener of _listeners) listener();
         return nearest;
       })
@@ -175,6 +176,9 @@ function chooseRegion(databases: Readonly<Record<string, Firestore>>, timeout: n
       .catch(() => current ?? first)
       .finally(() => {
         looking = undefined;
+        clearTimeout(returning);
+        // Watches alone do not ask for the nearest again.
+        if (current !== home) returning = setTimeout(() => _listeners.size > 0 && look(path), RETURN_AFTER_MS);
       });
     return looking;
   };
@@ -265,7 +269,7 @@ function watchRegions(
       },
       (reason) => {
         // A refusal is an answer, too.
-        stopWaiting?.();
+        leave();
         error(reason);
       },
     );
@@ -274,13 +278,14 @@ function watchRegions(
       end();
     };
   };
-  const leave = [...own.values()].map((part) => part._subscribe(show));
-  _listeners.add(listen);
-  void listen();
-  return () => {
+  const unsubscribe = [...own.values()].map((part) => part._subscribe(show));
+  const leave = () => {
     hasEnded = true;
     _listeners.delete(listen);
     stop?.();
-    for (const end of leave) end();
+    for (const end of unsubscribe) end();
   };
+  _listeners.add(listen);
+  void listen();
+  return leave;
 }

@@ -16,6 +16,7 @@ import {
   shardsPath,
   toSnapshot,
 } from "../../../core/src/index.ts";
+import { call } from "../beacon/failure.ts";
 import { type Committed, type Counter, type CounterRef, counterDoc, documentRead, type Watcher } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
 
@@ -41,7 +42,7 @@ export interface WatchOptions {
  *
  * Cost: 1 read per published total; with `via`, no read, and 1 request per interval for all counters of the page.
  *
- * @param error - called when the watch fails; the watch has then ended
+ * @param error - called when the watch fails; the watch has then ended. Default: `console.error`
  * @returns a function that ends the watch
  *
  * @example
@@ -63,7 +64,7 @@ export function onCounter(
 export function watchCounter(
   ref: CounterRef,
   next: (state: Partial<CounterSnapshot>) => void,
-  error?: (error: FirestoreError) => void,
+  error: (error: FirestoreError) => void = console.error,
   { optimistic = true, via }: WatchOptions = {},
 ): () => void {
   const counter = ref as Counter;
@@ -94,11 +95,10 @@ export function watchCounter(
         documentRead(counter, snapshot);
         read(snapshot, snapshot.metadata.fromCache);
       },
-      error &&
-        ((reason) => {
-          leave?.();
-          error(reason);
-        }),
+      (reason) => {
+        leave?.();
+        error(reason);
+      },
     );
   };
   let stop: (() => void) | undefined;
@@ -207,7 +207,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   #notifyViews(): void {
     this.#notifyTimer ??= setTimeout(() => {
       this.#notifyTimer = undefined;
-      for (const view of this.#views) view();
+      for (const view of this.#views) call(view);
     });
   }
 }
