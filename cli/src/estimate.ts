@@ -49,7 +49,7 @@ export async function estimate(options: EstimateOptions): Promise<void> {
 
 function parseTraffic(options: EstimateOptions): Traffic {
   const { json, compare, region, perSecond, perDay, peak, ...traffic } = options;
-  const { batch, keyed } = traffic;
+  const { batch, keyed, regions = 1 } = traffic;
   if ((perSecond === undefined) === (perDay === undefined)) {
     throw new CommandError(WRONG_USAGE, "pass the number of increments: either --per-second <n> or --per-day <n>");
   }
@@ -63,12 +63,18 @@ function parseTraffic(options: EstimateOptions): Traffic {
   if (batch !== undefined && keyed > 0) {
     throw new CommandError(WRONG_USAGE, "--keyed and --batch: ingest has no increments with a key; pass one of them");
   }
+  if (compare && regions > 1) {
+    throw new CommandError(
+      WRONG_USAGE,
+      "--compare and --regions: the other designs have one database; pass one of them",
+    );
+  }
   return { ...traffic, perSecond: average, peakPerSecond: peak ?? average };
 }
 
 const NOT_INCLUDED = [
   "CPU and memory of the functions: at most $2.50 per million invocations of 100 ms each; far less where an instance serves many at a time.",
-  "Storage, network, logs.",
+  "Storage, network, logs, and the Cloud Scheduler job of the sweep: $0.10 a month; an account has three free.",
   "The free quota is not deducted: 50,000 reads and 20,000 writes a day, 2 million invocations and 1 million tasks a month.",
 ];
 

@@ -41,6 +41,17 @@ describe("docs/costs.md says that", () => {
   });
 });
 
+test("in each recorded result of Tally, every acknowledged increment counts, and none twice", () => {
+  const loads = [...readResults("contest").results, ...readResults("slow").results];
+  const exact = [...loads.filter(({ approach }) => approach === "tally"), ...readResults("freshness").results];
+  expect(exact.filter((result) => !result.exact)).toEqual([]);
+  const crowds = readResults("crowd").results.filter(({ target }) => target === "tally");
+  expect(crowds.filter(({ counted, acknowledged, offered }) => counted < acknowledged || counted > offered)).toEqual(
+    [],
+  );
+  expect([exact.length, crowds.length].map((length) => length > 10)).toEqual([true, true]);
+});
+
 describe("a chart", () => {
   const [contest, slow] = [readResults("contest").results, readResults("slow").results];
   const all = charts(contest, slow, readResults("simulation").results);

@@ -82,8 +82,10 @@ describe("the dashboard", () => {
 
     await tab.page.check("input[value=rate]", { force: true });
     await listed(tab, inOrderOf("rate").slice(0, 20));
-    await tab.page.getByText("Next").click();
+    await tab.page.getByText("Next").press("Enter");
     await listed(tab, inOrderOf("rate").slice(20));
+    // Keyboard users keep their place, though there is no further page.
+    expect(await tab.page.evaluate(() => document.activeElement?.textContent)).toBe("Next");
     await tab.page.check("input[value=day]", { force: true });
     await listed(tab, ofToday);
     await tab.page.fill("#search", "fleet:c");
@@ -94,6 +96,12 @@ describe("the dashboard", () => {
     await tab.page.goBack();
     await listed(tab, ["fleet:c"]);
     expect(await tab.page.inputValue("#search")).toBe("fleet:c");
+    await tab.page.click("nav >> text=Dashboard");
+    await until(async () => (await tab.page.inputValue("#search")) === "", "the list of all");
+    await tab.page.evaluate(() => {
+      location.hash = "#/dashboard?find=fleet%3Ac";
+    });
+    await listed(tab, ["fleet:c"]);
     await tab.page.fill("#search", "no such counter");
     await tab.page.getByText("No counter for").waitFor();
     await tab.page.fill("#search", "fleet:/");
@@ -169,6 +177,9 @@ describe("the dashboard", () => {
     const cells = tab.page.locator("#corrections tbody td");
     await cells.first().waitFor();
     expect(await cells.allTextContents()).toEqual(["42", "41", "+1"]);
+    await tab.page.click("text=Sign out");
+    await tab.page.getByText("For operators only", { exact: true }).waitFor();
+    expect(await cells.count()).toBe(0);
   });
 });
 
@@ -206,10 +217,14 @@ test("the dashboard shows what each region has counted, and follows it", async (
   const id = "fleet:regions";
   const document = admin.doc(`counters/${id}`);
   const asOf = Timestamp.now();
-  await document.set({ total: 300, asOf, group: "fleet" });
+  await document.set({ total: 300, asOf: Timestamp.fromMillis(0), rate: 0.9, phase: "idle", group: "fleet" });
   const tab = await visit(browser, `#/dashboard/${encodeURIComponent(id)}`);
   await until(async () => (await total(tab, "total")) === 300, "the total");
   expect(await tab.page.locator("#regions").count()).toBe(0);
+  // It was published long ago, and would be with each write.
+  expect(await tab.page.textContent("#rate")).toBe("0");
+  await document.update({ rate: 0.8, asOf });
+  await until(async () => (await tab.page.textContent("#rate")) === "0.8", "the rate");
   const eu = { total: 20, asOf: Timestamp.fromMillis(Date.now() - 3.5 * 3_600_000), windows: null };
   await document.update({ globalTotal: 320, regions: { eu, asia: null }, unreachable: { eu: asOf } });
   await until(async () => (await total(tab, "total")) === 320, "the total of all regions");
@@ -223,6 +238,18 @@ test("the dashboard shows what each region has counted, and follows it", async (
   await document.update({ globalTotal: 330, regions: { eu: { ...eu, total: 25, asOf }, asia: { ...eu, total: 5 } } });
   await until(async () => (await total(tab, "total")) === 330, "the new total");
   expect((await rows())[1]).toMatch(/^asia5/);
+  expect(problemsOf(tab)).toEqual([]);
+});
+
+test("the dashboard shows a counter that other regions alone have counted", async () => {
+  const id = "fleet:elsewhere";
+  const eu = { total: 20, asOf: Timestamp.now(), windows: null };
+  await admin.doc(`counters/${id}`).set({ globalTotal: 20, globalWindows: null, regions: { eu }, group: "fleet" });
+  const tab = await visit(browser, `#/dashboard/${encodeURIComponent(id)}`);
+  await until(async () => (await total(tab, "total")) === 20, "the total of all regions");
+  await tab.page.getByText("Nothing was counted in this region yet.").waitFor();
+  const rows = await tab.page.locator("#regions tbody tr").allTextContents();
+  expect(rows).toEqual(["this one–nothing yet", expect.stringMatching(/^eu20/)]);
   expect(problemsOf(tab)).toEqual([]);
 });
 
