@@ -65,6 +65,7 @@ describe("every view", () => {
     await tab.page.goto(`${address}#/`);
     await tab.page.getByText("Firestore does not answer").waitFor();
     expect(await tab.page.isDisabled("#add")).toBe(true);
+    for (const id of ["likes", "views", "visitors"]) expect(await tab.page.textContent(`#${id}`)).toBe("–");
     await reconnect();
     await tab.page.waitForSelector("#total[data-total]");
     await tab.page.route("**/__/firebase/init.js*", (route) => route.abort());
