@@ -460,6 +460,7 @@ class TallyCounter {
   final List<void Function()> _views = [];
   final Map<String, TallyOwnIncrement> _ownByKey = {};
   bool _wasWatched = false;
+  int _viewEndedAt = 0;
   int _answeredAt = 0;
   Future<void>? _reading;
 
@@ -545,10 +546,14 @@ class TallyCounter {
     return (await _entryOf(key).get()).exists;
   }
 
-  /// Watches whether the counter counts for a key, with this client's own changes at once. Cost: 1 read, and 1 per change.
+  /// Watches whether the counter counts for a key, once that is known, with this client's own changes at once. Cost: 1 read,
+  /// and 1 per change.
   Stream<bool> onIncremented({required String key}) {
     _requireName('key', key);
-    return _entryOf(key).snapshots().map((entry) => entry.exists).distinct();
+    final entries = _entryOf(key).snapshots(includeMetadataChanges: true);
+    // An empty cache does not say that a key does not count.
+    final known = entries.skipWhile((entry) => !entry.exists && entry.metadata.isFromCache);
+    return known.map((entry) => entry.exists).distinct();
   }
 
   /// Reads the published total. Cost: 1 read.
@@ -560,7 +565,7 @@ class TallyCounter {
 
   /// Watches the total: each published one, about one a second at most, and at once increments of this client, which every
   /// total includes exactly once. Increments of your own batches, of other devices and from before the app was restarted
-  /// show when they are published. A stream has one listener; call again for another.
+  /// show when they are published. A stream has one listener; call again for another. After an error it has no more events.
   ///
   /// Cost: 1 read per published total. An increment's time is read from the cache, and from the server (1 read) if the
   /// cache has lost it or was never given it: where persistence is disabled, and after a transaction.
@@ -588,20 +593,32 @@ class TallyCounter {
       _showAll();
     }
 
+    void onError(Object error, StackTrace stackTrace) {
+      _remove(view);
+      totals.addError(error, stackTrace);
+    }
+
     totals = StreamController<TallySnapshot>(
       onListen: () {
         _wasWatched = true;
         _views.add(view);
         final documents = _firestore.doc(path).snapshots(includeMetadataChanges: true);
-        subscription = documents.listen(onDocument, onError: totals.addError);
+        subscription = documents.listen(onDocument, onError: onError);
       },
       onCancel: () async {
-        _views.remove(view);
+        _remove(view);
         await subscription?.cancel();
       },
     );
     return totals.stream;
   }
+
+  void _remove(void Function() view) {
+    if (_views.remove(view)) _viewEndedAt = _now();
+  }
+
+  /// Whether there is a view, or has just been one: a view that is created again soon still finds the increments.
+  bool _isWatched() => _views.isNotEmpty || _now() - _viewEndedAt < TallyPlanner.maxPublishDelayMillis;
 
   void _showAll() {
     for (final view in [..._views]) {
@@ -683,7 +700,7 @@ class TallyCounter {
   Future<Timestamp?> _send(TallyPlan plan) async {
     final sinceAnswer = _now() - _answeredAt;
     final isContended = _shardCount.isContended();
-    if (TallyPlanner.usesTransaction(plan.entry != null, _views.isNotEmpty, isContended, sinceAnswer)) {
+    if (TallyPlanner.usesTransaction(plan.entry != null, _isWatched(), isContended, sinceAnswer)) {
       try {
         await _firestore.runTransaction<void>((own) async {
           for (final write in TallyPlanner.writes(plan)) {
@@ -696,7 +713,7 @@ class TallyCounter {
             }
           }
         }, maxAttempts: 1);
-        if (_views.isEmpty) return null;
+        if (!_isWatched()) return null;
         // The cache does not have the server's timestamp.
         return (await _readFromServer(_shardOf(plan), true))?.data()?['at'] as Timestamp?;
       } on FirebaseException catch (error) {
@@ -860,7 +877,7 @@ class TallyCounter {
 
   Future<void> _settle(TallyOwnIncrement own, _Committed committed, int sentAt, String? key) async {
     // The key counted before; or no view is left that could show the increment.
-    if (committed.countedBefore || _views.isEmpty) return _refuse(own, key);
+    if (committed.countedBefore || !_isWatched()) return _refuse(own, key);
     final at = committed.at ?? await _timestampOf(_shardOf(committed.plan));
     if (at == null) return _refuse(own, key);
     final start = _micros(at);

@@ -429,6 +429,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   private val views = mutableListOf<() -> Unit>()
   private val ownByKey = mutableMapOf<String, TallyOwnIncrement>()
   private var wasWatched = false
+  private var viewEndedAt = 0L
   private var answeredAt = 0L
   private var reading: Task<Void>? = null
 
@@ -538,15 +539,29 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     return entryOf(key).get().onSuccessTask { entry -> Tasks.forResult(entry.exists()) }
   }
 
-  /** Watches whether the counter counts for a key, with this client's own changes at once. Cost: 1 read, and 1 per change. */
+  /**
+   * Watches whether the counter counts for a key, once that is known, with this client's own changes at once. Cost: 1 read, and 1
+   * per change.
+   */
   fun onIncremented(
     key: String,
     onError: (FirebaseFirestoreException) -> Unit = {},
     next: (Boolean) -> Unit
   ): ListenerRegistration {
     requireName("key", key)
-    return entryOf(key).addSnapshotListener { entry, error ->
-      if (error != null) onError(error) else if (entry != null) next(entry.exists())
+    var shown: Boolean? = null
+    return entryOf(key).addSnapshotListener(MetadataChanges.INCLUDE) { entry, error ->
+      if (error != null) {
+        onError(error)
+      } else if (entry != null) {
+        val counts = entry.exists()
+        // An empty cache does not say that a key does not count.
+        val isKnown = counts || !entry.metadata.isFromCache || shown != null
+        if (isKnown && counts != shown) {
+          shown = counts
+          next(counts)
+        }
+      }
     }
   }
 
@@ -560,7 +575,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   /**
    * Watches the total: calls `next` with each published one, about once a second at most, and at once for increments of this
    * client, which every total includes exactly once. Increments of your own batches, of other devices and from before the app
-   * was restarted show when they are published.
+   * was restarted show when they are published. A watch that fails calls `onError` and has then ended.
    *
    * Cost: 1 read per published total. An increment's time is read from the cache, and from the server (1 read) if the cache has
    * lost it or was never given it: where persistence is disabled, and after a transaction.
@@ -580,7 +595,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     val listener =
       firestore.document(path).addSnapshotListener(MetadataChanges.INCLUDE) { document, error ->
         if (error != null) {
-          views.remove(view)
+          remove(view)
           onError(error)
         } else if (document != null) {
           val fromCache = document.metadata.isFromCache
@@ -594,12 +609,20 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
       }
     return ListenerRegistration {
       listener.remove()
-      views.remove(view)
+      remove(view)
     }
   }
 
+  private fun remove(view: () -> Unit) {
+    if (views.remove(view)) viewEndedAt = clock()
+  }
+
+  /** Whether there is a view, or has just been one: a view that is created again soon still finds the increments. */
+  private fun isWatched(): Boolean = views.isNotEmpty() || clock() - viewEndedAt < TallyPlanner.MAX_PUBLISH_DELAY_MILLIS
+
   private fun showAll() {
-    views.toList().forEach { view -> view() }
+    // A view may remove others.
+    views.toList().forEach { view -> if (view in views) view() }
   }
 
   private fun requireAmount(by: Long) {
@@ -648,7 +671,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   /** A transaction first, or the queue. What the transaction leaves without an answer goes to the queue, too: both count once. */
   private fun send(plan: TallyPlan): Task<Timestamp> {
     val sinceAnswer = clock() - answeredAt
-    if (!TallyPlanner.usesTransaction(plan.entry != null, views.isNotEmpty(), shardCount.isContended(), sinceAnswer))
+    if (!TallyPlanner.usesTransaction(plan.entry != null, isWatched(), shardCount.isContended(), sinceAnswer))
       return queue(plan)
     return firestore
       .runTransaction(attempts(1), Transaction.Function<Void> { own -> addWrites(own, plan) })
@@ -656,7 +679,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
         val error = sent.exception
         when {
           // The cache does not have the server's timestamp.
-          error == null && views.isNotEmpty() ->
+          error == null && isWatched() ->
             readFromServer(shardOf(plan), Int.MAX_VALUE).onSuccessTask { Tasks.forResult(it.get()?.getTimestamp("at")) }
           error == null -> Tasks.forResult<Timestamp>(null)
           codeOf(error) == Code.ABORTED || codeOf(error) == Code.PERMISSION_DENIED -> Tasks.forException(error)
@@ -822,7 +845,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
       .onSuccessTask { committed ->
         when {
           // The key counted before; or no view is left that could show the increment.
-          committed.countedBefore || views.isEmpty() -> Tasks.forResult<Timestamp>(null)
+          committed.countedBefore || !isWatched() -> Tasks.forResult<Timestamp>(null)
           committed.at != null -> Tasks.forResult(committed.at)
           else -> timestampOf(shardOf(committed.plan))
         }

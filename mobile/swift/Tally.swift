@@ -423,6 +423,7 @@ final class TallyCounter {
   private var views: [TallyWatch] = []
   private var ownByKey: [String: TallyOwnIncrement] = [:]
   private var wasWatched = false
+  private var viewEndedAt: Int64 = 0
   private var answeredAt: Int64 = 0
   private var reading: Task<Void, Never>?
 
@@ -515,16 +516,24 @@ final class TallyCounter {
     return try await entryOf(key).getDocument().exists
   }
 
-  /// Watches whether the counter counts for a key, with this client's own changes at once. Cost: 1 read, and 1 per change.
+  /// Watches whether the counter counts for a key, once that is known, with this client's own changes at once. Cost: 1 read,
+  /// and 1 per change.
   func onIncremented(
     key: String, onError: @escaping (Error) -> Void = { _ in }, _ next: @escaping (Bool) -> Void
   ) throws -> ListenerRegistration {
     try TallyCounter.requireName("key", key)
-    return entryOf(key).addSnapshotListener { entry, error in
+    var shown: Bool?
+    return entryOf(key).addSnapshotListener(includeMetadataChanges: true) { entry, error in
       if let error {
         onError(error)
       } else if let entry {
-        next(entry.exists)
+        let counts = entry.exists
+        // An empty cache does not say that a key does not count.
+        let isKnown = counts || !entry.metadata.isFromCache || shown != nil
+        if isKnown && counts != shown {
+          shown = counts
+          next(counts)
+        }
       }
     }
   }
@@ -538,7 +547,8 @@ final class TallyCounter {
 
   /// Watches the total: calls `next` with each published one, about once a second at most, and at once for increments of
   /// this client, which every total includes exactly once. Increments of your own batches, of other devices and from before
-  /// the app was restarted show when they are published. The watch ends with `remove()`.
+  /// the app was restarted show when they are published. The watch ends with `remove()`. One that fails calls `onError` and
+  /// has then ended.
   ///
   /// Cost: 1 read per published total. An increment's time is read from the cache, and from the server (1 read) if the
   /// cache has lost it or was never given it: where persistence is disabled, and after a transaction.
@@ -574,11 +584,21 @@ final class TallyCounter {
   }
 
   private func remove(_ view: TallyWatch) {
-    views.removeAll { $0 === view }
+    guard let place = views.firstIndex(where: { $0 === view }) else { return }
+    views.remove(at: place)
+    viewEndedAt = TallyCounter.clock()
+  }
+
+  /// Whether there is a view, or has just been one: a view that is created again soon still finds the increments.
+  private func isWatched() -> Bool {
+    return !views.isEmpty || TallyCounter.clock() - viewEndedAt < TallyPlanner.maxPublishDelayMillis
   }
 
   private func showAll() {
-    for view in views { view.show(total.total(), total.isPending()) }
+    for view in views {
+      // A view may remove others.
+      if views.contains(where: { $0 === view }) { view.show(total.total(), total.isPending()) }
+    }
   }
 
   private nonisolated static func clock() -> Int64 {
@@ -675,7 +695,7 @@ final class TallyCounter {
   /// once.
   private func send(_ plan: TallyPlan) async throws -> Timestamp? {
     let sinceAnswer = TallyCounter.clock() - answeredAt
-    if TallyPlanner.usesTransaction(plan.entry != nil, !views.isEmpty, shardCount.isContended(), sinceAnswer) {
+    if TallyPlanner.usesTransaction(plan.entry != nil, isWatched(), shardCount.isContended(), sinceAnswer) {
       do {
         let writes = TallyPlanner.writes(plan)
         let firestore = self.firestore
@@ -690,7 +710,7 @@ final class TallyCounter {
           }
         }
         // The cache does not have the server's timestamp.
-        return views.isEmpty ? nil : try await readFromServer(shardOf(plan), Int.max)?.get("at") as? Timestamp
+        return !isWatched() ? nil : try await readFromServer(shardOf(plan), Int.max)?.get("at") as? Timestamp
       } catch {
         let code = TallyCounter.codeOf(error)
         if code == .aborted || code == .permissionDenied { throw error }
@@ -875,7 +895,7 @@ final class TallyCounter {
 
   private func settle(_ own: TallyOwnIncrement, _ committed: Committed, _ sentAt: Int64, _ key: String?) async {
     // The key counted before; or no view is left that could show the increment.
-    if committed.countedBefore || views.isEmpty { return refuse(own, key) }
+    if committed.countedBefore || !isWatched() { return refuse(own, key) }
     var found = committed.at
     if found == nil { found = await timestampOf(shardOf(committed.plan)) }
     guard let at = found else { return refuse(own, key) }

@@ -86,8 +86,8 @@ fun interface EventListener<T> {
   fun onEvent(value: T?, error: FirebaseFirestoreException?)
 }
 
-class DocumentSnapshot(private val fields: Map<String, Any>?) {
-  val metadata = SnapshotMetadata(false)
+class DocumentSnapshot(private val fields: Map<String, Any>?, fromCache: Boolean) {
+  val metadata = SnapshotMetadata(fromCache)
 
   enum class ServerTimestampBehavior { NONE, ESTIMATE, PREVIOUS }
 
@@ -120,12 +120,14 @@ class DocumentReference internal constructor(private val firestore: FirebaseFire
     addSnapshotListener(MetadataChanges.EXCLUDE, listener)
 
   fun addSnapshotListener(changes: MetadataChanges, listener: EventListener<DocumentSnapshot>): ListenerRegistration {
-    val watch = path to listener
+    val watch = Watch(path, changes, listener)
     firestore.listeners.add(watch)
     listener.onEvent(firestore.read(path), null)
     return ListenerRegistration { firestore.listeners.remove(watch) }
   }
 }
+
+internal class Watch(val path: String, val changes: MetadataChanges, val listener: EventListener<DocumentSnapshot>)
 
 /** The writes of a batch or a transaction: a path, and its fields; without them a deletion. */
 internal class Write(val path: String, val fields: Map<String, Any>?, val replaces: Boolean)
@@ -184,7 +186,10 @@ class FirebaseFirestore {
   val faults = mutableListOf<Fault>()
   var transactions = 0
   var lookups = 0
-  internal val listeners = mutableListOf<Pair<String, EventListener<DocumentSnapshot>>>()
+
+  /** Reads and listeners get what the cache has, which is nothing. */
+  var isOffline = false
+  internal val listeners = mutableListOf<Watch>()
   private val hanging = mutableListOf<() -> Unit>()
   private var now = 1_767_225_600_000_000L
 
@@ -229,6 +234,14 @@ class FirebaseFirestore {
     all.forEach { it() }
   }
 
+  /** The server answers. That a document is missing there, too, is a change of the metadata alone. */
+  fun connect() {
+    isOffline = false
+    listeners
+      .filter { it.changes == MetadataChanges.INCLUDE || it.path in documents }
+      .forEach { it.listener.onEvent(read(it.path), null) }
+  }
+
   /** What the functions do. */
   fun publish(counter: String, more: Map<String, Any> = mapOf()) {
     val shards = documents.filterKeys { it.startsWith("$counter/shards/") }.values
@@ -236,7 +249,7 @@ class FirebaseFirestore {
     notify(counter)
   }
 
-  internal fun read(path: String) = DocumentSnapshot(documents[path])
+  internal fun read(path: String) = DocumentSnapshot(if (isOffline) null else documents[path], isOffline)
 
   private fun apply(writes: List<Write>): Task<Void> {
     val changed = documents.toMutableMap()
@@ -273,7 +286,7 @@ class FirebaseFirestore {
   }
 
   private fun notify(path: String) {
-    listeners.filter { it.first == path }.forEach { it.second.onEvent(read(path), null) }
+    listeners.filter { it.path == path }.forEach { it.listener.onEvent(read(path), null) }
   }
 
   private fun stamp(): Timestamp {

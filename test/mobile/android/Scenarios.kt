@@ -111,6 +111,27 @@ fun main() {
   watched.firestore.publish(watched.path)
   scenario("a watch that was removed is silent", before, seen.size)
 
+  val rotated = World("views:j")
+  rotated.firestore.publish(rotated.path, mapOf("shardCount" to 4L))
+  val left = rotated.counter.watch {}
+  rotated.firestore.faults.add(Fault.HANG)
+  rotated.counter.increment()
+  left.remove()
+  rotated.firestore.release()
+  val totals = mutableListOf<Long>()
+  rotated.counter.watch { totals.add(it.wholeTotal) }
+  rotated.firestore.publish(rotated.path, mapOf("shardCount" to 4L))
+  scenario("an increment acknowledged between two watches shows in the second", listOf(1L, 1L), totals)
+
+  val unreachable = World("likes:k")
+  unreachable.firestore.isOffline = true
+  val states = mutableListOf<Boolean>()
+  unreachable.counter.onIncremented("alice") { states.add(it) }
+  scenario("an empty cache does not say that a key does not count", listOf<Boolean>(), states)
+  unreachable.firestore.connect()
+  unreachable.counter.increment(1, "alice")
+  scenario("the server does, and each change shows", listOf(false, true), states)
+
   val batched = World("comments:h")
   val batch = batched.firestore.batch()
   batched.counter.incrementIn(batch)
