@@ -20,7 +20,8 @@ test.each<[string, unknown, string]>([
   ["credentials that were not accepted", grpc(16, "16 UNAUTHENTICATED: Request had invalid"), "gcloud auth"],
   ["no permission", grpc(7, "7 PERMISSION_DENIED: Missing or insufficient permissions."), "Cloud Datastore User"],
   ["no database", grpc(5, "5 NOT_FOUND: The database x does not exist"), "--database"],
-  ["no index", grpc(9, "9 FAILED_PRECONDITION: The query requires an index."), "firebase deploy"],
+  ["no index of Tally", grpc(9, "9 FAILED_PRECONDITION: The query requires an index."), "firebase deploy"],
+  ["no index of a source", grpc(9, "9 FAILED_PRECONDITION: The query requires an index."), "source of your own"],
 ])("%s: one line that says what to do", (_, error, advice) => {
   const { message, exitCode } = toCommandError(error);
   expect(message).toContain(advice);

@@ -31,6 +31,10 @@ const INSTALL_FIRESTORE =
 const LOG_IN =
   "run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to the key file of a service account";
 
+const CREATE_INDEX =
+  "if it is for a source of your own, create it with the link of this message; " +
+  "Tally's indexes are created by `firebase deploy --only firestore:indexes`";
+
 /** What an error means to the user. An argument that Tally rejects before any I/O is wrong usage. */
 export function toCommandError(error: unknown): CommandError {
   if (error instanceof CommandError) return error;
@@ -55,9 +59,7 @@ export function toCommandError(error: unknown): CommandError {
     case NOT_FOUND:
       return failed(`not found: ${message}; check --project and --database`);
     case FAILED_PRECONDITION:
-      return failed(
-        `${message}${/index/.test(message) ? "; run `firebase deploy --only firestore:indexes` to create Tally's indexes" : ""}`,
-      );
+      return failed(`${message}${/index/.test(message) ? `; ${CREATE_INDEX}` : ""}`);
     case UNAVAILABLE:
       return failed(`Firestore cannot be reached: ${message}; check the connection, then try again`);
     default:

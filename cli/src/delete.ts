@@ -1,10 +1,10 @@
-/** `delete`: deletes counters and everything below them. Cost: 1 read and 1 delete per document. */
-import { deleteCounter } from "../../admin/src/index.ts";
-import { extentOf } from "../../admin/src/internal.ts";
+/** `delete`: deletes counters and everything below them. Cost: 1 read and 1 delete per document; 1 read for each named id. */
+import { type CounterRef, deleteCounter } from "../../admin/src/index.ts";
+import { counterDoc, extentOf } from "../../admin/src/internal.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { confirm } from "./confirm.ts";
 import { forEachCounter } from "./forEachCounter.ts";
-import { throwIfIncomplete } from "./forEachItem.ts";
+import { ItemError, succeeded, throwIfIncomplete } from "./forEachItem.ts";
 import { formatWhole, pluralize } from "./format.ts";
 import { paint, print, printJson, printStatus } from "./output.ts";
 import {
@@ -29,10 +29,13 @@ export async function deleteCounters(context: CommandContext, options: Selection
     size: async () => pluralize(await countDocuments(context, selection), "document"),
     word: selection.group === "" ? "ungrouped" : selection.group,
   });
+  // A command that is resumed may have deleted some of them before.
+  const isNamed = selection.group === undefined && selection.after === undefined;
   let documents = 0;
   const run = await forEachCounter<Deleted>(context, selection, {
     label: "Deleting",
     work: async (ref, onProgress) => {
+      if (isNamed && !(await exists(ref))) throw new ItemError("does not exist");
       let deleted = 0;
       await deleteCounter(ref, {
         onProgress: (done, all) => {
@@ -46,8 +49,17 @@ export async function deleteCounters(context: CommandContext, options: Selection
     detail: () => pluralize(documents, "document"),
   });
   if (context.json) printJson({ ...context.target, after: run.after ?? null, counters: run.outcomes });
-  else print(`${pluralize(run.outcomes.length, "counter")} deleted, ${pluralize(documents, "document")}.`);
+  else
+    print(
+      `${pluralize(run.outcomes.filter(succeeded).length, "counter")} deleted, ${pluralize(documents, "document")}.`,
+    );
   throwIfIncomplete(run);
+}
+
+/** Whether a counter has a document, or anything below. */
+async function exists(ref: CounterRef): Promise<boolean> {
+  const document = counterDoc(ref);
+  return (await document.get()).exists || (await document.listCollections()).length > 0;
 }
 
 async function describe(context: CommandContext, selection: Selection): Promise<string> {

@@ -5,23 +5,29 @@
  * The procedure is the functions' own, so it may run beside them.
  */
 
-import { parseRegions } from "../../functions/src/regions/config.ts";
-import { connectRegions } from "../../functions/src/regions/connect.ts";
+import type { CollectionReference, DocumentSnapshot } from "firebase-admin/firestore";
+import { parseRegions, type Regions } from "../../functions/src/regions/config.ts";
+import { connectRegions, type OtherRegion } from "../../functions/src/regions/connect.ts";
 import { exchangeCounter } from "../../functions/src/regions/exchange.ts";
 import { sleep } from "../../functions/src/time.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, WRONG_USAGE } from "./commandError.ts";
 import { describeTarget } from "./databaseTarget.ts";
+import { escapeControls } from "./escape.ts";
 import { forEachCounter } from "./forEachCounter.ts";
 import { ItemError, succeeded, throwIfIncomplete } from "./forEachItem.ts";
 import { pluralize } from "./format.ts";
 import { print, printJson, printStatus } from "./output.ts";
+import { knownName } from "./regionNames.ts";
 import { parseSelection, type SelectionOptions } from "./selection.ts";
 
 export interface ExchangeOptions extends SelectionOptions {
   /** As the parameter `REGIONS`. */
   readonly regions: string;
 }
+
+/** Counters of each region whose names of regions are compared. */
+const SAMPLE = 20;
 
 export async function exchange(context: CommandContext, options: ExchangeOptions, ids: string[]): Promise<void> {
   const { target, app, firestore } = context;
@@ -32,8 +38,7 @@ export async function exchange(context: CommandContext, options: ExchangeOptions
   const counters = firestore.collection(target.collection);
   const others = regions.others.map(({ name }) => name).join(" and ");
   printStatus(`Bringing counters of ${regions.own} to ${others}, from the ${describeTarget(target)}.`);
-  // A region that does not exist, or that this account may not read, ends the command before its work.
-  for (const { counters } of connectRegions(app, regions, target.collection).values()) await counters.limit(1).get();
+  await assertNames(counters, regions, connectRegions(app, regions, target.collection));
   const run = await forEachCounter(context, selection, {
     label: "Exchanging",
     work: async ({ id }) => {
@@ -50,4 +55,32 @@ export async function exchange(context: CommandContext, options: ExchangeOptions
   if (context.json) printJson({ ...target, after: run.after ?? null, counters: run.outcomes });
   else print(`${pluralize(run.outcomes.filter(succeeded).length, "counter")} brought to ${others}.`);
   throwIfIncomplete(run);
+}
+
+/**
+ * A region that does not exist, or that this account may not read, ends the command before its work, and so does one under another
+ * name. Cost: 2 reads for each region and counter of the sample.
+ *
+ * @throws CommandError
+ */
+async function assertNames(
+  counters: CollectionReference,
+  { own }: Regions,
+  others: ReadonlyMap<string, OtherRegion>,
+): Promise<void> {
+  for (const [name, { counters: there }] of others) {
+    const { docs } = await there.orderBy("globalTotal", "desc").limit(SAMPLE).get();
+    if (docs.length === 0) continue;
+    const ours = await counters.firestore.getAll(...docs.map(({ id }) => counters.doc(id)));
+    const names = ours.flatMap((counter, n) => {
+      const other = docs[n] as DocumentSnapshot;
+      return [[own, knownName(own, counter, other)] as const, [name, knownName(name, other, counter)] as const];
+    });
+    const [listed, known] = names.find(([, found]) => found !== undefined) ?? [];
+    if (known === undefined) continue;
+    throw new CommandError(
+      WRONG_USAGE,
+      `--regions names a region ${listed} that the counters know as ${escapeControls(known)}; a region keeps its name, so correct the list`,
+    );
+  }
 }

@@ -18,9 +18,8 @@ export async function forEachCounter<Result>(
   // Rejects an invalid id before any I/O on the others.
   for (const id of selection.ids) context.ref(id);
   const count = await countSelected(context, selection);
-  const ids = selectedIds(context, selection);
   return await forEachItem(
-    { noun: "counter", ids, count, after: selection.after },
+    { noun: "counter", ids: () => selectedIds(context, selection), count, after: selection.after },
     { ...task, work: (id, onProgress) => task.work(context.ref(id), onProgress) },
   );
 }

@@ -1,6 +1,30 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
-import { resumeCommand } from "./forEachItem.ts";
+import { expect, test, vi } from "vitest";
+import { forEachItem, resumeCommand } from "./forEachItem.ts";
+
+test("a listing whose pages have no item may take any time, if it reports them", async () => {
+  vi.useFakeTimers();
+  const pages = async (madeProgress: () => void) => {
+    for (let page = 0; page < 5; page++) {
+      await new Promise((resolve) => setTimeout(resolve, 4 * 60_000));
+      madeProgress();
+    }
+  };
+  const run = forEachItem(
+    {
+      noun: "document",
+      count: 1,
+      async *ids(madeProgress) {
+        await pages(madeProgress);
+        yield "last";
+      },
+    },
+    { label: "Moving", work: async () => ({}) },
+  );
+  await vi.advanceTimersByTimeAsync(21 * 60_000).finally(() => vi.useRealTimers());
+  expect(await run).toMatchObject({ outcomes: [{ id: "last" }], after: "last" });
+  expect((await run).endedBy).toBeUndefined();
+});
 
 test("an interrupted run resumes with the same command, after the last finished counter", () => {
   expect(resumeCommand(["delete", "--group", "likes", "--yes"], "likes:7")).toBe(

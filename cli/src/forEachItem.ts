@@ -21,7 +21,8 @@ import { startProgressBar } from "./progressBar.ts";
 export interface Items {
   /** What one of them is: `counter`. */
   readonly noun: string;
-  readonly ids: AsyncIterable<string>;
+  /** @param madeProgress  to be called after each page of a listing, since it may have no item */
+  readonly ids: (madeProgress: () => void) => AsyncIterable<string>;
   /** How many there are at the start. */
   readonly count: number;
   /** The item before the first. */
@@ -74,7 +75,7 @@ export async function forEachItem<Result>(items: Items, task: Task<Result>): Pro
     text: [`${run.outcomes.length}/${pluralize(count, noun)}`, ...(task.detail ? [task.detail()] : [])].join(" · "),
   }));
   try {
-    await interruptible((madeProgress) => runInOrder(items.ids, task, run, shares, madeProgress));
+    await interruptible((madeProgress) => runInOrder(items.ids(madeProgress), task, run, shares, madeProgress));
   } catch (error) {
     run.endedBy = toCommandError(error);
   } finally {

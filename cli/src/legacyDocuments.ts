@@ -82,10 +82,15 @@ function legacyShards(firestore: Firestore): CollectionGroup {
   return firestore.collectionGroup(LEGACY_SHARDS);
 }
 
+/** How many documents that are left alone are kept in memory. */
+const MAX_LEFT_ALONE = 1_000;
+
 /** What the listing has found that cannot be moved. */
 export interface LeftAlone {
   /** Documents whose field is no number; documents of a collection group, or with a colon in an id, that no map is about. */
   readonly documents: { readonly document: string; readonly reason: string }[];
+  /** How many there are beyond the first thousand. */
+  moreDocuments: number;
   /** Fields in `_counter_shards_` that no map names: `books.sold` → how many shards have them. */
   readonly fields: Map<string, number>;
 }
@@ -93,19 +98,21 @@ export interface LeftAlone {
 /**
  * The documents of the maps, collection by collection, with the mapped fields. Cost: 1 read per document.
  *
- * @param after  the document after which to resume
+ * @param after         the document after which to resume
+ * @param madeProgress  called after each page
  */
 export async function* mappedDocuments(
   firestore: Firestore,
   mirrors: readonly Mirror[],
   after: string | undefined,
+  madeProgress: () => void,
 ): AsyncGenerator<QueryDocumentSnapshot> {
   const sources = sourcesOf(firestore, mirrors);
   const resumed = sources.findIndex((source) => after !== undefined && mirrorSources(after, source.mirrors).length > 0);
   for (const [index, source] of sources.entries()) {
     if (index < resumed) continue;
     const query = source.query.select(...source.mirrors.map(({ field }) => new FieldPath(...field)));
-    yield* all(query, index === resumed && after ? firestore.doc(after) : undefined);
+    yield* all(query, madeProgress, index === resumed && after ? firestore.doc(after) : undefined);
   }
 }
 
@@ -113,19 +120,21 @@ export async function* mappedDocuments(
  * Paths of the documents to move from: first those with a number in a mapped field, then those with legacy shards. Cost: 1
  * read per document and per shard.
  *
- * @param leftAlone  gets what is passed over
+ * @param leftAlone     gets what is passed over
+ * @param madeProgress  called after each page
  */
 export async function* documentsToMove(
   firestore: Firestore,
   mirrors: readonly Mirror[],
   after: string | undefined,
   leftAlone: LeftAlone,
+  madeProgress: () => void,
 ): AsyncGenerator<string> {
-  for await (const document of mappedDocuments(firestore, mirrors, after)) {
+  for await (const document of mappedDocuments(firestore, mirrors, after, madeProgress)) {
     if (hasNumber(document, mirrors, leftAlone)) yield document.ref.path;
   }
   let last: string | undefined;
-  for await (const shard of all(legacyShards(firestore))) {
+  for await (const shard of all(legacyShards(firestore), madeProgress)) {
     const document = shard.ref.parent.parent?.path ?? "";
     const fields = mirrorSources(document, mirrors);
     const collection = document.slice(0, document.lastIndexOf("/"));
@@ -138,20 +147,30 @@ export async function* documentsToMove(
   }
 }
 
-function hasNumber(document: QueryDocumentSnapshot, mirrors: readonly Mirror[], { documents }: LeftAlone): boolean {
+function hasNumber(document: QueryDocumentSnapshot, mirrors: readonly Mirror[], leftAlone: LeftAlone): boolean {
   const { path } = document.ref;
   const fields = mirrorSources(path, mirrors);
   const values = fields.map(({ field }) => document.get(new FieldPath(...field)) as unknown);
   const others = values.filter((value) => value !== undefined && !Number.isFinite(value));
-  for (const value of others) documents.push({ document: path, reason: `the field is ${JSON.stringify(value)}` });
-  if (fields.length === 0) documents.push({ document: path, reason: "no map is about its path" });
+  for (const value of others) leave(leftAlone, path, `the field is ${JSON.stringify(value).slice(0, 100)}`);
+  if (fields.length === 0) leave(leftAlone, path, "no map is about its path");
   return values.some((value) => Number.isFinite(value));
 }
 
-async function* all(query: Query, after?: FirebaseFirestore.DocumentReference): AsyncGenerator<QueryDocumentSnapshot> {
+function leave(leftAlone: LeftAlone, document: string, reason: string): void {
+  if (leftAlone.documents.length < MAX_LEFT_ALONE) leftAlone.documents.push({ document, reason });
+  else leftAlone.moreDocuments++;
+}
+
+async function* all(
+  query: Query,
+  madeProgress: () => void,
+  after?: FirebaseFirestore.DocumentReference,
+): AsyncGenerator<QueryDocumentSnapshot> {
   const pages = query.orderBy(FieldPath.documentId()).limit(PAGE_SIZE);
   let page = await (after ? pages.startAfter(after) : pages).get();
   for (;;) {
+    madeProgress();
     yield* page.docs;
     const last = page.docs.at(-1);
     if (page.size < PAGE_SIZE || !last) return;

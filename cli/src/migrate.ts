@@ -15,6 +15,7 @@ import { describeTarget } from "./databaseTarget.ts";
 import { escapeControls } from "./escape.ts";
 import { forEachItem, type Run, succeeded, throwIfIncomplete } from "./forEachItem.ts";
 import { formatDollars, formatNumber, formatWhole, pluralize } from "./format.ts";
+import { interruptible } from "./interruptible.ts";
 import { documentsToMove, type LeftAlone, survey } from "./legacyDocuments.ts";
 import { paint, print, printJson, printStatus } from "./output.ts";
 import { rollBack } from "./rollBack.ts";
@@ -53,11 +54,14 @@ export async function migrate(context: CommandContext, options: MigrateOptions):
     action: `Move the totals of ${found.maps.map(({ field }) => field).join(" and ")}`,
     size: async () => describeCost(found),
   });
-  const leftAlone: LeftAlone = { documents: [], fields: new Map() };
+  const leftAlone: LeftAlone = { documents: [], moreDocuments: 0, fields: new Map() };
   const run = await moveAll(context, mirrors, found, after, leftAlone);
-  const isPublished = await waitForPublish(context, mirrors, run);
+  // Abandoned work goes on until the process ends, so after an early end nothing is waited for.
+  const isPublished = run.endedBy
+    ? null
+    : await interruptible(() => waitForPublish(context, mirrors, run)).catch(() => null);
   if (context.json) {
-    const left = { documents: leftAlone.documents, fields: Object.fromEntries(leftAlone.fields) };
+    const left = { ...leftAlone, fields: Object.fromEntries(leftAlone.fields) };
     printJson({ ...context.target, dryRun, after: run.after ?? null, isPublished, leftAlone: left, ...summaryOf(run) });
   } else printMoved(run, leftAlone, mirrors, isPublished);
   throwIfIncomplete(run);
@@ -82,7 +86,7 @@ async function moveAll(
 ): Promise<Run<MovedDocument>> {
   let amount = 0;
   const count = maps.reduce((sum, { documents, numbers }) => sum + (numbers ?? documents), 0) + legacyShards;
-  const ids = documentsToMove(firestore, mirrors, after, leftAlone);
+  const ids = (madeProgress: () => void) => documentsToMove(firestore, mirrors, after, leftAlone, madeProgress);
   return await forEachItem(
     { noun: "document", ids, count, after },
     {
@@ -98,7 +102,7 @@ async function moveAll(
   );
 }
 
-/** Whether the functions have published the counter that was moved to last; `null` if nothing was. */
+/** Whether the functions have published the counter that was moved to last; `null` if nothing was moved. */
 async function waitForPublish(
   { ref, firestore }: CommandContext,
   mirrors: readonly Mirror[],
@@ -169,11 +173,12 @@ function printMoved(
   const { documents, counters, total, shards } = summaryOf(run);
   const from = `${pluralize(documents, "document")}, with ${pluralize(shards, "document")} of _counter_shards_`;
   print(`${formatNumber(total)} moved to ${pluralize(counters, "counter")}, from ${from}.`);
+  const unlisted = leftAlone.documents.length - LISTED + leftAlone.moreDocuments;
   const left = [
     ...leftAlone.documents
       .slice(0, LISTED)
       .map(({ document, reason }) => `${escapeControls(document)}: ${escapeControls(reason)}`),
-    ...(leftAlone.documents.length > LISTED ? [`${leftAlone.documents.length - LISTED} more documents`] : []),
+    ...(unlisted > 0 ? [`${formatWhole(unlisted)} more documents`] : []),
     ...[...leftAlone.fields].map(
       ([field, count]) =>
         `${escapeControls(field)}: no map names it, in ${pluralize(count, "document")} of _counter_shards_`,

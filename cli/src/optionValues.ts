@@ -33,11 +33,11 @@ export function parseHours(text: string): number {
 
 const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A duration such as `90s`, `15m`, `24h`, `7d`. @returns milliseconds */
-export function parseDuration(text: string): number {
+/** How often counters are reconciled: a duration such as `15m`, `24h`, `7d`, as `setSource` accepts it. @returns milliseconds */
+export function parseInterval(text: string): number {
   const [, value = "", unit = ""] = /^(\d+(?:\.\d+)?)([smhd])$/.exec(text) ?? [];
   if (!value) throw new InvalidArgumentError("Pass a duration such as 15m, 24h or 7d.");
-  return Number(value) * (UNITS[unit] as number);
+  return inRange(Number(value) * (UNITS[unit] as number), 300_000, 366 * 86_400_000, "a duration from 5m to 366d");
 }
 
 /** `host:port` */

@@ -8,8 +8,8 @@ import {
   parseAddress,
   parseAmount,
   parseCount,
-  parseDuration,
   parseHours,
+  parseInterval,
   parseNumber,
   parseShare,
 } from "./optionValues.ts";
@@ -117,7 +117,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .option("--where <comparison>", 'only documents where "field == value"; may be repeated', collect)
     .option("--sum <field>", "the sum of a field instead of the number of documents")
     .option("--keep", "store the source for the next time")
-    .option("--every <duration>", "with --keep: the functions reconcile this often, such as 24h", parseDuration)
+    .option("--every <duration>", "with --keep: the functions reconcile this often, such as 24h", parseInterval)
     .option("--alarm-beyond <n>", "with --keep: the functions alarm about a larger drift", parseAmount)
     .option("--after <id>", "resume after this counter")
     .action(onDatabase(async () => (await import("./reconcile.ts")).reconcile))

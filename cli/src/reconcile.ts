@@ -6,6 +6,7 @@
  */
 
 import { reconcileCounter, setSource } from "../../admin/src/index.ts";
+import { counterDoc } from "../../admin/src/internal.ts";
 import type { Source } from "../../core/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, toCommandError, WRONG_USAGE } from "./commandError.ts";
@@ -13,7 +14,7 @@ import { confirm } from "./confirm.ts";
 import { describeTarget } from "./databaseTarget.ts";
 import { escapeControls } from "./escape.ts";
 import { forEachCounter } from "./forEachCounter.ts";
-import { succeeded, throwIfIncomplete } from "./forEachItem.ts";
+import { ItemError, succeeded, throwIfIncomplete } from "./forEachItem.ts";
 import { formatNumber, formatSigned, pluralize } from "./format.ts";
 import { paint, print, printJson, printStatus } from "./output.ts";
 import { describeGroup, parseSelection, type SelectionOptions } from "./selection.ts";
@@ -71,6 +72,9 @@ export async function reconcile(context: CommandContext, options: ReconcileOptio
   const run = await forEachCounter<Reconciled>(context, selection, {
     label: dryRun ? "Comparing" : "Reconciling",
     work: async (ref) => {
+      const counted: string | undefined = (await counterDoc(ref).get()).get("countedCollection");
+      // Its total is not the sum of its shards.
+      if (counted) throw new ItemError(`counts the documents of ${counted}; its total cannot be set`);
       const source = template && sourceForCounter(template, ref.id);
       if (source && keep) await setSource(ref, source, { every, ...(alarmBeyond !== undefined && { alarmBeyond }) });
       const { asOf, ...result } = await reconcileCounter(ref, { source, dryRun });
@@ -81,7 +85,8 @@ export async function reconcile(context: CommandContext, options: ReconcileOptio
   });
   if (context.json) printJson({ ...context.target, dryRun, after: run.after ?? null, counters: run.outcomes });
   else printReconciled(run.outcomes.filter(succeeded), ids.length > 0, dryRun);
-  if (!template && !run.outcomes.every(succeeded)) {
+  const lacksSource = run.outcomes.some((one) => !succeeded(one) && one.error.includes("counter/invalid-source"));
+  if (!template && lacksSource) {
     printStatus("Name a source with --entries, --from or --from-group; add --keep to store it.");
   }
   throwIfIncomplete(run);

@@ -39,8 +39,12 @@ export async function reset(
       error,
     );
   });
-  const after = await getExactCounter(ref);
-  if (context.json) return printJson({ ...context.target, id, before, after });
-  print(`${escapeControls(id)}  ${paint("dim", formatNumber(before))} → ${paint("bold", formatNumber(after))}`);
-  if (after !== total) print(paint("dim", "Increments made during the reset count in full."));
+  // The counter is reset, even if this read fails. A repeated reset would remove what was incremented since.
+  const after = await interruptible(() => getExactCounter(ref)).catch(() => undefined);
+  if (context.json) return printJson({ ...context.target, id, before, after: after ?? null });
+  print(
+    `${escapeControls(id)}  ${paint("dim", formatNumber(before))} → ${paint("bold", formatNumber(after ?? total))}`,
+  );
+  if (after === undefined) print(paint("dim", "The counter was reset; it could not be read afterwards."));
+  else if (after !== total) print(paint("dim", "Increments made during the reset count in full."));
 }

@@ -28,7 +28,7 @@ export async function rollBack(
     size: async () => pluralize(count, "document"),
   });
   const run = await forEachItem<GivenBack>(
-    { noun: "document", ids: pathsOf(context, mirrors, after), count, after },
+    { noun: "document", ids: (madeProgress) => pathsOf(context, mirrors, after, madeProgress), count, after },
     {
       label: "Giving back",
       work: async (document) => {
@@ -51,6 +51,11 @@ export async function rollBack(
   throwIfIncomplete(run);
 }
 
-async function* pathsOf({ firestore }: CommandContext, mirrors: readonly Mirror[], after: string | undefined) {
-  for await (const { ref } of mappedDocuments(firestore, mirrors, after)) yield ref.path;
+async function* pathsOf(
+  { firestore }: CommandContext,
+  mirrors: readonly Mirror[],
+  after: string | undefined,
+  madeProgress: () => void,
+) {
+  for await (const { ref } of mappedDocuments(firestore, mirrors, after, madeProgress)) yield ref.path;
 }

@@ -6,7 +6,9 @@ import { MARK_LIFETIME_SECONDS, parseCountedCollection, parseMirrors } from "../
 import { DRIFT_EVENT } from "./alarm.ts";
 import { MAX_TASK_DELAY } from "./cause.ts";
 import { DEFAULT_CONFIG as defaults, validConfig } from "./config.ts";
+import { parseIngestConfig } from "./ingest/config.ts";
 import { NOT_IN_EXTENSION, params } from "./parameters.ts";
+import { DEFAULT_PARAMETERS, parseConfig } from "./parseConfig.ts";
 
 const text = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
 const manifest = parse(text("../../extension.yaml"));
@@ -28,12 +30,57 @@ describe("the extension and the function kit are the same", () => {
     expect(manifest.params).toHaveLength(declared.length + 1);
   });
 
-  test("the same check where decimals are entered, and every default passes its own", () => {
+  const checkOf = (name: string) => new RegExp(declared.find(({ param }) => param === name)?.validationRegex ?? "^$");
+
+  test("the same check where text is entered, and every default passes its own", () => {
     for (const { options, name } of shared) {
       const { param: _, label: __, description: ___, ...rest } = declared.find(({ param }) => param === name) as Param;
       if (options.input && "text" in options.input) expect(rest).toMatchObject(options.input.text);
       expect(String(options.default)).toMatch(new RegExp(rest.validationRegex ?? ""));
     }
+  });
+
+  /** Of each number: what is just too little, the least and the most that is accepted, and what is just too much. */
+  const ranges: readonly (readonly [name: string, ...values: string[]])[] = [
+    ["MIN_SHARDS", "0", "1", "10000", "10001"],
+    ["MAX_SHARDS", "0", "1", "10000", "10001"],
+    ["WRITES_PER_SHARD", "0.009", "0.01", "1000", "1000.1"],
+    ["SHRINK_COOLDOWN_SECONDS", "119", "120", "86400", "86401"],
+    ["MIN_INTERVAL_SECONDS", "0", "1", "3000", "3001"],
+    ["MAX_INTERVAL_SECONDS", "0", "1", "3000", "3001"],
+    ["PRECISION", "-0.1", "0", "1", "1.01"],
+    ["HISTORY_DAYS", "-1", "0", "3650", "3651"],
+    ["EXCHANGE_SECONDS", "0", "1", "3000", "3001"],
+    ["INGEST_MAX_BYTES", "0", "1", "1048576", "1048577"],
+    ["INGEST_MAX_EVENTS", "0", "1", "5000", "5001"],
+    ["INGEST_MAX_AMOUNT", "0", "1", "1000000", "1000001"],
+    ["INGEST_AMOUNT_PER_SECOND", "0", "1", "1000000", "1000001"],
+  ];
+
+  test.each(ranges)("the manifest's check of %s refuses what the functions refuse, at both ends", (name, ...values) => {
+    const isValid = (value: string) => {
+      const all = { ...DEFAULT_PARAMETERS, MAX_INTERVAL_SECONDS: "3000", [name]: value };
+      try {
+        return [parseConfig(all), parseIngestConfig(all)].length > 0;
+      } catch {
+        return false;
+      }
+    };
+    expect(values.map(isValid)).toEqual([false, true, true, false]);
+    expect(values.map((value) => checkOf(name).test(value))).toEqual([false, true, true, false]);
+  });
+
+  test("every number has a range", () => {
+    const numbers = Object.entries(DEFAULT_PARAMETERS).filter(([, value]) => /^\d/.test(value));
+    expect(numbers.map(([name]) => name)).toEqual(ranges.map(([name]) => name));
+  });
+
+  test("the checks of the largest body and of decimals have no gap", () => {
+    const check = checkOf("INGEST_MAX_BYTES");
+    for (let bytes = 1; bytes <= 1_048_576; bytes++) if (!check.test(`${bytes}`)) expect.unreachable(`${bytes}`);
+    for (const value of ["0.05", "0.1", "0.25", "1.5", "10", "99.75", "999.9", "1000.0"])
+      expect(value).toMatch(checkOf("WRITES_PER_SHARD"));
+    for (const value of ["0.001", "0.0", "0.5", "1.0"]) expect(value).toMatch(checkOf("PRECISION"));
   });
 
   test("the extension offers the regions that have 1st-generation functions, and no other", () => {
@@ -120,7 +167,6 @@ describe("the extension and the function kit are the same", () => {
   });
 
   test("the manifest's check accepts what is a valid path, and a valid list of mirrors", () => {
-    const checkOf = (name: string) => new RegExp(declared.find(({ param }) => param === name)?.validationRegex ?? "^$");
     const paths = ["posts", "posts/{post}/comments", "a/{x}/b/{y}/c"];
     const lists = ["", "likes=posts/{key}.likes", "likes=posts/{key}.likes, views=a/{key}.b.c,posts=site/home.posts"];
     for (const path of paths) expect(parseCountedCollection(path)?.join("/")).toBe(path);

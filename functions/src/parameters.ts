@@ -9,9 +9,19 @@ import { type CounterList, parseCounterList } from "./counterList.ts";
 import { type IngestConfig, parseIngestConfig } from "./ingest/config.ts";
 import { DEFAULT_PARAMETERS as DEFAULTS, type ParameterValues, parseConfig } from "./parseConfig.ts";
 
-/** Parameters are strings or whole numbers. A decimal is a string that the Firebase CLI checks when it is entered. */
-const decimal = {
-  text: { validationRegex: "^\\d+(\\.\\d+)?$", validationErrorMessage: "Enter a decimal number such as 0.25." },
+/** Checks of parameters that are strings, also of decimals: the Firebase CLI makes them when a value is entered. */
+const writesPerShard = {
+  text: {
+    validationRegex: "^(0\\.(0[1-9]|[1-9])\\d*|[1-9]\\d{0,2}(\\.\\d+)?|1000(\\.0+)?)$",
+    validationErrorMessage: "Enter a number from 0.01 to 1000, such as 0.25.",
+  },
+};
+
+const precision = {
+  text: {
+    validationRegex: "^(0(\\.\\d+)?|1(\\.0+)?)$",
+    validationErrorMessage: "Enter a number from 0 to 1, such as 0.001.",
+  },
 };
 
 const yesOrNo = { text: { validationRegex: "^(yes|no)$", validationErrorMessage: "Enter yes or no." } };
@@ -39,7 +49,7 @@ export const params = {
   }),
   writesPerShard: defineString("WRITES_PER_SHARD", {
     default: DEFAULTS.WRITES_PER_SHARD,
-    input: decimal,
+    input: writesPerShard,
     description: "How many writes per second one shard may take before the counter grows.",
   }),
   shrinkCooldownSeconds: defineInt("SHRINK_COOLDOWN_SECONDS", {
@@ -59,7 +69,7 @@ export const params = {
   }),
   precision: defineString("PRECISION", {
     default: DEFAULTS.PRECISION,
-    input: decimal,
+    input: precision,
     description: "The relative change of a total that is worth publishing: 0.001 is a tenth of a percent.",
   }),
   countedCollection: defineString("COUNTED_COLLECTION", {

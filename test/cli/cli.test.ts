@@ -3,10 +3,12 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Firestore } from "@google-cloud/firestore";
+import { status } from "@grpc/grpc-js";
 import { counter, incrementCounter } from "firestore-tally/admin";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { CLI, cliProject, startProgram } from "../../testkit/cli.ts";
 import { admin } from "../../testkit/clients.ts";
+import { Refused, startProxy } from "../../testkit/grpcProxy.ts";
 import { readPublished } from "../../testkit/storedCounter.ts";
 import { delayingProxy } from "../../testkit/tcpProxy.ts";
 import { until } from "../../testkit/until.ts";
@@ -116,6 +118,25 @@ describe("reset", () => {
     expect(await json("reset", "--yes", "visits:today", "--", "-5")).toMatchObject({ before: 100, after: -5 });
   });
 
+  test("succeeds even if the new total cannot be read", async () => {
+    await make("visits:today", [5]);
+    let isReset = false;
+    const proxy = await startProxy(host, [
+      (method) => ({
+        request(message) {
+          if (isReset && method === "RunAggregationQuery") throw new Refused(status.PERMISSION_DENIED, "no more reads");
+          isReset ||= method === "Commit" && (message.as<{ writes?: unknown[] }>().writes ?? []).length > 0;
+        },
+      }),
+    ]);
+    const { exitCode, stdout } = await run("reset", "visits:today", "100", "--yes", "--emulator", proxy.address);
+    proxy.close();
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain("visits:today  5 → 100\n");
+    expect(stdout).toContain("could not be read afterwards");
+    expect(sum(await shards("visits:today"))).toBe(100);
+  });
+
   test("changes nothing without a terminal, unless --yes is passed", async () => {
     await make("visits:today", [5]);
     const { exitCode, stderr } = await run("reset", "visits:today", "0");
@@ -140,6 +161,18 @@ describe("a counter of documents", () => {
     expect(published.countedCollection).toBe("posts/42/comments");
     const { stdout } = await run("inspect", "comments:42");
     expect(stdout).toMatch(/counts +posts\/42\/comments/);
+  });
+
+  test("is not reconciled, with any source or none", async () => {
+    for (const source of [["--from", "posts/42/comments"], []]) {
+      const { exitCode, stderr } = await run("reconcile", "comments:42", ...source, "--yes");
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain(
+        "failed comments:42: counts the documents of posts/42/comments; its total cannot be set\n",
+      );
+      expect(stderr).not.toContain("Name a source");
+    }
+    expect(await shards("comments:42")).toEqual({});
   });
 
   test("is not reset", async () => {
@@ -177,6 +210,24 @@ describe("exchange", () => {
     expect(stderr).toContain("1 of 3 counters failed");
     expect(JSON.parse(stdout).counters.map(({ id }: { id: string }) => id)).toEqual(["views:a", "views:b", "views:c"]);
     expect((await europe.doc("counters/views:c").get()).get("globalTotal")).toBe(1);
+  });
+
+  test("refuses a name by which the counters do not know a region, its own or another's, before anything is brought", async () => {
+    await fetch(`http://${host}/emulator/v1/projects/${PROJECT}/databases/cli-eu/documents`, { method: "DELETE" });
+    await make("views:a", [1, 2], { shardCount: 2 });
+    await db.doc("counters/views:a").update({ "regions.eu": { total: 4, asOf: new Date(), windows: null } });
+    await json("exchange", "views:a", ...regions);
+    const before = await europe.doc("counters/views:a").get();
+    for (const [list, reason] of [
+      ["su=(default), eu=cli-eu", "names a region su that the counters know as us"],
+      ["us=(default), ue=cli-eu", "names a region ue that the counters know as eu"],
+    ] as const) {
+      const { exitCode, stderr } = await run("exchange", "views:a", "--regions", list);
+      expect(exitCode).toBe(2);
+      expect(stderr).toContain(reason);
+    }
+    expect((await europe.doc("counters/views:a").get()).updateTime).toEqual(before.updateTime);
+    await json("exchange", "views:a", "--regions", "us=(default), eu=cli-eu, asia=cli-asia");
   });
 
   test("needs the regions, and one with the database", async () => {
@@ -271,6 +322,7 @@ describe("reconcile", () => {
     [["a", "--from", "posts/x"], "counter/invalid-source"],
     [["a", "--keep"], "--from"],
     [["a", "--entries", "--every", "1h"], "--keep"],
+    [["a", "--entries", "--keep", "--every", "1m"], "5m to 366d"],
     [["a", "--entries", "--keep", "--dry-run"], "--dry-run"],
   ])("rejects %j as wrong usage, before anything is overwritten", async (args, advice) => {
     const { exitCode, stderr } = await run("reconcile", "--yes", ...args);
@@ -290,6 +342,17 @@ describe("delete", () => {
       { id: "likes:c", documents: 2 },
     ]);
     expect(await left()).toEqual(["likes:b"]);
+  });
+
+  test("fails for a named counter that has no document at all", async () => {
+    await make("likes:a", [1]);
+    await db.doc("counters/likes:unpublished/shards/0").set({ shard: "0", count: 1, writes: 1 });
+    const { exitCode, stdout, stderr } = await run("delete", "likes:a", "likes:nope", "likes:unpublished", "--yes");
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain("2 counters deleted, 4 documents.");
+    expect(stderr).toContain("failed likes:nope: does not exist\n");
+    expect(await left()).toEqual([]);
+    expect((await run("delete", "likes:a", "likes:b", "--after", "likes:a", "--yes")).exitCode).toBe(0);
   });
 
   test("changes nothing without a terminal, unless --yes is passed", async () => {
@@ -328,6 +391,23 @@ describe("delete", () => {
   });
 });
 
+test("migrate that is interrupted moves nothing more, and prints how to resume", async () => {
+  const ids = Array.from({ length: 200 }, (_, n) => `${n}`);
+  await Promise.all(ids.map((id) => db.doc(`pages/${id}`).set({ visits: 1 })));
+  // Slow enough to be interrupted halfway.
+  const proxy = await delayingProxy(host, 25);
+  const map = ["--map", "pages/{page}.visits=views:{page}"];
+  const command = startCommand("migrate", ...map, "--yes", "--emulator", proxy.address);
+  await until(async () => (await left()).length >= 20, "some to be moved");
+  command.process.kill("SIGINT");
+  const { exitCode, stderr } = await command.ended;
+  await proxy.close();
+  expect(exitCode).toBe(130);
+  expect(stderr).toMatch(/^ {2}npx firestore-tally migrate .+ --after pages\/\d+$/m);
+  // Nothing publishes in this project. A wait for that would be long enough to move all.
+  expect((await left()).length).toBeLessThan(ids.length);
+});
+
 test("estimate --compare adds fixed shards and Redis, and says which design cannot take the peak", async () => {
   const { exitCode, stdout } = await run("estimate", "--per-second", "20", "--peak", "100", "--compare");
   expect(exitCode).toBe(0);
@@ -354,6 +434,7 @@ describe("wrong usage", () => {
     [["reconcile", "--group=", "--entries", "--yes"], "--ungrouped"],
     [["estimate"], "--per-second"],
     [["estimate", "--per-second", "9", "--peak", "1"], "--peak"],
+    [["estimate", "--per-second", "9", "--regions", "2", "--compare"], "--regions"],
   ])("%j exits with 2, and prints to stderr only", async (args, advice) => {
     const { exitCode, stdout, stderr } = await run(...args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });

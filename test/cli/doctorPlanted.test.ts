@@ -192,6 +192,8 @@ test.each<[id: string, remedy: RegExp, plant: Plant]>([
     (resources) =>
       Object.assign(functionIn(resources, "sweep").serviceConfig.environmentVariables, { PRECISION: "0.1" }),
   ],
+  ["parameters-invalid", /\.env/, setParameters({ INGEST_ORIGINS: "example.com" })],
+  ["parameters-invalid", /\.env/, setParameters({ TOTALS_COUNTERS: "*" })],
   ["shards-fixed", /raise MAX_SHARDS/, setParameters({ MAX_SHARDS: "1" })],
   ["shards-minimum", /ensureCounter/, setParameters({ MIN_SHARDS: "5" })],
 
@@ -208,6 +210,14 @@ test.each<[id: string, remedy: RegExp, plant: Plant]>([
     (resources) => resources[paths.projectPolicy].bindings.splice(1, 1),
   ],
   ["role-missing", /service-accounts add-iam-policy-binding/, change(paths.accountPolicy, { bindings: [] })],
+  [
+    "role-missing",
+    /add-iam-policy-binding demo-doctor-planted .*roles\/pubsub.publisher/,
+    (resources) => {
+      setParameters({ EVENTS_TOPIC: "tally-log" })(resources);
+      resources[`pubsub.googleapis.com/v1/projects/${PROJECT}/topics/tally-log:getIamPolicy`] = { bindings: [] };
+    },
+  ],
   ["sweep-missing", /deploy --only functions/, remove(paths.job)],
   ["sweep-stopped", /jobs resume/, change(paths.job, { state: "PAUSED" })],
   ["sweep-failing", /log/, change(paths.job, { status: { code: 13 } })],
@@ -246,6 +256,15 @@ test("finds a mirror that no counter of the counted collection has", async () =>
     functionIn(apis.resources, name).eventTrigger.eventFilters[2].value = "posts/{document}";
   }
   expect(await examine()).toMatchObject([{ id: "mirror-unused", severity: "warning" }]);
+});
+
+test("finds a log of increments with a key whose collection is another one; the topic may grant the role", async () => {
+  const policy = structuredClone(apis.resources[paths.accountPolicy]);
+  policy.bindings[0].role = "roles/pubsub.publisher";
+  apis.resources[`pubsub.googleapis.com/v1/projects/${PROJECT}/topics/tally-log:getIamPolicy`] = policy;
+  setParameters({ EVENTS_TOPIC: "tally-log", EVENTS_COLLECTION: "likes" })(apis.resources);
+  functionIn(apis.resources, "logentries").eventTrigger.eventFilters[2].value = "likes/{counterId}/entries/{key}";
+  expect(await examine()).toMatchObject([{ id: "events-elsewhere", remedy: expect.stringContaining("_none") }]);
 });
 
 test("finds a field that stands still since no parameter names it", async () => {

@@ -105,6 +105,20 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
   ["a paused schedule", ["sweep-stopped"], { sweepJob: { value: { name: "job", state: "PAUSED", lastStatus: 0 } } }],
   ["a schedule that never ran", [], { sweepJob: { value: { name: "job", state: "ENABLED", lastStatus: null } } }],
   ["a failing sweep", ["sweep-failing"], { sweepJob: { value: { name: "job", state: "ENABLED", lastStatus: 4 } } }],
+  ["an invalid parameter of ingest", ["parameters-invalid"], withParameters({ INGEST_MAX_EVENTS: "5001" })],
+  ["an invalid parameter of totals", ["parameters-invalid"], withParameters({ TOTALS_COUNTERS: "*" })],
+  [
+    "a log of entries elsewhere",
+    ["events-elsewhere"],
+    withParameters({ EVENTS_TOPIC: "log", EVENTS_COLLECTION: "likes" }),
+  ],
+  ["a log of entries", [], withParameters({ EVENTS_TOPIC: "log", EVENTS_COLLECTION: "counters" })],
+  ["a collection without a log", [], withParameters({ EVENTS_COLLECTION: "likes" })],
+  [
+    "a log without the role",
+    Array(6).fill("role-missing"),
+    { ...withParameters({ EVENTS_TOPIC: "log" }), grants: { value: { account: "a@b", roles: [] } } },
+  ],
   ["an account without roles", Array(5).fill("role-missing"), { grants: { value: { account: "a@b", roles: [] } } }],
 ])("%s: %j", (_, found, changes) => {
   expect(ids(changes)).toEqual(found);

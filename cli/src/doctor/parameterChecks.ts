@@ -1,6 +1,13 @@
 /** Whether the parameters of the functions are valid, the same in all of them, and do not contradict each other. */
 import { groupOf, mirrorTarget } from "../../../core/src/index.ts";
-import { type Config, DEFAULT_PARAMETERS, parseConfig } from "../../../functions/src/decisions.ts";
+import { parseCounterList } from "../../../functions/src/counterList.ts";
+import {
+  type Config,
+  DEFAULT_PARAMETERS,
+  type ParameterValues,
+  parseConfig,
+} from "../../../functions/src/decisions.ts";
+import { parseIngestConfig } from "../../../functions/src/ingest/config.ts";
 import { toCommandError } from "../commandError.ts";
 import type { SampledCounter } from "./counterFacts.ts";
 import { type Deployment, deploymentsFor, variablesOf } from "./deployments.ts";
@@ -13,26 +20,52 @@ export function checkParameters({ functions, target, counters }: ProjectFacts): 
   return deploymentsFor(seen(functions) ?? [], target).flatMap((deployment) => {
     const variables = variablesOf(deployment);
     if (!variables) return [];
-    const differing = areDifferent(deployment);
-    try {
-      const config = parseConfig({ ...DEFAULT_PARAMETERS, ...variables }, target.emulator !== null, target.project);
-      return [
-        ...differing,
-        ...contradictions(config, target.emulator !== null),
-        ...staleFields(config, seen(counters)?.counters ?? []),
-      ];
-    } catch (error) {
-      const { message } = toCommandError(error);
-      return [
-        ...differing,
-        errorFinding(
-          "parameters-invalid",
-          `every invocation of ${deployment.prefix} fails: ${message}`,
-          `correct it ${DEPLOY}`,
-        ),
-      ];
-    }
+    const values = { ...DEFAULT_PARAMETERS, ...variables };
+    const isEmulated = target.emulator !== null;
+    const { prefix } = deployment;
+    return [
+      ...areDifferent(deployment),
+      ...ifValid(`every invocation of ${prefix}`, () => {
+        const config = parseConfig(values, isEmulated, target.project);
+        return [
+          ...contradictions(config, isEmulated),
+          ...unlogged(config, values),
+          ...staleFields(config, seen(counters)?.counters ?? []),
+        ];
+      }),
+      ...ifValid(`every request to ${prefix}-ingest`, () => {
+        parseIngestConfig(values);
+        return [];
+      }),
+      ...ifValid(`every request to ${prefix}-totals`, () => {
+        parseCounterList(values.TOTALS_COUNTERS, "TOTALS_COUNTERS");
+        return [];
+      }),
+    ];
   });
+}
+
+/** What is found in values that are valid. @param affected  what fails with a value that is not */
+function ifValid(affected: string, check: () => Finding[]): Finding[] {
+  try {
+    return check();
+  } catch (error) {
+    const { message } = toCommandError(error);
+    return [errorFinding("parameters-invalid", `${affected} fails: ${message}`, `correct it ${DEPLOY}`)];
+  }
+}
+
+/** Increments with a key that no function publishes, though there is a topic. */
+function unlogged({ collection }: Config, { EVENTS_TOPIC, EVENTS_COLLECTION }: ParameterValues): Finding[] {
+  const isRight = EVENTS_COLLECTION === collection || EVENTS_COLLECTION === DEFAULT_PARAMETERS.EVENTS_COLLECTION;
+  if (!EVENTS_TOPIC || isRight) return [];
+  return [
+    errorFinding(
+      "events-elsewhere",
+      `EVENTS_COLLECTION is "${EVENTS_COLLECTION}", and the counters are in "${collection}": no increment with a key is published to EVENTS_TOPIC`,
+      `set it to ${collection}, or to ${DEFAULT_PARAMETERS.EVENTS_COLLECTION} to publish none, ${DEPLOY}`,
+    ),
+  ];
 }
 
 function areDifferent({ functions }: Deployment): Finding[] {

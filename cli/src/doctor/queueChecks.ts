@@ -1,5 +1,5 @@
 /** Whether measurements can be scheduled and run: the task queue, the rights of the functions' account, the job of the sweep. */
-import { deploymentsFor } from "./deployments.ts";
+import { deploymentsFor, variablesOf } from "./deployments.ts";
 import { type ProjectFacts, seen } from "./facts.ts";
 import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts";
 
@@ -47,8 +47,10 @@ export function checkQueue({ queue }: ProjectFacts): Finding[] {
 /** Wanted on the account itself. */
 const ACT_AS = "roles/iam.serviceAccountUser";
 
+type Need = readonly [role: string, purpose: string, ...wider: string[]];
+
 /** What the account needs (docs/configuration.md), and wider roles that include it. */
-const NEEDED: readonly (readonly [role: string, purpose: string, ...wider: string[]])[] = [
+const NEEDED: readonly Need[] = [
   ["roles/datastore.user", "read shards and write totals", "roles/datastore.owner", "roles/firebase.admin"],
   ["roles/cloudtasks.enqueuer", "schedule measurements", "roles/cloudtasks.admin"],
   [ACT_AS, "enqueue tasks that call in its name", "roles/iam.serviceAccountAdmin"],
@@ -56,21 +58,33 @@ const NEEDED: readonly (readonly [role: string, purpose: string, ...wider: strin
   ["roles/run.invoker", "be called by Eventarc and Cloud Tasks", "roles/run.admin"],
 ];
 
+/** With `EVENTS_TOPIC`. */
+const TO_PUBLISH: Need = [
+  "roles/pubsub.publisher",
+  "publish the event log",
+  "roles/pubsub.editor",
+  "roles/pubsub.admin",
+];
+
 /** Basic roles, which include all of them. */
 const BASIC = ["roles/owner", "roles/editor"];
 
-export function checkGrants({ grants, target }: ProjectFacts): Finding[] {
+export function checkGrants({ grants, functions, target }: ProjectFacts): Finding[] {
   const found = seen(grants);
   if (!found) return [];
   const { account, roles } = found;
-  return NEEDED.filter(([role, , ...wider]) => ![role, ...wider, ...BASIC].some((one) => roles.includes(one))).map(
-    ([role, purpose]) =>
+  const [deployment] = deploymentsFor(seen(functions) ?? [], target);
+  const isLogged = deployment && variablesOf(deployment)?.EVENTS_TOPIC;
+  const needed = isLogged ? [...NEEDED, TO_PUBLISH] : NEEDED;
+  return needed
+    .filter(([role, , ...wider]) => ![role, ...wider, ...BASIC].some((one) => roles.includes(one)))
+    .map(([role, purpose]) =>
       warningFinding(
         "role-missing",
         `${account}, which the functions run as, lacks ${role} to ${purpose}, unless a folder, a group or a role of your own grants it`,
         `grant it: \`gcloud ${role === ACT_AS ? `iam service-accounts add-iam-policy-binding ${account}` : `projects add-iam-policy-binding ${target.project}`} --member serviceAccount:${account} --role ${role}\``,
       ),
-  );
+    );
 }
 
 export function checkSweep({ sweepJob, functions, target }: ProjectFacts): Finding[] {

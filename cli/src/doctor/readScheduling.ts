@@ -1,6 +1,6 @@
 /** Reads how measurements are scheduled: the task queue, the roles of the functions' account, the job of the sweep. */
 import type { DatabaseTarget } from "../databaseTarget.ts";
-import type { Deployment } from "./deployments.ts";
+import { type Deployment, variablesOf } from "./deployments.ts";
 import type { Grants, Job, Queue } from "./facts.ts";
 import type { GoogleApis, Policy } from "./googleApis.ts";
 
@@ -42,6 +42,7 @@ export async function readQueue(
  * https://cloud.google.com/tasks/docs/reference/rest/v2/projects.locations.queues/getIamPolicy
  * https://cloud.google.com/iam/docs/reference/rest/v1/projects.serviceAccounts/getIamPolicy
  * https://cloud.google.com/run/docs/reference/rest/v2/projects.locations.services/getIamPolicy
+ * https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.topics/getIamPolicy
  */
 export async function readGrants(
   apis: GoogleApis,
@@ -54,11 +55,13 @@ export async function readGrants(
   const account = aggregate?.serviceAccount;
   if (!aggregate || !account) throw new Error("the account of the function aggregate is unknown");
   const service = `v2/projects/${project}/locations/${aggregate.region}/services/${aggregate.name}`;
+  const topic = variablesOf(deployment)?.EVENTS_TOPIC;
   const policies = await Promise.all([
     apis.policy("cloudresourcemanager.googleapis.com", `v1/projects/${project}`),
     apis.policy(TASKS, `v2/${queueOf(project, deployment)}`),
     apis.policy("iam.googleapis.com", `v1/projects/${project}/serviceAccounts/${account}`),
     apis.policy("run.googleapis.com", service, "GET"),
+    topic ? apis.policy("pubsub.googleapis.com", `v1/projects/${project}/topics/${topic}`, "GET") : {},
   ]);
   const roles = [...new Set(policies.flatMap((policy) => rolesIn(policy, account)))];
   const own = roles.find((role) => !role.startsWith("roles/"));

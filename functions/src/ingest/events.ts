@@ -78,7 +78,10 @@ export class InvalidBatch extends Error {
 
 const MAX_TEXT = 256;
 const MAX_TOKEN = 4_096;
-/** Each id and each counter costs a write of the commit, which has 10 MiB at most. */
+/**
+ * Each id and each counter costs a write of the commit, which has 10 MiB at most. A write with the longest id of a counter has
+ * some 2 kB, and visitors and keys add writes.
+ */
 const MAX_WRITES = 1_000;
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 const EVENT_FIELDS = ["counter", "by", "visitor", "key", "at", "id"];
@@ -154,9 +157,10 @@ function parseEvent(fields: Record<string, unknown>, name: string, limits: Batch
 
 function validTime(name: string, time: unknown): string | undefined {
   if (time === undefined) return undefined;
-  // As BigQuery reads it: of the forms of ISO 8601 it knows fewer.
-  if (typeof time === "string" && ISO_TIME.test(time) && !Number.isNaN(Date.parse(time))) {
-    return new Date(time).toISOString();
+  // As BigQuery reads it: of the forms of ISO 8601 it knows fewer, and no years but 1 to 9999, in UTC.
+  if (typeof time === "string" && ISO_TIME.test(time)) {
+    const date = new Date(time);
+    if (date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9_999) return date.toISOString();
   }
   throw new InvalidBatch(`${name} is not a time; send ISO 8601, such as "2027-01-31T12:00:00Z"`);
 }
