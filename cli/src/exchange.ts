@@ -18,7 +18,7 @@ import { forEachCounter } from "./forEachCounter.ts";
 import { ItemError, succeeded, throwIfIncomplete } from "./forEachItem.ts";
 import { pluralize } from "./format.ts";
 import { print, printJson, printStatus } from "./output.ts";
-import { knownName } from "./regionNames.ts";
+import { contradictedName } from "./regionNames.ts";
 import { parseSelection, type SelectionOptions } from "./selection.ts";
 
 export interface ExchangeOptions extends SelectionOptions {
@@ -74,7 +74,10 @@ async function assertNames(
     const ours = await counters.firestore.getAll(...docs.map(({ id }) => counters.doc(id)));
     const names = ours.flatMap((counter, n) => {
       const other = docs[n] as DocumentSnapshot;
-      return [[own, knownName(own, counter, other)] as const, [name, knownName(name, other, counter)] as const];
+      return [
+        [own, contradictedName(own, counter, other)] as const,
+        [name, contradictedName(name, other, counter)] as const,
+      ];
     });
     const [listed, known] = names.find(([, found]) => found !== undefined) ?? [];
     if (known === undefined) continue;

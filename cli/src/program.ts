@@ -125,7 +125,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
       "after",
       examples(
         "reconcile likes:post42 --entries --dry-run",
-        'reconcile --group comments --from "posts/{key}/comments" --where "state == public"',
+        'reconcile --group reviews --from "items/{key}/reviews" --where "state == public"',
         "reconcile sales:shoes --from orders --sum quantity --keep --every 24h",
       ),
     );

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { knownName } from "./regionNames.ts";
+import { contradictedName } from "./regionNames.ts";
 
 /** A counter that names these regions; those with `null` have published nothing. */
 const counter = (regions?: Readonly<Record<string, object | null>>) => ({ get: () => regions });
@@ -21,8 +21,9 @@ test.each<
     undefined,
   ],
   ["the same, of a counter that the old one never had", "asia", { us: register }, { eu: null }, undefined],
+  ["the same, of a counter that has heard of none", "us2", { eu: null }, { us: register }, undefined],
   ["a counter without regions", "us", undefined, { eu: register }, undefined],
   ["a counter that the other region does not have", "us", { eu: register }, undefined, undefined],
 ])("%s: %s", (_, listed, its, other, known) => {
-  expect(knownName(listed, counter(its as never), counter(other as never))).toBe(known);
+  expect(contradictedName(listed, counter(its as never), counter(other as never))).toBe(known);
 });

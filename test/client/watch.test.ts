@@ -216,7 +216,7 @@ test("a watch that the rules refuse ends, and the console says why", async () =>
   const { db } = newClient();
   const seen: unknown[] = [];
   onCounter(counter(db, "watch:refused", { collection: "elsewhere" }), (snapshot) => seen.push(snapshot));
-  onIncremented(counter(db, "likes:refused"), "somebody", (liked) => seen.push(liked));
+  onIncremented(counter(db, "likes:refused"), "alice", (liked) => seen.push(liked));
   const denied = expect.objectContaining({ code: "permission-denied" });
   await until(() => told.mock.calls.filter(([first]) => first instanceof Error).length === 2, "both refusals");
   expect(told.mock.calls.map(([first]) => first).filter((first) => first instanceof Error)).toEqual([denied, denied]);

@@ -81,7 +81,12 @@ function Page() {
         {error ? (
           <Failure error={error} />
         ) : ready ? (
-          <ready.View connection={ready.connection} id={id} query={route} key={visit} />
+          <ready.View
+            connection={ready.connection}
+            id={id}
+            query={route}
+            key={route.view === "dashboard" ? visit : id}
+          />
         ) : (
           <Empty />
         )}

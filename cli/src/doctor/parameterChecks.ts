@@ -29,7 +29,7 @@ export function checkParameters({ functions, target, counters }: ProjectFacts): 
         const config = parseConfig(values, isEmulated, target.project);
         return [
           ...contradictions(config, isEmulated),
-          ...unlogged(config, values),
+          ...checkEventsCollection(config, values),
           ...staleFields(config, seen(counters)?.counters ?? []),
         ];
       }),
@@ -56,7 +56,10 @@ function ifValid(affected: string, check: () => Finding[]): Finding[] {
 }
 
 /** Increments with a key that no function publishes, though there is a topic. */
-function unlogged({ collection }: Config, { EVENTS_TOPIC, EVENTS_COLLECTION }: ParameterValues): Finding[] {
+function checkEventsCollection(
+  { collection }: Config,
+  { EVENTS_TOPIC, EVENTS_COLLECTION }: ParameterValues,
+): Finding[] {
   const isRight = EVENTS_COLLECTION === collection || EVENTS_COLLECTION === DEFAULT_PARAMETERS.EVENTS_COLLECTION;
   if (!EVENTS_TOPIC || isRight) return [];
   return [

@@ -58,13 +58,9 @@ const NEEDED: readonly Need[] = [
   ["roles/run.invoker", "be called by Eventarc and Cloud Tasks", "roles/run.admin"],
 ];
 
-/** With `EVENTS_TOPIC`. */
-const TO_PUBLISH: Need = [
-  "roles/pubsub.publisher",
-  "publish the event log",
-  "roles/pubsub.editor",
-  "roles/pubsub.admin",
-];
+/** Needed with `EVENTS_TOPIC`, for the topic. */
+export const PUBLISHER = "roles/pubsub.publisher";
+const TO_LOG: Need = [PUBLISHER, "publish the event log", "roles/pubsub.editor", "roles/pubsub.admin"];
 
 /** Basic roles, which include all of them. */
 const BASIC = ["roles/owner", "roles/editor"];
@@ -75,7 +71,7 @@ export function checkGrants({ grants, functions, target }: ProjectFacts): Findin
   const { account, roles } = found;
   const [deployment] = deploymentsFor(seen(functions) ?? [], target);
   const isLogged = deployment && variablesOf(deployment)?.EVENTS_TOPIC;
-  const needed = isLogged ? [...NEEDED, TO_PUBLISH] : NEEDED;
+  const needed = isLogged ? [...NEEDED, TO_LOG] : NEEDED;
   return needed
     .filter(([role, , ...wider]) => ![role, ...wider, ...BASIC].some((one) => roles.includes(one)))
     .map(([role, purpose]) =>

@@ -4,7 +4,8 @@
  * The function refuses a request for a counter that is not listed. Then each counter is asked for by itself, so that the others still
  * have their totals; a counter that is refused by itself is no longer asked for.
  */
-import { call, failure } from "./failure.ts";
+import { callSafely } from "./callSafely.ts";
+import { failure } from "./failure.ts";
 
 /** What the function says of a counter. */
 export interface Published {
@@ -25,15 +26,15 @@ type Failure = Error & { readonly status: number };
 
 interface Poller {
   readonly watches: Set<Watch>;
-  /** Asks at once, or as soon as an answer is there; after a failure, when it is time to try again. */
+  /** Asks at once, or as soon as an answer is there; after a failure, when it is time to ask again. */
   now(): void;
   stop(): void;
 }
 
 const MAX_IDS = 100;
 
-/** Of the ids in a URL. Servers and proxies take 8 kB or more, headers included. */
-const MAX_LENGTH = 4_000;
+/** The longest parameter `ids`, in characters. Servers and proxies accept at least 8 kB of URL and headers. */
+const MAX_IDS_LENGTH = 4_000;
 
 const MIN_INTERVAL_MS = 1_000;
 
@@ -88,7 +89,7 @@ function createPoller(url: string): Poller {
     const ids = [...new Set([...watches].map(({ id }) => id))].sort();
     while (ids.length > 0) {
       let size = Math.min(ids.length, MAX_IDS);
-      while (size > 1 && listOf(ids.slice(0, size)).length > MAX_LENGTH) size--;
+      while (size > 1 && idsParameter(ids.slice(0, size)).length > MAX_IDS_LENGTH) size--;
       await askFor(ids.splice(0, size));
     }
     failures = failed ? failures + 1 : 0;
@@ -103,10 +104,10 @@ function createPoller(url: string): Poller {
     for (const watch of [...watches].filter((one) => one.id === id)) {
       // The watch before may have ended this one.
       if (!watches.has(watch)) continue;
-      if ("totals" in answer) call(() => watch.received(answer.totals[id] ?? null));
+      if ("totals" in answer) callSafely(() => watch.received(answer.totals[id] ?? null));
       else {
         if (isFinal(answer.status)) watches.delete(watch);
-        call(() => watch.failed(answer));
+        callSafely(() => watch.failed(answer));
       }
     }
   };
@@ -116,7 +117,10 @@ function createPoller(url: string): Poller {
 
   return {
     watches,
-    now: () => failures > 0 || now(),
+    now() {
+      // After a failure there is a time to ask again.
+      if (failures === 0 || isAsking) now();
+    },
     stop() {
       clearTimeout(timer);
       globalThis.document?.removeEventListener("visibilitychange", now);
@@ -129,7 +133,7 @@ type Answer =
   | { readonly totals: Readonly<Record<string, Published | null>> /** Milliseconds. */; readonly maxAge: number }
   | Failure;
 
-function listOf(ids: readonly string[]): string {
+function idsParameter(ids: readonly string[]): string {
   return ids.map(encodeURIComponent).join();
 }
 
@@ -138,7 +142,7 @@ async function read(url: string, ids: readonly string[]): Promise<Answer> {
   let status = 0;
   let text = "no answer";
   try {
-    const response = await fetch(`${url}?ids=${listOf(ids)}`);
+    const response = await fetch(`${url}?ids=${idsParameter(ids)}`);
     text = await response.text();
     if (!response.ok) status = response.status;
     else {

@@ -54,7 +54,8 @@ test("watches of a page share a request, which names each counter once; an id ma
     { total: 3, asOf: 1_000 },
     { total: 0, asOf: null },
   ]);
-  expect(() => watch("a,b")).toThrow(expect.objectContaining({ code: "counter/invalid-id" }));
+  for (const id of ["a,b", "views:\ud800"])
+    expect(() => watch(id)).toThrow(expect.objectContaining({ code: "counter/invalid-id" }));
 });
 
 test("a total never goes back, and a watch that has ended is silent", async () => {

@@ -1,6 +1,7 @@
 /** Totals without the Firebase SDK: read from the function `totals`, with the amounts of this page's beacon at once. */
 import type { Batch, Beacon, BeaconState } from "./beacon.ts";
-import { call, failure } from "./failure.ts";
+import { callSafely } from "./callSafely.ts";
+import { failure } from "./failure.ts";
 import { poll } from "./poll.ts";
 
 /** A total as a page without the Firebase SDK sees it. */
@@ -35,7 +36,7 @@ const MAX_SHOWN_MS = 30_000;
  * @param url - of the function `totals`
  * @param counter - its id, without a comma
  * @returns a function that ends the watch
- * @throws Error `counter/invalid-id` for an id with a comma
+ * @throws Error `counter/invalid-id` for an id with a comma, or with half of a surrogate pair
  *
  * @example
  * ```ts
@@ -51,7 +52,7 @@ export function onTotal(
   next: (total: Total) => void,
   { beacon, onError }: TotalOptions = {},
 ): () => void {
-  if (counter.includes(",")) throw failure("counter/invalid-id", `${counter}; pass an id without a comma`);
+  if (/,|\p{Cs}/u.test(counter)) throw failure("counter/invalid-id", `${counter}; pass an id without a comma`);
   const source = beacon as BeaconState | undefined;
   /** Batches that the last total may not include, and until when they show. */
   const own = new Map<Batch, number>();
@@ -72,7 +73,7 @@ export function onTotal(
     const text = JSON.stringify(state);
     if (shown === text) return;
     shown = text;
-    call(() => next(state));
+    callSafely(() => next(state));
   };
   const stopPolling = poll(url, {
     id: counter,

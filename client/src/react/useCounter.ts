@@ -6,7 +6,7 @@ import {
   type IncrementOptions,
   incrementCounter,
 } from "firestore-tally";
-import { useCallback, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 
 /** What to render before the first total arrives, and where totals come from. */
 export interface UseCounterOptions {
@@ -51,7 +51,9 @@ export function useCounter(ref: CounterRef, options: UseCounterOptions = {}): Us
   const state = useSyncExternalStore(store.subscribe, store.getSnapshot, () => initial);
   const [failure, setFailure] = useState<{ store: unknown; error: Error }>();
   const current = useRef(store);
-  current.current = store;
+  useEffect(() => {
+    current.current = store;
+  }, [store]);
   const increment = useCallback(
     async (by?: number, options?: IncrementOptions) => {
       try {

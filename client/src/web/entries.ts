@@ -1,5 +1,12 @@
 /** Reads whether a key counts: the state of a like button. */
-import { type DocumentReference, doc, type FirestoreError, getDoc, onSnapshot } from "firebase/firestore";
+import {
+  type DocumentReference,
+  doc,
+  type FirestoreError,
+  getDoc,
+  getDocFromCache,
+  onSnapshot,
+} from "firebase/firestore";
 import { entryPath, validName } from "../../../core/src/index.ts";
 import type { Counter, CounterRef, Sent } from "./counter.ts";
 
@@ -73,9 +80,17 @@ export function onIncremented(
     // Without them, the server's word that there is no entry would not follow that of an empty cache.
     { includeMetadataChanges: true },
     (entry) => {
-      if (!entry.exists() && entry.metadata.fromCache && stored === undefined) return;
-      stored = entry.exists();
-      show();
+      const known = () => {
+        stored = entry.exists();
+        show();
+      };
+      // An empty cache does not know the entry; one that persists may know that there is none.
+      if (entry.exists() || !entry.metadata.fromCache || stored !== undefined) known();
+      else
+        getDocFromCache(entry.ref).then(
+          () => stored ?? known(),
+          () => {},
+        );
     },
     (reason) => {
       watches.delete(follow);

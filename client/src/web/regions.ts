@@ -57,6 +57,7 @@ export interface GlobalCounter {
    * Watches the sum of all regions, increments of this client included. Cost: 1 read for each total that the region publishes
    * and for each that arrives there from another.
    *
+   * @param error - called when the watch fails; the watch has then ended. Default: `console.error`
    * @returns a function that ends the watch
    */
   onTotal(next: (snapshot: GlobalSnapshot) => void, error?: (error: FirestoreError) => void): () => void;
@@ -83,7 +84,8 @@ const RETURN_AFTER_MS = 60_000;
  * Connects an app to the databases of several regions. The first increment or watch looks for the nearest: the one that answers
  * first.
  *
- * Cost: none; later 1 read per region to look for the nearest, and again whenever the one that is used does not answer.
+ * Cost: none; later 1 read per region to look for the nearest, and again whenever the one that is used does not answer, and
+ * every minute in which another is used.
  *
  * @param databases - name of a region, as in the parameter `REGIONS`, → its database
  * @throws CounterError `counter/invalid-option` without a database

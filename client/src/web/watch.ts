@@ -16,7 +16,7 @@ import {
   shardsPath,
   toSnapshot,
 } from "../../../core/src/index.ts";
-import { call } from "../beacon/failure.ts";
+import { callSafely } from "../beacon/callSafely.ts";
 import { type Committed, type Counter, type CounterRef, counterDoc, documentRead, type Watcher } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
 
@@ -207,7 +207,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   #notifyViews(): void {
     this.#notifyTimer ??= setTimeout(() => {
       this.#notifyTimer = undefined;
-      for (const view of this.#views) call(view);
+      for (const view of this.#views) callSafely(view);
     });
   }
 }

@@ -17,8 +17,8 @@ export interface Watched<Value> {
   readonly error: Error | undefined;
 }
 
-/** What a snapshot says, unless it comes from an empty cache: that does not mean 0. */
-export function known(snapshot: CounterSnapshot | undefined): CounterSnapshot | undefined {
+/** The snapshot; `undefined` if it comes from an empty cache, which does not mean 0. */
+export function snapshotIfKnown(snapshot: CounterSnapshot | undefined): CounterSnapshot | undefined {
   return snapshot && (snapshot.asOf || !snapshot.fromCache) ? snapshot : undefined;
 }
 

@@ -17,13 +17,14 @@ export function pointOf({ asOf: at, rate, shardCount, isIdle }: Published): Poin
   return { at, rate, shardCount, isIdle };
 }
 
-/** The points, continued up to now: the last rate holds until the next publish, that of an idle counter for a moment. */
+/** The points, continued up to now. The rate of an idle counter falls to 0 until the next publish; any other rate holds. */
 export function upToNow(points: readonly Point[], now: number): Point[] {
-  const last = points.at(-1);
-  if (!last || last.at >= now) return [...points];
-  const end = last.at + INACTIVE_MS;
-  const silent = last.isIdle && end < now ? [{ ...last, at: end, rate: 0 }] : [];
-  return [...points, ...silent, { ...last, ...silent[0], at: now }];
+  return points.flatMap((point, i) => {
+    const next = points[i + 1]?.at ?? now;
+    const end = point.at + INACTIVE_MS;
+    if (point.isIdle && end < next) return [point, { ...point, at: end, rate: 0 }, { ...point, at: next - 1, rate: 0 }];
+    return i === points.length - 1 && point.at < now ? [point, { ...point, at: now }] : [point];
+  });
 }
 
 /** The rate now: 0 for an idle counter that was published a while ago. */

@@ -33,14 +33,14 @@ export function Corrections({ connection, id }: { connection: Connection; id: st
   }, [connection, id]);
   useEffect(read, [read]);
   const email = useVisitor(connection)?.email;
-  const reader = useRef(email);
+  const lastEmail = useRef(email);
   useEffect(() => {
     // What an operator has read does not stay on the page after signing out.
-    if (reader.current && !email) {
+    if (lastEmail.current && !email) {
       setCorrections(undefined);
       read();
     }
-    reader.current = email;
+    lastEmail.current = email;
   }, [email, read]);
 
   return (

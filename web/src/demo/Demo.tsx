@@ -3,7 +3,7 @@ import "uplot/dist/uPlot.min.css";
 import { type CounterSnapshot, counter, incrementCounter } from "firestore-tally";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { PRICES } from "../../../costs/src/index.ts";
-import { known, NOT_ANSWERING, usePublishLog, useShardActivity, useTotal } from "../counter/counterHooks.ts";
+import { NOT_ANSWERING, snapshotIfKnown, usePublishLog, useShardActivity, useTotal } from "../counter/counterHooks.ts";
 import { FreshnessLog } from "../counter/freshness.ts";
 import { observedCosts } from "../counter/observedCosts.ts";
 import { EMPTY_LOG, WINDOW_MS } from "../counter/publishLog.ts";
@@ -66,7 +66,7 @@ function Live({ connection, retry }: { connection: Connection; retry: () => void
     );
   };
 
-  const shown = known(total.value)?.total;
+  const shown = snapshotIfKnown(total.value)?.total;
   const rate = last ? rateNow(last, now) : 0;
   const shardCount = last?.shardCount ?? 1;
   const fresh = freshnessLog.get();
