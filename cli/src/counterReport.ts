@@ -165,8 +165,7 @@ function warningsOf(
       "a shard was deleted by hand, or the total was changed by hand: the next increment publishes a correct total",
     );
   }
-  if (malformed.length > 0)
-    warnings.push("shards whose count is not a number are in no total: set their count to a number");
+  if (malformed.length > 0) warnings.push("shards whose count is not a number are in no total: set it to a number");
   return warnings;
 }
 
