@@ -107,6 +107,31 @@ describe("stock", () => {
     await until(async () => isDeepStrictEqual(await stockOf(id), { 0: 20 }), "the last units to be in shard 0");
   });
 
+  test.concurrent("is refused by the rules after a second try of a shard that has the units", async ({
+    onTestFinished,
+  }) => {
+    const project = "demo-tally-stock-policy";
+    const rules = readFileSync("firestore.rules", "utf8").replace("return units <= 10;", "return units <= 1;");
+    await loadRules(project, rules);
+    const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST ?? "");
+    const server = adminAt(process.env.FIRESTORE_EMULATOR_HOST ?? "", project);
+    const user = client(meter.address, project);
+    onTestFinished(async () => {
+      await Promise.all([user.close(), server.close()]);
+      meter.close();
+    });
+    const at = "counters/tickets:policy";
+    await server.firestore.doc(at).set({ shardCount: 2, bounded: true, stock: { 0: 9, 1: 9 } });
+    for (const shard of ["0", "1"])
+      await server.firestore.doc(`${at}/shards/${shard}`).set({ shard, count: 9, writes: 0 });
+    const key = await signIn(user);
+    await expect(takeFromCounter(counter(user.db, "tickets:policy"), 2, { key })).rejects.toMatchObject({
+      code: "counter/permission-denied",
+    });
+    expect(meter.calls.get("Commit")).toBe(2);
+    expect(await takeFromCounter(counter(user.db, "tickets:policy"), 1, { key })).toBe(1);
+  });
+
   test.concurrent("is found at the third try, though the counter document is out of date", async ({
     onTestFinished,
   }) => {

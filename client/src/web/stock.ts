@@ -31,8 +31,8 @@ const MAX_SEARCHES = 20;
 /** The longest pause after takes of others came first. Without it, a crowd that waits for one shard would keep it locked. */
 const MAX_BACKOFF_MS = 800;
 
-/** How often the rules may refuse a take from a shard that has the units. */
-const MAX_REFUSALS = 3;
+/** How often the rules may refuse a take from a shard that has the units, and that changes from one try to the next. */
+const MAX_REFUSALS = 10;
 
 /** How long a listing of the shards may take at most: a second for each time that no units were found, so 2, 4, 6, then 8 s. */
 const LISTING_MS = 1_000;
@@ -76,16 +76,22 @@ async function takeInTurn(counter: Counter, n: number, key: string): Promise<num
   let stock = counter._latest?.get("stock");
   const empty = new Set<string>();
   let [failures, refusals, contentions] = [0, 0, 0];
+  let refused: Refused | undefined;
   for (let search = 0; search < MAX_SEARCHES; search++) {
-    const shard = chooseShard(counter, stock, n, empty);
+    const before: Refused | undefined = refused;
+    const shard = before?.shard ?? chooseShard(counter, stock, n, empty);
     const outcome = shard === undefined ? "empty" : await retryTransient(() => take(counter, shard, n, key));
     if (typeof outcome === "number") return outcome;
+    refused = typeof outcome === "object" ? outcome : undefined;
+    if (refused) {
+      // Units may have come between the refusal and the read of the shard. If they were there before, they are not the reason.
+      if (refused.state === before?.state || ++refusals === MAX_REFUSALS) throw refusal(n);
+      continue;
+    }
     if (outcome === "contended") {
       await pause(Math.min(100 * 2 ** contentions++, MAX_BACKOFF_MS));
       continue;
     }
-    // Units may have come back between the refusal and the read of the shard, but not each time.
-    if (outcome === "refused" && ++refusals === MAX_REFUSALS) throw refusal(n);
     const left = await retryTransient(() => sumShards(counter));
     if (left < n) {
       // Not before the sum: an earlier call may have taken the last units, also if its answer was lost.
@@ -126,7 +132,13 @@ function chooseShard(
 }
 
 /** What became of a try: the units taken, or why none were. */
-type Outcome = number | "empty" | "contended" | "refused";
+type Outcome = number | "empty" | "contended" | Refused;
+
+/** A refused try of a shard that has the units. Each change of the shard shows in `state`. */
+interface Refused {
+  readonly shard: string;
+  readonly state: string;
+}
 
 /** @throws FirestoreError if the outcome is unknown. Then the same call may be repeated */
 async function take(counter: Counter, shard: string, n: number, key: string): Promise<Outcome> {
@@ -144,7 +156,8 @@ async function take(counter: Counter, shard: string, n: number, key: string): Pr
     if (by < 0) return -by;
     if (hasCode(error, "aborted")) return "contended";
     if (!hasCode(error, "permission-denied")) throw error;
-    return (written?.get("count") ?? 0) < n ? "empty" : "refused";
+    const count = written?.get("count") ?? 0;
+    return count < n ? "empty" : { shard, state: `${count} ${written?.get("writes")}` };
   }
   // Watches show it before it is published.
   if (!_watcher?._isWatched()) return n;

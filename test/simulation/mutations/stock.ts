@@ -94,6 +94,12 @@ export const stockMutations: Record<string, Mutation> = {
     breaks: ["completion"],
     isRare: true,
   },
+  "a client believes the first refusal of a shard that has the units": {
+    module: "client/src/web/stock.ts",
+    declaration: "MAX_REFUSALS",
+    mistake: () => 1,
+    breaks: ["completion"],
+  },
   "the rules let a shard fall below zero": {
     module: "test/simulation/model/rules.ts",
     declaration: "isInBounds",
