@@ -139,7 +139,7 @@ test("Google's web client on 20 pages, moved while its functions run and after",
   console.log(`TALLY_SEED=${seed}`);
   const random = randomFor(seed, "web");
   const expected = await addDocuments(`web${attempts++}`);
-  // 20 old increments a second at first: with 40, two cores were overloaded in two runs of three.
+  // 20 old increments a second at first: with 40, the first attempt failed in two runs of two.
   const slow = (await slowness()) * (attempts + 1);
   const paths = new Set(expected.map(({ document }) => document));
   const fields = async () => {
