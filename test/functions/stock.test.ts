@@ -45,6 +45,19 @@ const countsOf = async (id: string) =>
   );
 const soldOut = { code: "counter/sold-out" };
 
+/** A project whose units no function moves, and a client whose requests are counted. */
+async function projectWithoutFunctions(project: string, edit = (rules: string) => rules) {
+  const host = process.env.FIRESTORE_EMULATOR_HOST ?? "";
+  await loadRules(project, edit(readFileSync("firestore.rules", "utf8")));
+  const meter = await startMeter(host);
+  const [server, user] = [adminAt(host, project), client(meter.address, project)];
+  const close = async () => {
+    await Promise.all([user.close(), server.close()]);
+    meter.close();
+  };
+  return { meter, server, user, close };
+}
+
 describe("stock", () => {
   test.concurrent("is spread at once, taken once per user, given back, and sold out", async () => {
     const id = "tickets:few";
@@ -110,16 +123,10 @@ describe("stock", () => {
   test.concurrent("is refused by the rules after a second try of a shard that has the units", async ({
     onTestFinished,
   }) => {
-    const project = "demo-tally-stock-policy";
-    const rules = readFileSync("firestore.rules", "utf8").replace("return units <= 10;", "return units <= 1;");
-    await loadRules(project, rules);
-    const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST ?? "");
-    const server = adminAt(process.env.FIRESTORE_EMULATOR_HOST ?? "", project);
-    const user = client(meter.address, project);
-    onTestFinished(async () => {
-      await Promise.all([user.close(), server.close()]);
-      meter.close();
-    });
+    const { meter, server, user, close } = await projectWithoutFunctions("demo-tally-stock-policy", (rules) =>
+      rules.replace("return units <= 10;", "return units <= 1;"),
+    );
+    onTestFinished(close);
     const at = "counters/tickets:policy";
     await server.firestore.doc(at).set({ shardCount: 2, bounded: true, stock: { 0: 9, 1: 9 } });
     for (const shard of ["0", "1"])
@@ -135,16 +142,8 @@ describe("stock", () => {
   test.concurrent("is found at the third try, though the counter document is out of date", async ({
     onTestFinished,
   }) => {
-    // A project without functions.
-    const project = "demo-tally-stock";
-    await loadRules(project, readFileSync("firestore.rules", "utf8"));
-    const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST ?? "");
-    const server = adminAt(process.env.FIRESTORE_EMULATOR_HOST ?? "", project);
-    const late = client(meter.address, project);
-    onTestFinished(async () => {
-      await Promise.all([late.close(), server.close()]);
-      meter.close();
-    });
+    const { meter, server, user: late, close } = await projectWithoutFunctions("demo-tally-stock");
+    onTestFinished(close);
     const at = "counters/tickets:hidden";
     await server.firestore.doc(at).set({ shardCount: 8, bounded: true, stock: { 1: 9, 4: 9, 6: 9 } });
     await server.firestore.doc(`${at}/shards/5`).set({ shard: "5", count: 1, writes: 0 });

@@ -134,7 +134,7 @@ function chooseShard(
 /** What became of a try: the units taken, or why none were. */
 type Outcome = number | "empty" | "contended" | Refused;
 
-/** A refused try of a shard that has the units. Each change of the shard shows in `state`. */
+/** A refused try of a shard that has the units. `state` is its `count` and its `writes`: a change alters one of them. */
 interface Refused {
   readonly shard: string;
   readonly state: string;
