@@ -7,9 +7,9 @@
  * entry, which stays (increment.ts); without a key it is a receipt, which expires (receipt.ts).
  */
 import { FieldValue, type WriteBatch } from "firebase-admin/firestore";
-import { ABORTED, codeOf } from "../../core/src/index.ts";
+import { ABORTED, codeOf, DEADLINE_EXCEEDED } from "../../core/src/index.ts";
 import { type Counter, refreshShardCount, shardDoc, shardFor } from "./counter.ts";
-import { retry } from "./retry.ts";
+import { COMMIT_TIMEOUT_MS, retry, within } from "./retry.ts";
 
 /** Creates the document that belongs to an increment of this shard. */
 export type CreateDocument = (writer: WriteBatch, shard: string) => void;
@@ -39,12 +39,17 @@ export async function commitOnce(counter: Counter, by: number, create: CreateDoc
     const batch = counter.firestore.batch();
     addIncrement(batch, counter, by, create);
     counter._shardCountCache._requestSent();
-    await batch.commit().then(
+    await within(COMMIT_TIMEOUT_MS, batch.commit()).then(
       () => counter._shardCountCache._requestAnswered(),
       (error) => {
-        counter._shardCountCache._requestAnswered(codeOf(error) === ABORTED);
+        counter._shardCountCache._requestAnswered(isContention(error));
         throw error;
       },
     );
   });
+}
+
+/** Whether a commit was refused as contended, or held back for too long. */
+export function isContention(error: unknown): boolean {
+  return codeOf(error) === ABORTED || codeOf(error) === DEADLINE_EXCEEDED;
 }

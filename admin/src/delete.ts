@@ -10,6 +10,8 @@ export interface DeleteOptions {
   onProgress?: ((deleted: number, documents: number) => void) | undefined;
 }
 
+const MAX_ROUNDS = 3;
+
 /**
  * Deletes a counter: its shards, entries, receipts, corrections, history, visitors and keys, and the counter document last. It can
  * be repeated, and continues where it was interrupted. Stop its writers first: a later increment starts the counter anew, as
@@ -26,14 +28,18 @@ export interface DeleteOptions {
 export async function deleteCounter(ref: CounterRef, options: DeleteOptions = {}): Promise<void> {
   // First, so that no scheduled reconcile takes the deleted shards for drift.
   await setSource(ref, undefined);
-  const { parts, documents } = await extentOf(ref);
+  let { parts, documents } = await extentOf(ref);
   let deleted = 0;
   const writer = ref.firestore.bulkWriter();
   writer.onWriteResult(() => options.onProgress?.(++deleted, documents));
   // What waits before the sketches: a merge in between would create another one.
   const waits = ({ id }: CollectionReference) => id === UNIQUES || id === KEY_COUNTS;
-  const inOrder = parts.toSorted((a, b) => Number(waits(b)) - Number(waits(a)));
-  for (const part of inOrder) await ref.firestore.recursiveDelete(part, writer);
+  // Again, because a merge may have created a collection since; not for ever, because writers may not have been stopped.
+  for (let round = 0; parts.length > 0 && round < MAX_ROUNDS; round++) {
+    const inOrder = parts.toSorted((a, b) => Number(waits(b)) - Number(waits(a)));
+    for (const part of inOrder) await ref.firestore.recursiveDelete(part, writer);
+    parts = await counterDoc(ref).listCollections();
+  }
   await Promise.all([writer.delete(counterDoc(ref)), writer.close()]);
 }
 

@@ -5,7 +5,6 @@
 import { createHash } from "node:crypto";
 import { type DocumentReference, FieldValue, type Firestore, type WriteBatch } from "firebase-admin/firestore";
 import {
-  ABORTED,
   ALREADY_EXISTS,
   bucketOf,
   CounterError,
@@ -18,10 +17,13 @@ import {
   uniquesPath,
   visitorHash,
 } from "../../core/src/index.ts";
-import { addIncrement } from "./commit.ts";
+import { addIncrement, isContention } from "./commit.ts";
 import { type Counter, type CounterRef, firestoreOf, refreshShardCount } from "./counter.ts";
 import { createReceipt, newReceipt } from "./receipt.ts";
-import { retry } from "./retry.ts";
+import { isTransient, retry, within } from "./retry.ts";
+
+/** How long an attempt may take. The next one chooses other shards. */
+const ATTEMPT_TIMEOUT_MS = 5_000;
 
 /** How long a sender's receipt lives. Pub/Sub delivers a message again for a week at most, in its 1st generation of triggers. */
 const SENDER_RECEIPT_MS = 8 * 24 * 3_600_000;
@@ -63,8 +65,8 @@ export function receiptOf(counter: CounterRef, name: string): DocumentReference 
  * @param giveUpAt    by `Date.now()`
  * @param addMore     adds other documents of these increments to the commit
  * @returns           those that had counted already. After a call without a response these may be its own
- * @throws CounterError `counter/unknown-outcome` after `giveUpAt`: the increments may or may not count; Firestore's errors that
- *         are not transient: then they do not count
+ * @throws CounterError `counter/unknown-outcome` after `giveUpAt`, or if an attempt without an answer was followed by an error that
+ *         is not transient: the increments may or may not count; else such an error itself: then they do not count
  */
 export async function commitTogether<T extends SharedIncrement>(
   increments: readonly T[],
@@ -82,11 +84,16 @@ export async function commitTogether<T extends SharedIncrement>(
   const shared = increments.every(({ receipt }) => receipt) ? undefined : newReceipt(counter);
   const create = shared && createReceipt(shared);
   const duplicates = new Set<T>();
+  const limit = <R>(call: Promise<R>) => within(Math.min(giveUpAt - Date.now(), ATTEMPT_TIMEOUT_MS), call);
   const retryInTime = <R>(call: () => Promise<R>) =>
     retry(async () => {
-      if (Date.now() > giveUpAt) throw noAnswer();
-      return await before(giveUpAt, call());
+      if (Date.now() >= giveUpAt) throw noAnswer();
+      return await call().catch((error) => {
+        throw isTransient(error) && Date.now() >= giveUpAt ? noAnswer(error) : error;
+      });
     });
+  /** Whether an attempt may have been committed without an answer, or may still be. */
+  let isUnknown = false;
   for (;;) {
     const left = increments.filter((increment) => !duplicates.has(increment));
     if (left.length === 0) return duplicates;
@@ -97,15 +104,18 @@ export async function commitTogether<T extends SharedIncrement>(
         create?.(batch);
         addTo(batch, firestore, left, buckets);
         addMore(batch, left);
-        await observed(batch.commit(), counters);
+        await observed(limit(batch.commit()), counters).catch((error) => {
+          isUnknown ||= isTransient(error);
+          throw error;
+        });
       });
       return duplicates;
     } catch (error) {
-      if (codeOf(error) !== ALREADY_EXISTS) throw error;
+      if (codeOf(error) !== ALREADY_EXISTS) throw isUnknown ? noAnswer(error) : error;
       cause = error;
     }
     const receipts = [...(shared ? [shared] : []), ...left.flatMap(({ receipt }) => receipt ?? [])];
-    const found = await retryInTime(() => firestore.getAll(...receipts, { fieldMask: [] }));
+    const found = await retryInTime(() => limit(firestore.getAll(...receipts, { fieldMask: [] })));
     const counted = new Set(found.filter(({ exists }) => exists).map(({ ref }) => ref.path));
     // An earlier attempt had no response.
     if (shared && counted.has(shared.path)) return duplicates;
@@ -175,25 +185,17 @@ async function observed(commit: Promise<unknown>, counters: Iterable<Counter>): 
   try {
     await commit;
   } catch (error) {
-    isContended = codeOf(error) === ABORTED;
+    isContended = isContention(error);
     throw error;
   } finally {
     for (const { _shardCountCache } of all) _shardCountCache._requestAnswered(isContended);
   }
 }
 
-/** @throws CounterError `counter/unknown-outcome` at `deadline`, by `Date.now()` */
-async function before<T>(deadline: number, call: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const expired = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(noAnswer()), deadline - Date.now());
-  });
-  return await Promise.race([call, expired]).finally(() => clearTimeout(timer));
-}
-
-function noAnswer(): CounterError {
+function noAnswer(cause?: unknown): CounterError {
   return new CounterError(
     "counter/unknown-outcome",
     "Firestore gave no answer in time: what was sent may or may not count. What has an id can be sent again",
+    cause,
   );
 }

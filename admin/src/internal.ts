@@ -7,5 +7,5 @@ export { commitTogether, receiptOf } from "./groupCommit.ts";
 export { isAmount, LEGACY_SHARDS, unmappedNumbers } from "./legacyShards.ts";
 export { type Moved, mirroredOf, moveLegacyIncrements } from "./moveLegacyIncrements.ts";
 export { commitUnlessChanged, unchanged, writeIfUnchanged } from "./precondition.ts";
-export { retry } from "./retry.ts";
+export { COMMIT_TIMEOUT_MS, retry, within } from "./retry.ts";
 export { indexedSums, type ListedShard, type ShardSum, sumOfListed, sumShards } from "./sum.ts";

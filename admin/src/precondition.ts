@@ -1,6 +1,7 @@
 /** Preconditions on documents that were read. */
 import type { DocumentData, DocumentSnapshot, Timestamp, WriteBatch } from "firebase-admin/firestore";
 import { isPreconditionFailure } from "../../core/src/index.ts";
+import { COMMIT_TIMEOUT_MS, within } from "./retry.ts";
 
 /** The precondition that a document that exists is as it was read. */
 export function unchanged({ updateTime }: DocumentSnapshot): { readonly lastUpdateTime?: Timestamp } {
@@ -13,10 +14,15 @@ export function writeIfUnchanged(batch: WriteBatch, before: DocumentSnapshot, fi
   else batch.create(before.ref, fields);
 }
 
-/** @returns `false` if a precondition has failed, so that nothing was written */
+/**
+ * Commits a batch whose preconditions fail if it is sent again.
+ *
+ * @returns `false` if a precondition has failed, so that nothing was written
+ * @throws DEADLINE_EXCEEDED after ten seconds; then it may still be committed
+ */
 export async function commitUnlessChanged(batch: WriteBatch): Promise<boolean> {
   try {
-    await batch.commit();
+    await within(COMMIT_TIMEOUT_MS, batch.commit());
     return true;
   } catch (error) {
     if (isPreconditionFailure(error)) return false;

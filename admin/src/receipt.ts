@@ -65,7 +65,7 @@ async function receiptExists(receipt: DocumentReference): Promise<boolean> {
   );
 }
 
-function unknownOutcome(cause: unknown): CounterError {
+export function unknownOutcome(cause: unknown): CounterError {
   return new CounterError(
     "counter/unknown-outcome",
     "the increment or take may or may not count: a call had no response, and now it cannot be retried. Do not repeat it",

@@ -51,10 +51,11 @@ export interface ResetOptions {
 export async function resetCounter(ref: CounterRef, to: number, options: ResetOptions = {}): Promise<void> {
   validTotal("to", to);
   await retryAdjustment(ref, async () => {
-    await refuseIfBounded(ref, "a reset");
     // Before the shards, so that all it has was committed before `at`.
     const summary = options.keys ? await ref.firestore.doc(keySummaryPath(ref.path)).get() : undefined;
     const shards = await firestoreOf(ref).collection(shardsPath(ref.path)).select("count").get();
+    // After the listing: a counter that has become bounded since has other shards, so the commit fails.
+    await refuseIfBounded(ref, "a reset");
     const batch = ref.firestore.batch();
     adjustBase(batch, ref, shards, to - sumOf(shards));
     if (options.visitors) await forgetVisitors(batch, ref);

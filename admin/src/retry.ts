@@ -1,6 +1,6 @@
-/** Retries calls to Firestore until their outcome is known. */
-import { setTimeout } from "node:timers/promises";
-import { codeOf } from "../../core/src/index.ts";
+/** Retries calls to Firestore until their outcome is known, and bounds how long each may take. */
+import { setTimeout as wait } from "node:timers/promises";
+import { codeOf, DEADLINE_EXCEEDED } from "../../core/src/index.ts";
 
 /** Cancelled, unknown, deadline exceeded, resource exhausted, aborted, internal, unavailable: the call may have succeeded. */
 const TRANSIENT = [1, 2, 4, 8, 10, 13, 14];
@@ -8,8 +8,8 @@ const TRANSIENT = [1, 2, 4, 8, 10, 13, 14];
 /** The longest wait between two attempts. */
 const MAX_BACKOFF_MS = 10_000;
 
-/** Missing credentials also come as "unknown", but then no call was sent. */
-function isTransient(error: unknown): boolean {
+/** Whether the call may have succeeded. Missing credentials also come as "unknown", but then no call was sent. */
+export function isTransient(error: unknown): boolean {
   return TRANSIENT.includes(codeOf(error) ?? -1) && !String(error).includes("metadata from plugin");
 }
 
@@ -20,7 +20,25 @@ const WARNING_ATTEMPT = 9;
 export async function backoff(attempt: number, error: unknown): Promise<void> {
   if (attempt === WARNING_ATTEMPT)
     console.warn("firestore-tally: a call to Firestore has failed ten times and is still retried.", error);
-  await setTimeout(Math.random() * Math.min(100 * 2 ** attempt, MAX_BACKOFF_MS));
+  await wait(Math.random() * Math.min(100 * 2 ** attempt, MAX_BACKOFF_MS));
+}
+
+/** How long a commit may take. */
+export const COMMIT_TIMEOUT_MS = 10_000;
+
+/**
+ * Bounds a commit. Where a client has locked a document, or a crowd writes it, Firestore refuses the commit, and the Admin SDK
+ * repeats it there, for up to ten minutes (`total_timeout_millis` in its `firestore_client_config.json`).
+ *
+ * @throws after so many milliseconds an error with the code DEADLINE_EXCEEDED. The call may still succeed
+ */
+export async function within<T>(milliseconds: number, call: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const expired = new Promise<never>((_, reject) => {
+    const error = new Error(`Firestore gave no answer within ${Math.round(milliseconds)} ms`);
+    timer = setTimeout(() => reject(Object.assign(error, { code: DEADLINE_EXCEEDED })), milliseconds);
+  });
+  return await Promise.race([call, expired]).finally(() => clearTimeout(timer));
 }
 
 /** Repeats `attempt` while it fails with an unknown outcome. It must be safe to repeat. */

@@ -11,10 +11,8 @@ import {
   type WriteBatch,
 } from "firebase-admin/firestore";
 import {
-  ALREADY_EXISTS,
   BASE_SHARD,
   CounterError,
-  codeOf,
   entryPath,
   isPreconditionFailure,
   shardsPath,
@@ -24,7 +22,7 @@ import {
 import { sumOf } from "./base.ts";
 import { shardUpdate } from "./commit.ts";
 import { type Counter, type CounterRef, counterDoc, firestoreOf, refreshShardCount } from "./counter.ts";
-import { createReceipt, newReceipt } from "./receipt.ts";
+import { createReceipt, newReceipt, unknownOutcome } from "./receipt.ts";
 import { backoff, retry } from "./retry.ts";
 
 /** Options of {@link takeFromCounter}. */
@@ -50,7 +48,8 @@ const MAX_TRIES = 20;
  * @returns the units taken
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O; `counter/sold-out` if fewer are left;
  *         `counter/not-bounded`; `counter/key-conflict` if the key has counted an increment; `counter/contention` if the
- *         shards change all the time; `counter/unknown-outcome` without a key, if Firestore does not answer for half a day
+ *         shards change all the time; `counter/unknown-outcome` without a key, if Firestore does not answer for half a day, or refuses
+ *         what it has not answered before
  *
  * @example
  * ```ts
@@ -74,11 +73,15 @@ export async function takeFromCounter(ref: CounterRef, n = 1, options: TakeOptio
       if (taken !== undefined) return taken;
       if (!parts) throw soldOut(ref.id, n, sumOf(shards));
     }
+    let attempts = 0;
     try {
-      await retry(() => batchOf(ref, parts, create).commit());
+      await retry(() => {
+        attempts++;
+        return batchOf(ref, parts, create).commit();
+      });
       return n;
     } catch (error) {
-      if (!isPreconditionFailure(error) && codeOf(error) !== ALREADY_EXISTS) throw error;
+      if (!isPreconditionFailure(error)) throw key === undefined && attempts > 1 ? unknownOutcome(error) : error;
       const taken = await takenBy(ref, record, n, key);
       if (taken !== undefined) return taken;
       if (tries === MAX_TRIES) throw contention(ref, error);

@@ -8,7 +8,7 @@
 import type { CounterRef } from "../../admin/src/index.ts";
 import { counterDoc } from "../../admin/src/internal.ts";
 import { SHARDS } from "../../core/src/index.ts";
-import { readCounter } from "../../functions/src/counterDocument.ts";
+import { parseCounter } from "../../functions/src/counterDocument.ts";
 import { fold as foldShards } from "../../functions/src/fold.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { describeTarget } from "./databaseTarget.ts";
@@ -54,13 +54,15 @@ export async function fold(context: CommandContext, options: FoldOptions, ids: s
 
 /** Cost: 1 read, and the cost of folding. */
 async function foldCounter(ref: CounterRef, quietMillis: number): Promise<Folded> {
-  const { published, bounded } = await readCounter(counterDoc(ref));
+  const document = await counterDoc(ref).get();
+  const { published, bounded } = parseCounter(document);
   // Without a published shard count, any shard may be in use.
   const fromIndex = published?.shardCount ?? Number.POSITIVE_INFINITY;
   const { documents, candidates, folded } = await foldShards(
     counterDoc(ref).collection(SHARDS),
     fromIndex,
-    Date.now() - quietMillis,
+    // By the server's clock, as the times of the shards are.
+    document.readTime.toMillis() - quietMillis,
     bounded,
   );
   return { shards: documents, folded, busy: candidates - folded };

@@ -11,7 +11,10 @@ export interface BufferOptions {
    * servers. The default rules accept an amount of 1 alone: let `isAllowedAmount` in `firestore.rules` return `by is int && by >= 1 && by <= 100`.
    */
   maxPending?: number | undefined;
-  /** Called when a write in the background fails. The next write includes its amount. Default: `console.error`. */
+  /**
+   * Called when a write fails. The next write includes its amount, unless the code is `counter/unknown-outcome` or
+   * `counter/dropped`: it may count already. Default: `console.error`.
+   */
   onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -25,7 +28,7 @@ export interface BufferedCounter {
   increment(by?: number): void;
   /** Writes at once. Resolves when the server has acknowledged all increments so far. Cost: 1 write per `maxPending`. */
   flush(): Promise<void>;
-  /** Refuses further increments and flushes. After a rejection the increments are still there: call it again. */
+  /** Refuses further increments and flushes. After a rejection the next call writes what the failed ones did not; see `onError`. */
   close(): Promise<void>;
 }
 
@@ -105,5 +108,5 @@ export function createBuffer(
 }
 
 function badOption(name: string, value: number): CounterError {
-  return new CounterError("counter/invalid-option", `${name} is ${value}; pass a positive number`);
+  return new CounterError("counter/invalid-option", `${name} is ${value}; pass a number above 0 and below 2^31`);
 }

@@ -28,7 +28,7 @@ export interface KeySummaryDocument<Timestamp> {
 export interface TopKeysDocument<Timestamp> {
   /** The {@link MAX_TOP_KEYS} most frequent keys, the most frequent first. */
   top: readonly KeyCount[];
-  /** The greatest error of any key: no other key was counted more often than this and the `count` of the last of `top` together. */
+  /** The greatest error of any key. A key that is not in `top` was counted at most `error` plus the `count` of the last one in `top`. */
   error: number;
   /** How much was counted for all keys. */
   total: number;

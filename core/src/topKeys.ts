@@ -44,9 +44,9 @@ export class KeySummary {
   #error = 0;
 
   /**
-   * The version, the total, the error, and for each key its length, its UTF-8, its count and its error. Numbers are in groups of
-   * 7 bits, the lowest first, each but the last with the highest bit set (LEB128). In order, so that equal summaries have equal
-   * bytes.
+   * Parses a stored summary: the version, the total, the error, and for each key its length, its UTF-8, its count and its error.
+   * Numbers are in LEB128: groups of 7 bits, the lowest first, each but the last with the highest bit set. Keys are in order, so
+   * equal summaries have equal bytes.
    *
    * @throws RangeError or TypeError if the bytes are no summary
    */

@@ -70,7 +70,7 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
         break;
       }
       case "transfer":
-        await transferStock(current.ref.collection(SHARDS), step.transfers, sleep);
+        await transferStock(current.ref.collection(SHARDS), step.transfers);
         hasTransferred = true;
         measurement = await measureCounter(backend, current);
         break;

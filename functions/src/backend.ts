@@ -62,7 +62,7 @@ export function createBackend(runTask: (backend: Backend, task: CounterTask) => 
   /** Repeats a task after a transient error, as Cloud Tasks do. */
   async function runLater(task: CounterTask): Promise<void> {
     await retry(() => runTask(backend, task)).catch((error) => {
-      logError("an aggregation failed; the next write or sweep repeats it", { counter: task.counterId, error });
+      logError("a task failed; the next write or sweep repeats it", { counter: task.counterId, error });
     });
   }
 }

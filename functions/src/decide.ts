@@ -65,7 +65,7 @@ export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag
   const asOf = toMillis(measurement.asOf);
   if (asOf < due) return { do: "wait", duration: due - asOf };
 
-  // What a damaged document had counted is not known, so the total is none of today.
+  // What a damaged document had counted is not known, so no window counts any of this total: `adjusted` cancels it.
   const isDamaged = previous !== known.previous;
   const state = { previous, reservation, adjusted: isDamaged ? measurement.total : adjusted, bounded, updatedAt };
   const next = nextPublished(cause, state, measurement, config);

@@ -24,7 +24,7 @@ export interface FoldResult {
 
 /**
  * Moves quiet shards into `base`; with `keepsUnits` those without units. Cost: 1 read per shard, 1 delete per folded one, and 1
- * write per 200 of them.
+ * write per 200 shards of which some are folded.
  */
 export async function fold(
   shards: CollectionReference,

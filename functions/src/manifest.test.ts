@@ -140,7 +140,7 @@ describe("the extension and the function kit are the same", () => {
       ...text(`./${file}`).matchAll(/(?:logError\(|logger\.\w+\(|message =|missing:|incomplete:)\s*"([^":;,]+)/g),
     ]);
     // The task queue takes the place of timers in production.
-    const messages = logged.map(([, message = ""]) => message).filter((one) => one !== "an aggregation failed");
+    const messages = logged.map(([, message = ""]) => message).filter((one) => one !== "a task failed");
     expect(messages.length).toBeGreaterThan(9);
     for (const message of messages) expect(document).toContain(`\`${message}`);
   });

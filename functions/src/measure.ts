@@ -12,8 +12,8 @@ import type { Measurement } from "./measurement.ts";
 import { MAX_LISTED_SHARDS, MAX_LISTED_STOCK_SHARDS } from "./shards.ts";
 
 /**
- * Cost: 2 reads, or 1 per document if there are few; 1 per shard of a bounded counter; for a counted collection, 1 read per
- * 1,000 documents.
+ * Cost: of up to 3 shards, and of up to 200 of a bounded counter, 1 read each; of more, 2 reads per 1,000, and without the index
+ * 1 more per shard. For a counted collection, 1 read per 1,000 documents.
  */
 export async function measureCounter(backend: Backend, state: CounterState): Promise<Measurement> {
   const { ref, published, bounded } = state;

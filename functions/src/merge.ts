@@ -36,7 +36,7 @@ export interface Merging {
 /** The least time between two merges of a counter. */
 const MERGE_INTERVAL: Millis = 10_000;
 
-/** How long a merge may take after its read. The visitors of a slower one reach the other regions with the next exchange. */
+/** How long after the read of a merge its exchange is due, which must find it committed. */
 const EXCHANGE_DELAY: Millis = 2_000;
 
 /** Every write up to `asOf` is merged. A scheduled task merges every write up to `scheduled`. */
@@ -64,16 +64,21 @@ export async function runMergeTask(backend: Backend, merging: Merging, { counter
 async function mergeOrSchedule(backend: Backend, merging: Merging, counterId: string, at: Millis): Promise<Merged> {
   const { counters, snapshotLag, now, sleep, schedule } = backend;
   const counter = counters.doc(counterId);
+  const isExchanged = isExchangedBy(backend, merging);
   for (;;) {
     const before = await counter.firestore.doc(merging.target(counter.path)).get();
     const asOf = mergedUntil(before);
-    if (at <= asOf - snapshotLag) return { asOf, scheduled: 0 };
+    if (at <= asOf - snapshotLag) {
+      await scheduleMissedExchange(backend, merging, before);
+      return { asOf, scheduled: 0 };
+    }
     const due = asOf + MERGE_INTERVAL;
     // A task merges even if this clock is behind: a new one would have its name, and be dropped as a duplicate.
     if (Math.max(now(), at) < due) {
       await schedule({ counterId, due, isPoll: false, merges: merging.kind });
       return { asOf, scheduled: due };
     }
+    const startedAt = now();
     const pending = await merging.pending(counter).get();
     const readAt = toMillis(pending.readTime);
     const isIncluded = at <= readAt - snapshotLag;
@@ -81,13 +86,29 @@ async function mergeOrSchedule(backend: Backend, merging: Merging, counterId: st
       await sleep(at + snapshotLag - readAt);
       continue;
     }
-    // Before the merge: if this instance dies after it, the repeated event finds all merged, and schedules nothing.
-    if (backend.config.regions && merging.isExchanged) {
-      const exchange = { visitors: true };
-      await schedule({ counterId, due: Math.ceil(readAt) + EXCHANGE_DELAY, isPoll: false, exchange });
-    }
-    if (await merging.merge(before, pending)) return { asOf: readAt, scheduled: 0 };
+    // Before the merge: this instance may die after it.
+    if (isExchanged) await schedule(exchangeTask(counterId, Math.ceil(readAt) + EXCHANGE_DELAY));
+    const isMerged = await merging.merge(before, pending);
+    // The exchange may have read the sketch before a slow merge: another look at the sketch finds out.
+    if (isMerged && !(isExchanged && now() - startedAt >= EXCHANGE_DELAY)) return { asOf: readAt, scheduled: 0 };
   }
+}
+
+/** Cost: 1 task operation, if the exchange of the last merge may have read the document before it was written. */
+async function scheduleMissedExchange(backend: Backend, merging: Merging, merged: DocumentSnapshot): Promise<void> {
+  const updatedAt = merged.updateTime && toMillis(merged.updateTime);
+  if (!isExchangedBy(backend, merging) || updatedAt === undefined) return;
+  if (updatedAt < Math.ceil(mergedUntil(merged)) + EXCHANGE_DELAY) return;
+  const { id } = merged.ref.parent.parent as DocumentReference;
+  await backend.schedule(exchangeTask(id, Math.ceil(updatedAt)));
+}
+
+function isExchangedBy({ config }: Backend, merging: Merging): boolean {
+  return config.regions !== undefined && merging.isExchanged;
+}
+
+function exchangeTask(counterId: string, due: Millis): CounterTask {
+  return { counterId, due, isPoll: false, exchange: { visitors: true } };
 }
 
 /** Until when all is merged; 0 if there is no document. */

@@ -76,13 +76,16 @@ export function nextPublished(cause: Cause, state: PreviousState, measurement: M
     stock: state.bounded && measurement.shards ? stockIn(measurement.shards) : null,
     exchangeAt:
       config.regions &&
-      (needsExchange(state, total) ? nextExchangeAt(previous?.exchangeAt, asOf, config) : previous?.exchangeAt),
+      (needsExchange(state, total, added) ? nextExchangeAt(previous?.exchangeAt, asOf, config) : previous?.exchangeAt),
   };
 }
 
-/** Whether this publish must reach the other regions: the total has changed, or they may have missed the last publish. */
-function needsExchange({ previous, updatedAt }: PreviousState, total: number): boolean {
-  if (total !== previous?.total || previous.exchangeAt === undefined) return true;
+/**
+ * Whether this publish must reach the other regions: the total or the windows have changed, or they may have missed the last publish. A
+ * reset may cancel what was added since, in the total alone.
+ */
+function needsExchange({ previous, updatedAt }: PreviousState, total: number, added: number): boolean {
+  if (total !== previous?.total || added !== 0 || previous.exchangeAt === undefined) return true;
   return updatedAt !== undefined && missedExchangeAt(previous, updatedAt) !== undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The parameters of a deployment: declared for the Firebase CLI, validated when an instance starts. A test compares them with
+ * The parameters of a deployment: declared for the Firebase CLI, validated when they are first used. A test compares them with
  * `extension.yaml`, which declares all but {@link NOT_IN_EXTENSION}.
  */
 import { defineInt, defineString } from "firebase-functions/params";

@@ -9,7 +9,7 @@ import {
   type Timestamp,
   type WriteBatch,
 } from "firebase-admin/firestore";
-import { isAmount, unchanged } from "../../admin/src/internal.ts";
+import { COMMIT_TIMEOUT_MS, isAmount, unchanged, within } from "../../admin/src/internal.ts";
 import {
   amountShown,
   codeOf,
@@ -43,6 +43,8 @@ type Before = Pick<
  * @param asOf  the instant that `next` is exact for, to the last digit
  * @returns the time of the commit; `undefined` if another instance has published, or a server has written the document or
  *          the bridged mirror
+ * @throws DEADLINE_EXCEEDED after ten seconds, if a client has locked the document or its mirror, say. The commit may still be made,
+ *         before another publish
  */
 export async function publish(
   state: Before,
@@ -101,7 +103,7 @@ async function commit(
     const history: HistoryDocument<Timestamp> = { points, expireAt: toTimestamp(expireAt) };
     batch.set(ref.collection(HISTORY).doc(id), history, { merge: true });
   }
-  const [written] = await batch.commit();
+  const [written] = await within(COMMIT_TIMEOUT_MS, batch.commit());
   return written?.writeTime;
 }
 

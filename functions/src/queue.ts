@@ -1,6 +1,5 @@
 /**
- * Schedules aggregations: with Cloud Tasks, or with timers of this process where a deployment has no task queue (an extension
- * in the emulator). Tasks of the same counter, time and kind are one task, even if several instances schedule it.
+ * Schedules the tasks of counters: with Cloud Tasks, or in the emulator with timers of this process. Tasks of the same counter, time and kind are one task, even if several instances schedule it.
  */
 import { createHash } from "node:crypto";
 import type { Functions } from "firebase-admin/functions";

@@ -1,4 +1,4 @@
-/** An answer to a request of HTTP other than that it asked for. */
+/** Thrown by a handler of HTTP requests to answer with this status, message and headers. */
 export class Refusal extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

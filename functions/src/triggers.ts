@@ -108,7 +108,7 @@ async function countedDocumentChanged({ parent: collection }: DocumentReference,
   logError("cannot count this collection: its counter would have no id of its own", { collection: collection.path });
 }
 
-/** A deletion moves nothing that an earlier event did not announce. */
+/** Moves increments of Google's extension into counters. Ignores deletions: the write before has triggered the move. */
 export const bridge = onDocumentWritten(
   { document: `{document=**}/${LEGACY_SHARDS}/{shardId}`, ...retried },
   async ({ data }) => {
@@ -119,7 +119,7 @@ export const bridge = onDocumentWritten(
   },
 );
 
-/** Visitors to be merged. The functions delete buckets themselves. */
+/** Merges new visitors. Ignores deletions, which merges make. */
 export const visitors = onDocumentWritten(
   { document: expr`${params.collection}/{counterId}/uniques/{bucket}`, ...retried },
   async ({ data }) => {
@@ -129,7 +129,7 @@ export const visitors = onDocumentWritten(
   },
 );
 
-/** Keys to be merged. The functions delete them themselves. */
+/** Merges new keys. */
 export const topkeys = onDocumentCreated(
   { document: expr`${params.collection}/{counterId}/keyCounts/{id}`, ...retried },
   async ({ data }) => {
@@ -139,7 +139,7 @@ export const topkeys = onDocumentCreated(
   },
 );
 
-/** Only the instances of these functions must leave bodies unread. Requests for totals have none that matters. */
+/** `ingest` reads bodies itself, and `totals` needs none: before them the server must not unpack a body, however large. */
 if (/\b(ingest|totals)$/.test(process.env.FUNCTION_TARGET ?? "")) keepBodies();
 
 const httpIngest = lazily((backend) => createHttpIngest(backend, deployedIngestConfig(), isLogged()));

@@ -16,6 +16,7 @@ import {
   ABORTED,
   type BucketCount,
   codeOf,
+  groupOf,
   isPreconditionFailure,
   Sketch,
   type StoredSketch,
@@ -57,7 +58,14 @@ async function merge(before: DocumentSnapshot, { docs, readTime }: QuerySnapshot
   const batch = counter.firestore.batch();
   const stored = { format, bytes: Buffer.from(bytes), uniques, buckets, asOf: readTime };
   writeIfUnchanged(batch, before, stored);
-  const published = { uniques, uniquesAsOf: readTime, uniqueFloor: sketch.floor(), uniqueBuckets: buckets };
+  // The group, too: a counter without increments is never published.
+  const published = {
+    group: groupOf(counter.id),
+    uniques,
+    uniquesAsOf: readTime,
+    uniqueFloor: sketch.floor(),
+    uniqueBuckets: buckets,
+  };
   batch.set(counter, published, { merge: true });
   if (!(await commitUnlessChanged(batch))) return false;
   await Promise.all(docs.map(remove));

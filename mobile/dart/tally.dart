@@ -550,10 +550,26 @@ class TallyCounter {
   /// and 1 per change.
   Stream<bool> onIncremented({required String key}) {
     _requireName('key', key);
-    final entries = _entryOf(key).snapshots(includeMetadataChanges: true);
-    // An empty cache does not say that a key does not count.
-    final known = entries.skipWhile((entry) => !entry.exists && entry.metadata.isFromCache);
-    return known.map((entry) => entry.exists).distinct();
+    return _statesOf(_entryOf(key)).distinct();
+  }
+
+  static Stream<bool> _statesOf(DocumentReference<Map<String, dynamic>> entry) async* {
+    var isKnown = false;
+    await for (final read in entry.snapshots(includeMetadataChanges: true)) {
+      // An empty cache does not know the entry; one that persists may know that there is none.
+      isKnown = isKnown || read.exists || !read.metadata.isFromCache || await _isCached(entry);
+      if (isKnown) yield read.exists;
+    }
+  }
+
+  /// Whether the cache has the document, or knows that there is none.
+  static Future<bool> _isCached(DocumentReference<Map<String, dynamic>> document) async {
+    try {
+      await document.get(const GetOptions(source: Source.cache));
+      return true;
+    } on FirebaseException {
+      return false;
+    }
   }
 
   /// Reads the published total. Cost: 1 read.

@@ -549,19 +549,27 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     next: (Boolean) -> Unit
   ): ListenerRegistration {
     requireName("key", key)
+    val entry = entryOf(key)
     var shown: Boolean? = null
-    return entryOf(key).addSnapshotListener(MetadataChanges.INCLUDE) { entry, error ->
-      if (error != null) {
-        onError(error)
-      } else if (entry != null) {
-        val counts = entry.exists()
-        // An empty cache does not say that a key does not count.
-        val isKnown = counts || !entry.metadata.isFromCache || shown != null
-        if (isKnown && counts != shown) {
-          shown = counts
-          next(counts)
+    var isRemoved = false
+    fun show(counts: Boolean) {
+      if (isRemoved || counts == shown) return
+      shown = counts
+      next(counts)
+    }
+    val listener =
+      entry.addSnapshotListener(MetadataChanges.INCLUDE) { read, error ->
+        if (error != null) {
+          onError(error)
+        } else if (read != null) {
+          // An empty cache does not know the entry; one that persists may know that there is none.
+          if (read.exists() || !read.metadata.isFromCache || shown != null) show(read.exists())
+          else entry.get(Source.CACHE).addOnSuccessListener { cached -> if (shown == null) show(cached.exists()) }
         }
       }
+    return ListenerRegistration {
+      isRemoved = true
+      listener.remove()
     }
   }
 

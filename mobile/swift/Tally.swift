@@ -428,6 +428,8 @@ final class TallyCounter {
   private var reading: Task<Void, Never>?
 
   private static var counters: [ObjectIdentifier: [String: TallyCounter]] = [:]
+  /// The SDK stops the app if there are more.
+  private static let lookupAttempts = Int(Int32.max)
 
   private init(_ firestore: Firestore, _ id: String, _ path: String) {
     self.firestore = firestore
@@ -486,7 +488,7 @@ final class TallyCounter {
       } catch let error as TallyError where error.code == "counter/permission-denied" {}
     }
     // The cache was out of date: another device has undone the increment or made it again.
-    if let actual = try await readFromServer(entryOf(key), Int.max), actual.exists {
+    if let actual = try await readFromServer(entryOf(key), TallyCounter.lookupAttempts), actual.exists {
       try await undoEntry(key, actual)
     }
   }
@@ -522,20 +524,26 @@ final class TallyCounter {
     key: String, onError: @escaping (Error) -> Void = { _ in }, _ next: @escaping (Bool) -> Void
   ) throws -> ListenerRegistration {
     try TallyCounter.requireName("key", key)
+    let entry = entryOf(key)
+    let watch = TallyEntryWatch()
     var shown: Bool?
-    return entryOf(key).addSnapshotListener(includeMetadataChanges: true) { entry, error in
+    let show = { (counts: Bool) in
+      if watch.isRemoved || counts == shown { return }
+      shown = counts
+      next(counts)
+    }
+    watch.listener = entry.addSnapshotListener(includeMetadataChanges: true) { read, error in
       if let error {
         onError(error)
-      } else if let entry {
-        let counts = entry.exists
-        // An empty cache does not say that a key does not count.
-        let isKnown = counts || !entry.metadata.isFromCache || shown != nil
-        if isKnown && counts != shown {
-          shown = counts
-          next(counts)
+      } else if let read {
+        // An empty cache does not know the entry; one that persists may know that there is none.
+        if read.exists || !read.metadata.isFromCache || shown != nil { return show(read.exists) }
+        entry.getDocument(source: .cache) { cached, _ in
+          if let cached, shown == nil { show(cached.exists) }
         }
       }
     }
+    return watch
   }
 
   /// Reads the published total. Cost: 1 read.
@@ -710,7 +718,7 @@ final class TallyCounter {
           }
         }
         // The cache does not have the server's timestamp.
-        return !isWatched() ? nil : try await readFromServer(shardOf(plan), Int.max)?.get("at") as? Timestamp
+        return !isWatched() ? nil : try await readFromServer(shardOf(plan), TallyCounter.lookupAttempts)?.get("at") as? Timestamp
       } catch {
         let code = TallyCounter.codeOf(error)
         if code == .aborted || code == .permissionDenied { throw error }
@@ -765,13 +773,13 @@ final class TallyCounter {
   private func confirm(_ plan: TallyPlan, _ cause: Error) async throws -> Committed {
     let isAborted = TallyCounter.codeOf(cause) == .aborted
     if !isAborted && TallyCounter.codeOf(cause) != .permissionDenied { throw cause }
-    let shard = try await readFromServer(shardOf(plan), Int.max)
+    let shard = try await readFromServer(shardOf(plan), TallyCounter.lookupAttempts)
     let marks = shard?.get("marks") as? [String: Any]
     let nonces = (marks?[plan.window] as? [String: Any])?["nonces"] as? [Data]
     let hasMark = nonces?.contains(TallyCounter.dataOf(plan.nonce)) == true
     var countedBy: Int64?
     if let entry = plan.entry, !hasMark && !isAborted && !plan.isUndo {
-      let found = try await readFromServer(firestore.document(entry), Int.max)
+      let found = try await readFromServer(firestore.document(entry), TallyCounter.lookupAttempts)
       countedBy = (found?.get("by") as? NSNumber)?.int64Value
     }
     switch TallyPlanner.judgeRefusal(isAborted, hasMark, countedBy, plan.by) {
@@ -925,6 +933,19 @@ final class TallyCounter {
     var snapshot = try? await shard.getDocument(source: .cache)
     if snapshot == nil { snapshot = try? await shard.getDocument() }
     return snapshot?.get("at", serverTimestampBehavior: .previous) as? Timestamp
+  }
+}
+
+/// A watch of whether a key counts. It ends with `remove()`.
+private final class TallyEntryWatch: NSObject, ListenerRegistration {
+  var listener: ListenerRegistration?
+  private(set) var isRemoved = false
+
+  func remove() {
+    isRemoved = true
+    listener?.remove()
+    // The listener's closure holds this watch.
+    listener = nil
   }
 }
 

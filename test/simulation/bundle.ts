@@ -43,6 +43,7 @@ export async function bundle(
       "Date.now": "simulatedNow",
       "Math.random": "simulatedRandom",
       setTimeout: "simulatedTimeout",
+      clearTimeout: "simulatedClear",
       "console.warn": "simulatedWarn",
       "crypto.subtle": "simulatedDigests",
       localStorage: "simulatedStorage",

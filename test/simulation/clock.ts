@@ -1,10 +1,10 @@
 /**
  * The clock and the random numbers of the code under test. In its bundle, this module replaces `Date.now`, `Math.random`,
- * `setTimeout`, `console.warn`, Web Crypto, `localStorage` and `node:timers/promises`. One simulation runs at a time.
+ * `setTimeout`, `clearTimeout`, `console.warn`, Web Crypto, `localStorage` and `node:timers/promises`. One simulation runs at a time.
  */
 import { createHash } from "node:crypto";
 import { Random } from "../../testkit/random.ts";
-import type { Scheduler } from "./scheduler.ts";
+import type { Event, Scheduler } from "./scheduler.ts";
 
 let scheduler: Scheduler;
 let random = new Random(0, 0, 0);
@@ -22,8 +22,12 @@ export function simulatedRandom(): number {
   return random.next();
 }
 
-export function simulatedTimeout<T extends unknown[]>(run: (...args: T) => void, millis: number, ...args: T): void {
-  scheduler.after(millis * 1_000, () => run(...args));
+export function simulatedTimeout<T extends unknown[]>(run: (...args: T) => void, millis: number, ...args: T): Event {
+  return scheduler.after(millis * 1_000, () => run(...args));
+}
+
+export function simulatedClear(timer: Event | undefined): void {
+  if (timer) timer.isCancelled = true;
 }
 
 /** Replaces `setTimeout` of `node:timers/promises`. */

@@ -2,6 +2,8 @@
  * Several regions: a database and functions for each, and a network between them that is cut and heals. A region may join, and one may
  * leave. Runs one scenario, as simulate.ts does with a single database, and checks I14 at every commit.
  */
+import { createHash } from "node:crypto";
+import { regionSketchId, Sketch, type StoredSketch, uniquesPath, VISITOR_HASH_DIGITS } from "../../core/src/index.ts";
 import type { Config } from "../../functions/src/config.ts";
 import { parseRegions } from "../../functions/src/regions/config.ts";
 import { type Random, randomFor } from "../../testkit/random.ts";
@@ -27,6 +29,7 @@ const COUNTERS = ["views:a", "b"];
 /** An action, `at` microseconds into the run. Regions, shards and instances are numbered. */
 type Action = { readonly at: number } & (
   | { readonly does: "write"; readonly region: number; readonly counter: string; readonly shard: number }
+  | { readonly does: "visit"; readonly region: number; readonly counter: string; readonly visitor: number }
   | { readonly does: "cut"; readonly region: number; readonly seconds: number }
   | { readonly does: "kill" | "freeze"; readonly region: number; readonly instance: number; readonly seconds: number }
   | { readonly does: "sweep"; readonly region: number }
@@ -56,9 +59,10 @@ export function regionsScenarioOf(seed: number): RegionsScenario {
   const share = random.next();
   const faults = FAULTS.filter(() => random.chance(share) && !isFaultless);
   const duration = SECOND * random.pick([1, 3, 10, 30, 120]);
+  const snapshotLag = random.chance(0.2) ? 50 * MS : 0;
   const actions = Array.from({ length: random.integer(1, random.pick([5, 20, 60])) }, () => ({
     at: Math.round(duration * random.next()),
-    ...randomAction(random, faults, names.length),
+    ...randomAction(random, faults, names.length, snapshotLag === 0),
   }));
   const membership = randomFor(seed, "membership");
   const [joinsAt, leavesAt] = [1, 2].map(() =>
@@ -88,12 +92,13 @@ export function regionsScenarioOf(seed: number): RegionsScenario {
     faultRate: random.pick([0.02, 0.1, 0.3]),
     latency: random.pick([5, 20, 200, 1_500]) * MS,
     instances: random.integer(1, 2),
-    snapshotLag: random.chance(0.2) ? 50 * MS : 0,
+    snapshotLag,
     actions: actions.sort((a, b) => a.at - b.at) as Action[],
   };
 }
 
-function randomAction(random: Random, faults: readonly Fault[], regions: number): object {
+/** @param mayVisit  not where queries lag behind documents, as in the emulator: a union of sketches may then lack one */
+function randomAction(random: Random, faults: readonly Fault[], regions: number, mayVisit: boolean): object {
   const region = random.integer(0, regions - 1);
   const seconds = random.pick([0.1, 1, 5, 60]);
   const instance = random.integer(0, 1);
@@ -105,6 +110,7 @@ function randomAction(random: Random, faults: readonly Fault[], regions: number)
   if (faults.includes("freezes") && roll < 0.2) return { does: "freeze", region, instance, seconds };
   if (faults.length > 0 && roll < 0.3) return { does: "cut", region, seconds: random.chance(0.01) ? DAY : seconds };
   if (roll < 0.35) return { does: "sweep", region };
+  if (mayVisit && roll > 0.8) return { does: "visit", region, counter, visitor: random.integer(0, 7) };
   return { does: "write", region, counter, shard };
 }
 
@@ -147,6 +153,9 @@ export async function simulateRegions(scenario: RegionsScenario, { keepHistory =
   const counted = new Map<string, number>();
   /** What a region has counted in a counter. */
   const countedIn = new Map<string, number>();
+  /** The hashes of a counter's visitors, and those of a region. */
+  const visited = new Map<string, Set<string>>();
+  const visitedIn = new Map<string, Set<string>>();
   const shown = new Map<string, number>();
   const cutUntil = new Map<string, Micros>();
   const faults = new Faults(scenario.faults, scenario.faultRate, scenario.latency);
@@ -197,6 +206,10 @@ export async function simulateRegions(scenario: RegionsScenario, { keepHistory =
       if (globalTotal !== truth) fail(`in the end ${name} shows ${globalTotal} of ${truth} in ${counter}`);
       if (unreachable !== undefined && !mayNameLate)
         fail(`in the end ${name} does not reach ${Object.keys(unreachable as object)}`);
+    }
+    for (const [counter, { size }] of visited) {
+      const { globalUniques } = networks.get(name)?.database.get(`counters/${counter}`).fields ?? {};
+      if (globalUniques !== size) fail(`in the end ${name} shows ${globalUniques} of ${size} visitors of ${counter}`);
     }
   }
   const injected = Object.assign({}, ...[...functions.values()].map((one) => one.injected), faults.injected);
@@ -265,14 +278,22 @@ export async function simulateRegions(scenario: RegionsScenario, { keepHistory =
   function hasAll(region: string, other: string, counter: string): boolean {
     const registers = networks.get(region)?.database.get(`counters/${counter}`).fields?.regions;
     const register = (registers as Record<string, { total: number } | null> | undefined)?.[other];
-    return (register?.total ?? 0) === (countedIn.get(`${other} ${counter}`) ?? 0);
+    const sketch = networks.get(region)?.database.get(`counters/${counter}/sketches/${regionSketchId(other)}`).fields;
+    const known = sketch ? Math.round(Sketch.parse(sketch as unknown as StoredSketch).estimate()) : 0;
+    const [count, { size }] = [
+      countedIn.get(`${other} ${counter}`) ?? 0,
+      visitedIn.get(`${other} ${counter}`) ?? new Set(),
+    ];
+    return (register?.total ?? 0) === count && known === size;
   }
 
   function perform(action: Action): void {
     const name = names[action.region] as string;
     const own = functions.get(name);
-    if (!own || (action.does === "write" && name === leaving)) return;
+    const isUse = action.does === "write" || action.does === "visit";
+    if (!own || (isUse && name === leaving)) return;
     if (action.does === "write") write(networks.get(name) as Network, action);
+    else if (action.does === "visit") visit(networks.get(name) as Network, action);
     else if (action.does === "sweep") own.sweep();
     else if (action.does === "cut") cutUntil.set(name, scheduler.now + action.seconds * SECOND);
     else if (action.does === "kill") own.kill(action.instance);
@@ -283,6 +304,13 @@ export async function simulateRegions(scenario: RegionsScenario, { keepHistory =
     const path = `counters/${counter}/shards/${shard}`;
     const data = { shard: `${shard}`, count: FieldValue.increment(1), writes: FieldValue.increment(1) };
     new Connection(network, new Process("writer", seed)).commit([{ path, kind: "merge", data }]);
+  }
+
+  function visit(network: Network, { counter, visitor }: { counter: string; visitor: number }): void {
+    const hash = createHash("sha256").update(`${visitor}`).digest("hex").slice(0, VISITOR_HASH_DIGITS);
+    const path = `${uniquesPath(`counters/${counter}`)}/${hash[0]}`;
+    const data = { visitors: FieldValue.arrayUnion(hash) };
+    new Connection(network, new Process("visitor", seed)).commit([{ path, kind: "merge", data }]);
   }
 
   /** What a region shows never exceeds what all have counted, and never steps back. */
@@ -297,16 +325,31 @@ export async function simulateRegions(scenario: RegionsScenario, { keepHistory =
         counted.set(counter, (counted.get(counter) ?? 0) + by);
         countedIn.set(`${name} ${counter}`, (countedIn.get(`${name} ${counter}`) ?? 0) + by);
       }
-      const total = after.fields?.globalTotal;
-      if (collection !== undefined || total === undefined) continue;
-      counts.publishes++;
-      const key = `${name} ${counter}`;
-      const truth = counted.get(counter) ?? 0;
-      if (Number(total) > truth) fail(`${name} shows ${total} of ${truth} in ${counter}`);
-      if (Number(total) < (shown.get(key) ?? 0))
-        fail(`${name} steps back from ${shown.get(key)} to ${total} in ${counter}`);
-      shown.set(key, Number(total));
+      if (collection === "uniques") {
+        for (const hash of (after.fields?.visitors ?? []) as string[]) {
+          addTo(visited, counter, hash);
+          addTo(visitedIn, `${name} ${counter}`, hash);
+        }
+      }
+      if (collection !== undefined) continue;
+      if (after.fields?.globalTotal !== undefined) counts.publishes++;
+      check(name, counter, "globalTotal", after.fields?.globalTotal, counted.get(counter) ?? 0);
+      check(name, counter, "globalUniques", after.fields?.globalUniques, visited.get(counter)?.size ?? 0);
     }
     functions.get(name)?.onCommit(commit);
   }
+
+  function check(name: string, counter: string, field: string, value: unknown, truth: number): void {
+    if (value === undefined) return;
+    const key = `${field} of ${counter} in ${name}`;
+    const before = shown.get(key) ?? 0;
+    if (Number(value) > truth) fail(`${key} is ${value}, though ${truth} are counted`);
+    if (Number(value) < before) fail(`${key} steps back from ${before} to ${value}`);
+    shown.set(key, Number(value));
+  }
+}
+
+function addTo(sets: Map<string, Set<string>>, key: string, element: string): void {
+  const set = sets.get(key) ?? new Set();
+  sets.set(key, set.add(element));
 }

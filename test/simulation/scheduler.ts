@@ -8,11 +8,12 @@
 import { type Random, randomFor } from "../../testkit/random.ts";
 import type { Micros } from "./model/values.ts";
 
-interface Event {
+export interface Event {
   readonly at: Micros;
   readonly order: number;
   readonly process: Process | undefined;
   readonly run: () => void;
+  isCancelled?: boolean;
 }
 
 /** A client, a server or an instance of the functions. It fails as a whole. */
@@ -49,18 +50,21 @@ export class Scheduler {
   }
 
   /** Runs an event after a delay, as part of a process or outside of all. */
-  after(delay: Micros, run: () => void, process?: Process): void {
-    this.#push({ at: this.now + Math.max(Math.round(delay), 0), order: this.#order++, process, run });
+  after(delay: Micros, run: () => void, process?: Process): Event {
+    const event = { at: this.now + Math.max(Math.round(delay), 0), order: this.#order++, process, run };
+    this.#push(event);
+    return event;
   }
 
   sleep(delay: Micros, process?: Process): Promise<void> {
-    return new Promise((resolve) => this.after(delay, resolve, process));
+    return new Promise((resolve) => void this.after(delay, resolve, process));
   }
 
   /** Handles all events up to an instant. */
   async runUntil(end: Micros): Promise<void> {
     for (let next = this.#queue[0]; next && next.at <= end && !this.isStopped; next = this.#queue[0]) {
       this.#pop();
+      if (next.isCancelled) continue;
       this.now = Math.max(next.at, this.now);
       const { process } = next;
       if (process?.isDead) continue;

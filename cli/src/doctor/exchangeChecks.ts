@@ -111,6 +111,10 @@ function restored(exchanges: readonly Exchange[]): Finding[] {
 
 /** The counters of each pair of regions. */
 function byRegions(exchanges: readonly Exchange[]): [Exchange, string[]][] {
-  const pairs = Map.groupBy(exchanges, ({ from, to }) => `${from} ${to}`);
+  const pairs = new Map<string, Exchange[]>();
+  for (const exchange of exchanges) {
+    const pair = `${exchange.from} ${exchange.to}`;
+    pairs.set(pair, [...(pairs.get(pair) ?? []), exchange]);
+  }
   return [...pairs.values()].map((found) => [found[0] as Exchange, found.map(({ id }) => id)]);
 }

@@ -33,14 +33,16 @@ export interface IncrementOptions {
  * already counts with the same amount, the call succeeds.
  *
  * While it commits an increment, the SDK holds all other calls back: for some milliseconds; for seconds on a contended shard; for
- * some 15 s in a browser that has lost its network and does not know it. `disableNetwork` does not stop it. These increments go to
- * the SDK's queue instead, which sends them to the same shard until they count: while the counter is neither new, growing nor
- * contended, those with a `key`, and those of a counter that `onCounter` watches; at any time, all with a `key` but the first of this
- * client with that key, and those for which the counter document could not be read. Calls with the same `key` take effect in their order.
+ * some 15 s in a browser that has lost its network and does not know it. `disableNetwork` does not stop it. An increment goes to the
+ * SDK's queue instead, which sends it to the same shard until it counts:
+ * - always, while the page is hidden or offline;
+ * - with a `key`, if the counter is neither new, growing nor contended, if this client has called with that key before, or if the
+ *   counter document could not be read. Calls with the same `key` take effect in their order;
+ * - without a `key`, if `onCounter` watches the counter and it is neither new, growing nor contended.
  *
  * Cost: 1 write; with a `key` 2 writes, and 2 reads by the rules. The first increment of a counter by this client first reads
  * the counter document (1 read, awaited for a second at most). So do the first increment after two minutes and one in 20,
- * unless `onCounter` has delivered a total since, without `via`. While `onCounter` watches a counter that is new, growing or
+ * unless `onCounter` has delivered a total since, without `via`; and the first in each second of contention. While `onCounter` watches a counter that is new, growing or
  * contended, each increment reads its timestamp (1 read). One in 128 adds 1 read and 1 write, which remove old marks. A contended write
  * costs 1 more read; a refused one 1, or 2 with a `key`.
  *
@@ -63,7 +65,8 @@ export async function incrementCounter(ref: CounterRef, by = 1, options?: Increm
  * Undoes a keyed increment, such as a like. Succeeds if the key does not count. Waits until earlier calls with this key are
  * committed or in the SDK's queue.
  *
- * Cost: 1 read; if the key does not count, 1 more; if it does, 1 write and 1 delete, and 2 reads by the rules. If the rules refuse
+ * Cost: 1 read; if the key does not count, 1 more; if it does, 1 write and 1 delete, 2 reads by the rules, and what
+ * {@link incrementCounter} reads of the counter document. If the rules refuse
  * it, 3 reads more for each of up to two other attempts.
  *
  * @param key - the key of the increment

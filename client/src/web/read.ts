@@ -66,7 +66,7 @@ export async function getExactCounter(ref: CounterRef): Promise<number> {
 
 /**
  * Reads the history of a counter: its state at the end of each minute, hour or day, in order. The last point is the current
- * state. The functions store the history, so clients write nothing for it.
+ * state, unless `to` is before the last publish. The functions store the history, so clients write nothing for it.
  *
  * A step without a publish has no point. The history has hours of every counter, and minutes of a counter that is written at
  * least once in the longest interval between two totals, by default 10 seconds. Both are stored for `HISTORY_DAYS`, by default

@@ -2,9 +2,9 @@
  * Regions: one database per region, and a client that counts in the nearest one that answers.
  *
  * Each increment is sent to one region alone. It stays there, in the SDK's queue, if the region does not answer; the next ones
- * go to another. So nothing counts twice. The total is the sum of the regions' registers, of each the latest that any
- * region has told, plus the increments of this client that its register cannot have yet. So it does not step back
- * when another region tells it.
+ * go to another. So nothing counts twice. The total is a sum over the regions: of each the latest register that any region has
+ * told, plus the increments of this client that this register cannot have yet. So the total does not fall when another region
+ * tells a register.
  */
 import { doc, type Firestore, type FirestoreError, onSnapshot, type Timestamp } from "firebase/firestore";
 import { CounterError, type CounterOptions, toSnapshot } from "../../../core/src/index.ts";

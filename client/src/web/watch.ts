@@ -26,7 +26,7 @@ export interface WatchOptions {
   optimistic?: boolean | undefined;
   /**
    * The URL of the function `totals`: totals are read from it instead of by a listener, as often as its `max-age` says. Snapshots then
-   * have `total`, `asOf` and `pending` alone; `rate`, `uniques`, `windows` are 0 and `shardCount` is 1. If the URL fails three times in a
+   * know only `total`, `asOf` and `pending`; the other fields have their defaults: 0, `shardCount` 1, `globalTotal` like `total`. If the URL fails three times in a
    * row or refuses the counter, the watch falls back to a listener, and the console tells so once. A counter that is deleted keeps its
    * last total.
    */
@@ -35,10 +35,11 @@ export interface WatchOptions {
 
 /**
  * Watches the total: calls `next` with the current total, with each newly published one, at most about once a second, and at
- * once for increments of this client. While totals arrive, without `via`, increments of the counter do not read its shard count.
+ * once for increments of this client. While totals arrive, without `via`, increments of the counter do not read its shard count
+ * unless writes are contended.
  *
- * Every total includes this client's own increments exactly once from the moment they are made. Acknowledgement
- * and publish may come in any order.
+ * Every total includes this client's own increments exactly once from the moment they are made; with `optimistic: false`, and for
+ * those in batches and transactions of yours, from their publish. Acknowledgement and publish may come in any order.
  *
  * Cost: 1 read per published total; with `via`, no read, and 1 request per interval for all counters of the page.
  *

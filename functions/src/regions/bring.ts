@@ -26,7 +26,7 @@ export type Source = Pick<Backend, "counters" | "otherRegions" | "now" | "sleep"
 /** Brings what was read to the counter of a region. */
 type Bring = (region: string, counter: DocumentReference) => Promise<void>;
 
-/** Brings the registers that this region knows of. `undefined` if there are none: the counter was deleted. */
+/** How to bring the registers that this region knows of to another. `undefined` if there are none: the counter was deleted. */
 export function totalsOf(own: CounterState, regions: Regions, sleep: Backend["sleep"]): Bring | undefined {
   const known = own.published ? { ...own.regions, [regions.own]: registerOf(own.published) } : own.regions;
   if (Object.keys(known).length === 0) return undefined;
@@ -34,7 +34,8 @@ export function totalsOf(own: CounterState, regions: Regions, sleep: Backend["sl
 }
 
 /**
- * Publishes the visitors of all regions in this one, and brings its own to others. `undefined` without a sketch: it was deleted.
+ * Publishes the visitors of all regions in this one. Returns how to bring those of this region to another. `undefined` without
+ * a sketch: it was deleted.
  * Cost: 1 read, and that of `bringVisitors`.
  */
 export async function visitorsOf(

@@ -4,6 +4,7 @@ import { type CollectionReference, getFirestore } from "firebase-admin/firestore
 import type { Millis } from "../time.ts";
 import type { Regions } from "./config.ts";
 
+/** A region, and its circuit breaker: open until `pausedUntil`, then half-open, while `trial` is the one call that tests it. */
 export interface OtherRegion {
   readonly counters: CollectionReference;
   /** Whether this instance could not reach it the last time. */

@@ -49,7 +49,7 @@ export async function exchangeCounter(source: Source, regions: Regions, counterI
   const { counters, otherRegions, sleep } = source;
   const counter = counters.doc(counterId);
   await publishGlobal(counter, regions, sleep);
-  // Nothing would try a region again that is named only now.
+  // Only a task tries a failing region again, and this call schedules none. So it names no new one.
   const failing = await bringTotal(source, regions, counter, (name, { unreachable }) => unreachable[name]);
   const bring = await visitorsOf(counter, regions, sleep);
   const failed = await bringTo(source, [...otherRegions.keys()], counterId, bring);

@@ -132,6 +132,17 @@ fun main() {
   unreachable.counter.increment(1, "alice")
   scenario("the server does, and each change shows", listOf(false, true), states)
 
+  val remembered = World("likes:l")
+  remembered.firestore.isOffline = true
+  remembered.firestore.cached.add("${remembered.path}/entries/alice")
+  val cachedStates = mutableListOf<Boolean>()
+  val entryWatch = remembered.counter.onIncremented("alice") { cachedStates.add(it) }
+  scenario("a cache that knows of no entry says that a key does not count", listOf(false), cachedStates)
+  entryWatch.remove()
+  remembered.firestore.connect()
+  remembered.counter.increment(1, "alice")
+  scenario("and a watch that was removed is silent", listOf(false), cachedStates)
+
   val batched = World("comments:h")
   val batch = batched.firestore.batch()
   batched.counter.incrementIn(batch)

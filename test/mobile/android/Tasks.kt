@@ -9,6 +9,10 @@ fun interface SuccessContinuation<TResult, TContinued> {
   fun then(result: TResult): Task<TContinued>
 }
 
+fun interface OnSuccessListener<TResult> {
+  fun onSuccess(result: TResult)
+}
+
 fun interface OnCompleteListener<TResult> {
   fun onComplete(task: Task<TResult>)
 }
@@ -42,6 +46,9 @@ class Task<TResult> internal constructor() {
     if (isComplete) listener.onComplete(this) else listeners.add(listener)
     return this
   }
+
+  fun addOnSuccessListener(listener: OnSuccessListener<TResult>): Task<TResult> =
+    addOnCompleteListener { done -> if (done.isSuccessful) listener.onSuccess(done.result) }
 
   fun <TContinued> continueWithTask(continuation: Continuation<TResult, Task<TContinued>>): Task<TContinued> {
     val next = Task<TContinued>()

@@ -32,6 +32,27 @@ export const regionMutations: Record<string, Mutation> = {
     declaration: "missedExchangeAt",
     mistake: () => () => undefined,
   },
+  "nothing follows a merge of visitors that its exchange has missed": {
+    ...inRegions,
+    module: "functions/src/merge.ts",
+    declaration: "scheduleMissedExchange",
+    mistake: () => async () => {},
+  },
+  "a merge of visitors schedules no exchange": {
+    ...inRegions,
+    module: "functions/src/merge.ts",
+    declaration: "isExchangedBy",
+    mistake: () => () => false,
+  },
+  "a region's visitors replace those of the others": {
+    ...inRegions,
+    module: "functions/src/regions/visitors.ts",
+    declaration: "isOfVisitors",
+    mistake:
+      () =>
+      ({ id }: { readonly id: string }) =>
+        id === "uniques",
+  },
   "a region that has left no longer counts": {
     ...inRegions,
     module: "functions/src/regions/registers.ts",
