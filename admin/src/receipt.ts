@@ -58,7 +58,7 @@ export function createReceipt(receipt: DocumentReference, lifetime = DAY_MS): (b
 }
 
 /** Whether the commit certainly succeeded. If not, it may still arrive. */
-async function receiptExists(receipt: DocumentReference): Promise<boolean> {
+export async function receiptExists(receipt: DocumentReference): Promise<boolean> {
   return await receipt.get().then(
     ({ exists }) => exists,
     () => false,

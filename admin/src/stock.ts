@@ -22,7 +22,7 @@ import {
 import { sumOf } from "./base.ts";
 import { shardUpdate } from "./commit.ts";
 import { type Counter, type CounterRef, counterDoc, firestoreOf, refreshShardCount } from "./counter.ts";
-import { createReceipt, newReceipt, unknownOutcome } from "./receipt.ts";
+import { createReceipt, newReceipt, receiptExists, unknownOutcome } from "./receipt.ts";
 import { backoff, retry } from "./retry.ts";
 
 /** Options of {@link takeFromCounter}. */
@@ -81,7 +81,11 @@ export async function takeFromCounter(ref: CounterRef, n = 1, options: TakeOptio
       });
       return n;
     } catch (error) {
-      if (!isPreconditionFailure(error)) throw key === undefined && attempts > 1 ? unknownOutcome(error) : error;
+      if (!isPreconditionFailure(error)) {
+        if (key !== undefined || attempts === 1) throw error;
+        if (await receiptExists(record)) return n;
+        throw unknownOutcome(error);
+      }
       const taken = await takenBy(ref, record, n, key);
       if (taken !== undefined) return taken;
       if (tries === MAX_TRIES) throw contention(ref, error);
