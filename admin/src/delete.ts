@@ -14,8 +14,8 @@ const MAX_ROUNDS = 3;
 
 /**
  * Deletes a counter: its shards, entries, receipts, corrections, history, visitors and keys, and the counter document last. It can
- * be repeated, and continues where it was interrupted. Stop its writers first: a later increment starts the counter anew, as
- * does a creation or deletion in a collection that the functions count. Browsers remember the users they have counted, even
+ * be repeated, and continues where it was interrupted. Stop its writers a minute before: a later increment, or the event of an
+ * earlier one that is still on its way, starts the counter anew, as does a creation or deletion in a collection that the functions count. Browsers remember the users they have counted, even
  * for a new counter with the same id. To count visitors afresh, call `resetCounter` with `visitors`.
  *
  * Cost: 1 write, 1 read and 1 delete per document, and 1 read per 1,000 to count them.

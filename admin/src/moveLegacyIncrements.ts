@@ -77,7 +77,7 @@ export function mirroredFields(mirrored: number, field: Field) {
  * meanwhile, the batch fails as a whole and is made again.
  *
  * Cost: 1 read per shard, at least 1; for up to 20 shards 1 read of the document and 1 per counter. If there is something to
- * move, 1 write of the counter document and 1 of `base`, 1 of the document if shards were pending, and 1 delete per shard.
+ * move, 1 write of the counter document, 1 of `base` and 1 of the document, and 1 delete per shard.
  *
  * @param collection  the collection of the counters
  * @param document    the path of the document
@@ -134,14 +134,10 @@ async function movePage(
       const stored: unknown = shown?.get(new FieldPath(...field));
       return moveIntoCounter(batch, counters[index] as DocumentSnapshot, stored, shards, { document: path, field });
     });
-    const values = fields.map(({ field }, index) => [new FieldPath(...field), moves[index]?.value] as const);
-    writeFields(
-      batch,
-      shown as DocumentSnapshot,
-      values.filter(([, value]) => value !== undefined),
-    );
-    for (const shard of shards) removeFields(batch, shard, fields);
     if (shards.length === 0 && moves.every((move) => move === undefined)) return nothing;
+    const values = fields.map(({ field }, index) => [new FieldPath(...field), moves[index]?.value] as const);
+    writeFields(batch, shown as DocumentSnapshot, values);
+    for (const shard of shards) removeFields(batch, shard, fields);
     try {
       await batch.commit();
       return { ...nothing, amounts: moves.map((move) => move?.amount ?? 0), emptied: shards.length };
@@ -196,14 +192,28 @@ function moveIntoCounter(
   return { amount, value: typeof stored === "number" && !isAmount(stored) ? pending : FieldValue.increment(pending) };
 }
 
-/** Writes the new values of fields in one write, on the precondition that the document is as it was read. */
+/**
+ * Writes the new values of fields in one write, on the precondition that the document is as it was read. Also if all fields keep their
+ * values: what Google's functions have added since would be left over, because another move may have found nothing to do.
+ *
+ * @param values  paths of fields, and new values; `undefined` for one that stays
+ */
 function writeFields(
   batch: WriteBatch,
   shown: DocumentSnapshot,
   values: readonly (readonly [FieldPath, unknown])[],
 ): void {
-  const [first, ...more] = values;
-  if (!first) return;
-  if (!shown.exists) batch.create(shown.ref, {});
-  batch.update(shown.ref, first[0], first[1], ...more.flat(), unchanged(shown));
+  const [[path, value], ...others] = values as [(typeof values)[0], ...typeof values];
+  const more = others.filter(([, value]) => value !== undefined);
+  if (!shown.exists) {
+    if (value === undefined && more.length === 0) return;
+    batch.create(shown.ref, {});
+  }
+  batch.update(shown.ref, path, value ?? asBefore(shown, path), ...more.flat(), unchanged(shown));
+}
+
+/** Leaves a field as it is. Written back, an integer beyond 2^53 would change. */
+function asBefore(document: DocumentSnapshot, field: FieldPath): unknown {
+  const value: unknown = document.get(field);
+  return typeof value === "number" ? FieldValue.increment(0) : (value ?? FieldValue.delete());
 }

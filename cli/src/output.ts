@@ -3,6 +3,7 @@
  * results alone. Colours are for terminals, and NO_COLOR is respected.
  */
 import { styleText } from "node:util";
+import { escapeJson } from "./escape.ts";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -17,7 +18,7 @@ export function print(text: string): void {
 }
 
 export function printJson(result: unknown): void {
-  print(JSON.stringify(result, null, 2));
+  print(escapeJson(JSON.stringify(result, null, 2)));
 }
 
 export function printStatus(text: string): void {

@@ -57,6 +57,34 @@ async function settles(document: string, field: string, counterId: string, total
   expect(await sumOfShards(counterId)).toBe(total);
 }
 
+test.concurrent("a move is made again if the old functions have changed the field meanwhile, even if it would keep it", async () => {
+  const page = "pages/changed";
+  // No function publishes what is in this collection.
+  const collection = "moved";
+  await admin.doc(page).set({ visits: 15 });
+  const fields = [{ counterId: "visits:changed", field: ["visits"] }];
+  const move = (firestore = admin) => moveLegacyIncrements(firestore, collection, page, fields);
+  await move();
+  // The old functions have taken one back, and add it again between the read of a move and its commit.
+  await admin.doc(page).update({ visits: 14 });
+  const slow = Object.create(admin, {
+    batch: {
+      value: () => {
+        const batch = admin.batch();
+        const commit = batch.commit.bind(batch);
+        batch.commit = async () => {
+          await admin.doc(page).update({ visits: 15 });
+          return await commit();
+        };
+        return batch;
+      },
+    },
+  });
+  await move(slow);
+  const base = await admin.doc(`${collection}/visits:changed/shards/base`).get();
+  expect([await fieldOf(page, "visits"), base.get("count")]).toEqual([15, 15]);
+});
+
 test.concurrent("what an old app adds is in the counter and in the field, and its shards are gone", async () => {
   const page = "pages/old";
   await admin.doc(page).set({ title: "kept" });

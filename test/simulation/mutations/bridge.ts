@@ -3,6 +3,7 @@ import type { DocumentSnapshot, FieldPath, WriteBatch } from "firebase-admin/fir
 import type { giveBack } from "../../../admin/src/giveBack.ts";
 import type { moveLegacyIncrements } from "../../../admin/src/moveLegacyIncrements.ts";
 import { type Edit, eachWrite, editingCommits, inTwoCommits, withoutPreconditions } from "../batchEdits.ts";
+import type { Write } from "../model/database.ts";
 import { FieldValue, Timestamp } from "../model/values.ts";
 import { BRIDGED } from "../scenario/scenario.ts";
 import { type Mutation, publishing } from "./seams.ts";
@@ -27,6 +28,15 @@ const withoutMirroredAt = eachWrite((write) => {
 
 export const bridgeMutations: Record<string, Mutation> = {
   "a move without preconditions": { ...movingWith(withoutPreconditions), breaks: ["I9"] },
+  "a move that leaves the field as it is does not look whether it has changed": {
+    ...movingWith((writes, commit) => {
+      const raises = (value: unknown) => value instanceof FieldValue && value.operand !== 0;
+      const isKept = ({ path, data = {} }: Write) => path === BRIDGED.document && !Object.values(data).some(raises);
+      return commit(writes.filter((write) => !isKept(write)));
+    }),
+    isRare: true,
+    breaks: ["I9"],
+  },
   "a move deletes the shards in a commit of its own": {
     ...movingWith(inTwoCommits(({ kind }) => kind !== "delete")),
     breaks: ["I9"],

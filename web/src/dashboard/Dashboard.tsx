@@ -186,7 +186,9 @@ function Row({ counter, window, now, rates }: RowProps) {
   return (
     <tr data-id={id}>
       <th scope="row">
-        <a href={counterAddress(id)}>{id}</a>
+        <a href={counterAddress(id)}>
+          <bdi>{id}</bdi>
+        </a>
         {malformedShards.length > 0 && <em> {malformedShards.length} left out</em>}
       </th>
       <td class="number total" data-total={total}>
