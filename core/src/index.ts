@@ -108,7 +108,6 @@ export {
   type Schedule,
   type Source,
   type SourceSelection,
-  type StoredSource,
   validSchedule,
   validSource,
 } from "./source.ts";

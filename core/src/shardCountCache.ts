@@ -48,19 +48,19 @@ export function createShardCountCache(clock: () => number): ShardCountCache {
   let writes = 0;
   let pending = 0;
   let waitingSince = 0;
-  /** The multiple that earlier answers have left. `factor` adds the present wait. */
-  let contention = 1;
-  const factor = () => {
+  /** What earlier answers have left. `multiple` adds the present wait. */
+  let factor = 1;
+  const multiple = () => {
     const slowSeconds = pending && Math.min(Math.floor((clock() - waitingSince) / SLOW_ACK_MS), MAX_SLOW_SECONDS);
-    return Math.max(contention, slowSeconds * Math.max(SLOW_FACTOR, SLOW_MIN_SHARDS / shardCount));
+    return Math.max(factor, slowSeconds * Math.max(SLOW_FACTOR, SLOW_MIN_SHARDS / shardCount));
   };
   return {
-    _isContended: () => factor() > 1,
-    _isStale: () => writes >= SHARD_COUNT_TTL_WRITES || clock() - knownAt >= (factor() > 1 ? SLOW_ACK_MS : ttl),
+    _isContended: () => multiple() > 1,
+    _isStale: () => writes >= SHARD_COUNT_TTL_WRITES || clock() - knownAt >= (multiple() > 1 ? SLOW_ACK_MS : ttl),
     _update(seen, growing) {
       const known = Math.max((seen ?? shardCount) as number, 1) || 1;
       // The backend grew the count because of the refusals.
-      if (known > shardCount) contention = 1;
+      if (known > shardCount) factor = 1;
       shardCount = known;
       knownAt = clock();
       ttl = seen && !growing ? SHARD_COUNT_TTL_MS : SLOW_ACK_MS;
@@ -71,13 +71,13 @@ export function createShardCountCache(clock: () => number): ShardCountCache {
       if (!pending++) waitingSince = clock();
     },
     _requestAnswered(isRefused) {
-      const before = factor();
+      const before = multiple();
       pending--;
       waitingSince = clock();
-      if (isRefused) contention = Math.min(before * REFUSED_FACTOR, MAX_FACTOR);
-      // If the wait has raised the factor, the answer keeps it. Any other answer halves what is left.
-      else contention = before > contention ? before : Math.max(contention / 2, 1);
+      if (isRefused) factor = Math.min(before * REFUSED_FACTOR, MAX_FACTOR);
+      // If the wait has raised the multiple, the answer keeps it. Any other answer halves the factor.
+      else factor = before > factor ? before : Math.max(factor / 2, 1);
     },
-    _shardsToChooseFrom: () => Math.min(factor() * shardCount, MAX_SHARDS),
+    _shardsToChooseFrom: () => Math.min(multiple() * shardCount, MAX_SHARDS),
   };
 }

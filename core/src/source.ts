@@ -58,9 +58,6 @@ export interface Schedule {
   readonly alarmBeyond: number;
 }
 
-/** The field `source` of a counter document. */
-export type StoredSource = Source & Schedule;
-
 /** `counters/{id}/corrections/{id}`: what one reconcile found and changed. Created, never updated. */
 export interface CorrectionDocument<Timestamp> {
   /** The source that the counter was compared with. */

@@ -47,27 +47,45 @@ export type Step =
 export type ScheduledTask = Omit<CounterTask, "counterId">;
 
 /** No clock is as far ahead as this: a counter document from such a future is damaged. */
-const FUTURE: Millis = 5 * 60_000;
+const MAX_CLOCK_SKEW: Millis = 5 * 60_000;
 
 /** @param snapshotLag  how far the database's snapshots may lag behind its commits */
 export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag: Millis, config: Config): Step {
-  const { measurement, reservation, adjusted, bounded, updatedAt, hasFolded, hasTransferred } = known;
-  const previous = known.previous && known.previous.asOf > now + FUTURE ? undefined : known.previous;
+  const { measurement } = known;
+  const isDamaged = known.previous !== undefined && known.previous.asOf > now + MAX_CLOCK_SKEW;
+  const previous = isDamaged ? undefined : known.previous;
   if (previous && isCovered(cause, previous, snapshotLag)) return { do: "nothing" };
-  const due = previous ? nextPublishDue(previous, config, cause) : 0;
-  if (!measurement) {
-    const deferred = deferredPollTime(cause, previous, config);
-    if (now < deferred) return { do: "schedule", task: { due: deferred, isPoll: true } };
-    return now < due
-      ? { do: "schedule", task: { due: Math.max(due, cause.at), isPoll: cause.isPoll } }
-      : { do: "measure" };
-  }
+  if (!measurement) return decideUnmeasured(cause, previous, now, config);
+  // What a damaged document had counted is not known, so no window counts any of this total: `adjusted` cancels it.
+  const adjusted = isDamaged ? measurement.total : known.adjusted;
+  return decideMeasured(cause, { ...known, previous, adjusted, measurement }, snapshotLag, config);
+}
+
+/** Whether a measurement is due, or when it is. */
+function decideUnmeasured(cause: Cause, previous: Published | undefined, now: Millis, config: Config): Step {
+  const deferred = deferredPollTime(cause, previous, config);
+  if (now < deferred) return { do: "schedule", task: { due: deferred, isPoll: true } };
+  const due = dueAfter(previous, config, cause);
+  return now < due
+    ? { do: "schedule", task: { due: Math.max(due, cause.at), isPoll: cause.isPoll } }
+    : { do: "measure" };
+}
+
+/** When the next publish is due; at once if there is none yet. */
+function dueAfter(previous: Published | undefined, config: Config, cause: Cause): Millis {
+  return previous ? nextPublishDue(previous, config, cause) : 0;
+}
+
+type Measured = KnownState & { readonly measurement: Measurement };
+
+/** What to do with a measurement: publish it, unless something else comes first. */
+function decideMeasured(cause: Cause, known: Measured, snapshotLag: Millis, config: Config): Step {
+  const { measurement, previous, reservation, adjusted, bounded, updatedAt, hasFolded, hasTransferred } = known;
+  const due = dueAfter(previous, config, cause);
   const asOf = toMillis(measurement.asOf);
   if (asOf < due) return { do: "wait", duration: due - asOf };
 
-  // What a damaged document had counted is not known, so no window counts any of this total: `adjusted` cancels it.
-  const isDamaged = previous !== known.previous;
-  const state = { previous, reservation, adjusted: isDamaged ? measurement.total : adjusted, bounded, updatedAt };
+  const state = { previous, reservation, adjusted, bounded, updatedAt };
   const next = nextPublished(cause, state, measurement, config);
   const transfers = bounded && !hasTransferred ? planTransfers(measurement.shards ?? [], next.shardCount) : [];
   if (transfers.length > 0) return { do: "transfer", transfers };
@@ -80,13 +98,13 @@ export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag
   // A counter with no shards and no publish stays unpublished. A task would find it missing again.
   const isMissing = !previous && !measurement.counted && measurement.documents === 0;
   if (isMissing) return isIncluded ? { do: "nothing" } : { do: "wait", duration: cause.at + snapshotLag - asOf };
-  const again = { due: Math.max(nextPublishDue(next, config), cause.at), isPoll: false };
+  const followUp = { due: Math.max(nextPublishDue(next, config), cause.at), isPoll: false };
   // An unchanged total is published, too: if writes cancel out, an instance that measured between them may be about to
   // publish. Only this publish makes its precondition fail.
   const poll = next.nextPollAt === null ? [] : [{ due: next.nextPollAt, isPoll: true }];
   const exchange = next.exchangeAt === previous?.exchangeAt ? [] : exchangeTasks(next.exchangeAt);
   const isCoveredByPoll = next.phase === "busy" && next.nextPollAt !== null && next.nextPollAt >= cause.at;
-  return { do: "publish", next, tasks: [...exchange, ...poll, ...(isIncluded || isCoveredByPoll ? [] : [again])] };
+  return { do: "publish", next, tasks: [...exchange, ...poll, ...(isIncluded || isCoveredByPoll ? [] : [followUp])] };
 }
 
 /** The task of the exchange that is due then, if there is one. */

@@ -134,3 +134,15 @@ describe("a counter that counts a collection", () => {
     expect(publish(before, 42_000, 5)).toMatchObject({ countReads: 42, phase: "busy", nextPollAt: T + 5_000 + 8_400 });
   });
 });
+
+test("what a reset has cancelled in the total reaches the other regions, since it is in the sums of today", () => {
+  const previous = { ...idle, exchangeAt: T - 60_000 };
+  const config = { ...defaults, regions: { own: "us", others: [] } };
+  const exchangesAfter = (adjusted: number) => {
+    const measurement = measured(idle, T + 60_000, { total: idle.total, writes: idle.writes + 2 });
+    const known = { previous, adjusted, measurement };
+    const step = decide({ at: T + 60_000, isPoll: false }, known, T + 60_000, 0, config);
+    return step.do === "publish" && step.tasks.some(({ exchange }) => exchange);
+  };
+  expect([exchangesAfter(-5), exchangesAfter(0)]).toEqual([true, false]);
+});

@@ -21,7 +21,7 @@ import { addressOf, createAddressLimit } from "./addressLimit.ts";
 import type { IngestConfig } from "./config.ts";
 import { InvalidBatch, parseBatch, type Unit } from "./events.ts";
 import { type Outcome, Overloaded } from "./grouping.ts";
-import { InvalidBody, type Request, readBody } from "./requestBody.ts";
+import { type Request, readBody } from "./requestBody.ts";
 
 /** How long a browser may remember the answer to a preflight request: a day. */
 const PREFLIGHT_SECONDS = 86_400;
@@ -108,7 +108,7 @@ const PREFLIGHT = {
 };
 
 function refusalOf(error: unknown): Pick<Refusal, "status" | "message"> & { readonly headers?: Refusal["headers"] } {
-  if (error instanceof Refusal || error instanceof InvalidBatch || error instanceof InvalidBody) return error;
+  if (error instanceof Refusal || error instanceof InvalidBatch) return error;
   if (error instanceof Overloaded) return tooMany(error.message, 1_000);
   if ((error as { code?: unknown }).code === "ECONNRESET") return new Refusal(400, "the request was cut");
   logError("could not commit events; their senders were told so", { error });

@@ -7,21 +7,12 @@
  */
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { Refusal } from "../refusal.ts";
 
 /** A request, as the server passes it on. */
 export interface Request extends IncomingMessage {
   /** The body, if the server has read it nevertheless. */
   readonly rawBody?: Buffer;
-}
-
-/** A body that is refused. The message says why. */
-export class InvalidBody extends Error {
-  readonly status: 413 | 415;
-
-  constructor(status: 413 | 415, message: string) {
-    super(message);
-    this.status = status;
-  }
 }
 
 /** The headers by which a server knows that there is a body. */
@@ -43,18 +34,18 @@ export function keepBodies(): void {
   });
 }
 
-/** @throws InvalidBody if it has more than `maxBytes`, is compressed, or is not UTF-8 */
+/** @throws Refusal if it has more than `maxBytes`, is compressed, or is not UTF-8 */
 export async function readBody(request: Request, maxBytes: number): Promise<string> {
   const { "content-encoding": encoding = "identity" }: IncomingHttpHeaders = request.headers;
   if (encoding !== "identity") {
-    throw new InvalidBody(415, `the body is encoded with ${encoding.slice(0, 60)}; send it as it is`);
+    throw new Refusal(415, `the body is encoded with ${encoding.slice(0, 60)}; send it as it is`);
   }
   const body = unread.has(request) ? await readUnread(request, maxBytes) : (request.rawBody ?? Buffer.of());
   if (body.byteLength > maxBytes) throw tooLarge(maxBytes);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(body);
   } catch {
-    throw new InvalidBody(415, "the body is not UTF-8");
+    throw new Refusal(415, "the body is not UTF-8");
   }
 }
 
@@ -72,6 +63,6 @@ async function readUnread(request: Request, maxBytes: number): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function tooLarge(maxBytes: number): InvalidBody {
-  return new InvalidBody(413, `the body has more than ${maxBytes} bytes; send fewer events at a time`);
+function tooLarge(maxBytes: number): Refusal {
+  return new Refusal(413, `the body has more than ${maxBytes} bytes; send fewer events at a time`);
 }
