@@ -61,12 +61,9 @@ export function mirroredOf(counter: DocumentSnapshot, field: Field): number {
   return amountShown(counter.get("mirrored"), counter.get("mirroredIn"), field);
 }
 
-/**
- * The fields by which a move or a rollback sets `mirrored`. `mirroredAt` makes each such write a change: Firestore keeps the update
- * time of a document that a write leaves as it was, and then the precondition of a concurrent move would hold.
- */
+/** The fields by which a move or a rollback sets `mirrored`. */
 export function mirroredFields(mirrored: number, field: Field) {
-  return { mirrored, mirroredIn: mirrorName(field), mirroredAt: FieldValue.serverTimestamp() };
+  return { mirrored, mirroredIn: mirrorName(field) };
 }
 
 /**
@@ -194,7 +191,8 @@ function moveIntoCounter(
 
 /**
  * Writes the new values of fields in one write, on the precondition that the document is as it was read. Also if all fields keep their
- * values: what Google's functions have added since would be left over, because another move may have found nothing to do.
+ * values: what Google's functions have added since would be left over, because another move may have found nothing to do. With the
+ * preconditions on the counter and the shards, no move fits beside another or beside a rollback: each changes one of the three.
  *
  * @param values  paths of fields, and new values; `undefined` for one that stays
  */

@@ -57,8 +57,6 @@ const REGRESSIONS: Record<string, number | ((calm: Scenario) => Scenario)> = {
   "a poll is for another instant than the document says": 36,
   "an idle counter stays idle if nothing was written to a new shard": 11_167,
   "a counted collection is due when a shard says so": 3778,
-  "a rollback may leave the counter document as it is": 218_507,
-  "a move may leave the counter document as it is": 20_038_749,
   "a fold moves units of a bounded counter into base": 50_037_810,
   "a measurement is kept though a correction came and went": 17_876,
   // Units come while the functions stand still, and the buyer's connection takes seconds each way.

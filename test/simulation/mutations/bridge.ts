@@ -1,6 +1,5 @@
 /** Mistakes in the move from Google's counter extension. */
 import type { DocumentSnapshot, FieldPath, WriteBatch } from "firebase-admin/firestore";
-import type { giveBack } from "../../../admin/src/giveBack.ts";
 import type { moveLegacyIncrements } from "../../../admin/src/moveLegacyIncrements.ts";
 import { type Edit, eachWrite, editingCommits, inTwoCommits, withoutPreconditions } from "../batchEdits.ts";
 import type { Write } from "../model/database.ts";
@@ -20,11 +19,6 @@ const movingWith = (edit: Edit) =>
       (firestore, ...rest) =>
         real(editingCommits({ firestore }, edit).firestore, ...rest),
   );
-
-const withoutMirroredAt = eachWrite((write) => {
-  const { mirroredAt, ...data } = write.data ?? {};
-  return mirroredAt ? { ...write, data } : write;
-});
 
 export const bridgeMutations: Record<string, Mutation> = {
   "a move without preconditions": { ...movingWith(withoutPreconditions), breaks: ["I9"] },
@@ -49,17 +43,6 @@ export const bridgeMutations: Record<string, Mutation> = {
     ...movingWith((writes, commit) => commit(writes.filter(({ path }) => path !== BRIDGED.document))),
     breaks: ["I9"],
   },
-  "a rollback may leave the counter document as it is": {
-    module: "admin/src/giveBack.ts",
-    declaration: "giveBack",
-    mistake:
-      (real: typeof giveBack): typeof giveBack =>
-      (firestore, ...rest) =>
-        real(editingCommits({ firestore }, withoutMirroredAt).firestore, ...rest),
-    isRare: true,
-    breaks: ["I9"],
-  },
-  "a move may leave the counter document as it is": { ...movingWith(withoutMirroredAt), isRare: true, breaks: ["I9"] },
   "a publish sets a field that others add to": {
     ...publishing((writes, commit) => {
       const total = writes[0]?.data?.total as number;
