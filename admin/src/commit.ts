@@ -9,7 +9,7 @@
 import { FieldValue, type WriteBatch } from "firebase-admin/firestore";
 import { ABORTED, codeOf, DEADLINE_EXCEEDED } from "../../core/src/index.ts";
 import { type Counter, refreshShardCount, shardDoc, shardFor } from "./counter.ts";
-import { COMMIT_TIMEOUT_MS, retry, within } from "./retry.ts";
+import { retry } from "./retry.ts";
 
 /** Creates the document that belongs to an increment of this shard. */
 export type CreateDocument = (writer: WriteBatch, shard: string) => void;
@@ -28,7 +28,8 @@ export function shardUpdate(shard: string, by: number) {
 
 /**
  * Commits an increment, and retries until its outcome is known, on another shard each time. A commit that is slow or refused
- * as contended makes the next ones spread over more shards.
+ * as contended makes the next ones spread over more shards. No attempt is abandoned: it could be committed after the increment was
+ * undone, and its entry deleted.
  *
  * @param create - called for each attempt
  * @throws ALREADY_EXISTS if it was committed, by this call or an earlier one; other errors that are not transient
@@ -39,7 +40,7 @@ export async function commitOnce(counter: Counter, by: number, create: CreateDoc
     const batch = counter.firestore.batch();
     addIncrement(batch, counter, by, create);
     counter._shardCountCache._requestSent();
-    await within(COMMIT_TIMEOUT_MS, batch.commit()).then(
+    await batch.commit().then(
       () => counter._shardCountCache._requestAnswered(),
       (error) => {
         counter._shardCountCache._requestAnswered(isContention(error));

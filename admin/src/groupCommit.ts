@@ -9,7 +9,10 @@ import {
   bucketOf,
   CounterError,
   codeOf,
+  FAILED_PRECONDITION,
   hashRank,
+  INVALID_ARGUMENT,
+  isCounterError,
   type KeyCountsDocument,
   KeySummary,
   keyCountsPath,
@@ -65,8 +68,8 @@ export function receiptOf(counter: CounterRef, name: string): DocumentReference 
  * @param giveUpAt    by `Date.now()`
  * @param addMore     adds other documents of these increments to the commit
  * @returns           those that had counted already. After a call without a response these may be its own
- * @throws CounterError `counter/unknown-outcome` after `giveUpAt`, or if an attempt without an answer was followed by an error that
- *         is not transient: the increments may or may not count; else such an error itself: then they do not count
+ * @throws CounterError `counter/unknown-outcome` after `giveUpAt`, or if an error does not tell whether an earlier attempt was made:
+ *         the increments may or may not count; Firestore's error if it refuses what was sent: then they do not count
  */
 export async function commitTogether<T extends SharedIncrement>(
   increments: readonly T[],
@@ -92,8 +95,6 @@ export async function commitTogether<T extends SharedIncrement>(
         throw isTransient(error) && Date.now() >= giveUpAt ? noAnswer(error) : error;
       });
     });
-  /** Whether an attempt may have been committed without an answer, or may still be. */
-  let isUnknown = false;
   for (;;) {
     const left = increments.filter((increment) => !duplicates.has(increment));
     if (left.length === 0) return duplicates;
@@ -104,23 +105,22 @@ export async function commitTogether<T extends SharedIncrement>(
         create?.(batch);
         addTo(batch, firestore, left, buckets);
         addMore(batch, left);
-        await observed(limit(batch.commit()), counters).catch((error) => {
-          isUnknown ||= isTransient(error);
-          throw error;
-        });
+        await observed(limit(batch.commit()), counters);
       });
       return duplicates;
     } catch (error) {
-      if (codeOf(error) !== ALREADY_EXISTS) throw isUnknown ? noAnswer(error) : error;
+      if (codeOf(error) !== ALREADY_EXISTS) throw isRefusal(error) || isCounterError(error) ? error : noAnswer(error);
       cause = error;
     }
     const receipts = [...(shared ? [shared] : []), ...left.flatMap(({ receipt }) => receipt ?? [])];
-    const found = await retryInTime(() => limit(firestore.getAll(...receipts, { fieldMask: [] })));
+    const found = await retryInTime(() => limit(firestore.getAll(...receipts, { fieldMask: [] }))).catch((error) => {
+      throw isCounterError(error) ? error : noAnswer(error);
+    });
     const counted = new Set(found.filter(({ exists }) => exists).map(({ ref }) => ref.path));
     // An earlier attempt had no response.
     if (shared && counted.has(shared.path)) return duplicates;
     // It has expired since.
-    if (counted.size === 0) throw cause;
+    if (counted.size === 0) throw noAnswer(cause);
     for (const increment of left) {
       if (increment.receipt && counted.has(increment.receipt.path)) duplicates.add(increment);
     }
@@ -192,10 +192,15 @@ async function observed(commit: Promise<unknown>, counters: Iterable<Counter>): 
   }
 }
 
+/** Whether Firestore has refused what was sent, as it would each time. Other errors say nothing of an earlier attempt. */
+function isRefusal(error: unknown): boolean {
+  return [INVALID_ARGUMENT, FAILED_PRECONDITION].includes(codeOf(error) ?? -1);
+}
+
 function noAnswer(cause?: unknown): CounterError {
   return new CounterError(
     "counter/unknown-outcome",
-    "Firestore gave no answer in time: what was sent may or may not count. What has an id can be sent again",
+    "Firestore gave no answer in time, or none that tells: what was sent may or may not count. What has an id can be sent again",
     cause,
   );
 }

@@ -213,5 +213,6 @@ function writeFields(
 /** Leaves a field as it is. Written back, an integer beyond 2^53 would change. */
 function asBefore(document: DocumentSnapshot, field: FieldPath): unknown {
   const value: unknown = document.get(field);
-  return typeof value === "number" ? FieldValue.increment(0) : (value ?? FieldValue.delete());
+  if (value === undefined) return FieldValue.delete();
+  return typeof value === "number" ? FieldValue.increment(0) : value;
 }

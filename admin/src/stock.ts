@@ -82,9 +82,9 @@ export async function takeFromCounter(ref: CounterRef, n = 1, options: TakeOptio
       return n;
     } catch (error) {
       if (!isPreconditionFailure(error)) {
-        if (key !== undefined || attempts === 1) throw error;
+        if (key !== undefined) throw error;
         if (await receiptExists(record)) return n;
-        throw unknownOutcome(error);
+        throw attempts > 1 ? unknownOutcome(error) : error;
       }
       const taken = await takenBy(ref, record, n, key);
       if (taken !== undefined) return taken;

@@ -134,7 +134,7 @@ function summaryOf({ outcomes }: Run<MovedDocument>) {
 function costOf({ maps }: Survey) {
   const documents = maps.reduce((sum, one) => sum + one.documents, 0);
   const counters = maps.reduce((sum, one) => sum + (one.numbers ?? one.documents), 0);
-  const operations = { read: documents + 3 * counters, write: 2 * counters };
+  const operations = { read: documents + 3 * counters, write: 3 * counters };
   const publishes = { read: 2 * counters, write: counters, invocation: counters };
   return { ...operations, dollars: priceOf(operations, PRICES.nam5) + priceOf(publishes, PRICES.nam5) };
 }

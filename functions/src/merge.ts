@@ -90,7 +90,8 @@ async function mergeOrSchedule(backend: Backend, merging: Merging, counterId: st
     if (isExchanged) await schedule(exchangeTask(counterId, Math.ceil(readAt) + EXCHANGE_DELAY));
     const isMerged = await merging.merge(before, pending);
     // The exchange may have read the sketch before a slow merge: another look at the sketch finds out.
-    if (isMerged && !(isExchanged && now() - startedAt >= EXCHANGE_DELAY)) return { asOf: readAt, scheduled: 0 };
+    const isCertain = pending.empty || !isExchanged || now() - startedAt < EXCHANGE_DELAY;
+    if (isMerged && isCertain) return { asOf: readAt, scheduled: 0 };
   }
 }
 

@@ -550,25 +550,24 @@ class TallyCounter {
   /// and 1 per change.
   Stream<bool> onIncremented({required String key}) {
     _requireName('key', key);
-    return _statesOf(_entryOf(key)).distinct();
-  }
-
-  static Stream<bool> _statesOf(DocumentReference<Map<String, dynamic>> entry) async* {
+    final entry = _entryOf(key);
     var isKnown = false;
-    await for (final read in entry.snapshots(includeMetadataChanges: true)) {
+    final states = entry.snapshots(includeMetadataChanges: true).asyncMap((read) async {
       // An empty cache does not know the entry; one that persists may know that there is none.
-      isKnown = isKnown || read.exists || !read.metadata.isFromCache || await _isCached(entry);
-      if (isKnown) yield read.exists;
-    }
+      final isFromEmptyCache = !isKnown && !read.exists && read.metadata.isFromCache;
+      final counts = isFromEmptyCache ? await _existsInCache(entry) : read.exists;
+      isKnown = counts != null;
+      return counts;
+    });
+    return states.where((counts) => counts != null).cast<bool>().distinct();
   }
 
-  /// Whether the cache has the document, or knows that there is none.
-  static Future<bool> _isCached(DocumentReference<Map<String, dynamic>> document) async {
+  /// Whether the cache has the document, or knows that there is none; else null.
+  static Future<bool?> _existsInCache(DocumentReference<Map<String, dynamic>> document) async {
     try {
-      await document.get(const GetOptions(source: Source.cache));
-      return true;
+      return (await document.get(const GetOptions(source: Source.cache))).exists;
     } on FirebaseException {
-      return false;
+      return null;
     }
   }
 
