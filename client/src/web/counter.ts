@@ -42,8 +42,11 @@ export interface Counter extends CounterRef {
   _reading?: Promise<void> | undefined;
 }
 
-/** A call with a key: resolves to `true` when it is committed or in the SDK's queue; to `undefined` if it has failed before. */
-export type Sent = Promise<true | undefined>;
+/**
+ * A call with a key: resolves to `true` when it is committed or in the SDK's queue; to `undefined` if it has failed before.
+ * `_counts` says whether the key is to count afterwards; `undefined` if the outcome alone tells.
+ */
+export type Sent = Promise<true | undefined> & { _counts?: boolean | undefined };
 
 export interface Watcher {
   /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. */

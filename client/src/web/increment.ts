@@ -97,8 +97,8 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
       turn._sent();
       // The cache has no entry or an old one: another device, or an undo that was pending, has changed it.
       found = await readFromServer(entry, LOOKUP_ATTEMPTS);
-      // A later call with this key decides what becomes of the entry.
-      if (!found?.exists() || !turn._isLast()) return;
+      // A later increment with this key is to count. A later undo may have found nothing, because this one was pending.
+      if (!found?.exists() || !turn._isUndone()) return;
     }
   });
 }

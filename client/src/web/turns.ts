@@ -9,8 +9,8 @@ export interface Turn {
   readonly _key: string;
   /** Whether this client has made no call with the key before. */
   readonly _isFirst: boolean;
-  /** Whether it has made none since. */
-  _isLast(): boolean;
+  /** Whether the last call of this client with the key, this one or a later one, is an undo. */
+  _isUndone(): boolean;
   /** The call is in the SDK's queue or committed, or there is nothing to do: the next one may begin. */
   _sent(): void;
 }
@@ -31,6 +31,7 @@ export async function inTurn<T>(
   const sent: Sent = new Promise((resolve) => {
     end = resolve;
   });
+  sent._counts = counts;
   _turns.set(key, sent);
   if (counts !== undefined) for (const follow of _entryWatches ?? []) follow(key, counts, sent);
   try {
@@ -38,7 +39,7 @@ export async function inTurn<T>(
     return await call({
       _key: key,
       _isFirst: !before,
-      _isLast: () => _turns.get(key) === sent,
+      _isUndone: () => _turns.get(key)?._counts === false,
       _sent: () => end(true),
     });
   } finally {

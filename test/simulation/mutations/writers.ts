@@ -27,6 +27,17 @@ const takingTurns = (mistake: (real: InTurn) => InTurn): Omit<Mutation, "breaks"
 });
 
 export const writerMutations: Record<string, Mutation> = {
+  "a refused undo leaves the entry to a later one, which has found nothing": {
+    ...takingTurns((real) => (counter, key, counts, call) => {
+      let own: unknown;
+      const isLast = () => counter._turns.get(key) === own;
+      const outcome = real(counter, key, counts, (turn) => call({ ...turn, _isUndone: isLast }));
+      own = counter._turns.get(key);
+      return outcome;
+    }),
+    isRare: true,
+    breaks: ["I8"],
+  },
   "sum and count of documents at two read times": {
     module: "admin/src/sum.ts",
     declaration: "sumByIndex",
