@@ -39,7 +39,7 @@ export async function inTurn<T>(
     return await call({
       _key: key,
       _isFirst: !before,
-      _isUndone: () => _turns.get(key)?._counts === false,
+      _isUndone: () => (_turns.get(key) as Sent)._counts === false,
       _sent: () => end(true),
     });
   } finally {
