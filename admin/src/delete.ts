@@ -10,13 +10,15 @@ export interface DeleteOptions {
   onProgress?: ((deleted: number, documents: number) => void) | undefined;
 }
 
+/** How often the collections are listed at most, since each deletion takes time in which a merge may create one. */
 const MAX_ROUNDS = 3;
 
 /**
  * Deletes a counter: its shards, entries, receipts, corrections, history, visitors and keys, and the counter document last. It can
  * be repeated, and continues where it was interrupted. Stop its writers a minute before: a later increment, or the event of an
- * earlier one that is still on its way, starts the counter anew, as does a creation or deletion in a collection that the functions count. Browsers remember the users they have counted, even
- * for a new counter with the same id. To count visitors afresh, call `resetCounter` with `visitors`.
+ * earlier one that is still on its way, starts the counter anew, as does a creation or deletion in a collection that the functions
+ * count. Browsers remember the users they have counted, even for a new counter with the same id. To count visitors afresh, call
+ * `resetCounter` with `visitors`.
  *
  * Cost: 1 write, 1 read and 1 delete per document, and 1 read per 1,000 to count them.
  *
@@ -34,7 +36,7 @@ export async function deleteCounter(ref: CounterRef, options: DeleteOptions = {}
   writer.onWriteResult(() => options.onProgress?.(++deleted, documents));
   // What waits before the sketches: a merge in between would create another one.
   const waits = ({ id }: CollectionReference) => id === UNIQUES || id === KEY_COUNTS;
-  // Again, because a merge may have created a collection since; not for ever, because writers may not have been stopped.
+  // Not for ever, because writers may not have been stopped.
   for (let round = 0; parts.length > 0 && round < MAX_ROUNDS; round++) {
     const inOrder = parts.toSorted((a, b) => Number(waits(b)) - Number(waits(a)));
     for (const part of inOrder) await ref.firestore.recursiveDelete(part, writer);

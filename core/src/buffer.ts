@@ -42,7 +42,7 @@ export function createBuffer(
   { flushInterval = 1_000, maxPending = 100, onError = console.error }: BufferOptions,
 ): BufferedCounter {
   // A timer cannot wait longer.
-  if (!(flushInterval > 0 && flushInterval < 2 ** 31)) throw badOption("flushInterval", flushInterval);
+  if (!(flushInterval > 0 && flushInterval < 2 ** 31)) throw badOption("flushInterval", flushInterval, " below 2^31");
   if (!(maxPending > 0)) throw badOption("maxPending", maxPending);
   const inFlight = new Set<Promise<void>>();
   let pending = 0;
@@ -107,6 +107,6 @@ export function createBuffer(
   return buffer;
 }
 
-function badOption(name: string, value: number): CounterError {
-  return new CounterError("counter/invalid-option", `${name} is ${value}; pass a number above 0 and below 2^31`);
+function badOption(name: string, value: number, bound = ""): CounterError {
+  return new CounterError("counter/invalid-option", `${name} is ${value}; pass a positive number${bound}`);
 }

@@ -7,6 +7,7 @@
  * answer at least, a second. So an answer that replaces a cached one was read later than that, also by another instance, and a
  * cache never goes back.
  */
+import { within } from "../../../admin/src/internal.ts";
 import { logError } from "../log.ts";
 import { Refusal } from "../refusal.ts";
 import type { Millis } from "../time.ts";
@@ -86,7 +87,7 @@ export function createSharedReads(
     // Also those that are remembered as having no total: made-up ids would be read again and again.
     charge(ids.filter((id) => entries.get(id)?.latest === undefined).length);
     const startedAt = now();
-    const answer = withTimeout(read(ids), READ_TIMEOUT);
+    const answer = within(READ_TIMEOUT, read(ids));
     answer.catch((error) => logError("could not read totals; their readers were told so", { counters: ids, error }));
     for (const id of ids) {
       const { latest, isKnown = false } = entries.get(id) ?? {};
@@ -127,12 +128,4 @@ export function createSharedReads(
 /** The emulator's snapshots may lag behind. `undefined` for a counter that was deleted. */
 function later(before: Reading | undefined, read: Reading | undefined): Reading | undefined {
   return before && read && read.asOf < before.asOf ? before : read;
-}
-
-async function withTimeout<T>(promise: Promise<T>, duration: Millis): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${duration} ms`)), duration);
-  });
-  return await Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }
