@@ -38,7 +38,7 @@ const HOUR_MS = 3_600_000;
  *
  * Call it before the first increment: a counter that has been incremented exists.
  *
- * With `shards`, the counter has at least so many from now on, for an hour or `holdFor`. Then a crowd that comes all at
+ * With `shards`, the counter has at least that many from now on, for an hour or `holdFor`. Then a crowd that comes all at
  * once does not wait for the counter to grow. The parameter `MAX_SHARDS` of the functions still holds.
  *
  * With `bounded`, the counter is stock: {@link takeFromCounter} of clients and servers takes from it, and it never falls below

@@ -31,7 +31,7 @@ const ATTEMPT_TIMEOUT_MS = 5_000;
 /** How long a sender's receipt lives. Pub/Sub delivers a message again for a week at most, in its 1st generation of triggers. */
 const SENDER_RECEIPT_MS = 8 * 24 * 3_600_000;
 
-/** What counts as a whole. */
+/** Increments that count together or not at all. */
 export interface SharedIncrement {
   /** Counts once while it exists; `undefined` for what counts with each commit. */
   readonly receipt: DocumentReference | undefined;
@@ -39,7 +39,7 @@ export interface SharedIncrement {
   readonly counts: readonly Count[];
 }
 
-/** What a counter gets. */
+/** The increment of one counter. */
 export interface Count {
   readonly counter: CounterRef;
   /** A whole number from 0. */

@@ -26,7 +26,7 @@ export type RateLimitResult =
 /** Part of a lease's life is left for the difference between the clocks' speeds, 0.05 % at most. */
 const CLOCK_MARGIN = 0.001;
 
-/** A timer may end so much too early. */
+/** How much too early a timer may fire. */
 const TIMER_MARGIN_MS = 1;
 
 /** A call that waits for the document. */

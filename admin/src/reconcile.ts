@@ -135,7 +135,7 @@ async function earlierResult(correction: DocumentReference): Promise<Reconciliat
   return made && { expected: made.expected, found: made.found, drift: made.by, corrected: true, asOf: made.asOf };
 }
 
-/** After so many timeouts in a row the source is too large. A single one may be due to the connection. */
+/** The timeouts in a row that show that the source is too large. A single one may be due to the connection. */
 const TIMEOUTS = 3;
 
 interface Comparison {

@@ -30,7 +30,7 @@ export const COMMIT_TIMEOUT_MS = 10_000;
  * Bounds a call of Firestore. Where a client has locked a document, or a crowd writes it, Firestore refuses the commit, and the Admin SDK
  * repeats it there, for up to ten minutes (`total_timeout_millis` in its `firestore_client_config.json`).
  *
- * @throws after so many milliseconds an error with the code DEADLINE_EXCEEDED. The call may still succeed
+ * @throws after that time, an error with the code DEADLINE_EXCEEDED. The call may still succeed
  */
 export async function within<T>(milliseconds: number, call: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;

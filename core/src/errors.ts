@@ -65,7 +65,7 @@ export class CounterError extends Error {
   override readonly name = "CounterError";
   /** Why the call failed. */
   declare readonly code: CounterErrorCode;
-  /** Of `counter/rate-limited`: after so many milliseconds the limit surely has a use for this user again. */
+  /** Of `counter/rate-limited`: in how many milliseconds the limit surely has a use for this user again. */
   declare readonly retryAfter?: number;
 
   constructor(code: CounterErrorCode, message: string, cause?: unknown) {

@@ -6,7 +6,7 @@ import { CounterError } from "./errors.ts";
 import { validName } from "./validation.ts";
 
 /**
- * The most units of one take by a client. The functions keep at least so many in each shard that holds stock, so that a take
+ * The most units of one take by a client. The functions keep at least this many in each shard that holds stock, so that a take
  * of any size finds a shard.
  */
 export const MAX_TAKE = 10;

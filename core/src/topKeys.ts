@@ -32,7 +32,7 @@ const VERSION = 1;
 export interface KeyCount {
   /** A page, a search term, or whatever the event had as its key. */
   readonly key: string;
-  /** At least so often. */
+  /** The least number of times that it was counted. */
   readonly count: number;
   /** How many may be missing in `count`; 0 if it is exact. */
   readonly error: number;

@@ -11,13 +11,16 @@
  *
  * A count of `n` independent writes has a standard deviation of `√n`, so `n` writes prove a demand of `n − 2.5 √n`. This lower
  * bound decides whether a counter grows, by the average rate or by the writes since the last measurement. If contention has
- * created shards beyond the count, the bound of the average is the average. By how much it grows: `requiredRate`.
+ * created shards beyond the count, nothing is subtracted from the average. `requiredRate` says by how much the counter grows.
  */
 import type { Config } from "./config.ts";
 import { type Demand, RATE_TIME_CONSTANT } from "./demand.ts";
 import type { Millis } from "./time.ts";
 
-/** A counter grows above this share of its capacity: 0.8 of what is used, because writers leave out the first eighth of the shards. */
+/**
+ * A counter grows above this share of its capacity. Writers leave out the first eighth of the shards, so it is 0.8 of the capacity
+ * in use.
+ */
 const GROW_ABOVE = 0.7;
 
 /** A counter is calm below this share of its capacity. */

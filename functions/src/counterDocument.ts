@@ -90,7 +90,10 @@ export function missingCounter(ref: DocumentReference): CounterState {
   return { ref, ...unknown, mirrored: 0, mirroredIn: undefined, bounded: false, regions: {}, unreachable: {} };
 }
 
-/** Parses a counter document. Without `asOf` it was never published, so its other fields are not trusted. */
+/**
+ * Parses a counter document. Without a valid `asOf` it was never published: then only the fields that servers and other regions
+ * write are parsed.
+ */
 export function parseCounter(snapshot: DocumentSnapshot): CounterState {
   const { ref, updateTime } = snapshot;
   const reservation = parseReservation(snapshot.get("reservation"));

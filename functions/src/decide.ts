@@ -2,7 +2,7 @@
  * Decides the next step for a counter. Pure: it takes the counter document, the cause, the measurement and the time, and
  * returns one step. `aggregate.ts` takes the steps, and asks again after each.
  *
- *        asOf                due = asOf + interval         commit time up to asOf, from there the time now
+ *        asOf                due = asOf + interval         up to asOf: time of commits; after it: the time now
  *   ──────┼───────────────────┼────────────────────────────────────────▶
  *    counted    schedule a measurement at `due`          measure now, publish
  *               busy: one is scheduled already

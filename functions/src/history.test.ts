@@ -30,7 +30,7 @@ describe("a publish keeps the state it replaces", () => {
     expect(idsOf(previous, next, { ...defaults, historyRetention: 0 })).toEqual([]);
   });
 
-  test("as it was, until so many days after the hour or the day its document is about", () => {
+  test("as it was, until the configured number of days after the hour or the day its document is about", () => {
     const previous = busy("21T14:05:01");
     const day = 86_400_000;
     const kept = historyWrites(previous, busy("22T00:00:00"), { ...defaults, historyRetention: 7 * day });

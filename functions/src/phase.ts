@@ -18,8 +18,8 @@
  *                                └── fold ┴──────────────────── cooling     after the cool-down
  *
  * `idle`: there are no silent shards, so every write triggers the functions, and nothing is scheduled. In the other phases the
- * counter is polled: each publish schedules the next measurement, at `nextPollAt`. Either there are so many writes that a
- * poll is cheaper than an invocation for each (`busy`), or there are silent shards.
+ * counter is polled: each publish schedules the next measurement, at `nextPollAt`. Either polls are cheaper than
+ * an invocation for each write (`busy`), or there are silent shards.
  *
  *     silent   a shard other than `0` and `base`: its creation triggers the functions, its updates do not
  *     quiet    a counter without writes: the phases quiet, shrunk and cooling
@@ -34,7 +34,7 @@ export type Phase = (typeof PHASES)[number];
 /** The phases in which a counter is polled. */
 export const POLLED_PHASES: readonly Phase[] = PHASES.filter((phase) => phase !== "idle");
 
-/** With at least so many writes in an interval, polling is cheaper than an invocation for each. */
+/** From this many writes in an interval on, polling is cheaper than an invocation for each. */
 const BUSY_WRITES = 2;
 
 /** The same if most writes are to silent shards. */

@@ -9,7 +9,7 @@ import { type Millis, toMillis } from "./time.ts";
  */
 export const TRIGGER_SHARDS: readonly string[] = ["0", BASE_SHARD];
 
-/** Up to so many shards are listed to be measured: this costs hardly more than the two aggregations. */
+/** The most shards that a measurement lists. Listing them costs hardly more than the two aggregations. */
 export const MAX_LISTED_SHARDS = 3;
 
 /**

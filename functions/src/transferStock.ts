@@ -9,8 +9,8 @@ import { codeOf, DEADLINE_EXCEEDED } from "../../core/src/index.ts";
 import type { Transfer } from "./stockPlan.ts";
 
 /**
- * Resolves after ten seconds at the latest. What is not done by then may still happen, or not: where a crowd takes from the giving
- * shard, it would otherwise wait for minutes to be told which shards have units.
+ * Resolves after ten seconds at the latest, even while a commit is pending; that one may still succeed. Where a crowd takes from
+ * the giving shard, a commit may take minutes, and the publish that says which shards have units waits for this call.
  *
  * Cost: 1 write per shard that gives and 1 per shard that gets, for each transfer.
  */

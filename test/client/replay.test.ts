@@ -5,9 +5,9 @@
 import { readFileSync } from "node:fs";
 import { initializeTestEnvironment } from "@firebase/rules-unit-testing";
 import { credentials, Client as GrpcClient, Metadata } from "@grpc/grpc-js";
-import { doc, increment, setDoc, writeBatch } from "firebase/firestore";
+import { doc, increment, runTransaction, setDoc, writeBatch } from "firebase/firestore";
 import { Firestore } from "firebase-admin/firestore";
-import { counter, incrementCounter, incrementCounterIn } from "firestore-tally";
+import { counter, getCounter, incrementCounter, incrementCounterIn, prepareIncrement } from "firestore-tally";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   ABORTED,
@@ -95,6 +95,29 @@ test("several increments in flight when the connection is cut: none counts twice
   }
   expect(acknowledged).toBe(46);
   expect(await sumOfShards("replay:pipelined")).toBe(46);
+  await victim.close();
+  await proxy.close();
+});
+
+test("a transaction that runs again because its answer was lost: its prepared increment counts once", async () => {
+  const proxy = await cuttingProxy(firestoreHost);
+  const victim = client(proxy.address);
+  const ref = counter(victim.db, "replay:transaction");
+  // Opens the connection, because its handshake must not be withheld.
+  await getCounter(ref);
+  const sale = prepareIncrement(ref);
+  let runs = 0;
+  proxy.withhold();
+  const sold = runTransaction(victim.db, async (transaction) => {
+    runs++;
+    incrementCounterIn(transaction, sale);
+  });
+  await until(async () => (await sumOfShards("replay:transaction")) === 1, "the commit");
+  proxy.cut();
+  // The rules refuse the second run as a replay.
+  await expect(sold).rejects.toMatchObject({ code: "permission-denied" });
+  expect(runs).toBe(2);
+  expect(await sumOfShards("replay:transaction")).toBe(1);
   await victim.close();
   await proxy.close();
 });

@@ -38,7 +38,7 @@ export interface Deployment {
 /** A check of one deployment. */
 export type DeploymentCheck = (deployment: Deployment, facts: ProjectFacts) => Finding[];
 
-/** A name such as `sweep` may be another function's; with so many of the names it is Tally. */
+/** How many of the names show that it is Tally. A single one, such as `sweep`, may be another function's. */
 const ENOUGH = 3;
 
 export function findDeployments(functions: readonly DeployedFunction[]): Deployment[] {

@@ -115,7 +115,8 @@ interface Prepared extends PreparedIncrement {
 
 /**
  * Plans an increment for your own transaction. Call it before the transaction: the SDK runs a transaction again if it does
- * not know the outcome of the last run. Each prepared increment counts once.
+ * not know the outcome of the last run. Each prepared increment counts once. If the last run was committed, the rules refuse the
+ * next one, and `runTransaction` rejects with `permission-denied`. To find out, read a document that the transaction creates.
  *
  * Cost: 1 read of the shard count if it is not known, and the removal of old marks, as for {@link incrementCounter}. The writes
  * belong to the transaction.

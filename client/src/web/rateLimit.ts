@@ -1,5 +1,5 @@
 /**
- * Writes that the rules accept only so often from one user: `isWithinLimit` in `firestore.rules`. Each is committed together
+ * Writes of which the rules accept a limited number per user and time: `isWithinLimit` in `firestore.rules`. Each is committed together
  * with a use of the user's limit document. The client keeps track of the slots, which avoids most refused writes
  * and most reads. The rules alone enforce the limit, so a wrong guess costs a refused write and no more.
  */

@@ -45,9 +45,9 @@ export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
  * Reads the sum of the shards at this instant, without waiting for the functions. For decisions where a second of age
  * matters; to show a total, use `onCounter`. Increments that the server has not acknowledged are not included.
  *
- * Cost: 3 reads, and 2 more for each further 1,000 shards; 1 read per shard if the index of `firestore.indexes.json` is
- * missing, or if a server has written shards without the indexed fields. For a counted collection, 1 read more per 1,000
- * documents.
+ * Cost: 3 reads, and 2 more for each further 1,000 shards; 1 read more per shard if the index of `firestore.indexes.json` is
+ * missing, if a server has written shards without the indexed fields, or if a shard is created or folded during the call. For a
+ * counted collection, 1 read more per 1,000 documents.
  *
  * @throws FirestoreError `unavailable` when offline
  *

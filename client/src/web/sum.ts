@@ -1,4 +1,4 @@
-/** Sums the shards of a counter at one instant, by the index where it serves. */
+/** Sums the shards of a counter, by the index where it serves. */
 import {
   collection,
   count,
@@ -13,8 +13,10 @@ import { shardsPath, sumOfCounts } from "../../../core/src/index.ts";
 import { type CounterRef, hasCode } from "./counter.ts";
 
 /**
- * The sum of the shards at one instant. Cost: 2 reads, and 2 more for each further 1,000 shards; 1 read per shard more where the
- * index cannot be used.
+ * The sum of the shards at the instant of one query. A query beside it counts the documents, to notice those outside the index. The
+ * web SDK cannot give both the same instant; if a shard was created or folded between the two, the shards are listed.
+ *
+ * Cost: 2 reads, and 2 more for each further 1,000 shards; 1 read per shard more if they are listed.
  */
 export async function sumShards({ firestore, path }: CounterRef): Promise<number> {
   const shards = collection(firestore, shardsPath(path));

@@ -5,7 +5,7 @@
 import { Timestamp } from "firebase/firestore";
 import { isFinal, poll } from "../beacon/poll.ts";
 
-/** After so many failures in a row, the watch falls back to a listener. */
+/** The failures in a row after which the watch falls back to a listener. */
 const MAX_FAILURES = 3;
 
 /** Where a watch has fallen back, and the console was told. */

@@ -19,7 +19,7 @@ const MAX_WRITES = 500;
 /** How many events of an instance wait for a commit, or are in one: some 20 MB with their requests. */
 export const MAX_WAITING = 20_000;
 
-/** A request takes as much memory as so many events. */
+/** The memory of one request, in events. */
 export const REQUEST = 20;
 
 /** How many events have counted, and how many of others have counted before. */
@@ -40,7 +40,7 @@ interface Request {
 
 /**
  * @param commit  commits units with different ids together, and returns those that have counted already
- * @param sleep   resolves after so many milliseconds
+ * @param sleep   resolves after the given time
  * @returns       adds units to the next group; resolves when they are committed
  * @throws Overloaded; the error of the commit
  */

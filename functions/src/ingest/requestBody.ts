@@ -1,5 +1,5 @@
 /**
- * The body of a request, at most so many bytes, and never inflated.
+ * The body of a request, of a limited size, and never inflated.
  *
  * The server that runs functions reads each body before the function does: up to a gigabyte, after it has inflated what is
  * compressed. A few kilobytes could fill an instance's memory so. It skips requests without the headers that announce a body.

@@ -19,14 +19,14 @@ export function nextExchangeAt(
   { exchangeInterval }: Pick<Config, "exchangeInterval">,
 ): Millis {
   if (previous === undefined) return Math.ceil(asOf + USUAL_COMMIT);
-  // A clock was wrong: no publish schedules an exchange so late.
+  // A later time comes from a clock that was wrong.
   const latest = asOf + exchangeInterval + USUAL_COMMIT;
   if (previous > asOf && previous <= latest) return previous;
   return Math.ceil(Math.min(Math.max(asOf + USUAL_COMMIT, previous + exchangeInterval), latest));
 }
 
 /**
- * When another exchange is due for a publish that was committed so late that the scheduled one may have read the document before;
+ * When another exchange is due, if the publish was committed so late that the scheduled one may have read the document before it;
  * else `undefined`. If it was another region that has written the document, this exchange is one too many.
  *
  * @param updatedAt  when the document was written

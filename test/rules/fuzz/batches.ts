@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import type { User, Value, Write } from "../rest.ts";
 import { AMOUNTS, CORRUPTIONS, type Corrupt, type Corruption, TIMES } from "./corruptions.ts";
-import { BUCKETS, FOREIGN_SHARD_IDS, hashOf, integer, KEYS, marksOf, SHARD_IDS, textOf } from "./oracle.ts";
+import { BUCKETS, FOREIGN_SHARD_IDS, hashOf, integer, KEYS, marksOf, SHARD_IDS, textOf, visitorsOf } from "./oracle.ts";
 import { giveBack, take, takeWrongly } from "./takes.ts";
 import { cheat, paidClap, paidNote } from "./uses.ts";
 import {
@@ -160,9 +160,10 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
     case "visitWith": {
       // Another list instead of one hash more, mostly in the own bucket.
       const own = hashOf(key);
-      const bucket = choose([own.slice(0, 1), own.slice(0, 2), choose(BUCKETS, pick)], pick);
-      const lists = [[own, own], [own, own], [own, hashOf(other)], [hashOf(other), own], [own.slice(1)], [own, ""], []];
-      return [{ path: `${open}/uniques/${bucket}`, set: { visitors: list(...choose(lists, pick).map(text)) } }];
+      const bucket = `${open}/uniques/${choose([own.slice(0, 1), own.slice(0, 2), choose(BUCKETS, pick)], pick)}`;
+      const more = [...visitorsOf(world[bucket]), own].map(String);
+      const lists = [more, more, [own, hashOf(other)], [hashOf(other), own], [own.slice(1)], [own, ""], []];
+      return [{ path: bucket, set: { visitors: list(...choose(lists, pick).map(text)) } }];
     }
     case "note":
       return paidNote(context, key, pick);
@@ -229,8 +230,10 @@ function stepOf(action: fc.Arbitrary<Action>, cheat?: Kind): fc.Arbitrary<Step> 
   );
 }
 
-// "unlikeElsewhere" needs an entry on another shard, which is seldom there.
-const counting = stepOf(actionOf(["increment", "toggle", "toggle", "visit"], [...COUNTING, "unlikeElsewhere"]));
+// Seldom possible, so more often tried: "unlikeElsewhere" needs an entry on another shard, "visitWith" a bucket with the own hash.
+const counting = stepOf(
+  actionOf(["increment", "toggle", "toggle", "visit"], [...COUNTING, "unlikeElsewhere", "visitWith", "visitWith"]),
+);
 const limited = stepOf(actionOf(["note", "clap"], LIMITED), "cheat");
 const stock = stepOf(actionOf(["take", "giveBack"], STOCK), "takeWrongly");
 

@@ -205,7 +205,8 @@ function faultOfBucket(id: string, before: Fields | undefined, after: Fields | u
   return isEqual(hashes, [...known, own]) ? undefined : `has the visitors ${hashes} instead of ${known}`;
 }
 
-function visitorsOf(bucket: Fields | undefined): unknown[] {
+/** The hashes in a bucket; what is no text as it is. */
+export function visitorsOf(bucket: Fields | undefined): unknown[] {
   const values = (bucket?.visitors?.arrayValue as { values?: Value[] } | undefined)?.values ?? [];
   return values.map((value) => textOf(value) ?? value);
 }
