@@ -49,13 +49,17 @@ export function warmUp(counters: number): Load {
   return { name: "warm-up", clients: 20, counters, before, measured: { perSecond: 20, seconds: 3 } };
 }
 
-/** The traffic that `--only costs` prices: an everyday rate for two minutes, and two busy ones. */
+/** The traffic that `--only costs` prices: an everyday rate for two minutes, two busy ones, and counters that are incremented once. */
 export function costLoads(seconds?: number): Load[] {
   const load = (perSecond: number, usual: number, clients: number): Load => ({
     ...{ name: `${perSecond}/s`, clients, counters: 1, before: { perSecond: 0, seconds: 0 } },
     measured: { perSecond, seconds: seconds ?? usual },
   });
-  return [load(0.5, 120, 5), load(10, 40, 20), load(100, 30, 20)];
+  const once = load(10, 20, 20);
+  return [
+    ...[load(0.5, 120, 5), load(10, 40, 20), load(100, 30, 20)],
+    { ...once, name: "once each", counters: once.measured.perSecond * once.measured.seconds },
+  ];
 }
 
 /** When each increment is due, in milliseconds from the start of the load. */

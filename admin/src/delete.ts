@@ -1,6 +1,6 @@
 /** Deletes a counter with its subcollections. */
 import type { CollectionReference } from "firebase-admin/firestore";
-import { KEY_COUNTS, UNIQUES } from "../../core/src/index.ts";
+import { KEY_COUNTS, receiptsPath, UNIQUES } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { setSource } from "./source.ts";
 
@@ -14,8 +14,9 @@ export interface DeleteOptions {
 const MAX_ROUNDS = 3;
 
 /**
- * Deletes a counter: its shards, entries, receipts, corrections, history, visitors and keys, and the counter document last. It can
- * be repeated, and continues where it was interrupted. Stop its writers a minute before: a later increment, or the event of an
+ * Deletes a counter: its shards, entries, corrections, history, visitors and keys, and the counter document last. Its receipts stay
+ * until they expire, because what a sender sends again must not count again, for the other counters of a batch either. The call can
+ * be repeated, and continues where it was interrupted. Stop the counter's writers a minute before: a later increment, or the event of an
  * earlier one that is still on its way, starts the counter anew, as does a creation or deletion in a collection that the functions
  * count. Browsers remember the users they have counted, even for a new counter with the same id. To count visitors afresh, call
  * `resetCounter` with `visitors`.
@@ -40,14 +41,18 @@ export async function deleteCounter(ref: CounterRef, options: DeleteOptions = {}
   for (let round = 0; parts.length > 0 && round < MAX_ROUNDS; round++) {
     const inOrder = parts.toSorted((a, b) => Number(waits(b)) - Number(waits(a)));
     for (const part of inOrder) await ref.firestore.recursiveDelete(part, writer);
-    parts = await counterDoc(ref).listCollections();
+    parts = await partsOf(ref);
   }
   await Promise.all([writer.delete(counterDoc(ref)), writer.close()]);
 }
 
-/** The collections of a counter, and how many documents it has, itself included. Cost: 1 read per 1,000 documents. */
+/** The collections of a counter that are deleted with it, and how many documents they have, itself included. Cost: 1 read per 1,000 documents. */
 export async function extentOf(ref: CounterRef): Promise<{ parts: CollectionReference[]; documents: number }> {
-  const parts = await counterDoc(ref).listCollections();
+  const parts = await partsOf(ref);
   const counts = await Promise.all(parts.map((part) => part.count().get()));
   return { parts, documents: counts.reduce((sum, count) => sum + count.data().count, 1) };
+}
+
+async function partsOf(ref: CounterRef): Promise<CollectionReference[]> {
+  return (await counterDoc(ref).listCollections()).filter(({ path }) => path !== receiptsPath(ref.path));
 }

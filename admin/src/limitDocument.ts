@@ -16,6 +16,7 @@ import {
 } from "../../core/src/index.ts";
 import { decideGrant, type Grant, type Limit, type Micros } from "./leaseDecision.ts";
 import { unchanged } from "./precondition.ts";
+import { within } from "./retry.ts";
 
 /** A grant that is stored. */
 export interface StoredGrant extends Grant {
@@ -30,11 +31,14 @@ const MAX_TRIES = 20;
 
 const MAX_BACKOFF_MS = 100;
 
+/** How long a read or a write may take. Meanwhile all calls for the key wait. */
+const ANSWER_TIMEOUT_MS = 10_000;
+
 /**
  * Reads the document, decides, and stores what is granted; again if another process was first. Cost: 1 read; 1 write if anything
  * is granted; 1 read for each repetition. A write whose outcome is unknown may be made twice: then uses are lost.
  *
- * @throws CounterError `counter/contention`; Firestore's errors
+ * @throws CounterError `counter/contention`; Firestore's errors, DEADLINE_EXCEEDED after ten seconds without an answer
  */
 export async function grant(
   document: DocumentReference,
@@ -44,14 +48,15 @@ export async function grant(
 ): Promise<StoredGrant> {
   for (let tries = 1; ; tries++) {
     const began = performance.now();
-    const stored = await document.get();
+    const stored = await within(ANSWER_TIMEOUT_MS, document.get());
     const now = serverTime(stored);
     const decided = decideGrant(microsOf(stored.get("tat")), now, calls, lease, limit);
     if (decided.leased === 0 && !decided.allowed.includes(true)) return { ...decided, began, now };
     const time = timestampOf(decided.tat);
     const next: ServerLimitDocument<Timestamp> = { tat: time, expireAt: time };
     try {
-      await (stored.exists ? document.update({ ...next }, unchanged(stored)) : document.create(next));
+      const written = stored.exists ? document.update({ ...next }, unchanged(stored)) : document.create(next);
+      await within(ANSWER_TIMEOUT_MS, written);
       return { ...decided, began, now };
     } catch (error) {
       if (!isPreconditionFailure(error) && codeOf(error) !== ABORTED) throw error;

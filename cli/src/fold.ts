@@ -7,7 +7,7 @@
 
 import type { CounterRef } from "../../admin/src/index.ts";
 import { counterDoc } from "../../admin/src/internal.ts";
-import { SHARDS } from "../../core/src/index.ts";
+import { BASE_SHARD, SHARDS } from "../../core/src/index.ts";
 import { parseCounter } from "../../functions/src/counterDocument.ts";
 import { fold as foldShards } from "../../functions/src/fold.ts";
 import type { CommandContext } from "./commandContext.ts";
@@ -56,8 +56,9 @@ export async function fold(context: CommandContext, options: FoldOptions, ids: s
 async function foldCounter(ref: CounterRef, quietMillis: number): Promise<Folded> {
   const document = await counterDoc(ref).get();
   const { published, bounded } = parseCounter(document);
-  // Without a published shard count, any shard may be in use.
-  const fromIndex = published?.shardCount ?? Number.POSITIVE_INFINITY;
+  // Without a published shard count, any shard may be in use. And a `base` that is no number stays none, whatever is added to it.
+  const canFold = published && !published.malformedShards.includes(BASE_SHARD);
+  const fromIndex = canFold ? published.shardCount : Number.POSITIVE_INFINITY;
   const { documents, candidates, folded } = await foldShards(
     counterDoc(ref).collection(SHARDS),
     fromIndex,

@@ -10,6 +10,7 @@
  * A total is exact for an instant at or after `due`, so no counter is published more than once in its interval (I4). In
  * a polled phase each publish schedules the next measurement before it is made (I2).
  */
+import { BASE_SHARD } from "../../core/src/index.ts";
 import type { Cause, CounterTask } from "./cause.ts";
 import type { Config } from "./config.ts";
 import type { Published } from "./counterDocument.ts";
@@ -89,7 +90,8 @@ function decideMeasured(cause: Cause, known: Measured, snapshotLag: Millis, conf
   const next = nextPublished(cause, state, measurement, config);
   const transfers = bounded && !hasTransferred ? planTransfers(measurement.shards ?? [], next.shardCount) : [];
   if (transfers.length > 0) return { do: "transfer", transfers };
-  const mayFold = previous && cause.isPoll && !hasFolded;
+  // A `base` that is no number stays none, whatever is added to it.
+  const mayFold = previous && cause.isPoll && !hasFolded && !next.malformedShards.includes(BASE_SHARD);
   const fromIndex = mayFold ? foldFrom(previous, next, measurement, bounded, config) : undefined;
   const keepsUnits = bounded === true && measurement.shards !== undefined;
   if (fromIndex !== undefined) return { do: "fold", fromIndex, quietSince: asOf - config.shrinkCooldown, keepsUnits };

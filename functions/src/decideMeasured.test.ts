@@ -156,6 +156,16 @@ test("a fold is followed by a publish; shards that could not be folded are polle
   expect(step(measured(cooling, T + 601_000))).toBe("publish cooling of 1, poll 3601");
 });
 
+test.each([
+  ["1", "fold from 1"],
+  ["base", "publish cooling of 1, poll 3601"],
+])("with the malformed shard %s, a cooling counter: %s", (malformed, expected) => {
+  const cooling = situations.cooling as Published;
+  const measurement = measured(cooling, T + 601_000, { malformed: [malformed] });
+  const known = { previous: cooling, measurement };
+  expect(inWords(decide({ at: T + 600_000, isPoll: true }, known, T + 601_000, 0, defaults))).toBe(expected);
+});
+
 test("a quiet bounded counter folds the shards beyond its reservation, and none that holds stock", () => {
   const until = T + 3_600_000;
   const cooling: Published = { ...(situations.cooling as Published), total: 80, shardCount: 3, shardDocuments: 4 };

@@ -15,8 +15,8 @@ import { reconcileDue } from "./reconcile.ts";
 /** Counters read, and measured, at the same time. */
 const PAGE_SIZE = 20;
 
-/** Each finds out more of a random place among the counters, for 2 reads. */
-const START_ROUNDS = 3;
+/** What the search for a random place among the counters may cost. */
+const MAX_START_READS = 40;
 
 const ALPHANUMERIC = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -26,7 +26,7 @@ export async function runSweep(backend: Backend): Promise<void> {
 }
 
 /**
- * Cost: 1 read per polled counter, at least 1 and with 20 or more 26 more, and an aggregation of each whose poll was lost.
+ * Cost: 1 read per polled counter, at least 1 and with 20 or more up to 60 more, and an aggregation of each whose poll was lost.
  * Where there are many, it starts at a random place. So if some counters take up all the time, the others are not always left out.
  */
 async function repairLostPolls(backend: Backend): Promise<void> {
@@ -35,7 +35,7 @@ async function repairLostPolls(backend: Backend): Promise<void> {
   const repairPage = ({ docs }: QuerySnapshot) => Promise.all(docs.map((counter) => repair(backend, counter)));
   const first = await polled.limit(PAGE_SIZE).get();
   if (first.size < PAGE_SIZE) return void (await repairPage(first));
-  const start = await randomStart(polled, () => backend.counters.doc().id);
+  const start = await randomStart(polled, (first.docs[0] as QueryDocumentSnapshot).id);
   for (const part of [polled.where(id, ">=", start), polled.where(id, "<", start)]) {
     const pages = part.limit(PAGE_SIZE);
     let page = await pages.get();
@@ -45,39 +45,27 @@ async function repairLostPolls(backend: Backend): Promise<void> {
 
 /**
  * A random place among the ids of a query. Most ids begin alike, such as `likes:post`, and a random id as such would be before or
- * after all of them. So each round adds what some ids have in common and one random character.
+ * after all of them. So it is found character by character: each is the first one at or after a random letter or digit. Only in
+ * ascending order, because the other one would need an index.
  */
-async function randomStart(query: Query, randomId: () => string): Promise<string> {
-  const id = FieldPath.documentId();
-  let start = randomId();
-  /** How many characters of `start` ids begin with. */
-  let known = 0;
-  for (let round = 0; round < START_ROUNDS; round++) {
-    const from = known > 0 ? query.where(id, ">=", start) : query;
-    const first = (await from.limit(1).get()).docs[0]?.id;
-    if (first === undefined) break;
-    // The character is above those of almost all ids.
-    const alike = known > 0 ? query.where(id, "<", `${[...first].slice(0, known).join("")}\uf8ff`) : query;
-    const last = (await alike.limitToLast(1).get()).docs[0]?.id ?? first;
-    const beginning = beginningBetween(first, last, Math.random);
-    // Not the beginning as such: `.` is no id.
-    start = beginning + randomId();
-    known = [...beginning].length;
+async function randomStart(query: Query, first: string): Promise<string> {
+  let start = first;
+  /** How many characters of `start` are found. */
+  let found = 0;
+  let choices = ALPHANUMERIC.length;
+  for (let reads = 0; reads < MAX_START_READS && found < [...start].length; reads++) {
+    const beginning = [...start].slice(0, found).join("");
+    const choice = Math.floor(Math.random() * choices);
+    const from = query.where(FieldPath.documentId(), ">=", beginning + ALPHANUMERIC[choice]);
+    const next = (await from.limit(1).get()).docs[0]?.id;
+    const isThere = next?.startsWith(beginning);
+    if (isThere) start = next as string;
+    // Otherwise all ids that begin so come before it.
+    const isFound = isThere || choice === 0;
+    if (isFound) found++;
+    choices = isFound ? ALPHANUMERIC.length : choice;
   }
   return start;
-}
-
-/**
- * What two ids have in common, and a random character: that of the first id, a letter or a digit between both, or that of the last.
- * Of long ids it takes the first 100 characters, because a query takes no id of more than 1,500 bytes.
- */
-export function beginningBetween(first: string, last: string, random: () => number): string {
-  const [low = [], high = []] = [first, last].map((id) => [...id].slice(0, 100));
-  const common = low.findIndex((character, n) => character !== high[n]);
-  if (common < 0) return low.join("");
-  const [from = "", to = from] = [low[common], high[common]];
-  const characters = [from, ...[...ALPHANUMERIC].filter((character) => from < character && character < to), to];
-  return low.slice(0, common).join("") + characters[Math.floor(random() * characters.length)];
 }
 
 async function repair(backend: Backend, snapshot: QueryDocumentSnapshot): Promise<void> {

@@ -122,7 +122,8 @@ test("deleteCounter deletes all documents, reports progress, and the counter can
   const documents = progress[0]?.[1] as number;
   expect(documents).toBeGreaterThanOrEqual(30 + 1 + 1 + 1);
   expect(progress).toEqual(Array.from({ length: documents }, (_, n) => [n + 1, documents]));
-  expect(await admin.doc(ref.path).listCollections()).toEqual([]);
+  // Those expire by themselves.
+  expect((await admin.doc(ref.path).listCollections()).map(({ id }) => id)).toEqual(["receipts"]);
   expect((await admin.doc(ref.path).get()).exists).toBe(false);
   await deleteCounter(ref);
   await incrementCounter(ref, 2);

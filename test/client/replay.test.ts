@@ -7,7 +7,14 @@ import { initializeTestEnvironment } from "@firebase/rules-unit-testing";
 import { credentials, Client as GrpcClient, Metadata } from "@grpc/grpc-js";
 import { doc, increment, runTransaction, setDoc, writeBatch } from "firebase/firestore";
 import { Firestore } from "firebase-admin/firestore";
-import { counter, getCounter, incrementCounter, incrementCounterIn, prepareIncrement } from "firestore-tally";
+import {
+  bufferedCounter,
+  counter,
+  getCounter,
+  incrementCounter,
+  incrementCounterIn,
+  prepareIncrement,
+} from "firestore-tally";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   ABORTED,
@@ -16,9 +23,10 @@ import {
   MARK_WINDOWS,
   planIncrement,
 } from "../../core/src/index.ts";
-import { type Client, client } from "../../testkit/clients.ts";
+import { adminAt, type Client, client } from "../../testkit/clients.ts";
 import { pathOf } from "../../testkit/firestoreMessages.ts";
 import { Refused, startProxy } from "../../testkit/grpcProxy.ts";
+import { loadRules } from "../../testkit/rules.ts";
 import { sumOfShards } from "../../testkit/storedCounter.ts";
 import { cuttingProxy } from "../../testkit/tcpProxy.ts";
 import { until } from "../../testkit/until.ts";
@@ -96,6 +104,32 @@ test("several increments in flight when the connection is cut: none counts twice
   expect(acknowledged).toBe(46);
   expect(await sumOfShards("replay:pipelined")).toBe(46);
   await victim.close();
+  await proxy.close();
+});
+
+test("a buffered sum that is sent again is not written once more, though the client may not read the shards", async () => {
+  const project = `demo-tally-private-${process.pid}`;
+  const rules = readFileSync("firestore.rules", "utf8");
+  await loadRules(project, rules.replace(/(function mayRead\(counter\) \{\s+return) [^;]+;/, "$1 false;"));
+  const { firestore, close } = adminAt(firestoreHost, project);
+  const counted = async () => (await firestore.doc("counters/replay:private/shards/0").get()).get("count");
+  const proxy = await cuttingProxy(firestoreHost);
+  const victim = client(proxy.address, project);
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => errors.push(error);
+  const buffer = bufferedCounter(counter(victim.db, "replay:private"), { flushInterval: 60_000, onError });
+  buffer.increment();
+  await buffer.flush();
+  buffer.increment();
+  proxy.withhold();
+  const flushed = buffer.flush();
+  await until(async () => (await counted()) === 2, "the commit");
+  proxy.cut();
+  await expect(flushed).rejects.toMatchObject({ code: "counter/unknown-outcome" });
+  await buffer.close();
+  expect(errors).toHaveLength(1);
+  expect(await counted()).toBe(2);
+  await Promise.all([victim.close(), close()]);
   await proxy.close();
 });
 

@@ -1,6 +1,7 @@
 /** Ingest as production runs it: requests and messages to the built functions, in processes with many requests at a time. */
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
+import { counter, deleteCounter } from "firestore-tally/admin";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BatchMessage, EventMessage } from "../../functions/src/ingest/events.ts";
 import { admin } from "../../testkit/clients.ts";
@@ -67,6 +68,14 @@ describe("a request", () => {
     answers.push(await send(batch));
     expect(answers.map(({ body }) => body.counted).toSorted()).toEqual([0, 0, 0, 0, 0, 3]);
     expect(await sumOfShards("views:once")).toBe(3);
+  });
+
+  test("with an id counts once for its other counters, though one was deleted in between", async () => {
+    const batch = { id: randomUUID(), events: [...events("views:day", 1), ...events("views:ever", 2)] };
+    expect(await send(batch)).toMatchObject(accepted(3));
+    await deleteCounter(counter(admin, "views:day"));
+    expect(await send(batch)).toMatchObject(accepted(0, 3));
+    expect([await sumOfShards("views:day"), await sumOfShards("views:ever")]).toEqual([0, 2]);
   });
 
   test("counts an event with an id of its own once, also in another batch, and the others again", async () => {

@@ -92,7 +92,7 @@ const waiting = new Set<string>();
  *
  * - A batch waits for 12 hours at most, because the function remembers an id for a week.
  * - At most 50 batches wait. The next attempt drops those beyond, the oldest first.
- * - An answer with a status of 4xx, except 429, drops its batch, because repeating would not help.
+ * - An answer with a status of 4xx, except 408 and 429, drops its batch, because repeating would not help.
  * - A crash loses what is in memory. Without `localStorage`, as in some private windows, all batches are.
  *
  * The page must be served by HTTPS or from localhost. Cost: 1 request per interval with amounts, and per attempt to send again.
@@ -136,7 +136,7 @@ export function beacon(
         const response = await fetch(url, { method: "POST", keepalive: true, body: _body });
         const text = await response.text();
         if (response.ok) batch._at = JSON.parse(text).at;
-        if (/4(?!29)../.test(response.status as never)) dropped = `${response.status} ${text}`;
+        if (/4(?!08|29)../.test(response.status as never)) dropped = `${response.status} ${text}`;
         retryAfter = response.headers.get("retry-after");
       } catch {
         // No answer, or one by another server, such as that of a hotel.

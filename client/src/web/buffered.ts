@@ -1,8 +1,15 @@
 /** Collects increments before writing them: for a scroll counter or the score of a game. */
-import type { Timestamp } from "firebase/firestore";
-import { type BufferedCounter, type BufferOptions, CounterError, createBuffer } from "../../../core/src/index.ts";
+import { doc, type Timestamp } from "firebase/firestore";
+import {
+  type BufferedCounter,
+  type BufferOptions,
+  CounterError,
+  createBuffer,
+  LOOKUP_ATTEMPTS,
+  shardsPath,
+} from "../../../core/src/index.ts";
 import { type BeaconState, beacon } from "../beacon/beacon.ts";
-import type { Committed, Counter, CounterRef } from "./counter.ts";
+import { type Committed, type Counter, type CounterRef, readFromServer } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 
 /** Options of a buffered counter. */
@@ -46,7 +53,7 @@ export function bufferedCounter(ref: CounterRef, options: WebBufferOptions = {})
   };
   const buffer = options.via
     ? createIngestBuffer(counter, options.via, options, bufferedChanged)
-    : createBuffer((by) => incrementCounter(ref, by), bufferedChanged, options);
+    : createBuffer((by) => writeSum(counter, by), bufferedChanged, options);
   if (typeof document === "undefined") return buffer;
   const flush = () => {
     if (document.visibilityState === "hidden") buffer.flush().catch(() => {});
@@ -59,6 +66,27 @@ export function bufferedCounter(ref: CounterRef, options: WebBufferOptions = {})
       document.removeEventListener("visibilitychange", flush);
     },
   };
+}
+
+/**
+ * Writes a sum. Cost: 1 write, and 1 read if it is refused.
+ *
+ * @throws CounterError `counter/unknown-outcome` if it is refused and the client may not read the shards: a write that counts and is
+ *         sent again after a cut connection is refused, too, and its mark on the shard would tell
+ */
+async function writeSum(counter: Counter, by: number): Promise<void> {
+  try {
+    await incrementCounter(counter, by);
+  } catch (error) {
+    const isRefused = (error as CounterError).code === "counter/permission-denied";
+    const shard = doc(counter.firestore, `${shardsPath(counter.path)}/0`);
+    if (!isRefused || (await readFromServer(shard, LOOKUP_ATTEMPTS))) throw error;
+    throw new CounterError(
+      "counter/unknown-outcome",
+      `firestore.rules refuse ${by} for "${counter.id}", which may count already: mayRead does not let this client look`,
+      error,
+    );
+  }
 }
 
 /** A buffer whose sums a beacon sends: each as one batch or more, at once. */

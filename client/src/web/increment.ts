@@ -26,8 +26,8 @@ export interface IncrementOptions {
 
 /**
  * Adds `by` to a counter. Resolves when the server has acknowledged the increment; offline, when the device is online again.
- * An acknowledged increment is never lost, and does not count twice if the SDK sends it again within two minutes, after a cut
- * connection say; with a `key`, never.
+ * An acknowledged increment is never lost, but for 1 in 286 million at one write a second per shard, whose random mark another one
+ * has. It does not count twice if the SDK sends it again within two minutes, after a cut connection say; with a `key`, never.
  *
  * With a `key`, the counter counts exactly once for that key: the same commit creates an entry with that id. If the key
  * already counts with the same amount, the call succeeds.
