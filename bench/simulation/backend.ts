@@ -5,10 +5,12 @@
  */
 import { BASE_SHARD } from "../../core/src/index.ts";
 import {
+  beginsCounter,
   type Cause,
   type Config,
   decide,
   historyWrites,
+  isAnswered,
   isPollLost,
   type Measurement,
   type Millis,
@@ -64,7 +66,7 @@ export class Backend {
 
   /** As `createWakeHandler` does. */
   #wake(counter: Counter, cause: Cause, now: Millis): void {
-    if (this.#isAnswered(counter, cause, now)) return;
+    if (counter.known && isAnswered(cause, counter.known, now, 0, this.#config)) return;
     if (counter.waiting) {
       counter.waiting.push(cause);
       return;
@@ -77,14 +79,8 @@ export class Backend {
         counter.waiting = undefined;
         for (const other of waiting) this.#wake(counter, other, this.#clock.now);
       });
-    if (cause.isNew && cause.shardId === TRIGGER_SHARDS[0] && !counter.known) aggregate();
+    if (beginsCounter(cause) && !counter.known) aggregate();
     else this.#read(counter, aggregate);
-  }
-
-  #isAnswered({ known }: Counter, cause: Cause, now: Millis): boolean {
-    if (!known) return false;
-    const step = decide(cause, { previous: known.published }, now, 0, this.#config);
-    return step.do === "nothing" || (step.do === "schedule" && step.task.due <= (known.scheduled ?? 0));
   }
 
   /** Reads the polled counters. No task is lost, so there is nothing to repair. */

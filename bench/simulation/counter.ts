@@ -3,6 +3,7 @@ import type { ListedShard } from "../../admin/src/internal.ts";
 import { BASE_SHARD } from "../../core/src/index.ts";
 import {
   type Cause,
+  FOLD_PAGE_SIZE,
   foldableShards,
   MAX_LISTED_SHARDS,
   type Measurement,
@@ -14,9 +15,6 @@ import {
 import { toTimestamp } from "../../functions/src/fields.ts";
 import { type Bill, emptyBill } from "./bill.ts";
 import { Shard } from "./shard.ts";
-
-/** Documents per page and batch of a fold. */
-const FOLD_PAGE = 200;
 
 export class Counter {
   readonly shards: Shard[] = [];
@@ -102,8 +100,8 @@ export class Counter {
     const isCreation = base.writes === undefined;
     const listed = this.list();
     let batches = 0;
-    for (let start = 0; start < listed.length; start += FOLD_PAGE) {
-      const quiet = foldableShards(listed.slice(start, start + FOLD_PAGE), fromIndex, quietSince);
+    for (let start = 0; start < listed.length; start += FOLD_PAGE_SIZE) {
+      const quiet = foldableShards(listed.slice(start, start + FOLD_PAGE_SIZE), fromIndex, quietSince);
       if (quiet.length === 0) continue;
       for (const { id, writes } of quiet) {
         base.writes = (base.writes ?? 0) + writes;

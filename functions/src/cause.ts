@@ -1,5 +1,5 @@
 /** What prompts the backend to look at a counter: the event of a write, or a task that was scheduled. */
-import { shardIndex } from "./shards.ts";
+import { shardIndex, TRIGGER_SHARDS } from "./shards.ts";
 import type { Millis } from "./time.ts";
 
 /** The event of one write that a counter's total depends on. */
@@ -53,6 +53,11 @@ export interface Cause {
   readonly isPoll: boolean;
   readonly shardId?: string | undefined;
   readonly isNew?: boolean | undefined;
+}
+
+/** Whether a write has most likely begun its counter: it has created the first shard. */
+export function beginsCounter({ isNew, shardId }: Pick<Cause, "isNew" | "shardId">): boolean {
+  return isNew === true && shardId === TRIGGER_SHARDS[0];
 }
 
 /** Whether a write has created a shard beyond the shard count: a sign of contention, though the client may just know an old count. */

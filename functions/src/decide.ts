@@ -62,6 +62,22 @@ export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag
   return decideMeasured(cause, { ...known, previous, adjusted, measurement }, snapshotLag, config);
 }
 
+/**
+ * Whether a write needs no look at the counter document.
+ *
+ * @param known  the last outcome that an instance remembers: what was published, and the latest measurement that is scheduled
+ */
+export function isAnswered(
+  cause: Cause,
+  { published, scheduled = 0 }: { readonly published?: Published | undefined; readonly scheduled?: Millis | undefined },
+  now: Millis,
+  snapshotLag: Millis,
+  config: Config,
+): boolean {
+  const step = decide(cause, { previous: published }, now, snapshotLag, config);
+  return step.do === "nothing" || (step.do === "schedule" && step.task.due <= scheduled);
+}
+
 /** Whether a measurement is due, or when it is. */
 function decideUnmeasured(cause: Cause, previous: Published | undefined, now: Millis, config: Config): Step {
   const deferred = deferredPollTime(cause, previous, config);

@@ -2,13 +2,12 @@
  * The demand that a measurement shows: an average rate, and the writes since the last measurement. Ten writes after an hour of
  * silence are a burst, not ten an hour.
  */
-import { type Cause, createdBeyond } from "./cause.ts";
+import { beginsCounter, type Cause, createdBeyond } from "./cause.ts";
 import type { Config } from "./config.ts";
 import type { Published } from "./counterDocument.ts";
 import { nextPublishDue } from "./interval.ts";
 import { type Measurement, shardsBeyond } from "./measurement.ts";
 import type { Phase } from "./phase.ts";
-import { TRIGGER_SHARDS } from "./shards.ts";
 import { type Millis, toMillis } from "./time.ts";
 
 /** The time constant of the average rate: a write this long ago has 1/e of the weight of one now. */
@@ -42,14 +41,13 @@ export function demandOf(
   fewest: number,
   config: Config,
 ): Demand {
-  const { at, shardId, isPoll, isNew } = cause;
+  const { at, isPoll } = cause;
   const asOf = toMillis(measurement.asOf);
   const newShards = measurement.documents - (previous?.shardDocuments ?? 0);
   const contentionShards = Math.min(newShards, shardsBeyond(measurement, previous?.shardCount ?? fewest));
   const sinceWrite = Math.max(asOf - at, SHORTEST_BURST);
   if (!previous) {
-    const isFirstWrite = isNew && shardId === TRIGGER_SHARDS[0];
-    if (isFirstWrite) return { rate: 0, writes: measurement.writes, duration: sinceWrite, contentionShards };
+    if (beginsCounter(cause)) return { rate: 0, writes: measurement.writes, duration: sinceWrite, contentionShards };
     // It is not known since when there were writes. But if contention makes shards now, each is assumed to get a write a second.
     const writes = createdBeyond(cause, fewest) ? contentionShards : 0;
     return { rate: 0, writes, duration: 1_000, contentionShards };

@@ -8,11 +8,8 @@
 import { type CollectionReference, FieldPath, FieldValue } from "firebase-admin/firestore";
 import { commitUnlessChanged, type ListedShard, sumOfListed } from "../../admin/src/internal.ts";
 import { BASE_SHARD } from "../../core/src/index.ts";
-import { foldableShards } from "./shards.ts";
+import { FOLD_PAGE_SIZE, foldableShards } from "./shards.ts";
 import type { Millis } from "./time.ts";
-
-/** Documents per page and batch. A shard that is written meanwhile fails one batch, not the fold. */
-const PAGE_SIZE = 200;
 
 export interface FoldResult {
   /** How many documents `shards` had. */
@@ -32,14 +29,14 @@ export async function fold(
   quietSince: Millis,
   keepsUnits = false,
 ): Promise<FoldResult> {
-  const pages = shards.select("count", "writes").orderBy(FieldPath.documentId()).limit(PAGE_SIZE);
+  const pages = shards.select("count", "writes").orderBy(FieldPath.documentId()).limit(FOLD_PAGE_SIZE);
   let [documents, candidates, folded] = [0, 0, 0];
   for (let page = await pages.get(); ; page = await pages.startAfter(page.docs.at(-1)).get()) {
     const listed = sumOfListed(page).shards;
     documents += page.size;
     candidates += foldableShards(listed, fromIndex, Number.POSITIVE_INFINITY, keepsUnits).length;
     folded += await foldBatch(shards, foldableShards(listed, fromIndex, quietSince, keepsUnits));
-    if (page.size < PAGE_SIZE) return { documents, candidates, folded };
+    if (page.size < FOLD_PAGE_SIZE) return { documents, candidates, folded };
   }
 }
 

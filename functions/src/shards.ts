@@ -18,6 +18,9 @@ export const MAX_LISTED_SHARDS = 3;
  */
 export const MAX_LISTED_STOCK_SHARDS = 2 * MAX_STOCK_SHARDS;
 
+/** Documents per page and batch of a fold. A shard that is written meanwhile fails one batch, not the fold. */
+export const FOLD_PAGE_SIZE = 200;
+
 /** The index of a client's shard; `undefined` for `base` and every other id that is not a plain decimal index. */
 export function shardIndex(id: string): number | undefined {
   return /^(0|[1-9]\d{0,3})$/.test(id) ? Number(id) : undefined;

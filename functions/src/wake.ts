@@ -8,11 +8,10 @@
 import { countedCollectionOf } from "../../core/src/index.ts";
 import { aggregate, type Outcome } from "./aggregate.ts";
 import type { Backend } from "./backend.ts";
-import type { Cause, WriteEvent } from "./cause.ts";
+import { beginsCounter, type Cause, type WriteEvent } from "./cause.ts";
 import { coalesce } from "./coalesce.ts";
 import { missingCounter, readCounter } from "./counterDocument.ts";
-import { decide } from "./decide.ts";
-import { TRIGGER_SHARDS } from "./shards.ts";
+import { isAnswered } from "./decide.ts";
 import type { Millis } from "./time.ts";
 
 /**
@@ -39,11 +38,10 @@ export function createWakeHandler(backend: Backend): (event: WriteEvent) => Prom
   return coalesce<WriteEvent, Outcome>({ keyOf: ({ counterId }) => counterId, isCovered, handle });
 
   /** Whether the last outcome shows that the write is counted, or that a measurement at or after it is scheduled. */
-  function isCovered({ published, scheduled = 0, missingAt = 0 }: Outcome, event: WriteEvent): boolean {
+  function isCovered(outcome: Outcome, event: WriteEvent): boolean {
+    const { missingAt = 0 } = outcome;
     const cause = causeOf(event);
-    if (cause.at <= missingAt - snapshotLag) return true;
-    const step = decide(cause, { previous: published }, now(), snapshotLag, config);
-    return step.do === "nothing" || (step.do === "schedule" && step.task.due <= scheduled);
+    return cause.at <= missingAt - snapshotLag || isAnswered(cause, outcome, now(), snapshotLag, config);
   }
 
   async function handle(event: WriteEvent, last: Outcome | undefined): Promise<Outcome> {
@@ -55,9 +53,8 @@ export function createWakeHandler(backend: Backend): (event: WriteEvent) => Prom
   }
 
   /** Whether the write most likely began the counter. Then the counter document is read only if creating it fails. */
-  function isFirstWrite({ counterId, isNew, shardId }: WriteEvent): boolean {
-    const isCounted = countedCollectionOf(counterId, config.counted) !== undefined;
-    return isNew === true && shardId === TRIGGER_SHARDS[0] && !isCounted;
+  function isFirstWrite(event: WriteEvent): boolean {
+    return beginsCounter(event) && countedCollectionOf(event.counterId, config.counted) === undefined;
   }
 }
 

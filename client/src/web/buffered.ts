@@ -1,15 +1,8 @@
 /** Collects increments before writing them: for a scroll counter or the score of a game. */
-import { doc, type Timestamp } from "firebase/firestore";
-import {
-  type BufferedCounter,
-  type BufferOptions,
-  CounterError,
-  createBuffer,
-  LOOKUP_ATTEMPTS,
-  shardsPath,
-} from "../../../core/src/index.ts";
+import type { Timestamp } from "firebase/firestore";
+import { type BufferedCounter, type BufferOptions, CounterError, createBuffer } from "../../../core/src/index.ts";
 import { type BeaconState, beacon } from "../beacon/beacon.ts";
-import { type Committed, type Counter, type CounterRef, readFromServer } from "./counter.ts";
+import { type Committed, type Counter, type CounterRef, counterDoc, readFromServer } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 
 /** Options of a buffered counter. */
@@ -69,23 +62,20 @@ export function bufferedCounter(ref: CounterRef, options: WebBufferOptions = {})
 }
 
 /**
- * Writes a sum. Cost: 1 write, and 1 read if it is refused.
+ * Writes a sum. Cost: 1 write; 1 read if it is refused and this client has not read the counter document, which `mayRead` lets it read
+ * like the shards.
  *
- * @throws CounterError `counter/unknown-outcome` if it is refused and the client may not read the shards: a write that counts and is
- *         sent again after a cut connection is refused, too, and its mark on the shard would tell
+ * @throws CounterError `counter/permission-denied` if the rules refuse it; `counter/unknown-outcome` if the client could not read the
+ *         shard, whose mark tells whether the refused write is one that counts, sent again after a cut connection
  */
 async function writeSum(counter: Counter, by: number): Promise<void> {
   try {
     await incrementCounter(counter, by);
   } catch (error) {
     const isRefused = (error as CounterError).code === "counter/permission-denied";
-    const shard = doc(counter.firestore, `${shardsPath(counter.path)}/0`);
-    if (!isRefused || (await readFromServer(shard, LOOKUP_ATTEMPTS))) throw error;
-    throw new CounterError(
-      "counter/unknown-outcome",
-      `firestore.rules refuse ${by} for "${counter.id}", which may count already: mayRead does not let this client look`,
-      error,
-    );
+    const canRead = async () => await readFromServer(counterDoc(counter), 1).catch(() => undefined);
+    if (isRefused && (counter._latest || (await canRead()))) throw error;
+    throw new CounterError("counter/unknown-outcome", `${by} may count in "${counter.id}" already`, error);
   }
 }
 

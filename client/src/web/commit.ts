@@ -123,6 +123,7 @@ async function commitWithRetries(
  * @param add - adds the writes when the SDK is free to commit them, the same in both. Returns the path of the increment's shard,
  *              if there is one
  * @param isQueued - whether they go to the queue at once
+ * @returns the server's timestamp if it is at hand and a watch may need it; else nothing, or `false`
  */
 export async function send(
   { firestore, _watcher }: Counter,

@@ -183,7 +183,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
       // The key counted before; or no view is left that could show the increment.
       if (_at === null || !this._isWatched()) throw undefined;
       // The timestamp is from the start of the commit, whose end is within the round trip.
-      const start = micros(_at ?? (await this.#readTimestamp(_path)));
+      const start = micros(_at || (await this.#readTimestamp(_path)));
       this._incrementCommitted(own, start + Math.min(Math.abs(Date.now() - sentAt), MAX_COMMIT_MS) * 1_000);
       // A total between both bounds may include the increment or not. It does if no other total has followed by then.
       setTimeout(() => {
