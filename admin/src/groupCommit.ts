@@ -23,7 +23,7 @@ import {
 import { addIncrement, isContention } from "./commit.ts";
 import { type Counter, type CounterRef, firestoreOf, refreshShardCount } from "./counter.ts";
 import { createReceipt, newReceipt } from "./receipt.ts";
-import { isTransient, retry, within } from "./retry.ts";
+import { isTransient, retry, withTimeout } from "./retry.ts";
 
 /** How long an attempt may take. The next one chooses other shards. */
 const ATTEMPT_TIMEOUT_MS = 5_000;
@@ -87,7 +87,7 @@ export async function commitTogether<T extends SharedIncrement>(
   const shared = increments.every(({ receipt }) => receipt) ? undefined : newReceipt(counter);
   const create = shared && createReceipt(shared);
   const duplicates = new Set<T>();
-  const limit = <R>(call: Promise<R>) => within(Math.min(giveUpAt - Date.now(), ATTEMPT_TIMEOUT_MS), call);
+  const limit = <R>(call: Promise<R>) => withTimeout(Math.min(giveUpAt - Date.now(), ATTEMPT_TIMEOUT_MS), call);
   const retryInTime = <R>(call: () => Promise<R>) =>
     retry(async () => {
       if (Date.now() >= giveUpAt) throw noAnswer();

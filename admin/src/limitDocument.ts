@@ -16,7 +16,7 @@ import {
 } from "../../core/src/index.ts";
 import { decideGrant, type Grant, type Limit, type Micros } from "./leaseDecision.ts";
 import { unchanged } from "./precondition.ts";
-import { within } from "./retry.ts";
+import { withTimeout } from "./retry.ts";
 
 /** A grant that is stored. */
 export interface StoredGrant extends Grant {
@@ -48,7 +48,7 @@ export async function grant(
 ): Promise<StoredGrant> {
   for (let tries = 1; ; tries++) {
     const began = performance.now();
-    const stored = await within(ANSWER_TIMEOUT_MS, document.get());
+    const stored = await withTimeout(ANSWER_TIMEOUT_MS, document.get());
     const now = serverTime(stored);
     const decided = decideGrant(microsOf(stored.get("tat")), now, calls, lease, limit);
     if (decided.leased === 0 && !decided.allowed.includes(true)) return { ...decided, began, now };
@@ -56,7 +56,7 @@ export async function grant(
     const next: ServerLimitDocument<Timestamp> = { tat: time, expireAt: time };
     try {
       const written = stored.exists ? document.update({ ...next }, unchanged(stored)) : document.create(next);
-      await within(ANSWER_TIMEOUT_MS, written);
+      await withTimeout(ANSWER_TIMEOUT_MS, written);
       return { ...decided, began, now };
     } catch (error) {
       if (!isPreconditionFailure(error) && codeOf(error) !== ABORTED) throw error;

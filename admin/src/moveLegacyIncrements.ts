@@ -32,7 +32,7 @@ import {
   SHARDS,
   sumOfCounts,
 } from "../../core/src/index.ts";
-import { driftOf } from "./drift.ts";
+import { differenceBeyondRounding } from "./difference.ts";
 import { latestSnapshot } from "./latestSnapshot.ts";
 import { amountIn, isAmount, LEGACY_SHARDS, removeFields, unmappedNumbers } from "./legacyShards.ts";
 import { unchanged, writeIfUnchanged } from "./precondition.ts";
@@ -168,7 +168,7 @@ function moveIntoCounter(
   const { field } = target;
   const inField = isAmount(stored) ? stored : 0;
   const mirrored = isAmount(stored) ? mirroredOf(counter, target) : 0;
-  const added = driftOf(inField, mirrored, Math.abs(inField) + Math.abs(mirrored));
+  const added = differenceBeyondRounding(inField, mirrored, Math.abs(inField) + Math.abs(mirrored));
   const pending = sumOfCounts(shards.map((shard) => amountIn(shard, field) ?? 0));
   const isPending = shards.some((shard) => amountIn(shard, field) !== undefined);
   if (added === 0 && !isPending && mirrored === mirroredOf(counter, target)) return undefined;

@@ -1,7 +1,7 @@
 /** Preconditions on documents that were read. */
 import type { DocumentData, DocumentSnapshot, Timestamp, WriteBatch } from "firebase-admin/firestore";
 import { isPreconditionFailure } from "../../core/src/index.ts";
-import { COMMIT_TIMEOUT_MS, within } from "./retry.ts";
+import { COMMIT_TIMEOUT_MS, withTimeout } from "./retry.ts";
 
 /** The precondition that a document that exists is as it was read. */
 export function unchanged({ updateTime }: DocumentSnapshot): { readonly lastUpdateTime?: Timestamp } {
@@ -22,7 +22,7 @@ export function writeIfUnchanged(batch: WriteBatch, before: DocumentSnapshot, fi
  */
 export async function commitUnlessChanged(batch: WriteBatch): Promise<boolean> {
   try {
-    await within(COMMIT_TIMEOUT_MS, batch.commit());
+    await withTimeout(COMMIT_TIMEOUT_MS, batch.commit());
     return true;
   } catch (error) {
     if (isPreconditionFailure(error)) return false;

@@ -32,7 +32,7 @@ import {
 } from "../../core/src/index.ts";
 import { adjustBase, commitAdjustment, magnitudeOf, retryAdjustment, sumOf } from "./base.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
-import { driftOf } from "./drift.ts";
+import { differenceBeyondRounding } from "./difference.ts";
 import { latestSnapshot } from "./latestSnapshot.ts";
 import { sourceAggregation } from "./source.ts";
 import { refuseIfBounded } from "./stock.ts";
@@ -99,7 +99,7 @@ export async function reconcileCounter(ref: CounterRef, options: ReconcileOption
     const earlier = sent ? await earlierResult(correction) : undefined;
     if (earlier) return earlier;
     const found = sumOf(shards);
-    const drift = driftOf(expected, found, magnitudeOf(shards));
+    const drift = differenceBeyondRounding(expected, found, magnitudeOf(shards));
     if (drift === 0 || dryRun) return { expected, found, drift, corrected: false, asOf };
     await refuseIfBounded(ref, "a correction");
 

@@ -32,7 +32,7 @@ export const COMMIT_TIMEOUT_MS = 10_000;
  *
  * @throws after that time, an error with the code DEADLINE_EXCEEDED. The call may still succeed
  */
-export async function within<T>(milliseconds: number, call: Promise<T>): Promise<T> {
+export async function withTimeout<T>(milliseconds: number, call: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const expired = new Promise<never>((_, reject) => {
     const error = new Error(`Firestore gave no answer within ${Math.round(milliseconds)} ms`);

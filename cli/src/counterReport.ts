@@ -4,7 +4,7 @@
  */
 
 import type { WindowTotals } from "../../admin/src/index.ts";
-import { driftOf, type ListedShard, type sumOfListed } from "../../admin/src/internal.ts";
+import { differenceBeyondRounding, type ListedShard, type sumOfListed } from "../../admin/src/internal.ts";
 import { shardsBeyond } from "../../functions/src/decisions.ts";
 
 /** The counter document. Times are ISO 8601. */
@@ -100,7 +100,7 @@ export function reportOf(reading: CounterReading): CounterReport {
   const now = measurement.asOf.toMillis();
   const total = countedDocuments ?? measurement.total;
   const magnitude = shards.reduce((sum, { count }) => sum + Math.abs(count), 0);
-  const difference = driftOf(total, published?.total ?? 0, magnitude);
+  const difference = differenceBeyondRounding(total, published?.total ?? 0, magnitude);
   const counted = published ? Date.parse(published.asOf) : Number.NEGATIVE_INFINITY;
   return {
     id,

@@ -1,5 +1,5 @@
 /** `migrate --rollback`: gives the fields what their counters have, for Google's counter extension to go on from. */
-import { giveBack } from "../../admin/src/internal.ts";
+import { rollBackField } from "../../admin/src/internal.ts";
 import { type Mirror, mirrorSources } from "../../core/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { confirm } from "./confirm.ts";
@@ -34,7 +34,7 @@ export async function rollBack(
       work: async (document) => {
         const counters: Record<string, number> = {};
         for (const field of mirrorSources(document, mirrors)) {
-          counters[field.counterId] = await giveBack(firestore, target.collection, document, field);
+          counters[field.counterId] = await rollBackField(firestore, target.collection, document, field);
         }
         return { counters };
       },

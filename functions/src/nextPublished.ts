@@ -1,5 +1,5 @@
 /** What the next publish holds: its total, shard count and phase, and when the counter is polled next. */
-import { driftOf } from "../../admin/src/drift.ts";
+import { differenceBeyondRounding } from "../../admin/src/difference.ts";
 import { MAX_STOCK_SHARDS } from "../../core/src/index.ts";
 import { decideScaling } from "./autoscale.ts";
 import type { Cause } from "./cause.ts";
@@ -94,7 +94,7 @@ function addedSince({ previous, adjusted = 0 }: PreviousState, { total, counted 
   // The counter has changed between shards and a collection, so the difference is no increment.
   if (previous && previous.countedCollection !== (counted?.path ?? null)) return 0;
   const before = (previous?.total ?? 0) + (counted ? 0 : adjusted);
-  return driftOf(total, before, Math.abs(total) + Math.abs(before));
+  return differenceBeyondRounding(total, before, Math.abs(total) + Math.abs(before));
 }
 
 /** How many shards the counter has at least: as deployed, or as reserved now. */

@@ -9,7 +9,7 @@ import {
   type Timestamp,
   type WriteBatch,
 } from "firebase-admin/firestore";
-import { COMMIT_TIMEOUT_MS, isAmount, unchanged, within } from "../../admin/src/internal.ts";
+import { COMMIT_TIMEOUT_MS, isAmount, unchanged, withTimeout } from "../../admin/src/internal.ts";
 import {
   amountShown,
   codeOf,
@@ -103,7 +103,7 @@ async function commit(
     const history: HistoryDocument<Timestamp> = { points, expireAt: toTimestamp(expireAt) };
     batch.set(ref.collection(HISTORY).doc(id), history, { merge: true });
   }
-  const [written] = await within(COMMIT_TIMEOUT_MS, batch.commit());
+  const [written] = await withTimeout(COMMIT_TIMEOUT_MS, batch.commit());
   return written?.writeTime;
 }
 

@@ -1,5 +1,5 @@
 /** What is wrong with the sampled counters: totals that are not published, shards that do not count, drift. */
-import { driftOf } from "../../../admin/src/internal.ts";
+import { differenceBeyondRounding } from "../../../admin/src/internal.ts";
 import { BASE_SHARD, isCount } from "../../../core/src/index.ts";
 import { formatDuration, formatSigned, pluralize } from "../format.ts";
 import type { SampledCounter, SampledShard } from "./counterFacts.ts";
@@ -64,7 +64,7 @@ function latestUncounted({ shards, published }: SampledCounter): number | undefi
 function differs({ sum, published, documents, shards }: SampledCounter): boolean {
   if (sum === null || (!published && documents === 0)) return false;
   const magnitude = Math.max(Math.abs(sum), ...(shards ?? []).map(({ fields }) => Math.abs(Number(fields.count) || 0)));
-  return driftOf(sum, Number(published?.total ?? 0), magnitude) !== 0;
+  return differenceBeyondRounding(sum, Number(published?.total ?? 0), magnitude) !== 0;
 }
 
 function isPollLate({ published }: SampledCounter, now: number, by: number): boolean {

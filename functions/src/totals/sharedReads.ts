@@ -7,7 +7,7 @@
  * answer at least, a second. So an answer that replaces a cached one was read later than that, also by another instance, and a
  * cache never goes back.
  */
-import { within } from "../../../admin/src/internal.ts";
+import { withTimeout } from "../../../admin/src/internal.ts";
 import { logError } from "../log.ts";
 import { Refusal } from "../refusal.ts";
 import type { Millis } from "../time.ts";
@@ -87,7 +87,7 @@ export function createSharedReads(
     // Also those that are remembered as having no total: made-up ids would be read again and again.
     charge(ids.filter((id) => entries.get(id)?.latest === undefined).length);
     const startedAt = now();
-    const answer = within(READ_TIMEOUT, read(ids));
+    const answer = withTimeout(READ_TIMEOUT, read(ids));
     answer.catch((error) => logError("could not read totals; their readers were told so", { counters: ids, error }));
     for (const id of ids) {
       const { latest, isKnown = false } = entries.get(id) ?? {};

@@ -1,7 +1,7 @@
 /** A field that Google's counter extension counts: its apps and functions, and operators who move the field to a counter and back. */
 
-import { giveBack } from "../../../admin/src/giveBack.ts";
 import { moveLegacyIncrements } from "../../../admin/src/moveLegacyIncrements.ts";
+import { rollBackField } from "../../../admin/src/rollBackField.ts";
 import { FieldValue } from "../model/adminSdk.ts";
 import { BRIDGED } from "../scenario/scenario.ts";
 import { foldLegacyShards, movePartialShard } from "./googleFunctions.ts";
@@ -62,7 +62,7 @@ export function googleExtension(
     },
     giveBack() {
       const { process, firestore } = startMove("giveBack");
-      processes.operate(process, giveBack(firestore, "counters", document, { counterId, field: [field] }));
+      processes.operate(process, rollBackField(firestore, "counters", document, { counterId, field: [field] }));
     },
   };
 }

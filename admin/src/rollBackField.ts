@@ -1,7 +1,7 @@
 /** The way back to Google's counter extension. */
 import { type DocumentSnapshot, FieldPath, FieldValue, type Firestore } from "firebase-admin/firestore";
 import { counterPath, isPreconditionFailure, type MirrorSource, SHARDS } from "../../core/src/index.ts";
-import { driftOf } from "./drift.ts";
+import { differenceBeyondRounding } from "./difference.ts";
 import { isAmount } from "./legacyShards.ts";
 import { mirroredFields, mirroredOf } from "./moveLegacyIncrements.ts";
 import { unchanged, writeIfUnchanged } from "./precondition.ts";
@@ -17,7 +17,7 @@ import { sumShards } from "./sum.ts";
  *
  * @returns what was added to the field; 0 if there is no such document, which is not created
  */
-export async function giveBack(
+export async function rollBackField(
   firestore: Firestore,
   collection: string,
   document: string,
@@ -32,7 +32,9 @@ export async function giveBack(
       if (!shown.exists) return 0;
       if (total === 0 && counter.get("mirrored") === undefined) return 0;
       const isShown = isAmount(shown.get(new FieldPath(...field)));
-      const amount = isShown ? driftOf(total, mirroredOf(counter, { document, field }), Math.abs(total)) : total;
+      const amount = isShown
+        ? differenceBeyondRounding(total, mirroredOf(counter, { document, field }), Math.abs(total))
+        : total;
       // A counter that has changed since may only happen to agree.
       if (amount === 0 && isShown) {
         if (isSameVersion(counter, await ref.get())) return 0;
