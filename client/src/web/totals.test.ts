@@ -13,6 +13,8 @@ let server: Server;
 let url: string;
 let status: number;
 let published: { total: number; asOf: number } | null;
+/** How often totals were asked for. */
+let asked: number;
 /** What `ingest` has got. */
 let sent: string[];
 let app: FirebaseApp;
@@ -20,7 +22,7 @@ let db: Firestore;
 
 beforeEach(async () => {
   setLogLevel("silent");
-  [status, published, sent] = [200, null, []];
+  [status, published, sent, asked] = [200, null, [], 0];
   server = createServer(async (request, response) => {
     const chunks = await request.toArray();
     if (request.method === "POST") {
@@ -28,6 +30,7 @@ beforeEach(async () => {
       response.end('{"at": 5000}');
       return;
     }
+    asked++;
     response.writeHead(status, { "cache-control": "public, max-age=1" });
     response.end(JSON.stringify({ totals: { "views:a": published } }));
   });
@@ -47,7 +50,7 @@ afterEach(async () => {
   setLogLevel("error");
 });
 
-const soon = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 15_000, interval: 20 });
+const soon = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 40_000, interval: 20 });
 
 test("totals come from the URL, with increments via ingest at once, until a total that includes them", async () => {
   published = { total: 10, asOf: 1_000 };
@@ -71,6 +74,21 @@ test("totals come from the URL, with increments via ingest at once, until a tota
   expect(totals.filter((total, i) => total < (totals[i - 1] ?? 0))).toEqual([]);
   stop();
 });
+
+test("a watch that has a total waits while the function is busy", async () => {
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+  published = { total: 10, asOf: 1_000 };
+  const seen: CounterSnapshot[] = [];
+  const stop = onCounter(counter(db, "views:a"), (snapshot) => seen.push(snapshot), undefined, { via: url });
+  await soon(() => seen.at(-1)?.total === 10);
+  status = 429;
+  const before = asked;
+  await soon(() => asked === before + 3);
+  [status, published] = [200, { total: 11, asOf: 2_000 }];
+  await soon(() => seen.at(-1)?.total === 11);
+  expect(warn).not.toHaveBeenCalled();
+  stop();
+}, 60_000);
 
 test.each([
   ["the counter is refused", 403],

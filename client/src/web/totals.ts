@@ -41,6 +41,8 @@ export function watchTotals(
       next(fields);
     },
     failed({ status, message }) {
+      // Who makes the function busy must not make all readers listen, at a read for each total. What is shown is late meanwhile.
+      if (status === 429 && last >= 0) return;
       if (!isFinal(status) && ++failures < MAX_FAILURES) return;
       stop();
       if (!unavailable.has(url)) console.warn(`${message}; watches of ${url} listen to Firestore instead`);

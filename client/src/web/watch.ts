@@ -26,9 +26,9 @@ export interface WatchOptions {
   optimistic?: boolean | undefined;
   /**
    * The URL of the function `totals`: totals are read from it instead of by a listener, as often as its `max-age` says. Snapshots then
-   * know only `total`, `asOf` and `pending`; the other fields have their defaults: 0, `shardCount` 1, `globalTotal` like `total`. If the URL fails three times in a
-   * row or refuses the counter, the watch falls back to a listener, and the console tells so once. A counter that is deleted keeps its
-   * last total.
+   * know only `total`, `asOf` and `pending`; the other fields have their defaults: 0, `shardCount` 1, `globalTotal` like `total`. If the
+   * URL fails three times in a row or refuses the counter, the watch falls back to a listener, and the console tells so once. While it
+   * answers 429, a watch that has a total waits. A counter that is deleted keeps its last total.
    */
   via?: string | undefined;
 }
