@@ -1,4 +1,4 @@
-/** `delete`: deletes counters and everything below them. Cost: 1 read and 1 delete per document; 1 read for each named id. */
+/** `delete`: deletes counters and everything below them but receipts, which expire. Cost: 1 read and 1 delete per document; 1 read for each named id. */
 import { type CounterRef, deleteCounter } from "../../admin/src/index.ts";
 import { counterDoc, extentOf } from "../../admin/src/internal.ts";
 import type { CommandContext } from "./commandContext.ts";
@@ -56,10 +56,9 @@ export async function deleteCounters(context: CommandContext, options: Selection
   throwIfIncomplete(run);
 }
 
-/** Whether a counter has a document, or anything below. */
+/** Whether a counter has a document, or anything below that is deleted with it. */
 async function exists(ref: CounterRef): Promise<boolean> {
-  const document = counterDoc(ref);
-  return (await document.get()).exists || (await document.listCollections()).length > 0;
+  return (await counterDoc(ref).get()).exists || (await extentOf(ref)).parts.length > 0;
 }
 
 async function describe(context: CommandContext, selection: Selection): Promise<string> {

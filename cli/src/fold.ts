@@ -7,14 +7,14 @@
 
 import type { CounterRef } from "../../admin/src/index.ts";
 import { counterDoc } from "../../admin/src/internal.ts";
-import { BASE_SHARD, SHARDS } from "../../core/src/index.ts";
+import { BASE_SHARD, isCount, SHARDS } from "../../core/src/index.ts";
 import { parseCounter } from "../../functions/src/counterDocument.ts";
 import { fold as foldShards } from "../../functions/src/fold.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { describeTarget } from "./databaseTarget.ts";
 import { escapeControls } from "./escape.ts";
 import { forEachCounter } from "./forEachCounter.ts";
-import { succeeded, throwIfIncomplete } from "./forEachItem.ts";
+import { ItemError, succeeded, throwIfIncomplete } from "./forEachItem.ts";
 import { pluralize } from "./format.ts";
 import { print, printJson, printStatus } from "./output.ts";
 import { parseSelection, type SelectionOptions } from "./selection.ts";
@@ -52,13 +52,16 @@ export async function fold(context: CommandContext, options: FoldOptions, ids: s
   throwIfIncomplete(run);
 }
 
-/** Cost: 1 read, and the cost of folding. */
+/** Cost: 2 reads, and the cost of folding. */
 async function foldCounter(ref: CounterRef, quietMillis: number): Promise<Folded> {
   const document = await counterDoc(ref).get();
   const { published, bounded } = parseCounter(document);
-  // Without a published shard count, any shard may be in use. And a `base` that is no number stays none, whatever is added to it.
-  const canFold = published && !published.malformedShards.includes(BASE_SHARD);
-  const fromIndex = canFold ? published.shardCount : Number.POSITIVE_INFINITY;
+  const base = await counterDoc(ref).collection(SHARDS).doc(BASE_SHARD).get();
+  // NaN and infinities stay what they are, whatever is added to them.
+  if (base.exists && !isCount(base.get("count")))
+    throw new ItemError("the count of shards/base is no number: correct it first");
+  // Without a published shard count, any shard may be in use.
+  const fromIndex = published?.shardCount ?? Number.POSITIVE_INFINITY;
   const { documents, candidates, folded } = await foldShards(
     counterDoc(ref).collection(SHARDS),
     fromIndex,

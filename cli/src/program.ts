@@ -176,7 +176,9 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
   program
     .command("delete")
     .summary("delete counters and everything below them")
-    .description("Deletes counters with their shards, entries and everything else below them. Stop all writers first.")
+    .description(
+      "Deletes counters with their shards, entries and everything else below them, except receipts, which expire by themselves. Stop all writers first.",
+    )
     .argument("[ids...]", "the counters")
     .option("--group <group>", "all counters of a group that have a published total")
     .option("--ungrouped", "all counters whose ids have no colon")

@@ -106,8 +106,9 @@ function decideMeasured(cause: Cause, known: Measured, snapshotLag: Millis, conf
   const next = nextPublished(cause, state, measurement, config);
   const transfers = bounded && !hasTransferred ? planTransfers(measurement.shards ?? [], next.shardCount) : [];
   if (transfers.length > 0) return { do: "transfer", transfers };
-  // A `base` that is no number stays none, whatever is added to it.
-  const mayFold = previous && cause.isPoll && !hasFolded && !next.malformedShards.includes(BASE_SHARD);
+  // NaN and infinities stay what they are, whatever is added to them.
+  const canAddToBase = !measurement.malformed?.includes(BASE_SHARD);
+  const mayFold = previous && cause.isPoll && !hasFolded && canAddToBase;
   const fromIndex = mayFold ? foldFrom(previous, next, measurement, bounded, config) : undefined;
   const keepsUnits = bounded === true && measurement.shards !== undefined;
   if (fromIndex !== undefined) return { do: "fold", fromIndex, quietSince: asOf - config.shrinkCooldown, keepsUnits };

@@ -157,11 +157,13 @@ test("a fold is followed by a publish; shards that could not be folded are polle
 });
 
 test.each([
-  ["1", "fold from 1"],
-  ["base", "publish cooling of 1, poll 3601"],
-])("with the malformed shard %s, a cooling counter: %s", (malformed, expected) => {
-  const cooling = situations.cooling as Published;
-  const measurement = measured(cooling, T + 601_000, { malformed: [malformed] });
+  [{ malformed: ["1"] }, "fold from 1"],
+  [{ malformed: ["base"] }, "publish cooling of 1, poll 3601"],
+  // The index has summed the shards, so `base` was corrected.
+  [{}, "fold from 1"],
+])("with %j, a cooling counter whose base was malformed: %s", (found, expected) => {
+  const cooling: Published = { ...(situations.cooling as Published), malformedShards: ["base"] };
+  const measurement = measured(cooling, T + 601_000, found);
   const known = { previous: cooling, measurement };
   expect(inWords(decide({ at: T + 600_000, isPoll: true }, known, T + 601_000, 0, defaults))).toBe(expected);
 });

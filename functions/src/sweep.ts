@@ -16,7 +16,7 @@ import { reconcileDue } from "./reconcile.ts";
 const PAGE_SIZE = 20;
 
 /** What the search for a random place among the counters may cost. */
-const MAX_START_READS = 40;
+const MAX_START_READS = 100;
 
 const ALPHANUMERIC = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -26,7 +26,7 @@ export async function runSweep(backend: Backend): Promise<void> {
 }
 
 /**
- * Cost: 1 read per polled counter, at least 1 and with 20 or more up to 60 more, and an aggregation of each whose poll was lost.
+ * Cost: 1 read per polled counter, at least 1 and with 20 or more up to 120 more, and an aggregation of each whose poll was lost.
  * Where there are many, it starts at a random place. So if some counters take up all the time, the others are not always left out.
  */
 async function repairLostPolls(backend: Backend): Promise<void> {
@@ -45,15 +45,15 @@ async function repairLostPolls(backend: Backend): Promise<void> {
 
 /**
  * A random place among the ids of a query. Most ids begin alike, such as `likes:post`, and a random id as such would be before or
- * after all of them. So it is found character by character: each is the first one at or after a random letter or digit. Only in
- * ascending order, because the other one would need an index.
+ * after all of them. So it is found character by character: each is the first one at or after a random letter or digit. What all ids
+ * have in common may be up to some 60 characters. Only in ascending order, because the other one would need an index.
  */
 async function randomStart(query: Query, first: string): Promise<string> {
   let start = first;
   /** How many characters of `start` are found. */
   let found = 0;
   let choices = ALPHANUMERIC.length;
-  for (let reads = 0; reads < MAX_START_READS && found < [...start].length; reads++) {
+  for (let reads = 0; reads < MAX_START_READS && found <= [...start].length; reads++) {
     const beginning = [...start].slice(0, found).join("");
     const choice = Math.floor(Math.random() * choices);
     const from = query.where(FieldPath.documentId(), ">=", beginning + ALPHANUMERIC[choice]);

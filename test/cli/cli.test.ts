@@ -262,6 +262,15 @@ describe("fold", () => {
       { id: "views:b", shards: 1, folded: 0, busy: 0 },
     ]);
   });
+
+  test("adds nothing to a base that is no number", async () => {
+    await make("views:a", [1, 2], { shardCount: 1 });
+    await db.doc("counters/views:a/shards/base").set({ count: Number.NaN });
+    const { exitCode, stderr } = await run("fold", "views:a", "--quiet-for", "0");
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("failed views:a: the count of shards/base is no number: correct it first\n");
+    expect(await shards("views:a")).toEqual({ 0: 1, 1: 2, base: Number.NaN });
+  });
 });
 
 describe("reconcile", () => {

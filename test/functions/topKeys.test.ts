@@ -145,7 +145,7 @@ describe("keys of events", { tags: "deep" }, () => {
     await settles(id, 5);
     expect((await topKeysOnServer(ref)).keys).toEqual([{ key: "a", count: 5, error: 0 }]);
     await deleteCounter(ref);
-    expect(await admin.doc(`counters/${id}`).listCollections()).toEqual([]);
+    expect((await admin.doc(`counters/${id}`).listCollections()).map((part) => part.id)).toEqual(["receipts"]);
     expect(await topKeysOnServer(ref)).toEqual({ keys: [], error: 0, total: 0, asOf: null });
   });
 

@@ -18,8 +18,11 @@ export interface Watch {
   readonly id: string;
   /** @param total  `null` for a counter that was never published */
   received(total: Published | null): void;
-  /** @param error  after a status of 4xx, except 429, nothing follows */
-  failed(error: Failure): void;
+  /**
+   * @param error     after a status of 4xx, except 408 and 429, nothing follows
+   * @param failures  of the URL, in a row
+   */
+  failed(error: Failure, failures: number): void;
 }
 
 type Failure = Error & { readonly status: number };
@@ -107,7 +110,7 @@ function createPoller(url: string): Poller {
       if ("totals" in answer) callSafely(() => watch.received(answer.totals[id] ?? null));
       else {
         if (isFinal(answer.status)) watches.delete(watch);
-        callSafely(() => watch.failed(answer));
+        callSafely(() => watch.failed(answer, failures + 1));
       }
     }
   };
@@ -158,5 +161,5 @@ async function read(url: string, ids: readonly string[]): Promise<Answer> {
 
 /** Whether asking again would not help. */
 export function isFinal(status: number): boolean {
-  return status >= 400 && status < 500 && status !== 429;
+  return status >= 400 && status < 500 && status !== 408 && status !== 429;
 }

@@ -18,7 +18,7 @@ export interface TotalOptions {
   beacon?: Beacon | undefined;
   /**
    * Called when a read fails, with an error `counter/unavailable`. Its `status` is that of the answer, 0 without one. After 4xx,
-   * except 429, the watch has ended; otherwise it goes on, with exponential backoff. Default: nothing.
+   * except 408 and 429, the watch has ended; otherwise it goes on, with exponential backoff. Default: nothing.
    */
   onError?: ((error: Error & { status: number }) => void) | undefined;
 }

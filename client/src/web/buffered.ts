@@ -1,6 +1,12 @@
 /** Collects increments before writing them: for a scroll counter or the score of a game. */
 import type { Timestamp } from "firebase/firestore";
-import { type BufferedCounter, type BufferOptions, CounterError, createBuffer } from "../../../core/src/index.ts";
+import {
+  type BufferedCounter,
+  type BufferOptions,
+  CounterError,
+  createBuffer,
+  LOOKUP_ATTEMPTS,
+} from "../../../core/src/index.ts";
 import { type BeaconState, beacon } from "../beacon/beacon.ts";
 import { type Committed, type Counter, type CounterRef, counterDoc, readFromServer } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
@@ -22,7 +28,8 @@ export interface WebBufferOptions extends BufferOptions {
  * requests: while the device is online, those of one `flushInterval` at most. After `await close()` none are lost. With
  * Firestore's persistence, written increments that are not acknowledged survive a reload.
  *
- * The default rules accept an amount of 1 alone, see `maxPending`.
+ * The default rules accept an amount of 1 alone, see `maxPending`. If they refuse a sum and do not let this client read the counter,
+ * the sum is dropped with `counter/unknown-outcome`: what the SDK sends again is refused likewise, and may count already.
  *
  * With `via`, what is not acknowledged waits in `localStorage`, so increments survive the page, within the bounds of `beacon`.
  * `flush` rejects with `counter/dropped` for a batch that is dropped, and its increments are no longer shown.
@@ -66,16 +73,16 @@ export function bufferedCounter(ref: CounterRef, options: WebBufferOptions = {})
  * like the shards.
  *
  * @throws CounterError `counter/permission-denied` if the rules refuse it; `counter/unknown-outcome` if the client could not read the
- *         shard, whose mark tells whether the refused write is one that counts, sent again after a cut connection
+ *         shard, whose mark tells whether the refused write is one that counts, sent again after a cut connection; or after any other error
  */
 async function writeSum(counter: Counter, by: number): Promise<void> {
   try {
     await incrementCounter(counter, by);
   } catch (error) {
-    const isRefused = (error as CounterError).code === "counter/permission-denied";
-    const canRead = async () => await readFromServer(counterDoc(counter), 1).catch(() => undefined);
-    if (isRefused && (counter._latest || (await canRead()))) throw error;
-    throw new CounterError("counter/unknown-outcome", `${by} may count in "${counter.id}" already`, error);
+    const { code, message } = error as CounterError;
+    const canRead = async () => await readFromServer(counterDoc(counter), LOOKUP_ATTEMPTS).catch(() => undefined);
+    if (code === "counter/permission-denied" && (counter._latest || (await canRead()))) throw error;
+    throw new CounterError("counter/unknown-outcome", `unless it counts already: ${message}`, error);
   }
 }
 

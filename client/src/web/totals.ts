@@ -24,11 +24,9 @@ export function watchTotals(
   fallBack: () => void,
 ): () => void {
   let last = -1;
-  let failures = 0;
   const stop = poll(url, {
     id,
     received(published) {
-      failures = 0;
       const { total, asOf } = published ?? { total: 0, asOf: 0 };
       if (asOf <= last) return;
       last = asOf;
@@ -40,10 +38,10 @@ export function watchTotals(
       );
       next(fields);
     },
-    failed({ status, message }) {
+    failed({ status, message }, failures) {
       // Who makes the function busy must not make all readers listen, at a read for each total. What is shown is late meanwhile.
       if (status === 429 && last >= 0) return;
-      if (!isFinal(status) && ++failures < MAX_FAILURES) return;
+      if (!isFinal(status) && failures < MAX_FAILURES) return;
       stop();
       if (!unavailable.has(url)) console.warn(`${message}; watches of ${url} listen to Firestore instead`);
       unavailable.add(url);
