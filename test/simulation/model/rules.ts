@@ -27,7 +27,7 @@ export function authorize(changes: readonly Change[]): void {
         step !== undefined &&
         ((isOneWrite(step, time, id) &&
           isInBounds(counter, step) &&
-          (!hasEntries(counter) || isOneEntry(changes, id))) ||
+          (!hasEntries(counter) || isOneEntry(changes, id, step))) ||
           isTidy(step, time)),
       entries: () => hasEntries(counter) && changes.length === 2,
       uniques: () => step !== undefined && addsOneHash(step, id),
@@ -120,9 +120,11 @@ function mapOf(value: Value | undefined): Fields {
   return isMap(value) ? (value as Fields) : {};
 }
 
-function isOneEntry(changes: readonly Change[], shard: string): boolean {
-  const entries = changes.filter(({ after }) => after.path.includes("/entries/"));
-  const entry = entries[0] && (entries[0].after.fields ?? entries[0].before.fields);
-  const isCreatedOrDeleted = !entries[0]?.before.fields !== !entries[0]?.after.fields;
-  return entries.length === 1 && isCreatedOrDeleted && entry?.shard === shard;
+/** An increment creates one entry, of its shard and amount. An undo deletes one, of its shard and the opposite amount. */
+function isOneEntry(changes: readonly Change[], shard: string, { before, after }: Step): boolean {
+  const [entry, ...others] = changes.filter(({ after }) => after.path.includes("/entries/"));
+  const [old, created] = [entry?.before.fields, entry?.after.fields];
+  if (others.length > 0 || !old === !created) return false;
+  const { shard: named, by } = (created ?? old) as Fields;
+  return named === shard && after.count === Number(before.count ?? 0) + (created ? 1 : -1) * Number(by);
 }
