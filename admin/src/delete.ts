@@ -46,7 +46,10 @@ export async function deleteCounter(ref: CounterRef, options: DeleteOptions = {}
   await Promise.all([writer.delete(counterDoc(ref)), writer.close()]);
 }
 
-/** The collections of a counter that are deleted with it, and how many documents they have, itself included. Cost: 1 read per 1,000 documents. */
+/**
+ * The collections of a counter that are deleted with it, and how many documents they have, the counter document included. Cost: 1
+ * read per 1,000 documents.
+ */
 export async function extentOf(ref: CounterRef): Promise<{ parts: CollectionReference[]; documents: number }> {
   const parts = await partsOf(ref);
   const counts = await Promise.all(parts.map((part) => part.count().get()));

@@ -16,7 +16,7 @@ import {
 } from "../../core/src/index.ts";
 import { decideGrant, type Grant, type Limit, type Micros } from "./leaseDecision.ts";
 import { unchanged } from "./precondition.ts";
-import { withTimeout } from "./retry.ts";
+import { COMMIT_TIMEOUT_MS, withTimeout } from "./retry.ts";
 
 /** A grant that is stored. */
 export interface StoredGrant extends Grant {
@@ -30,9 +30,6 @@ export interface StoredGrant extends Grant {
 const MAX_TRIES = 20;
 
 const MAX_BACKOFF_MS = 100;
-
-/** How long a read or a write may take. Meanwhile all calls for the key wait. */
-const ANSWER_TIMEOUT_MS = 10_000;
 
 /**
  * Reads the document, decides, and stores what is granted; again if another process was first. Cost: 1 read; 1 write if anything
@@ -48,7 +45,8 @@ export async function grant(
 ): Promise<StoredGrant> {
   for (let tries = 1; ; tries++) {
     const began = performance.now();
-    const stored = await withTimeout(ANSWER_TIMEOUT_MS, document.get());
+    // While this call waits, so do all later ones for the key.
+    const stored = await withTimeout(COMMIT_TIMEOUT_MS, document.get());
     const now = serverTime(stored);
     const decided = decideGrant(microsOf(stored.get("tat")), now, calls, lease, limit);
     if (decided.leased === 0 && !decided.allowed.includes(true)) return { ...decided, began, now };
@@ -56,7 +54,7 @@ export async function grant(
     const next: ServerLimitDocument<Timestamp> = { tat: time, expireAt: time };
     try {
       const written = stored.exists ? document.update({ ...next }, unchanged(stored)) : document.create(next);
-      await withTimeout(ANSWER_TIMEOUT_MS, written);
+      await withTimeout(COMMIT_TIMEOUT_MS, written);
       return { ...decided, began, now };
     } catch (error) {
       if (!isPreconditionFailure(error) && codeOf(error) !== ABORTED) throw error;

@@ -23,7 +23,7 @@ export async function backoff(attempt: number, error: unknown): Promise<void> {
   await wait(Math.random() * Math.min(100 * 2 ** attempt, MAX_BACKOFF_MS));
 }
 
-/** How long a commit may take. */
+/** How long a commit, or a read that others wait for, may take. */
 export const COMMIT_TIMEOUT_MS = 10_000;
 
 /**

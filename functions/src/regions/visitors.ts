@@ -16,7 +16,8 @@ import { untilUnchanged } from "./untilUnchanged.ts";
 /**
  * Brings a sketch to another region, and publishes the estimate there; in the region that the sketch is of, the estimate alone.
  *
- * Cost: 1 read and 1 read per sketch; 2 writes, or 1 in the own region. Nothing is written if the other region has this sketch or a later one.
+ * Cost: 1 read and 1 read per sketch; 2 writes, or 1 in the own region. Nothing is written if the other region has this sketch or
+ * a later one.
  *
  * @param sketch  the region's own
  * @param from    its name
