@@ -50,19 +50,23 @@ export default defineConfig({
         test: {
           ...onSuite,
           name: "emulators",
+          // Several files at a time, each with a project and functions of its own.
+          fileParallelism: true,
+          setupFiles: ["testkit/emulators/projectOfWorker.ts"],
           include: ["test/**/*.test.ts"],
           exclude: [
             "test/simulation/*.test.ts",
             "test/{faults,browser,migration,regions}/**",
             "test/{topKeys,visitors}/**",
             "test/rules/fuzz.test.ts",
-            "test/packaging/{compatibility,eventLog,kit,upgrade}.test.ts",
+            "test/packaging/{compatibility,endToEnd,eventLog,kit,upgrade}.test.ts",
             "test/mobile/kotlin.test.ts",
             ...TOOLS,
             ...WITHOUT_EMULATORS,
           ],
         },
       },
+      { test: { ...onSuite, name: "endToEnd", include: ["test/packaging/endToEnd.test.ts"] } },
       // Needs a topic for the log, which costs an invocation for each entry.
       { test: { ...onSuite, name: "eventLog", include: ["test/packaging/eventLog.test.ts"] } },
       // The next five share a suite, too, and its cores: in the order of their groups.

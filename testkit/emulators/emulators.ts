@@ -5,11 +5,15 @@
 import { join } from "node:path";
 import { overrideEventTarget, overrideWorkerAddresses } from "./addressOverrides.ts";
 import { PROJECT, startFirebase } from "./firebase.ts";
+import { hostFunctions } from "./hostedFunctions.ts";
+import { logOfHost } from "./hosts.ts";
 import { createProject, type Packaging, type Project } from "./project.ts";
 import { emulatorEnvironment } from "./requirements.ts";
 
 export interface EmulatorOptions {
   packaging: Packaging;
+  /** Only for the packaging `hosted`: how many processes host the functions, each for a project of its own. Default: 1. */
+  hosts?: number;
   /** Parameters of the functions that differ from their defaults, by name. */
   params: Record<string, string>;
   /** Returns the `host:port` at which the functions see Firestore, such as a proxy's, given the real one. */
@@ -30,46 +34,47 @@ export interface Emulators {
   stop(): Promise<void>;
 }
 
-const EMULATORS = ["auth", "firestore", "functions", "hosting", "tasks"];
+const EMULATORS = ["auth", "firestore", "hosting"];
 
 /** @throws MissingRequirement, the reason of an abort, or an `Error` that ends with what firebase-tools printed */
 export async function startEmulators(options: EmulatorOptions): Promise<Emulators> {
-  const { packaging, params, functionsFirestore, eventsTo } = options;
+  const { packaging, params, functionsFirestore } = options;
   const { folder, addresses, remove } = options.project ?? (await createProject(packaging, params));
+  const isHosted = packaging === "hosted";
+  const eventsTo = isHosted ? addresses.functions : options.eventsTo;
   try {
     let environment = emulatorEnvironment(folder);
     if (functionsFirestore) {
       const firestore = await functionsFirestore(addresses.firestore as string);
       environment = overrideWorkerAddresses(environment, { firestore });
     }
-    if (eventsTo) environment = overrideEventTarget(environment, folder, eventsTo);
+    if (eventsTo) environment = overrideEventTarget(environment, eventsTo);
     const log = join(folder, "emulators.log");
     // An extension is loaded only beside emulators of all that triggers it.
     const isExtension = packaging.startsWith("extension");
     const only = [
       ...EMULATORS,
+      ...(isHosted ? [] : ["functions", "tasks"]),
       ...(isExtension ? ["extensions"] : []),
       ...(isExtension || !eventsTo ? ["pubsub"] : []),
     ];
     const firebase = await startFirebase(folder, log, environment, only, options.signal);
-    return {
-      addresses,
-      env: {
-        GCLOUD_PROJECT: PROJECT,
-        FIRESTORE_EMULATOR_HOST: addresses.firestore as string,
-        FIREBASE_AUTH_EMULATOR_HOST: addresses.auth as string,
-        PUBSUB_EMULATOR_HOST: addresses.pubsub as string,
-        CLOUD_TASKS_EMULATOR_HOST: addresses.tasks as string,
-        FIREBASE_EMULATOR_HUB: addresses.hub as string,
-        TALLY_FUNCTIONS_HOST: addresses.functions as string,
-        TALLY_HOSTING_HOST: addresses.hosting as string,
-        TALLY_PACKAGING: packaging,
-        TALLY_LOG: log,
-        // Otherwise the Admin SDK looks for credentials over the network for a second, and warns.
-        METADATA_SERVER_DETECTION: "none",
-      },
-      stop: () => firebase.stop().finally(remove),
+    const env = {
+      GCLOUD_PROJECT: PROJECT,
+      FIRESTORE_EMULATOR_HOST: addresses.firestore as string,
+      FIREBASE_AUTH_EMULATOR_HOST: addresses.auth as string,
+      PUBSUB_EMULATOR_HOST: addresses.pubsub as string,
+      CLOUD_TASKS_EMULATOR_HOST: addresses.tasks as string,
+      FIREBASE_EMULATOR_HUB: addresses.hub as string,
+      TALLY_FUNCTIONS_HOST: addresses.functions as string,
+      TALLY_HOSTING_HOST: addresses.hosting as string,
+      TALLY_PACKAGING: packaging,
+      TALLY_LOG: isHosted ? logOfHost(folder, PROJECT) : log,
+      // Otherwise the Admin SDK looks for credentials over the network for a second, and warns.
+      METADATA_SERVER_DETECTION: "none",
     };
+    const hosted = isHosted ? await hostFunctions(options.hosts ?? 1, params, env, folder) : undefined;
+    return { addresses, env, stop: () => Promise.all([firebase.stop(), hosted?.stop()]).then(remove, remove) };
   } catch (error) {
     remove();
     throw error;

@@ -99,7 +99,8 @@ export async function startFirebase(
     if (signal?.aborted) await firebase.stop();
     throw error;
   }
-  if (/Failed to load function|Error: .*functions/.test(printed) || !printed.includes("wake")) {
+  const lacksFunctions = only.includes("functions") && !printed.includes("wake");
+  if (/Failed to load function|Error: .*functions/.test(printed) || lacksFunctions) {
     await firebase.stop();
     throw new Error(`The functions did not load:\n${printed}`);
   }

@@ -17,8 +17,11 @@ const EVENTARC_CHANNEL = "locations/us-central1/channels/firebase";
 
 const EXTENSION_INSTANCE = "tally";
 
-/** How the functions are loaded: as a plain codebase, through extension.yaml, as a function kit, or twice. */
-export const PACKAGINGS = ["plain", "extension", "kit", "extension+kit"] as const;
+/**
+ * How the functions are loaded: as a plain codebase, through extension.yaml, as a function kit, or twice; `hosted`: as a plain
+ * codebase, by hostedFunctions.ts instead of the Functions emulator.
+ */
+export const PACKAGINGS = ["plain", "hosted", "extension", "kit", "extension+kit"] as const;
 export type Packaging = (typeof PACKAGINGS)[number];
 
 export interface Project {

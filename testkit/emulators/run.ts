@@ -2,7 +2,7 @@
  * Runs a command against the Emulator Suite with Tally's functions loaded, then stops the emulators. The exit code
  * is the command's.
  *
- *     npm run emulators -- [--as plain|extension|kit|extension+kit] [--param NAME=VALUE]… [--latency MS] "<command>"
+ *     npm run emulators -- [--as plain|hosted|extension|kit|extension+kit] [--param NAME=VALUE]… [--latency MS] "<command>"
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -15,7 +15,9 @@ import { MissingRequirement } from "./requirements.ts";
 
 const USAGE = `Usage: npm run emulators -- [options] "<command>"
 
-  --as plain|extension|kit   how the functions are loaded (default: plain); extension+kit loads both
+  --as plain|extension|kit   how the functions are loaded (default: plain); extension+kit loads both, and hosted
+                             runs them in one process each for N projects, beside the Functions emulator's place
+  --hosts N                  with --as hosted: how many (default: 1)
   --param NAME=VALUE         a parameter of the functions, such as SHRINK_COOLDOWN_SECONDS=5; may be repeated
   --latency MS               puts MS milliseconds of latency, each way, on every connection to Firestore
 
@@ -32,6 +34,7 @@ function readArguments(): { options: EmulatorOptions; latency: number; command: 
     allowPositionals: true,
     options: {
       as: { type: "string", default: "plain" },
+      hosts: { type: "string", default: "1" },
       param: { type: "string", multiple: true, default: [] },
       latency: { type: "string", default: "0" },
     },
@@ -41,6 +44,7 @@ function readArguments(): { options: EmulatorOptions; latency: number; command: 
   const isPackaging = (name: string): name is Packaging => (PACKAGINGS as readonly string[]).includes(name);
   if (positionals.length === 0) refuse("No command to run.");
   if (!isPackaging(values.as)) return refuse(`--as ${values.as}: it is one of ${PACKAGINGS.join(", ")}.`);
+  if (!(Number(values.hosts) >= 1)) refuse(`--hosts ${values.hosts}: it is a number of processes.`);
   if (!(latency >= 0)) refuse(`--latency ${values.latency}: it is a number of milliseconds.`);
   const { names, declaredIn } = parametersOf(values.as);
   for (const [name = "", value] of params) {
@@ -48,7 +52,7 @@ function readArguments(): { options: EmulatorOptions; latency: number; command: 
     if (!value) refuse(`--param ${name}: give it a value, ${name}=VALUE.`);
   }
   return {
-    options: { packaging: values.as, params: Object.fromEntries(params) },
+    options: { packaging: values.as, params: Object.fromEntries(params), hosts: Number(values.hosts) },
     latency,
     command: positionals,
   };
