@@ -15,81 +15,68 @@ const params = [
   "MIRRORS=comments=posts/{key}.comments, mirrored=mirrors/{key}.stats.total",
   "BRIDGE=visits=pages/{key}.visits, stars=pages/{key}.stats.stars, members:{team}:{room}=teams/{team}/rooms/{room}.members, reads=articles/{key}.reads",
 ];
-const suite = ["node", "testkit/emulators/run.ts", ...params.flatMap((param) => ["--param", param])];
+/** How many test files run at a time on the hosted functions: most of their time they wait. */
+const HOSTS = 4;
+const emulators = (...options: string[]) => [
+  "node",
+  "testkit/emulators/run.ts",
+  ...params.flatMap((param) => ["--param", param]),
+  ...options,
+  "--",
+];
+const vitest = (...projects: string[]) => ["vitest", "run", ...projects.flatMap((name) => ["--project", name])];
+const hosted = [
+  ...emulators("--as", "hosted", "--hosts", `${HOSTS}`),
+  ...vitest("emulators"),
+  ...["--maxWorkers", `${HOSTS}`, "--tags-filter"],
+];
 const logged = [
   "INGEST_COUNTERS=ingested:*",
   "INGEST_VISITORS=yes",
   "EVENTS_TOPIC=tally-log",
   "EVENTS_COLLECTION=counters",
 ].flatMap((param) => ["--param", param]);
-const vitest = ["--", "vitest", "run", "--project", "emulators"];
 // The packagings differ in how functions are wired up, not in what they can take.
 const withoutLoad = ["-t", "^(?!100 increments|a counter grows|3,000 visitors)"];
 
 const isDeep = process.argv.includes("--deep");
-/** They measure no time. So they run at a low priority, beside the first of the others, which measures none either. */
+/** They measure no time. So they run beside the first of the others, which measures none either. */
 const untimed: Record<string, string[]> = isDeep
   ? {
-      "the Android client, compiled": ["nice", "-n", "19", "vitest", "run", "--project", "mobile"],
-      "simulation of faults": ["nice", "-n", "19", "vitest", "run", "--project", "simulation"],
+      "the Android client, compiled": ["nice", "-n", "19", ...vitest("mobile")],
+      "simulation of faults": ["nice", "-n", "19", ...vitest("simulation")],
     }
-  : {};
+  : { "unit tests": [...vitest("unit"), "--maxWorkers", "2"] };
 const runs: Record<string, string[]> = isDeep
   ? {
-      // One after another on one suite, which takes up to a minute to start.
+      "what takes longer on the emulators": [...hosted, "deep"],
+      // One after another on one suite.
       "in a browser, fuzzing the rules, every version of each peer, moving from Google's extension, tools": [
-        ...[...suite, "--", "vitest", "run"],
-        ...[
-          "--project",
-          "browser",
-          "--project",
-          "fuzz",
-          "--project",
-          "packages",
-          "--project",
-          "migration",
-          "--project",
-          "tools",
-        ],
+        ...emulators("--as", "hosted"),
+        ...vitest("browser", "fuzz", "packages", "migration", "tools"),
       ],
-      "what takes longer on the emulators": [...suite, ...vitest, "--tags-filter", "deep"],
-      "end to end, as an extension": [
-        ...suite,
-        "--as",
-        "extension",
-        ...vitest,
-        "test/packaging/endToEnd",
-        ...withoutLoad,
-      ],
+      "end to end, as an extension": [...emulators("--as", "extension"), ...vitest("endToEnd"), ...withoutLoad],
       "end to end, as a function kit": [
-        ...suite,
-        "--as",
-        "kit",
-        ...logged,
-        ...vitest,
-        ...["--project", "eventLog", "test/packaging/endToEnd", "test/packaging/eventLog"],
+        ...emulators("--as", "kit", ...logged),
+        ...vitest("endToEnd", "eventLog"),
         ...withoutLoad,
       ],
-      "the kit as it is installed, and beside the extension": ["vitest", "run", "--project", "packaging"],
+      "the kit as it is installed, and beside the extension": vitest("packaging"),
       "end to end, 30 ms of latency each way": [
-        ...suite,
-        "--latency",
-        "30",
-        ...vitest,
-        "test/packaging/endToEnd",
-        "-t",
-        "100 incr",
+        ...emulators("--latency", "30"),
+        ...vitest("endToEnd"),
+        ...["-t", "100 incr"],
       ],
-      "faults on a suite of their own": ["vitest", "run", "--project", "faults"],
+      "faults on a suite of their own": vitest("faults"),
       // The first 300 of 20,000: the same code in a fraction of the time.
       "npm start -- --once --flights 300": [
-        ...["node", "testkit/emulators/run.ts", "--", "node", "demo/flights.ts"],
+        ...["node", "testkit/emulators/run.ts", "--as", "hosted", "--", "node", "demo/flights.ts"],
         ...["--once", "--flights", "300"],
       ],
     }
   : {
-      "unit tests": ["vitest", "run", "--project", "unit"],
-      "on the emulators": [...suite, ...vitest, "--tags-filter", "!deep"],
+      "on the emulators": [...hosted, "!deep"],
+      "end to end, in the Functions emulator": [...emulators(), ...vitest("endToEnd"), "--tags-filter", "!deep"],
     };
 
 /** What is used of Vitest's report in JSON: https://vitest.dev/guide/reporters.html#json-reporter */
