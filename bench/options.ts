@@ -1,7 +1,7 @@
 /** The command line of the benchmark. */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { PACKAGINGS } from "../testkit/emulators/project.ts";
-import { DEFAULT_LIMITS } from "../testkit/governor.ts";
+import { WRITE_LIMITS } from "../testkit/production/contention.ts";
 import type { ApproachName } from "./approaches.ts";
 import { BARE, type Crowd } from "./crowd.ts";
 import { contestLoads } from "./loads.ts";
@@ -30,9 +30,9 @@ const program = new Command("npm run bench --")
   .addOption(names("--approaches", "approaches of the contest", APPROACH_NAMES))
   .addOption(names("--loads", "loads of the contest", LOAD_NAMES))
   .option("--seconds <n>", "how long each load is measured (freshness: 60, crowd: 8)", positive)
-  .option("--per-second <n>", "writes per second that a document sustains", positive, DEFAULT_LIMITS.perSecond)
-  .option("--burst <n>", "writes that it takes at once after a rest", positive, DEFAULT_LIMITS.burst)
-  .option("--longest-wait <ms>", "a write that would wait longer is ABORTED", positive, DEFAULT_LIMITS.longestWait)
+  .option("--per-second <n>", "writes per second that a document sustains", positive, WRITE_LIMITS.perSecond)
+  .option("--burst <n>", "writes that it takes at once after a rest", positive, WRITE_LIMITS.burst)
+  .option("--longest-wait <ms>", "a write that would wait longer is ABORTED", positive, WRITE_LIMITS.longestWait)
   .option("--latency <ms>", "between clients and Firestore, each way", positive, LATENCIES.clients)
   .option("--slow <factor>", "on a slower clock, for loads that this machine cannot carry", positive)
   .option("--out <file>", "where the results of a part go (default: bench/results/, if no other option is given)")

@@ -2,8 +2,7 @@
 
 import type { Config, Millis } from "../../functions/src/decisions.ts";
 import { DEFAULT_CONFIG } from "../../functions/src/decisions.ts";
-import { DEFAULT_LIMITS } from "../../testkit/governor.ts";
-import type { WriteLimits } from "../../testkit/writeLimiter.ts";
+import { WRITE_LIMITS, type WriteLimits } from "../../testkit/production/contention.ts";
 
 export interface Assumptions {
   /** A user whose increment is not acknowledged leaves after this time; the increment is not retried. */
@@ -32,7 +31,7 @@ const { collection: _, counted: __, mirrors: ___, ...config } = DEFAULT_CONFIG;
 
 export const SETTINGS: Settings = {
   ...config,
-  ...DEFAULT_LIMITS,
+  ...WRITE_LIMITS,
   abandonAfter: 60_000,
   watching: 0,
   index: 1,
