@@ -1,8 +1,11 @@
-/** What `--set` changes: the numbers of the functions' configuration, with the defaults that deploy, and assumptions. */
+/** What `--set` changes: the functions' configuration as it deploys, what users do, and figures of `testkit/production`. */
 
 import type { Config, Millis } from "../../functions/src/decisions.ts";
 import { DEFAULT_CONFIG } from "../../functions/src/decisions.ts";
-import { WRITE_LIMITS, type WriteLimits } from "../../testkit/production/contention.ts";
+import { BACKEND_LATENCY, CALL_LATENCY } from "../../testkit/production/calls.ts";
+import { ABORTED_AFTER, WRITE_LIMITS, type WriteLimits } from "../../testkit/production/contention.ts";
+import { EVENT_LATENCY } from "../../testkit/production/events.ts";
+import { TASK_LATENCY } from "../../testkit/production/tasks.ts";
 
 export interface Assumptions {
   /** A user whose increment is not acknowledged leaves after this time; the increment is not retried. */
@@ -21,6 +24,8 @@ export interface Assumptions {
   readonly taskLatency: Millis;
   /** A read or write of the functions. */
   readonly backendLatency: Millis;
+  /** How much longer an aggregation takes for each 1,000 index entries that moved within the last hour. */
+  readonly aggregationSlowdown: Millis;
 }
 
 type NumbersOf<Type> = { readonly [Key in keyof Type as Type[Key] extends number ? Key : never]: Type[Key] };
@@ -35,11 +40,12 @@ export const SETTINGS: Settings = {
   abandonAfter: 60_000,
   watching: 0,
   index: 1,
-  refusedAfter: 2_000,
-  ackLatency: 50,
-  eventLatency: 200,
-  taskLatency: 100,
-  backendLatency: 30,
+  refusedAfter: ABORTED_AFTER,
+  ackLatency: 2 * CALL_LATENCY.clients,
+  eventLatency: EVENT_LATENCY,
+  taskLatency: TASK_LATENCY,
+  backendLatency: BACKEND_LATENCY,
+  aggregationSlowdown: 0,
 };
 
 /** The configuration for the functions' decisions. */
