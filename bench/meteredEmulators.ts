@@ -9,9 +9,9 @@ import type { Packaging } from "../testkit/emulators/project.ts";
 import { type GovernorCounts, governor } from "../testkit/governor.ts";
 import { type GrpcProxy, startProxy } from "../testkit/grpcProxy.ts";
 import { type MeterReading, meter } from "../testkit/meter.ts";
+import type { WriteLimits } from "../testkit/production/contention.ts";
 import { loadRules } from "../testkit/rules.ts";
 import type { Millis } from "../testkit/statistics.ts";
-import type { WriteLimits } from "../testkit/writeLimiter.ts";
 import { OTHERS_PROJECT, OTHERS_RULES } from "./approaches.ts";
 
 /** What the governor and the proxies simulate. */

@@ -1,7 +1,8 @@
 /** The command line of the benchmark. */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { PACKAGINGS } from "../testkit/emulators/project.ts";
-import { DEFAULT_LIMITS } from "../testkit/governor.ts";
+import { CALL_LATENCY } from "../testkit/production/calls.ts";
+import { WRITE_LIMITS } from "../testkit/production/contention.ts";
 import type { ApproachName } from "./approaches.ts";
 import { BARE, type Crowd } from "./crowd.ts";
 import { contestLoads } from "./loads.ts";
@@ -12,7 +13,6 @@ const PARTS = ["contest", "overhead", "aggregation", "costs", "freshness", "crow
 export type BenchPart = (typeof PARTS)[number];
 const APPROACH_NAMES: readonly ApproachName[] = ["single", "recipe", "tally"];
 const LOAD_NAMES = contestLoads().map(({ name }) => name);
-const LATENCIES = { clients: 25, functions: 2 };
 
 function positive(text: string): number {
   if (!(Number(text) > 0)) throw new InvalidArgumentError("Give a positive number.");
@@ -30,10 +30,10 @@ const program = new Command("npm run bench --")
   .addOption(names("--approaches", "approaches of the contest", APPROACH_NAMES))
   .addOption(names("--loads", "loads of the contest", LOAD_NAMES))
   .option("--seconds <n>", "how long each load is measured (freshness: 60, crowd: 8)", positive)
-  .option("--per-second <n>", "writes per second that a document sustains", positive, DEFAULT_LIMITS.perSecond)
-  .option("--burst <n>", "writes that it takes at once after a rest", positive, DEFAULT_LIMITS.burst)
-  .option("--longest-wait <ms>", "a write that would wait longer is ABORTED", positive, DEFAULT_LIMITS.longestWait)
-  .option("--latency <ms>", "between clients and Firestore, each way", positive, LATENCIES.clients)
+  .option("--per-second <n>", "writes per second that a document sustains", positive, WRITE_LIMITS.perSecond)
+  .option("--burst <n>", "writes that it takes at once after a rest", positive, WRITE_LIMITS.burst)
+  .option("--longest-wait <ms>", "a write that would wait longer is ABORTED", positive, WRITE_LIMITS.longestWait)
+  .option("--latency <ms>", "between clients and Firestore, each way", positive, CALL_LATENCY.clients)
   .option("--slow <factor>", "on a slower clock, for loads that this machine cannot carry", positive)
   .option("--out <file>", "where the results of a part go (default: bench/results/, if no other option is given)")
   .option("--append", "adds the results to those in the file", false)
@@ -79,5 +79,5 @@ export const loads = contestLoads(options.seconds, isSlow()).filter(({ name }) =
 
 export const conditions = {
   limits: { perSecond: options.perSecond, burst: options.burst, longestWait: options.longestWait },
-  latencies: { ...LATENCIES, clients: options.latency },
+  latencies: { ...CALL_LATENCY, clients: options.latency },
 };

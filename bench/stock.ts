@@ -19,7 +19,7 @@ import {
 import { counter, takeFromCounter } from "firestore-tally";
 import { ensureCounter, counter as serverCounter } from "firestore-tally/admin";
 import { PROJECT } from "../testkit/emulators/firebase.ts";
-import { DEFAULT_LIMITS } from "../testkit/governor.ts";
+import { WRITE_LIMITS } from "../testkit/production/contention.ts";
 import { loadRules } from "../testkit/rules.ts";
 import { percentile } from "../testkit/statistics.ts";
 import { withMeteredEmulators } from "./meteredEmulators.ts";
@@ -60,7 +60,7 @@ const OPEN = "service cloud.firestore { match /databases/{d}/documents/{all=**} 
 setLogLevel("silent");
 const table = new Table({ head: ["", "sold of 300", "in", "sold per second", "a sale, p50", "failed"] });
 await withMeteredEmulators(
-  { limits: DEFAULT_LIMITS, latencies: { clients: 20, functions: 2 } },
+  { limits: WRITE_LIMITS, latencies: { clients: 20, functions: 2 } },
   "plain",
   async ({ writers, firestore }) => {
     await loadRules(recipe.project, OPEN);

@@ -5,6 +5,7 @@
 
 import type { Message, Method, WriteMessage } from "./firestoreMessages.ts";
 import { type Inspection, type Inspector, startProxy } from "./grpcProxy.ts";
+import { aggregationReads } from "./production/aggregations.ts";
 
 /** Document operations, as billed (https://firebase.google.com/docs/firestore/pricing). */
 export interface Usage {
@@ -119,7 +120,7 @@ function inspector(method: Method, usage: Usage, onTransaction: () => void): Ins
       }
       if (method === "RunAggregationQuery") {
         const { result } = message.as<Response>();
-        if (result) usage.reads += aggregationReads(result.aggregateFields ?? {}, counts);
+        if (result) usage.reads += readsOf(result.aggregateFields ?? {}, counts);
       }
       if (method === "Listen") {
         // Not decoded: for a deleted document the emulator sends fields that the SDK's types lack.
@@ -132,17 +133,14 @@ function inspector(method: Method, usage: Usage, onTransaction: () => void): Ins
   };
 }
 
-/** Index entries matched for the price of one read (https://firebase.google.com/docs/firestore/pricing#aggregation_queries). */
-const ENTRIES_PER_READ = 1_000;
-
 /**
  * What an aggregation query costs, with its sums. Only a count tells how many index entries it matched; a query without one is
  * charged as if it matched few.
  */
-function aggregationReads(
+function readsOf(
   fields: Readonly<Record<string, { readonly integerValue: number }>>,
   counts: ReadonlySet<string>,
 ): number {
   const matched = [...counts].map((alias) => Number(fields[alias]?.integerValue ?? 0));
-  return Math.max(Math.ceil(Math.max(...matched, 0) / ENTRIES_PER_READ), 1);
+  return aggregationReads(Math.max(...matched, 0));
 }

@@ -12,6 +12,7 @@ import {
   historyWrites,
   isAnswered,
   isPollLost,
+  MAX_LISTED_SHARDS,
   type Measurement,
   type Millis,
   type Outcome,
@@ -138,9 +139,15 @@ export class Backend {
 
   #measure(aggregation: Aggregation): void {
     const { counter, current } = aggregation;
+    const { index, aggregationSlowdown } = this.#settings;
+    const documents = current.published?.shardDocuments ?? 0;
+    const isAggregated = index > 0 && documents > MAX_LISTED_SHARDS;
     this.#after((now) => {
-      aggregation.measurement = counter.measure(now, current.published?.shardDocuments ?? 0, this.#settings.index > 0);
-      this.#step(aggregation);
+      const slowdown = isAggregated ? counter.deletedEntries.slowdown(aggregationSlowdown, now) : 0;
+      aggregation.measurement = counter.measure(now, documents, index > 0);
+      // What a slow query finds is as old as its beginning.
+      if (slowdown === 0) this.#step(aggregation);
+      else this.#clock.at(now + slowdown, { run: () => this.#step(aggregation) });
     });
   }
 

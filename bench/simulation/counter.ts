@@ -13,6 +13,7 @@ import {
   shardIndex,
 } from "../../functions/src/decisions.ts";
 import { toTimestamp } from "../../functions/src/fields.ts";
+import { aggregationReads, DeletedEntries } from "../../testkit/production/aggregations.ts";
 import { type Bill, emptyBill } from "./bill.ts";
 import { Shard } from "./shard.ts";
 
@@ -35,6 +36,8 @@ export class Counter {
   tasks: Set<string> | undefined;
   /** Commits not yet published: how many at which time. */
   unpublished: { at: Millis; writes: number }[] = [];
+  /** Of the index of `shards`. */
+  readonly deletedEntries = new DeletedEntries();
   /** The sign of the last change of the shard count. */
   direction = 0;
 
@@ -50,7 +53,7 @@ export class Counter {
     if (isNew) {
       this.documents++;
       shard.markedAt = now;
-    }
+    } else this.deletedEntries.add(1, now);
     this.total++;
     shard.writes = (shard.writes ?? 0) + 1;
     shard.updatedAt = now;
@@ -84,7 +87,7 @@ export class Counter {
       if (this.documents <= MAX_LISTED_SHARDS) return { ...measurement, shards: this.list(), malformed: [] };
     }
     // The number of documents is asked for in either case.
-    const aggregation = Math.ceil(this.documents / 1_000);
+    const aggregation = aggregationReads(this.documents);
     this.bill.measuring += aggregation + (hasIndex ? aggregation : this.documents);
     return measurement;
   }
@@ -109,6 +112,7 @@ export class Counter {
       }
       base.updatedAt = now;
       this.documents -= quiet.length;
+      this.deletedEntries.add(quiet.length, now);
       bill["folding: deletes"] += quiet.length;
       batches++;
     }

@@ -1,47 +1,36 @@
-/** What `--set` changes: the numbers of the functions' configuration, with the defaults that deploy, and assumptions. */
+/** What `--set` changes: the functions' configuration as it deploys, what users do, and figures of `testkit/production`. */
 
-import type { Config, Millis } from "../../functions/src/decisions.ts";
+import type { Config } from "../../functions/src/decisions.ts";
 import { DEFAULT_CONFIG } from "../../functions/src/decisions.ts";
-import { DEFAULT_LIMITS } from "../../testkit/governor.ts";
-import type { WriteLimits } from "../../testkit/writeLimiter.ts";
-
-export interface Assumptions {
-  /** A user whose increment is not acknowledged leaves after this time; the increment is not retried. */
-  readonly abandonAfter: Millis;
-  /** The share of clients that watch the counter, and so know its shard count. */
-  readonly watching: number;
-  /** 1: the index of `shards` is deployed; 0: a measurement of more than a few shards lists them. */
-  readonly index: number;
-  /** How long a refused write takes to be refused. */
-  readonly refusedAfter: Millis;
-  /** From a client's write to its acknowledgement, if the document does not make it wait; also a client's read. */
-  readonly ackLatency: Millis;
-  /** From a commit to the function that it triggers. */
-  readonly eventLatency: Millis;
-  /** From the due time of a task to its run. */
-  readonly taskLatency: Millis;
-  /** A read or write of the functions. */
-  readonly backendLatency: Millis;
-}
-
-type NumbersOf<Type> = { readonly [Key in keyof Type as Type[Key] extends number ? Key : never]: Type[Key] };
-
-export type Settings = NumbersOf<Config> & Assumptions & WriteLimits;
+import { BACKEND_LATENCY, CALL_LATENCY } from "../../testkit/production/calls.ts";
+import { ABORTED_AFTER, WRITE_LIMITS, type WriteLimits } from "../../testkit/production/contention.ts";
+import { EVENT_LATENCY } from "../../testkit/production/events.ts";
+import { TASK_LATENCY } from "../../testkit/production/tasks.ts";
 
 const { collection: _, counted: __, mirrors: ___, ...config } = DEFAULT_CONFIG;
 
-export const SETTINGS: Settings = {
-  ...config,
-  ...DEFAULT_LIMITS,
+const ASSUMPTIONS = {
+  /** A user whose increment is not acknowledged leaves after this time; the increment is not retried. */
   abandonAfter: 60_000,
+  /** The share of clients that watch the counter, and so know its shard count. */
   watching: 0,
+  /** 1: the index of `shards` is deployed; 0: a measurement of more than a few shards lists them. */
   index: 1,
-  refusedAfter: 2_000,
-  ackLatency: 50,
-  eventLatency: 200,
-  taskLatency: 100,
-  backendLatency: 30,
+  refusedAfter: ABORTED_AFTER,
+  /** From a client's write to its acknowledgement, if the document does not make it wait; also a client's read. */
+  ackLatency: 2 * CALL_LATENCY.clients,
+  eventLatency: EVENT_LATENCY,
+  taskLatency: TASK_LATENCY,
+  backendLatency: BACKEND_LATENCY,
+  /** How much longer an aggregation takes for each 1,000 index entries that moved within the last hour. */
+  aggregationSlowdown: 0,
 };
+
+type NumbersOf<Type> = { readonly [Key in keyof Type as Type[Key] extends number ? Key : never]: Type[Key] };
+
+export type Settings = NumbersOf<Config> & Readonly<typeof ASSUMPTIONS> & WriteLimits;
+
+export const SETTINGS: Settings = { ...config, ...WRITE_LIMITS, ...ASSUMPTIONS };
 
 /** The configuration for the functions' decisions. */
 export function configOf(settings: Settings): Config {

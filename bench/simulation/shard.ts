@@ -1,6 +1,6 @@
-/** A shard document, which limits its writes as the governor does (`testkit/governor.ts` has the sources). */
+/** A shard document, which limits its writes as the governor does (`testkit/production/contention.ts`). */
 import type { Millis } from "../../functions/src/decisions.ts";
-import { restsAfter, type WriteLimits, waitFor } from "../../testkit/writeLimiter.ts";
+import { restsAfter, type WriteLimits, waitFor } from "../../testkit/production/contention.ts";
 
 export class Shard {
   /** The field `writes`; `undefined` while the document does not exist. */

@@ -26,12 +26,13 @@ import {
 import { adminAt, type Client, client } from "../../testkit/clients.ts";
 import { pathOf } from "../../testkit/firestoreMessages.ts";
 import { Refused, startProxy } from "../../testkit/grpcProxy.ts";
+import { documentBytes } from "../../testkit/production/sizes.ts";
 import { loadRules } from "../../testkit/rules.ts";
 import { sumOfShards } from "../../testkit/storedCounter.ts";
 import { cuttingProxy } from "../../testkit/tcpProxy.ts";
 import { until } from "../../testkit/until.ts";
 import { integer, markWindows, nonceOf, numberOf } from "../rules/fuzz/oracle.ts";
-import { ADMIN, database as connect, type Database, type Fields, type Value } from "../rules/rest.ts";
+import { ADMIN, database as connect, type Database } from "../rules/rest.ts";
 
 const firestoreHost = process.env.FIRESTORE_EMULATOR_HOST as string;
 const CLIENTS = 10;
@@ -166,6 +167,12 @@ describe("a shard with several hundred simultaneous writers", () => {
     database = await connect(PROJECT, readFileSync("firestore.rules", "utf8"));
   });
 
+  const sizeOf = async (path: string) => {
+    const { firestore, close } = adminAt(firestoreHost, PROJECT);
+    const document = await firestore.doc(path).get();
+    await close();
+    return documentBytes(path, document.data() ?? {});
+  };
   const counted = async (path: string) => numberOf((await database.read([path]))[path]?.count) ?? 0;
 
   /** One increment, planned as a client plans it, over REST. @returns whether it was accepted */
@@ -234,7 +241,7 @@ describe("a shard with several hundred simultaneous writers", () => {
     let accepted = 0;
     for (let second = 0; second < 600; second++) accepted += Number(await write("slow", start + second * 1_000));
     expect(accepted).toBe(600);
-    const size = sizeOf(path, (await database.read([path]))[path]);
+    const size = await sizeOf(path);
     console.log(`a shard with the marks of ten minutes at 1 write/s: ${size} bytes`);
     expect(size).toBeLessThanOrEqual(4_000);
   });
@@ -257,27 +264,11 @@ describe("a shard with several hundred simultaneous writers", () => {
     const remove = (some: typeof windows) => ({ path, set: {}, mask: some.map(([name]) => `marks.\`${name}\``) });
     expect(await database.commit(null, [remove([...old, ...young.slice(-1)])])).toBe(403);
     expect(await database.commit(null, [remove(old)])).toBe(200);
-    const size = sizeOf(path, (await database.read([path]))[path]);
+    const size = await sizeOf(path);
     console.log(`a shard with the marks of ${young.length + 1} windows at 100 writes/s: ${size} bytes`);
     expect(size).toBeLessThanOrEqual(64_000);
   });
 });
-
-/** The storage size of a document (https://firebase.google.com/docs/firestore/storage-size). */
-function sizeOf(path: string, fields: Fields = {}): number {
-  const text = (value: string) => Buffer.byteLength(value) + 1;
-  const map = (some: Fields): number =>
-    32 + Object.entries(some).reduce((sum, [name, value]) => sum + text(name) + sizeOfValue(value), 0);
-  const sizeOfValue = (value: Value): number => {
-    const [[kind, content]] = Object.entries(value) as [[string, never]];
-    if (kind === "stringValue") return text(content);
-    if (kind === "bytesValue") return Buffer.from(content, "base64").length;
-    if (kind === "mapValue") return map((content as { fields?: Fields }).fields ?? {});
-    if (kind !== "arrayValue") return 8;
-    return ((content as { values?: Value[] }).values ?? []).reduce((sum, one) => sum + sizeOfValue(one), 0);
-  };
-  return path.split("/").reduce((sum, id) => sum + text(id), 16) + map(fields);
-}
 
 /** The same cuts with Firestore's own increment, in a project whose rules allow everything. */
 const BARE = "demo-tally-bare";

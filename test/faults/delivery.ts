@@ -2,9 +2,8 @@
  * A proxy between the emulators and the functions, which delivers events and tasks as production does, with faults.
  *
  * Events: the Firestore emulator sends each event once and never repeats it. Production delivers at least once, in no
- * order, and retries for 24 hours until the function succeeds (https://firebase.google.com/docs/functions/retries). So
- * the proxy accepts each event at once, keeps it, and delivers it until a function has handled it. Its backoff is shorter
- * than production's 10 s and more.
+ * order, with retries (`testkit/production`). So the proxy accepts each event at once, keeps it, and delivers it until a
+ * function has handled it. Its backoff is shorter than production's 10 s and more. It loses events that are too large.
  *
  * Tasks: the Tasks emulator retries as production does, by the queue's `retryConfig`. So the proxy forwards each
  * dispatch and returns its outcome. The emulator ignores the schedule time, so the proxy holds each task until then.
@@ -13,6 +12,9 @@ import { once } from "node:events";
 import { Agent, createServer, type IncomingHttpHeaders, type IncomingMessage, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isEventLost } from "../../testkit/production/events.ts";
+import { creationOutcome } from "../../testkit/production/tasks.ts";
+import { randomFor } from "../../testkit/random.ts";
 
 /** The probability of each fault, and the longest delay. */
 export interface DeliveryFaults {
@@ -82,6 +84,7 @@ export async function deliverEvents(functions: string, slow: number): Promise<De
   let closed = false;
   const server = await serve((message, answer) => {
     answer(200);
+    if (isEventLost(message.body.length)) return console.warn(`an event of ${message.body.length} bytes is lost`);
     const isDuplicated = happens(delivery.faults.duplicated);
     if (isDuplicated) delivery.injected.duplicated++;
     for (let copies = isDuplicated ? 2 : 1; copies > 0; copies--) void deliver(message);
@@ -117,18 +120,19 @@ export async function deliverTasks(tasks: string, functions: string, slow: numbe
   const queue = forwarder(tasks, Number.POSITIVE_INFINITY, TIMEOUT_MS);
   const { post, handled, stop } = forwarder(functions, Math.max(CONCURRENCY / slow, 2), TIMEOUT_MS * slow);
   const waiting = new Set<string>();
+  const random = randomFor(Date.now(), "tasks");
   const server = await serve(async (message, answer) => {
     const location = /^\/projects\/(.+)\/locations\/(.+)\/queues\/(.+)\/tasks$/.exec(message.path);
     if (location) {
       const [, project, region, name] = location;
       const body = JSON.parse(message.body.toString());
       body.task.httpRequest.url = `http://${delivery.address}/${project}/${region}/${name}`;
-      const fails = happens(delivery.faults.enqueueFailed);
-      if (fails) delivery.injected.enqueueFailed++;
-      if (fails && happens(0.5)) return answer(500);
+      const outcome = creationOutcome(random, delivery.faults.enqueueFailed, () => true);
+      if (outcome !== "created") delivery.injected.enqueueFailed++;
+      if (outcome === "failed") return answer(500);
       const { status, body: answered } = await queue.post({ ...message, body: Buffer.from(JSON.stringify(body)) });
       if (status < 300) waiting.add(body.task.name.split("/").pop());
-      return fails ? answer(500) : answer(status, answered);
+      return outcome === "created" ? answer(status, answered) : answer(500);
     }
     await sleep(Math.max(Date.parse(`${message.headers["x-cloudtasks-tasketa"]}`) - Date.now(), 0));
     if (happens(delivery.faults.duplicated)) {

@@ -1,11 +1,6 @@
 /**
  * Cloud Functions, Eventarc, Cloud Tasks and Cloud Scheduler, with the guarantees of their documentation and no others:
- *
- * - Instances start, crash and freeze.
- * - Events are delivered at least once and in no order, with retries for a day, 10 to 600 seconds apart
- *   (https://firebase.google.com/docs/functions/retries).
- * - Tasks are delivered at least once. A name stays taken for about an hour after its task is done
- *   (https://cloud.google.com/tasks/docs/reference/rest/v2/projects.locations.queues.tasks/create).
+ * `testkit/production` has them. Instances start, crash and freeze.
  */
 
 import type { Firestore as RealFirestore } from "firebase-admin/firestore";
@@ -25,8 +20,17 @@ import { runSweep } from "../../functions/src/sweep.ts";
 import { keyMerging } from "../../functions/src/topKeys.ts";
 import { visitorMerging } from "../../functions/src/visitors.ts";
 import { createWakeHandler, hasCounted, latestDeletionTime } from "../../functions/src/wake.ts";
+import { eventBytes, eventDelays, isEventLost } from "../../testkit/production/events.ts";
+import {
+  EVENT_RETRIES,
+  INVOCATION_TIMEOUT,
+  type Retries,
+  retryAfter,
+  TASK_RETRIES,
+} from "../../testkit/production/invocations.ts";
+import { creationOutcome, TaskNames, taskDelays } from "../../testkit/production/tasks.ts";
 import { Firestore } from "./model/adminSdk.ts";
-import type { Version } from "./model/database.ts";
+import type { Change, Version } from "./model/database.ts";
 import { type Commit, Connection, type Network } from "./model/network.ts";
 import type { Micros } from "./model/values.ts";
 import type { Scenario } from "./scenario/scenario.ts";
@@ -34,10 +38,6 @@ import { Process } from "./scheduler.ts";
 
 const MS = 1_000;
 const SECOND = 1_000 * MS;
-const HOUR = 3_600 * SECOND;
-
-/** After this time an invocation has failed. Its code may still run on. */
-const TIMEOUT = 60 * SECOND;
 
 interface Instance {
   readonly process: Process;
@@ -60,10 +60,9 @@ export class CloudFunctions {
   readonly #process: Process;
   readonly #instances: Instance[] = [];
   #started = 0;
-  /** Crashes and freezes of instances. */
+  /** Crashes and freezes of instances, and events that were too large. */
   readonly injected: Record<string, number> = {};
-  /** Until when each task name is taken. */
-  readonly #taskNames = new Map<string, Micros>();
+  readonly #taskNames = new TaskNames();
 
   /** @param otherRegions  the networks to the other regions, by name */
   constructor(
@@ -85,26 +84,27 @@ export class CloudFunctions {
   /** Firestore's triggers: those of shards in functions/src/triggers.ts, and those of counted documents. */
   onCommit({ changes }: Commit): void {
     const shard = ({ fields }: Version) => ({ get: (field: string) => fields?.[field] });
-    for (const { before, after } of changes) {
+    for (const change of changes) {
+      const { before, after } = change;
       const [collection, counterId = "", shards, shardId] = after.path.split("/");
       const committedAt = after.updateTime / MS;
       if (collection === this.#config.collection && shards === "shards" && shardId && after.fields) {
         const isNew = !before.fields;
         if (isNew || (TRIGGER_SHARDS.includes(shardId) && hasCounted(shard(before), shard(after))))
-          this.#deliver(`event ${shardId}`, ({ wake }) => wake({ counterId, shardId, isNew, committedAt }));
+          this.#deliver(change, `event ${shardId}`, ({ wake }) => wake({ counterId, shardId, isNew, committedAt }));
       }
       if (collection === this.#config.collection && shards === UNIQUES && after.fields)
-        this.#deliver(`event ${after.path}`, ({ visitors }) => visitors({ counterId, committedAt }));
+        this.#deliver(change, `event ${after.path}`, ({ visitors }) => visitors({ counterId, committedAt }));
       if (collection === this.#config.collection && shards === KEY_COUNTS && after.fields)
-        this.#deliver(`event ${after.path}`, ({ keys }) => keys({ counterId, committedAt }));
+        this.#deliver(change, `event ${after.path}`, ({ keys }) => keys({ counterId, committedAt }));
       if (shards === "_counter_shards_" && after.fields)
-        this.#deliver(`event ${after.path}`, ({ bridge }) =>
+        this.#deliver(change, `event ${after.path}`, ({ bridge }) =>
           bridge({ document: `${collection}/${counterId}`, committedAt }),
         );
       const counted = collection && counterIdOf(collection, this.#config.counted);
       if (!counted || !before.fields === !after.fields) continue;
       const time = new Date(committedAt).toISOString();
-      this.#deliver(`event ${after.path}`, ({ backend, wake }) =>
+      this.#deliver(change, `event ${after.path}`, ({ backend, wake }) =>
         wake({
           counterId: counted,
           committedAt: after.fields ? committedAt : latestDeletionTime(time, backend.now()),
@@ -113,24 +113,20 @@ export class CloudFunctions {
     }
   }
 
-  #deliver(what: string, handle: (instance: Instance) => Promise<void>): void {
-    const { faults, scheduler } = this.#network;
-    const { random } = this.#process;
-    const copies = faults.injectByChance("duplicate events", this.#process) ? 2 : 1;
-    const isLate = faults.injectByChance("late events", this.#process);
-    const isLost = faults.injectByChance("events lost for hours", this.#process, 0.02);
-    for (let copy = 0; copy < 2; copy++) {
-      const soon = random.between(20, 120) * MS;
-      const later = random.between(0, 90) * SECOND;
-      const delay = isLost ? random.between(0, 3) * HOUR : isLate ? later : soon;
-      const run = () => this.#run(what, 10, handle);
-      if (copy < copies) scheduler.after(delay, run);
+  #deliver({ before, after }: Change, what: string, handle: (instance: Instance) => Promise<void>): void {
+    const { faults, scheduler, log } = this.#network;
+    const delays = eventDelays(this.#process.random, faults.rate, faults.inject);
+    if (isEventLost(eventBytes(before.fields, after.fields))) {
+      log(this.#process, () => `${what} is lost: it is too large`);
+      this.injected["events too large"] = (this.injected["events too large"] ?? 0) + 1;
+      return;
     }
+    for (const delay of delays) scheduler.after(delay * MS, () => this.#run(what, EVENT_RETRIES, handle));
   }
 
   /** Scheduled invocations have no retries. */
   sweep(): void {
-    this.#run("sweep", 0, ({ backend }) => runSweep(backend));
+    this.#run("sweep", "no retries", ({ backend }) => runSweep(backend));
   }
 
   /** Crashes an instance and starts another in its place. */
@@ -181,12 +177,14 @@ export class CloudFunctions {
     process.frozenUntil = this.#network.scheduler.now + duration;
   }
 
-  /**
-   * Runs an invocation on a random instance, and retries it after a failure.
-   *
-   * @param backoff  seconds before the first retry; 0 for no retries
-   */
-  #run(what: string, backoff: number, invoke: (instance: Instance) => Promise<void>, attempt = 0): void {
+  /** Runs an invocation on a random instance, and retries it after a failure. */
+  #run(
+    what: string,
+    retries: Retries | "no retries",
+    invoke: (instance: Instance) => Promise<void>,
+    since = this.#network.scheduler.now,
+    failures = 0,
+  ): void {
     const { scheduler, log } = this.#network;
     if (this.#instances.length === 0) return;
     const instance = this.#process.random.pick(this.#instances);
@@ -199,12 +197,13 @@ export class CloudFunctions {
     const fail = () => {
       if (!isRunning) return;
       end("failed");
-      const wait = Math.min(backoff * 2 ** attempt, 600) * SECOND;
-      if (backoff > 0) scheduler.after(wait, () => this.#run(what, backoff, invoke, attempt + 1));
+      if (retries === "no retries") return;
+      const wait = retryAfter(failures + 1, (scheduler.now - since) / MS, retries);
+      if (wait !== undefined) scheduler.after(wait * MS, () => this.#run(what, retries, invoke, since, failures + 1));
     };
     instance.failInvocations.add(fail);
     log(instance.process, () => `${what}: begins`);
-    scheduler.after(TIMEOUT, fail);
+    scheduler.after(INVOCATION_TIMEOUT * MS, fail);
     const run = () => invoke(instance).then(() => isRunning && end("done"), fail);
     scheduler.after(0, run, instance.process);
   }
@@ -253,13 +252,12 @@ export class CloudFunctions {
     const enqueue = async (task: CounterTask, options: { id: string; scheduleTime: Date }): Promise<void> => {
       const { scheduler, faults, log } = this.#network;
       if (process.isDead) return await new Promise(() => {});
-      const [fails, isAccepted] = [faults.injectByChance("failed scheduling", process), process.random.chance(0.5)];
+      const outcome = creationOutcome(process.random, faults.rate, faults.inject);
       const { requestDelay, responseDelay } = faults.callOutcome(process);
       await scheduler.sleep(requestDelay);
-      if (fails && !isAccepted) log(process, () => "scheduling fails");
-      else log(process, () => `schedules ${nameOf(task)}`);
-      const error = fails ? { code: "functions/internal-error" } : this.#enqueue(task, options);
-      if (fails && isAccepted) this.#enqueue(task, options);
+      log(process, () => (outcome === "failed" ? "scheduling fails" : `schedules ${nameOf(task)}`));
+      const refusal = outcome === "failed" ? undefined : this.#enqueue(task, options);
+      const error = outcome === "created" ? refusal : { code: "functions/internal-error" };
       await scheduler.sleep(responseDelay, process);
       if (error) throw error;
     };
@@ -268,18 +266,14 @@ export class CloudFunctions {
 
   #enqueue(task: CounterTask, { id, scheduleTime }: { id: string; scheduleTime: Date }): unknown {
     const { scheduler, faults } = this.#network;
-    if ((this.#taskNames.get(id) ?? 0) > scheduler.now) return { code: "functions/task-already-exists" };
-    this.#taskNames.set(id, Number.POSITIVE_INFINITY);
-    const late = this.#process.random.between(0, 600) * SECOND;
-    const delay = faults.injectByChance("late tasks", this.#process) ? late : this.#process.random.between(0, 50) * MS;
+    if (!this.#taskNames.take(id, scheduler.now / MS)) return { code: "functions/task-already-exists" };
     const run = async ({ backend }: Instance) => {
       await runTask(backend, task);
-      this.#taskNames.set(id, scheduler.now + HOUR);
+      this.#taskNames.done(id, scheduler.now / MS);
     };
-    const copies = faults.injectByChance("duplicate events", this.#process) ? 2 : 1;
     const due = Math.max(scheduleTime.getTime() * MS - scheduler.now, 0);
-    for (let copy = 0; copy < copies; copy++) {
-      scheduler.after(due + delay * (copy + 1), () => this.#run(nameOf(task), 1, run));
+    for (const delay of taskDelays(this.#process.random, faults.rate, faults.inject)) {
+      scheduler.after(due + delay * MS, () => this.#run(nameOf(task), TASK_RETRIES, run));
     }
     return undefined;
   }

@@ -1,5 +1,7 @@
-/** The parts of the model that the emulator cannot show: missing indexes, prices, and calls that fail on the way. */
+/** The parts of the model that the emulator cannot show: missing indexes, prices, sizes, and what fails on the way. */
 import { expect, test } from "vitest";
+import { DEFAULT_CONFIG } from "../../functions/src/decisions.ts";
+import { CloudFunctions } from "./cloudFunctions.ts";
 import { type Fault, Faults } from "./faults.ts";
 import * as adminSdk from "./model/adminSdk.ts";
 import { complete, connect, createNetwork } from "./model/createNetwork.ts";
@@ -52,6 +54,34 @@ test("an aggregation costs one read per started 1,000 entries, for any number of
     const snapshot = await run(server.collection("c/a/shards").orderBy("shard").aggregate(TOTALS).get());
     expect([snapshot.data(), bill.reads]).toEqual([{ total: documents, documents }, reads]);
   }
+});
+
+test("a commit above 10 MiB is refused as a whole, deletions included", async () => {
+  const { run, server, network } = createModel();
+  const refs = Array.from({ length: 11 }, (_, i) => server.doc(`c/${i}`));
+  for (const ref of refs) await run(ref.set({ bytes: new Uint8Array(1e6) }));
+  const batch = server.batch();
+  for (const ref of refs) batch.delete(ref);
+  await expect(run(batch.commit())).rejects.toMatchObject({ code: 3 });
+  expect(network.database.below("c")).toHaveLength(11);
+  await expect(run(server.doc("c/large").set({ bytes: new Uint8Array(1.1e6) }))).rejects.toMatchObject({ code: 3 });
+});
+
+test("an event above 512 kB is lost, a smaller one is not", async () => {
+  const lines: string[] = [];
+  const network = createNetwork({
+    onCommit: (commit) => functions.onCommit(commit),
+    log: (_, text) => void lines.push(text()),
+  });
+  const scenario = { config: DEFAULT_CONFIG, snapshotLag: 0, seed: 1, instances: 1 };
+  const functions = new CloudFunctions(network, scenario, () => {});
+  const server = new adminSdk.Firestore(connect(network, "server"));
+  for (const [shard, bytes] of Object.entries({ small: 500_000, large: 520_000 })) {
+    await complete(network, server.doc(`counters/a/shards/${shard}`).set({ bytes: new Uint8Array(bytes) }), 1e6);
+  }
+  expect(lines).toContain("event small: begins");
+  expect(lines).not.toContain("event large: begins");
+  expect(functions.injected).toEqual({ "events too large": 1 });
 });
 
 /** The data of an increment that the rules accept. */

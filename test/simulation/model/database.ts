@@ -2,6 +2,7 @@
  * Firestore's server, as far as Tally uses it: documents with versions, atomic commits with preconditions and transforms,
  * and reads at an instant. Pure and synchronous. `test/simulation/emulator` compares it with the emulator.
  */
+import { sizeRefusal } from "../../../testkit/production/sizes.ts";
 import {
   type Fields,
   isEqual,
@@ -10,6 +11,7 @@ import {
   mergeFields,
   setFields,
   Timestamp,
+  transformsIn,
   updateFields,
   type Value,
   type Written,
@@ -167,6 +169,7 @@ export class Database {
   ): { time: Micros; changes: Change[]; updateTimes: Micros[] } {
     const time = Math.max(now, this.#lastCommit + 1);
     const staged = new Map<string, Fields | undefined>();
+    const transforms = new Map<string, number>();
     for (const write of writes) {
       const before = this.get(write.path);
       const fields = staged.has(write.path) ? staged.get(write.path) : before.fields;
@@ -174,11 +177,18 @@ export class Database {
       if (authorize && write.kind === "update" && !fields) throw new Refused(Code.PERMISSION_DENIED, write.path);
       check(write, fields, before.updateTime);
       staged.set(write.path, apply(write, fields, time));
+      transforms.set(write.path, (transforms.get(write.path) ?? 0) + transformsIn(write.data));
     }
     const written = [...staged].map(([path, fields]) => {
       return { before: this.get(path), after: { path, fields, updateTime: time } };
     });
     authorize?.(written);
+    const tooLarge = sizeRefusal(
+      written.map(({ before, after: { path, fields = before.fields } }) => {
+        return { path, fields, transforms: transforms.get(path) ?? 0 };
+      }),
+    );
+    if (tooLarge) throw new Refused(Code.INVALID_ARGUMENT, tooLarge);
     const changes = written.filter(({ before, after }) => !isEqual(before.fields, after.fields));
     this.#lastCommit = time;
     for (const { after } of changes) this.#keep(after);

@@ -1,4 +1,5 @@
 /** The reading part of the replaced `firebase-admin/firestore`: snapshots, queries and aggregations at an instant. */
+import { aggregationReads } from "../../../testkit/production/aggregations.ts";
 import type { DocumentReference, Firestore } from "./adminSdk.ts";
 import {
   Code,
@@ -227,7 +228,7 @@ export class AggregateQuery implements Readable<AggregateQuerySnapshot> {
       throw new Refused(Code.FAILED_PRECONDITION, `${this.what}: the query requires an index`);
     }
     const versions = connection.database.query(this.#plan, connection.snapshotTime(at));
-    connection.bill(Math.max(Math.ceil(versions.length / 1_000), 1));
+    connection.bill(aggregationReads(versions.length));
     const data: Record<string, number> = {};
     for (const [name, { summed }] of Object.entries(this.#fields)) {
       data[name] = versions.reduce((sum, { fields }) => {

@@ -110,6 +110,14 @@ export class FieldValue {
 
 export type Written = Value | FieldValue | { readonly [field: string]: Written };
 
+/** How many transforms a write has. The deletion of a field is none. */
+export function transformsIn(written: Written | undefined): number {
+  if (written instanceof FieldValue) return written.kind === "delete" ? 0 : 1;
+  let transforms = 0;
+  if (isMap(written)) for (const inner of Object.values(written)) transforms += transformsIn(inner);
+  return transforms;
+}
+
 /** The new value of a field; `undefined` deletes it. An increment treats a field that is not a number as missing. */
 function resolve(written: Written, before: Value | undefined, at: Micros): Value | undefined {
   if (isMap(written)) return setFields({}, written, at);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { WriteLimiter } from "./writeLimiter.ts";
+import { WriteLimiter } from "./contention.ts";
 
 const limits = { perSecond: 2, burst: 3, longestWait: 1_000 };
 

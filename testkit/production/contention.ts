@@ -1,12 +1,13 @@
 /**
- * How long a write waits for its documents: each document takes a sustained rate of writes, and a burst after a rest.
+ * What a document takes: a sustained rate of writes, and a burst after a rest. A write beyond that waits, and is ABORTED if it
+ * would wait too long.
  *
  * A token bucket with a queue, kept as one number per document: when the document is at rest again without further writes. A
  * token is reserved when a write arrives, so writes are served in the order of arrival.
+ *
+ * Not modelled: limits that depend on a document's size and indexes, and the ramp-up of a new key range (500/50/5).
  */
-
-/** Milliseconds: a duration, or on the caller's clock. */
-type Millis = number;
+import type { Millis } from "../statistics.ts";
 
 export interface WriteLimits {
   /** Writes per second that one document sustains. */
@@ -16,6 +17,28 @@ export interface WriteLimits {
   /** A write that would wait longer is refused. */
   readonly longestWait: Millis;
 }
+
+/**
+ * - The rate: "a sustained write limit of 1 QPS per document"
+ *   (https://firebase.googleblog.com/2019/03/increment-server-side-cloud-firestore.html), and 10 shards "can handle 10x as
+ *   many writes" (https://firebase.google.com/docs/firestore/solutions/counters). Today's documentation gives no figure: it
+ *   "depends highly on the workload"
+ *   (https://firebase.google.com/docs/firestore/best-practices#updates_to_a_single_document).
+ * - The burst: ten updates in a loop all succeeded, and the limit is a sustained rate, not a hard one
+ *   (https://github.com/firebase/firebase-js-sdk/issues/495). That a rest allows a burst again is an assumption.
+ * - The longest wait is an assumption: Google gives no figure.
+ */
+export const WRITE_LIMITS: WriteLimits = { perSecond: 1, burst: 10, longestWait: 10_000 };
+
+/**
+ * First latency, then ABORTED: "contention, higher latency, or other errors" (best practices, as above), and "a document receiving
+ * too many updates per second" (https://cloud.google.com/firestore/native/docs/understand-error-codes). The text is what SDKs
+ * report (https://github.com/googleapis/nodejs-firestore/issues/827).
+ */
+export const ABORTED_MESSAGE = "Too much contention on these documents. Please try again.";
+
+/** From a write to its ABORTED. Assumption. The governor refuses at once, so that its tests are short. */
+export const ABORTED_AFTER: Millis = 2_000;
 
 /** How long a write waits for a document that is at rest from `restsAt` on; `undefined` if the write is refused. */
 export function waitFor(
