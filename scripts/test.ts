@@ -40,11 +40,13 @@ const logged = [
 const withoutLoad = ["-t", "^(?!100 increments|a counter grows|3,000 visitors)"];
 
 const isDeep = process.argv.includes("--deep");
+if (isDeep) process.env.TALLY_DEEP = "yes";
 /** They measure no time. So they run beside the first of the others, which measures none either. */
 const untimed: Record<string, string[]> = isDeep
   ? {
       "the Android client, compiled": ["nice", "-n", "19", ...vitest("mobile")],
       "simulation of faults": ["nice", "-n", "19", ...vitest("simulation")],
+      "units, each property ten times as often": ["nice", "-n", "19", ...vitest("unit")],
     }
   : { "unit tests": [...vitest("unit"), "--maxWorkers", "2"] };
 const runs: Record<string, string[]> = isDeep

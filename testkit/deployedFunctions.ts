@@ -26,11 +26,6 @@ export function countInvocations(): { all: number; aggregate: number } {
   return { all: count('[^"]*'), aggregate: count('[^"]*aggregate') };
 }
 
-/** How often one function was invoked since the emulators started. */
-export function invocations(name: keyof typeof import("../functions/src/triggers.ts")): number {
-  return emulatorsLog().split(`Beginning execution of "us-central1-${prefix}${name}"`).length - 1;
-}
-
 /** Log lines of the functions with a message, as structured data. */
 export function logged(message: string): Record<string, unknown>[] {
   return emulatorsLog()

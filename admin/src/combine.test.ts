@@ -1,6 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { runs } from "../../testkit/runs.ts";
 import { combine } from "./combine.ts";
 
 /** Commits that end when the test says so. */
@@ -68,7 +69,7 @@ test("in any order of calls, one commit is pending at a time, and each increment
       expect(sum(withOutcome("counts"))).toBe(sum(sums) - sum(failed));
       expect(asked.every(({ outcome }) => outcome)).toBe(true);
     }),
-    { numRuns: 500 },
+    runs(500),
   );
 });
 

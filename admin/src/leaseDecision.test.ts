@@ -1,6 +1,8 @@
 /** The bound of a rate limit over every window, with any mix of calls and leases. */
+
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { runs } from "../../testkit/runs.ts";
 import { decideGrant, type Limit, limitOf, type Micros, waitFor } from "./leaseDecision.ts";
 
 /** One transaction of some process, and what becomes of what it grants. */
@@ -78,7 +80,7 @@ describe("the bound", () => {
       fc.property(options, steps, (given, all) => {
         expect(excess(usesOf(all, limitOf(given)), given)).toBeLessThanOrEqual(ROUNDING);
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 

@@ -1,8 +1,10 @@
 /** A rate limiter against a model of its document, with delays that the test chooses. Real processes are in `test/admin`. */
+
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { type Firestore, Timestamp } from "firebase-admin/firestore";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { runs } from "../../testkit/runs.ts";
 import type { RateLimitResult } from "./keyLimiter.ts";
 import type { RateLimitOptions } from "./leaseDecision.ts";
 import { type RateLimiter, rateLimiter } from "./rateLimiter.ts";
@@ -283,7 +285,7 @@ describe("three processes", () => {
         }
         expect(largestBurst(uses, options)).toBeLessThanOrEqual(burst + 1e-6);
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 });

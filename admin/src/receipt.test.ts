@@ -2,9 +2,11 @@
  * Plain increments against a model of the documents they write: what was committed and was not, which only a failing
  * database shows. Their way through the real one is in `test/admin/increments.test.ts`.
  */
+
 import fc from "fast-check";
 import type { Firestore } from "firebase-admin/firestore";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { runs } from "../../testkit/runs.ts";
 import { counter } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 
@@ -132,7 +134,7 @@ test("with any failure of calls, acknowledged increments count once, rejected on
         judge();
       }
     }),
-    { numRuns: 2_000 },
+    runs(2_000),
   );
 }, 60_000);
 

@@ -3,8 +3,10 @@
  * at one instant. Its totals reach the client late, twice and in any order. The model knows the commit times of the client's
  * own increments; `OptimisticTotal` knows only bounds.
  */
+
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { runs } from "../../testkit/runs.ts";
 import { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
 
 /** One event. `which` chooses among the increments or totals it can happen to; without any, nothing happens. */
@@ -256,7 +258,7 @@ function steps(by: fc.Arbitrary<number>, { alone = false } = {}): fc.Arbitrary<S
 
 const starts: Start[] = ["served", "new", "cached", "not cached", "served late"];
 const totals = fc.integer({ min: -50, max: 50 });
-const RUNS = { numRuns: 2_000 };
+const RUNS = runs(2_000);
 
 test("with own increments alone, the shown total is always the first total plus all of them", () => {
   const exactStarts = fc.constantFrom(...starts.slice(0, 3));

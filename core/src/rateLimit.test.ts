@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { runs } from "../../testkit/runs.ts";
 import { chooseSlot, isSurelyFree, learnUses, unknownUses, validLimit, withoutUse, withUse } from "./rateLimit.ts";
 
 const limit = { name: "notes", interval: 100, burst: 2 };
@@ -87,7 +88,7 @@ test("a slot reported free is free, and none is free when one is reported used, 
       }
     }),
     {
-      numRuns: 2_000,
+      ...runs(2_000),
       // Another device takes a slot during a read that is sent in the millisecond of the last answer.
       examples: [
         [

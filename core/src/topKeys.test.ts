@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { runs } from "../../testkit/runs.ts";
 import { KeySummary, MAX_KEY_BYTES, MAX_KEYS } from "./topKeys.ts";
 
 type Counts = Map<string, number>;
@@ -80,7 +81,7 @@ describe("a summary", () => {
         }
         for (const part of parts) part.expectWithinBounds();
       }),
-      { numRuns: 15 },
+      runs(15),
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { runs } from "../../testkit/runs.ts";
 import { anyConfig } from "../testing/arbitraries.ts";
 import { decideScaling, type Scaling } from "./autoscale.ts";
 import { DEFAULT_CONFIG as defaults } from "./config.ts";
@@ -161,7 +162,7 @@ function hourOf(perSecond: number, seed: number): number[] {
 }
 
 describe("an hour of independent writers at a steady rate", () => {
-  const seeds = Array.from({ length: 40 }, (_, n) => 1 + n * 104_729);
+  const seeds = Array.from({ length: runs(40).numRuns }, (_, n) => 1 + n * 104_729);
 
   test.each<[perSecond: number, mostly: number, atMost: number]>([
     [1, 3, 4],

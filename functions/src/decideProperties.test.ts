@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { runs } from "../../testkit/runs.ts";
 import { anyConfig, anyCounter, idle } from "../testing/arbitraries.ts";
 import { measured, T } from "../testing/situations.ts";
 import { type Cause, MAX_TASK_DELAY } from "./cause.ts";
@@ -60,7 +61,7 @@ describe("for any state, cause and measurement", () => {
   const check = (holds: (one: Case, step: Step) => void) =>
     fc.assert(
       fc.property(cases, (one) => holds(one, decide(one.cause, one.known, one.now, one.margin, one.config))),
-      { numRuns: 5_000 },
+      runs(5_000),
     );
 
   test("I4: no total is published before it is due", () => {

@@ -50,7 +50,7 @@ export async function measureShards(
 const COUNTED_PER_READ = 1_000;
 
 /** Cost: 1 read per 1,000 documents, at least 1. @returns `undefined` for a counter that sums its shards */
-export async function measureCollection(
+async function measureCollection(
   { firestore, config }: Pick<Backend, "firestore" | "config">,
   counterId: string,
 ): Promise<Measurement | undefined> {

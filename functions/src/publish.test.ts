@@ -93,16 +93,21 @@ describe("a publish", () => {
     await expect(publishing({ published: idle }, PERMISSION_DENIED)).rejects.toMatchObject({ code: PERMISSION_DENIED });
   });
 
-  test("keeps the state it replaces, in the same commit", async () => {
-    const before = { ...idle, total: 43, asOf: next.asOf - 3_600_000 };
-    const { commits } = await publishing({ published: before });
-    expect(commits).toHaveLength(1);
-    expect(commits[0]?.[1]).toMatchObject([
+  test("keeps the state it replaces, in the same commit, also if the document of its mirror is missing", async () => {
+    const before = { ...idle, total: 41, asOf: next.asOf - 3_600_000 };
+    const { commits, isPublished } = await publishing({ published: before }, 5);
+    const kept = [
       "set",
       "counters/likes:42/history/hours-2023-11-14",
-      { points: { 21: { total: 43 } } },
+      { points: { 21: { total: 41 } } },
       { merge: true },
+    ];
+    expect(commits.map((writes) => writes.map((write) => (write as unknown[])[1]))).toEqual([
+      [counter, "posts/42", kept[1]],
+      [counter, kept[1]],
     ]);
+    for (const writes of commits) expect(writes.at(-1)).toMatchObject(kept);
+    expect(isPublished).toBe(true);
   });
 });
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MAX_STOCK_SHARDS, MAX_TAKE } from "../../core/src/index.ts";
+import { runs } from "../../testkit/runs.ts";
 import { shard } from "../testing/situations.ts";
 import { planTransfers, stockIn } from "./stockPlan.ts";
 
@@ -40,7 +41,7 @@ describe("for any stock", () => {
   const check = (holds: (before: Record<string, number>, shardCount: number) => void) =>
     fc.assert(
       fc.property(stocks, fc.integer({ min: 1, max: 200 }), (before, shardCount) => holds({ ...before }, shardCount)),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   const sum = (counts: Record<string, number>) => Object.values(counts).reduce((all, count) => all + count, 0);
 

@@ -16,7 +16,7 @@ import {
 } from "firestore-tally/admin";
 import { describe, expect, test } from "vitest";
 import { admin, client } from "../../testkit/clients.ts";
-import { readPublished, readShards, sumOfShards } from "../../testkit/storedCounter.ts";
+import { readPublished } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
 describe("ensureCounter", () => {
@@ -30,13 +30,9 @@ describe("ensureCounter", () => {
     await ensureCounter(ref);
     expect(await getExactCounter(ref)).toBe(499);
     await expect(ensureCounter(ref, { initial: Number.NaN })).rejects.toMatchObject({ code: "counter/invalid-amount" });
-  });
-
-  test("without an initial total creates a counter with the total 0", async () => {
-    const ref = counter(admin, "stock:socks");
-    await ensureCounter(ref);
-    await until(async () => (await getCounter(ref)).asOf !== null, "the total");
-    expect((await getCounter(ref)).total).toBe(0);
+    // Without an initial total it is 0.
+    await ensureCounter(counter(admin, "stock:socks"));
+    await until(async () => (await readPublished("stock:socks"))?.total === 0, "the total 0");
   });
 
   test("with shards polls a quiet counter again, so that writes to silent shards are published", async () => {
@@ -77,50 +73,18 @@ describe("I5: resetCounter", () => {
     await Promise.all(Array.from({ length: 10 }, () => resetCounter(ref, 7)));
     expect(await getExactCounter(ref)).toBe(7);
   });
-
-  test("during 300 increments, each is reset or stays as a whole", { tags: ["deep"] }, async () => {
-    const id = "reset:busy";
-    const ref = counter(admin, id);
-    const browser = client();
-    const page = web.counter(browser.db, id);
-    let done = false;
-    const writing = Promise.all([
-      Promise.all(Array.from({ length: 200 }, () => web.incrementCounter(page))),
-      (async () => {
-        for (let n = 0; n < 100; n++) await incrementCounter(ref, 3);
-      })(),
-    ]).finally(() => {
-      done = true;
-    });
-    let resets = 0;
-    while (!done) {
-      await resetCounter(ref, 0);
-      resets++;
-    }
-    await writing;
-    const shards = await readShards(id);
-    const counted = [...shards].reduce((sum, [shard, { count }]) => (shard === "base" ? sum : sum + count), 0);
-    expect(counted).toBe(200 + 300);
-    expect(resets).toBeGreaterThan(2);
-    const left = await sumOfShards(id);
-    expect(left).toBeGreaterThanOrEqual(0);
-    await incrementCounter(ref, 10);
-    expect(await sumOfShards(id)).toBe(left + 10);
-    await resetCounter(ref, 0);
-    expect(await sumOfShards(id)).toBe(0);
-    await browser.close();
-  });
 });
 
 test("deleteCounter deletes all documents, reports progress, and the counter can be created again", async () => {
   const ref = counter(admin, "delete:me");
-  await Promise.all(Array.from({ length: 30 }, (_, n) => incrementCounter(ref, 1, { key: `k${n}` })));
+  await Promise.all(Array.from({ length: 5 }, (_, n) => incrementCounter(ref, 1, { key: `k${n}` })));
   await incrementCounter(ref, 5);
-  await until(async () => (await getCounter(ref)).total === 35, "the total");
+  await admin.doc(`${ref.path}/corrections/one`).set({ by: 1 });
+  await until(async () => (await getCounter(ref)).total === 10, "the total");
   const progress: [number, number][] = [];
   await deleteCounter(ref, { onProgress: (deleted, documents) => progress.push([deleted, documents]) });
   const documents = progress[0]?.[1] as number;
-  expect(documents).toBeGreaterThanOrEqual(30 + 1 + 1);
+  expect(documents).toBeGreaterThanOrEqual(5 + 1 + 1 + 1);
   expect(progress).toEqual(Array.from({ length: documents }, (_, n) => [n + 1, documents]));
   // Those expire by themselves.
   expect((await admin.doc(ref.path).listCollections()).map(({ id }) => id)).toEqual(["receipts"]);
@@ -133,11 +97,9 @@ test("deleteCounter deletes all documents, reports progress, and the counter can
 
 test("a group is listed in pages, and both SDKs return the same top and ranks", async () => {
   const totals = { a: 5, b: 30, c: 20, d: 20, e: 1 };
+  const published = { group: "board", rate: 0, asOf: Timestamp.now() };
   await Promise.all(
-    Object.entries(totals).map(async ([key, total]) => {
-      await incrementCounter(counter(admin, `board:${key}`), total);
-      await until(async () => (await readPublished(`board:${key}`))?.total === total, "the total");
-    }),
+    Object.entries(totals).map(([key, total]) => admin.doc(`counters/board:${key}`).set({ ...published, total })),
   );
   const first = await listCounters(admin, "board", { limit: 3 });
   const second = await listCounters(admin, "board", { limit: 3, after: first.at(-1)?.id as string });

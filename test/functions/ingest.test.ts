@@ -7,7 +7,7 @@ import type { BatchMessage, EventMessage } from "../../functions/src/ingest/even
 import { admin } from "../../testkit/clients.ts";
 import { type ServedFunction, serveFunction } from "../../testkit/functionServer.ts";
 import { type Meter, startMeter } from "../../testkit/meter.ts";
-import { readPublished } from "../../testkit/storedCounter.ts";
+import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
 const SITE = "https://example.com";
@@ -19,13 +19,21 @@ const params = {
 };
 
 let ingest: ServedFunction;
+/** With the defaults but for its counters; with all defaults; with App Check; and the one that gets messages. */
+let [plain, off, checked, subscriber]: ServedFunction[] = [];
 let meter: Meter;
 beforeAll(async () => {
   meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
-  ingest = await serveFunction("ingest", params, meter.address);
+  [ingest, plain, off, checked, subscriber] = await Promise.all([
+    serveFunction("ingest", params, meter.address),
+    serveFunction("ingest", { INGEST_COUNTERS: "views:*" }),
+    serveFunction("ingest", {}),
+    serveFunction("ingest", { ...params, INGEST_APP_CHECK: "yes" }),
+    serveFunction("ingestevents", {}),
+  ]);
 });
 afterAll(async () => {
-  await ingest.kill();
+  await Promise.all([ingest, plain, off, checked, subscriber].map((served) => served?.kill()));
   meter.close();
 });
 
@@ -40,11 +48,6 @@ const accepted = (counted: number, duplicates = 0) => ({
   status: 200,
   body: { counted, duplicates, at: expect.any(Number) },
 });
-
-async function sumOfShards(counter: string): Promise<number> {
-  const { docs } = await admin.collection(`counters/${counter}/shards`).get();
-  return docs.reduce((sum, shard) => sum + shard.get("count"), 0);
-}
 
 describe("a request", () => {
   test("counts its events in several counters, and its visitors once", async () => {
@@ -126,40 +129,10 @@ describe("a request", () => {
 
 describe("a hostile request", () => {
   const one = events("views:hostile", 1);
-  const long = "x".repeat(300);
   test.each<[what: string, status: number, body: string | object, headers?: Record<string, string>]>([
-    ["without JSON", 400, "views:hostile"],
-    ["with a list", 400, "[]"],
-    ["with null", 400, "null"],
-    ["without events", 400, { events: [] }],
-    ["with 501 events", 400, { events: events("views:hostile", 501) }],
-    ["with an unknown field", 400, { events: one, counter: "views:hostile" }],
-    ["with an unknown field of an event", 400, { events: [...one, { counter: "views:hostile", amount: 7 }] }],
-    ["with an event that is no object", 400, { events: [...one, null] }],
-    ["with the path of a document", 400, { events: [...one, { counter: "views:a/shards/0" }] }],
-    ["with a reserved id", 400, { events: [{ counter: "__views:a__" }] }],
+    ["that is no batch", 400, { events: [...one, null] }],
     ["with a counter that is not listed", 403, { events: [...one, { counter: "votes:final" }] }],
-    ["with a group alone", 403, { events: [{ counter: "views" }] }],
-    ["with a similar group", 403, { events: [{ counter: "viewsx:1" }] }],
-    ["with a negative amount", 400, { events: [...one, { counter: "views:hostile", by: -1 }] }],
-    ["with an amount of 0", 400, { events: [{ counter: "views:hostile", by: 0 }] }],
-    ["with a fraction", 400, { events: [{ counter: "views:hostile", by: 0.5 }] }],
-    ["with a large amount", 400, { events: [{ counter: "views:hostile", by: 101 }] }],
-    ["with an amount as a text", 400, { events: [{ counter: "views:hostile", by: "1" }] }],
-    ["with an infinite amount", 400, '{"events":[{"counter":"views:hostile","by":1e999}]}'],
-    ["with a long visitor", 400, { events: [{ counter: "views:hostile", visitor: long }] }],
-    ["with a long id", 400, { id: long, events: one }],
-    ["with an id that is no text", 400, { id: { $gt: "" }, events: one }],
-    ["with half a surrogate pair", 400, '{"events":[{"counter":"views:hostile","visitor":"\\ud800"}]}'],
-    [
-      "with the id of the batch for an event",
-      400,
-      { id: "same", events: [...one, { counter: "views:hostile", id: "same" }] },
-    ],
-    ["with the same id twice", 400, { events: [1, 2].map(() => ({ counter: "views:hostile", id: "same" })) }],
-    ["with a prototype", 400, '{"events":[{"counter":"views:hostile","__proto__":{"by":100}}]}'],
     ["of 65,537 bytes", 413, " ".repeat(65_537)],
-    ["of 5 MB", 413, " ".repeat(5_000_000)],
     ["that says it is compressed", 415, { events: one }, { "content-encoding": "br" }],
     ["from another site", 403, { events: one }, { origin: "https://evil.example" }],
   ])("%s gets %i, and counts nothing", async (_what, status, body, headers) => {
@@ -194,19 +167,12 @@ describe("a hostile request", () => {
 
 describe("an instance", () => {
   test("counts no visitors of requests by default", async () => {
-    const plain = await serveFunction("ingest", { INGEST_COUNTERS: "views:*" });
-    const batch = { events: [{ counter: "views:plain", visitor: "one" }] };
-    expect(await send(batch, {}, plain)).toMatchObject({
-      status: 403,
-      body: { error: expect.stringContaining("INGEST_VISITORS") },
-    });
-    await plain.kill();
+    const refused = await send({ events: [{ counter: "views:plain", visitor: "one" }] }, {}, plain);
+    expect(refused).toMatchObject({ status: 403, body: { error: expect.stringContaining("INGEST_VISITORS") } });
   });
 
   test("is off by default", async () => {
-    const off = await serveFunction("ingest", {});
     expect(await send({ events: events("views:off", 1) }, {}, off)).toMatchObject({ status: 404 });
-    await off.kill();
   });
 
   test("accepts so many events from an address, whatever the request says of others, and says when to send again", {
@@ -239,26 +205,18 @@ describe("an instance", () => {
   });
 
   test("with App Check refuses requests without a valid token", async () => {
-    const checked = await serveFunction("ingest", { ...params, INGEST_APP_CHECK: "yes" });
     const batch = { events: events("views:checked", 1) };
     expect(await send(batch, {}, checked)).toMatchObject({ status: 401 });
     expect(await send(batch, { "x-firebase-appcheck": "a.b.c" }, checked)).toMatchObject({ status: 401 });
     expect(await send({ ...batch, appCheck: "a.b.c" }, {}, checked)).toMatchObject({ status: 401 });
-    await checked.kill();
   });
 });
 
 describe("a message", () => {
-  let subscriber: ServedFunction;
-  beforeAll(async () => {
-    subscriber = await serveFunction("ingestevents", {});
-  });
-  afterAll(() => subscriber.kill());
-
   /** Delivers a message as a push subscription does. */
   async function deliver(messageId: string, data: string): Promise<number> {
     const message = { messageId, data: Buffer.from(data).toString("base64"), publishTime: new Date().toISOString() };
-    const { status } = await fetch(`${subscriber.url}projects/demo-tally/topics/tally-events`, {
+    const { status } = await fetch(`${subscriber?.url}projects/demo-tally/topics/tally-events`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ message, subscription: "projects/demo-tally/subscriptions/any" }),
@@ -281,7 +239,7 @@ describe("a message", () => {
 
   test("that is no valid batch is dropped, and the log says so", async () => {
     expect(await deliver("5", '{"events": [{"counter": "a/b"}]}')).toBeLessThan(300);
-    expect(subscriber.output()).toMatch(/"dropped a message of ingest that is no valid batch".*"messageId":"5"/);
+    expect(subscriber?.output()).toMatch(/"dropped a message of ingest that is no valid batch".*"messageId":"5"/);
   });
 
   test("cannot be kept from counting by a request with its id", async () => {

@@ -1,6 +1,4 @@
 /** Unique visitors, from the clients of both SDKs through the rules and the deployed functions to the estimate. */
-
-import { arrayUnion, doc, getDoc, writeBatch } from "firebase/firestore";
 import { FieldValue } from "firebase-admin/firestore";
 import { counter, countVisitor, getCounter, getUniques, incrementCounter, onCounter } from "firestore-tally";
 import {
@@ -17,7 +15,6 @@ import { visitorMerging } from "../../functions/src/visitors.ts";
 import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import { startMeter } from "../../testkit/meter.ts";
-import { readPublished } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
 let visitor: Client;
@@ -31,8 +28,6 @@ afterAll(() => visitor.close());
 const waiting = async (id: string) =>
   (await admin.collection(`counters/${id}/uniques`).get()).docs.flatMap((bucket) => bucket.get("visitors") as string[]);
 const uniques = async (id: string) => (await admin.doc(`counters/${id}`).get()).get("uniques");
-const sketchOf = async (id: string) =>
-  Sketch.parse((await admin.doc(`counters/${id}/sketches/uniques`).get()).data() as StoredSketch);
 const range = (size: number) => Array.from({ length: size }, (_, i) => `visitor ${i}`);
 
 /** Waits until so many visitors are published, and none waits. */
@@ -43,7 +38,7 @@ async function settles(id: string, count: number): Promise<void> {
 
 describe("a visitor", () => {
   // The emulator does not repeat an event whose delivery failed, as when the function's first process starts.
-  test.concurrent("is published at once if it is the first, and counts once however often it comes", {
+  test.concurrent("is published at once if it is the first, and counts once however often it comes, with a view or without", {
     retry: 1,
   }, async () => {
     const id = `visitors:first${Date.now()}`;
@@ -51,17 +46,10 @@ describe("a visitor", () => {
     await countVisitor(views, uid);
     // Without the ten seconds between merges.
     await until(async () => (await getCounter(views)).uniques === 1, "the first visitor", 8_000);
-    await Promise.all([countVisitor(views, uid), countVisitor(views, uid)]);
+    expect((await getCounter(views)).total).toBe(0);
+    await Promise.all([countVisitor(views, uid), countVisitor(views, uid, { increment: 1 })]);
     await settles(id, 1);
-    expect(await getCounter(views)).toMatchObject({ total: 0, uniques: 1 });
-  });
-
-  test.concurrent("is counted with a view in one commit, which shows at once", async () => {
-    const views = counter(visitor.db, "views:both");
-    for (let n = 0; n < 3; n++) await countVisitor(views, uid, { increment: 1 });
-    await settles("views:both", 1);
-    await until(async () => (await readPublished("views:both"))?.total === 3, "three views");
-    expect(await getCounter(views)).toMatchObject({ total: 3, uniques: 1 });
+    await until(async () => (await getCounter(views)).total === 1, "the view");
   });
 
   test.concurrent("costs one write the first time, and none later", async () => {
@@ -94,16 +82,11 @@ describe("a visitor", () => {
   test.concurrent("is refused with advice where it is another user, or is not counted", async () => {
     const denied = { name: "CounterError", code: "counter/permission-denied" };
     const message = expect.stringContaining("visitor must be the uid, countsVisitors must name the group");
-    await expect(countVisitor(counter(visitor.db, "visitors:other"), "another")).rejects.toMatchObject({
-      ...denied,
-      message,
-    });
-    await expect(countVisitor(counter(visitor.db, "stars:x"), uid)).rejects.toMatchObject({ ...denied, message });
-    const both = countVisitor(counter(visitor.db, "views:other"), "another", { increment: 1 });
-    await expect(both).rejects.toMatchObject({
-      ...denied,
-      message,
-    });
+    const refused = (id: string, who: string, increment?: number) =>
+      expect(countVisitor(counter(visitor.db, id), who, { increment })).rejects.toMatchObject({ ...denied, message });
+    await refused("visitors:other", "another");
+    await refused("stars:x", uid);
+    await refused("views:other", "another", 1);
     expect(await waiting("views:other")).toEqual([]);
     for (const wrong of ["", undefined, 7, {}]) {
       await expect(countVisitor(counter(visitor.db, "visitors:x"), wrong as string)).rejects.toMatchObject(denied);
@@ -133,36 +116,16 @@ describe("many visitors", () => {
     expect((await admin.doc(`counters/${id}`).get()).get("uniqueBuckets")).toBe(16);
   });
 
-  test.concurrent("are estimated within 3 % beyond 1,536, and the estimate never falls", { tags: "deep" }, async () => {
-    const id = "visitors:estimate";
-    const ref = serverCounter(admin, id);
-    const seen: number[] = [];
-    const stop = admin.doc(`counters/${id}`).onSnapshot((snapshot) => seen.push(snapshot.get("uniques") ?? 0));
-    for (let from = 0; from < 2_000; from += 500) {
-      await Promise.all(
-        range(2_000)
-          .slice(from, from + 500)
-          .map((one) => countOnServer(ref, one)),
-      );
-    }
-    await until(async () => (await waiting(id)).length === 0, "the buckets to be empty", 20_000);
-    stop();
-    expect(Math.abs((await uniques(id)) - 2_000)).toBeLessThan(60);
-    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
-    expect((await sketchOf(id)).serialize().format).toBe("dense");
-  });
-
   test.concurrent("of several counters are united", async () => {
     const [mon, tue, none] = ["visitors:mon", "visitors:tue", "visitors:none"] as const;
-    await Promise.all(range(60).map((one) => countOnServer(serverCounter(admin, mon), one)));
-    await Promise.all(
-      range(100)
-        .slice(40)
-        .map((one) => countOnServer(serverCounter(admin, tue), one)),
-    );
-    await settles(mon, 60);
-    await settles(tue, 60);
-    expect(await getOnServer([mon, tue, none].map((id) => serverCounter(admin, id)))).toBe(100);
+    await Promise.all([
+      countOnServer(serverCounter(admin, mon), "ann"),
+      countOnServer(serverCounter(admin, mon), "bob"),
+    ]);
+    await countOnServer(serverCounter(admin, tue), "bob");
+    await settles(mon, 2);
+    await settles(tue, 1);
+    expect(await getOnServer([mon, tue, none].map((id) => serverCounter(admin, id)))).toBe(2);
     const refs = [mon, tue].map((id) => counter(visitor.db, id));
     // The default rules let operators alone read sketches.
     await expect(getUniques(refs)).rejects.toMatchObject({ code: "permission-denied" });
@@ -196,8 +159,8 @@ describe("a counter with visitors", () => {
   test.concurrent("is deleted with its visitors", async () => {
     const id = "visitors:deleted";
     const ref = serverCounter(admin, id);
-    await Promise.all(range(40).map((one) => countOnServer(ref, one)));
-    await settles(id, 40);
+    await countOnServer(ref, "old");
+    await settles(id, 1);
     await deleteCounter(ref);
     expect((await admin.doc(`counters/${id}`).get()).exists).toBe(false);
     expect(await admin.doc(`counters/${id}`).listCollections()).toEqual([]);
@@ -216,7 +179,7 @@ describe("the merge", () => {
   };
   const now = async (path: string) => toMillis((await admin.doc(`${path}/uniques/none`).get()).readTime);
 
-  test("loses no visitor, whatever instances do at the same time", async () => {
+  test("I10: loses no visitor, whatever instances do at the same time", async () => {
     const { backend, tasks, counterId, path, ref } = inProcess();
     // Without the pause between two merges.
     const eager = { ...backend, now: () => Date.now() + 60_000 };
@@ -225,9 +188,9 @@ describe("the merge", () => {
       const handle = createMergeHandler(eager, visitorMerging);
       while (!isDone) await handle({ counterId, committedAt: await now(path) }).catch(() => undefined);
     });
-    for (let from = 0; from < 400; from += 20) {
+    for (let from = 0; from < 200; from += 20) {
       await Promise.all(
-        range(400)
+        range(200)
           .slice(from, from + 20)
           .map((one) => countOnServer(ref, one)),
       );
@@ -237,9 +200,9 @@ describe("the merge", () => {
     await createMergeHandler(eager, visitorMerging)({ counterId, committedAt: await now(path) });
     expect(tasks).toEqual([]);
     const sketch = Sketch.parse((await admin.doc(`${path}/sketches/uniques`).get()).data() as StoredSketch);
-    expect(sketch.estimate()).toBe(400);
+    expect(sketch.estimate()).toBe(200);
     expect((await admin.collection(`${path}/uniques`).get()).size).toBe(0);
-    expect((await admin.doc(path).get()).get("uniques")).toBe(400);
+    expect((await admin.doc(path).get()).get("uniques")).toBe(200);
   });
 
   test("is made at most once in ten seconds, by a task", async () => {
@@ -283,40 +246,4 @@ describe("the merge", () => {
     expect((await admin.doc(path).get()).get("uniques")).toBe(1);
     expect((await admin.collection(`${path}/uniques`).get()).size).toBe(0);
   });
-});
-
-test("200 accounts that write whatever they can move the estimate by 200 at most", { tags: "deep" }, async () => {
-  const id = "views:attacked";
-  let signedIn = 0;
-  await Promise.all(
-    range(20).map(async () => {
-      const account = client();
-      for (let n = 0; n < 10; n++) {
-        const me = await signIn(account);
-        signedIn++;
-        const hash = await visitorHash(me);
-        const write = async (bucket: string, visitors: unknown) => {
-          const batch = writeBatch(account.db);
-          batch.set(doc(account.db, `counters/${id}/uniques/${bucket}`), { visitors } as never, { merge: true });
-          await batch.commit().catch(() => undefined);
-        };
-        const others = range(5).map((one) => `${hash[0]}${one.length}${"0".repeat(14)}`);
-        await Promise.all([
-          write(hash[0] as string, arrayUnion(hash)),
-          write(hash.slice(0, 2), arrayUnion(hash)),
-          write(hash[0] as string, arrayUnion(...others)),
-          write(hash[0] as string, [hash, ...others]),
-          write(hash[0] as string, []),
-          write("0", arrayUnion("0000000000000000")),
-          write(hash[0] as string, arrayUnion(hash, hash.toUpperCase())),
-          countVisitor(counter(account.db, id), me).catch(() => undefined),
-          countVisitor(counter(account.db, id), "another user").catch(() => undefined),
-          getDoc(doc(account.db, `counters/${id}/uniques/0`)).catch(() => undefined),
-        ]);
-      }
-      await account.close();
-    }),
-  );
-  await settles(id, signedIn);
-  expect(signedIn).toBe(200);
 });

@@ -1,9 +1,46 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { parseCounterList } from "../counterList.ts";
 import { parseBatch } from "./events.ts";
 
 const LIMITS = { counters: undefined, visitors: true, maxEvents: 10, maxAmount: 100 };
 const parse = (event: object) => parseBatch(JSON.stringify({ events: [{ counter: "searches", ...event }] }), LIMITS);
+
+describe("a batch is refused", () => {
+  const limits = { ...LIMITS, counters: parseCounterList("views:*, signups", "INGEST_COUNTERS"), maxEvents: 500 };
+  const event = { counter: "views:home" };
+  const [one, long] = [[event], "x".repeat(300)];
+  test.each<[what: string, status: number, batch: string | object]>([
+    ["without JSON", 400, "views:home"],
+    ["that is a list", 400, []],
+    ["that is null", 400, "null"],
+    ["without events", 400, { events: [] }],
+    ["with 501 events", 400, { events: Array(501).fill(event) }],
+    ["with an unknown field", 400, { events: one, counter: "views:home" }],
+    ["with an unknown field of an event", 400, { events: [event, { ...event, amount: 7 }] }],
+    ["with an event that is no object", 400, { events: [event, null] }],
+    ["with the path of a document", 400, { events: [event, { counter: "views:a/shards/0" }] }],
+    ["with a reserved id", 400, { events: [{ counter: "__views:a__" }] }],
+    ["with a counter that is not listed", 403, { events: [event, { counter: "votes:final" }] }],
+    ["with a group alone", 403, { events: [{ counter: "views" }] }],
+    ["with a negative amount", 400, { events: [event, { ...event, by: -1 }] }],
+    ["with an amount of 0", 400, { events: [{ ...event, by: 0 }] }],
+    ["with a fraction", 400, { events: [{ ...event, by: 0.5 }] }],
+    ["with a large amount", 400, { events: [{ ...event, by: 101 }] }],
+    ["with an amount as a text", 400, { events: [{ ...event, by: "1" }] }],
+    ["with an infinite amount", 400, '{"events":[{"counter":"views:home","by":1e999}]}'],
+    ["with a long visitor", 400, { events: [{ ...event, visitor: long }] }],
+    ["with a long id", 400, { id: long, events: one }],
+    ["with an id that is no text", 400, { id: { $gt: "" }, events: one }],
+    ["with half a surrogate pair", 400, '{"events":[{"counter":"views:home","visitor":"\\ud800"}]}'],
+    ["with its own id for an event", 400, { id: "same", events: [event, { ...event, id: "same" }] }],
+    ["with the same id twice", 400, { events: [1, 2].map(() => ({ ...event, id: "same" })) }],
+    ["with a prototype", 400, '{"events":[{"counter":"views:home","__proto__":{"by":100}}]}'],
+  ])("%s", (_what, status, batch) => {
+    const json = typeof batch === "string" ? batch : JSON.stringify(batch);
+    expect(() => parseBatch(json, limits)).toThrow(expect.objectContaining({ status }));
+  });
+});
 
 describe("the key of an event", () => {
   test.each(["a", " ", "x".repeat(128), "日".repeat(42), "🎉".repeat(32), "\u0000", "__proto__"])(

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { runs } from "../../../testkit/runs.ts";
 import { createSharedReads, MAX_COUNTERS, MAX_NEW_PER_SECOND, type Reading } from "./sharedReads.ts";
 
 beforeEach(() => {
@@ -63,7 +64,7 @@ test("a counter is read once a second at most, and no answer is older than the o
         for (const [n, at] of times.slice(1).entries()) expect(at - (times[n] as number)).toBeGreaterThanOrEqual(1_000);
       }
     }),
-    { numRuns: 200 },
+    runs(200),
   );
 });
 
