@@ -1,5 +1,6 @@
 /** What the emulator does not run of an extension: its task queue. Its handler must work in a process of its own. */
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { admin } from "../../testkit/clients.ts";
 
@@ -35,7 +36,7 @@ test("the extension's aggregate function works in an instance that hosts nothing
     BRIDGE: "",
   };
   const env = { ...process.env, ...params, ...numbers, ...rest, ...collections, FUNCTIONS_EMULATOR: "true" };
-  execFileSync("node", ["--input-type=module", "-e", run], { env, stdio: ["ignore", "pipe", "inherit"] });
+  await promisify(execFile)("node", ["--input-type=module", "-e", run], { env });
   expect((await admin.doc(`unwatched/${id}`).get()).get("total")).toBe(7);
   expect((await admin.doc("unwatched/unwatchedPosts").get()).get("total")).toBe(1);
   expect((await admin.doc("unwatchedPosts/one").get()).get("posts")).toBe(1);
