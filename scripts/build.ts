@@ -1,18 +1,20 @@
-/** Builds what is shipped: the client package, entry by entry, the functions, each with core bundled in, and the page. */
-import { execFileSync } from "node:child_process";
+/**
+ * Builds what is shipped: the client package, entry by entry, the functions, each with core bundled in, and the page. Without a change
+ * since the last build it does nothing.
+ */
+import { execFile } from "node:child_process";
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import {
-  CompilerState,
-  Extractor,
-  ExtractorConfig,
-  ExtractorLogLevel,
-  ExtractorMessageCategory,
-} from "@microsoft/api-extractor";
+import { promisify } from "node:util";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { build as bundlePage } from "vite";
+import { isUpToDate, recordBuild } from "./buildRecord.ts";
+import { ENTRIES } from "./entries.ts";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+
+const updateApi = process.argv.filter((word) => word === "--update-api");
+if (updateApi.length === 0 && isUpToDate()) process.exit();
 
 const shared = { bundle: true, format: "esm", sourcemap: true, logLevel: "warning" } as const;
 
@@ -40,64 +42,58 @@ const loadedLater = (format: "js" | "cjs"): Plugin => ({
   },
 });
 
-/** What apps import: `firestore-tally` is `index`, the others are below it. */
-const entries = {
-  index: "client/src/web",
-  admin: "admin/src",
-  beacon: "client/src/beacon",
-  react: "client/src/react",
-  testing: "client/src/testing",
-};
-
 for (const folder of ["client/dist", "client/types"]) rmSync(folder, { recursive: true, force: true });
-const [cli] = await Promise.all([
-  build({
-    ...shared,
-    entryPoints: ["cli/src/index.ts"],
-    outfile: "client/dist/cli.js",
-    platform: "node",
-    target: "node20",
-    plugins: [lazyPeer],
-    // Of cli-table3, for styles that are not used.
-    external: ["@colors/colors"],
-    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
-    sourcemap: false,
-    minifySyntax: true,
-    minifyWhitespace: true,
-    metafile: true,
-  }),
-  ...Object.entries(entries).map(([entry, folder]) => buildModule(entry, `${folder}/index.ts`)),
-  buildModule("totals", "client/src/web/totals.ts"),
-  build({
-    ...shared,
-    entryPoints: ["functions/src/index.ts"],
-    outfile: "functions/lib/index.js",
-    // What functions/package.json depends on.
-    external: ["@google-cloud/*", "firebase-admin/*", "firebase-functions", "firebase-functions/*"],
-    platform: "node",
-    target: "node22",
-  }),
-]);
-
-writeFileSync("client/dist/cli.licenses.txt", licensesOf(cli.metafile));
-
-// The page takes the client as it is shipped.
-await bundlePage({ configFile: "web/vite.config.ts" });
-
+await Promise.all([buildDeclarations(), buildCode()]);
 // What users deploy is part of the client package.
 for (const file of ["LICENSE", "firestore.rules", "firestore.indexes.json"]) copyFileSync(file, `client/${file}`);
 copyFileSync("LICENSE", "functions/LICENSE");
+recordBuild();
 
-// One declaration file for each entry. The report of its public API is held against the one in client/api by a test.
-execFileSync("tsc", ["-p", "client/tsconfig.json"], { stdio: "inherit" });
-const { index, ...others } = entries;
-declare([declaration(index, "client/dist/index.d.ts", "index")]);
-// These import the declarations of the index.
-declare([
-  ...Object.entries(others).map(([entry, folder]) => declaration(folder, `client/dist/${entry}.d.ts`, entry)),
-  declaration("functions/src", "functions/lib/index.d.ts"),
-]);
-for (const entry of Object.keys(entries)) copyFileSync(`client/dist/${entry}.d.ts`, `client/dist/${entry}.d.cts`);
+async function buildCode(): Promise<void> {
+  const [cli] = await Promise.all([
+    build({
+      ...shared,
+      entryPoints: ["cli/src/index.ts"],
+      outfile: "client/dist/cli.js",
+      platform: "node",
+      target: "node20",
+      plugins: [lazyPeer],
+      // Of cli-table3, for styles that are not used.
+      external: ["@colors/colors"],
+      banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+      sourcemap: false,
+      minifySyntax: true,
+      minifyWhitespace: true,
+      metafile: true,
+    }),
+    ...Object.entries(ENTRIES).map(([entry, folder]) => buildModule(entry, `${folder}/index.ts`)),
+    buildModule("totals", "client/src/web/totals.ts"),
+    build({
+      ...shared,
+      entryPoints: ["functions/src/index.ts"],
+      outfile: "functions/lib/index.js",
+      // What functions/package.json depends on.
+      external: ["@google-cloud/*", "firebase-admin/*", "firebase-functions", "firebase-functions/*"],
+      platform: "node",
+      target: "node22",
+    }),
+  ]);
+  writeFileSync("client/dist/cli.licenses.txt", licensesOf(cli.metafile));
+  // The page takes the client as it is shipped.
+  await bundlePage({ configFile: "web/vite.config.ts" });
+}
+
+async function buildDeclarations(): Promise<void> {
+  await run("tsc", "-p", "client/tsconfig.json");
+  await run("node", "scripts/declarations.ts", ...updateApi);
+}
+
+/** Runs a program to its end. @throws Error with what it has printed, if it fails */
+async function run(program: string, ...args: string[]): Promise<void> {
+  await promisify(execFile)(program, args).catch(({ stdout, stderr }) => {
+    throw new Error(`${program} ${args.join(" ")} failed:\n${stdout}${stderr}`);
+  });
+}
 
 /**
  * Builds a module in both formats. They share the short names of private properties, so a reference that one format has
@@ -141,55 +137,4 @@ function licensesOf({ inputs }: Metafile): string {
       return `${name} ${version}\n\n${readFileSync(`${folder}/${file}`, "utf8").trim()}\n`;
     });
   return texts.sort().join(`\n${"─".repeat(80)}\n\n`);
-}
-
-/** Rolls the declarations of a folder's index up into one file. A `report` of them is a file in client/api. */
-function declaration(folder: string, file: string, report?: string): ExtractorConfig {
-  return ExtractorConfig.prepare({
-    configObject: {
-      projectFolder: process.cwd(),
-      mainEntryPointFilePath: `<projectFolder>/client/types/${folder}/index.d.ts`,
-      newlineKind: "lf",
-      // Not the project's own: there, `firestore-tally` is the source instead of the package.
-      compiler: { overrideTsconfig: { compilerOptions: { module: "nodenext", strict: true, types: ["node"] } } },
-      apiReport: {
-        enabled: report !== undefined,
-        reportFileName: `${report}.api.md`,
-        reportFolder: "<projectFolder>/client/api",
-        reportTempFolder: "<projectFolder>/client/types/api",
-      },
-      docModel: { enabled: false },
-      dtsRollup: { enabled: true, untrimmedFilePath: `<projectFolder>/${file}` },
-      tsdocMetadata: { enabled: false },
-      messages: {
-        extractorMessageReporting: {
-          default: { logLevel: ExtractorLogLevel.Error },
-          // Every export is public, so there are no release tags.
-          "ae-missing-release-tag": { logLevel: ExtractorLogLevel.None },
-          // Without a report the entry exports functions to deploy; the types of their events are not for import.
-          ...(!report && { "ae-forgotten-export": { logLevel: ExtractorLogLevel.None } }),
-        },
-        tsdocMessageReporting: { default: { logLevel: ExtractorLogLevel.Error } },
-      },
-    },
-    configObjectFullPath: undefined,
-    packageJsonFullPath: `${process.cwd()}/client/package.json`,
-  });
-}
-
-/** One analysis by the compiler serves all: it takes seconds. */
-function declare(configs: readonly ExtractorConfig[]): void {
-  const [first, ...others] = configs as [ExtractorConfig, ...ExtractorConfig[]];
-  const additionalEntryPoints = others.map(({ mainEntryPointFilePath }) => mainEntryPointFilePath);
-  const compilerState = CompilerState.create(first, { additionalEntryPoints });
-  for (const config of configs) {
-    const { errorCount } = Extractor.invoke(config, {
-      compilerState,
-      localBuild: process.argv.includes("--update-api"),
-      messageCallback: (message) => {
-        if (message.category === ExtractorMessageCategory.Console) message.handled = true;
-      },
-    });
-    if (errorCount > 0) throw new Error(`${config.untrimmedFilePath} has errors, see above.`);
-  }
 }

@@ -1,16 +1,14 @@
-/** Runs the built command line as a user would, on a project of its own without functions. */
+/**
+ * The command line: in the process of a test, which takes milliseconds, and as a user runs it, built and in a process of its own. Its
+ * project has no functions.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { Firestore, Timestamp } from "@google-cloud/firestore";
+import { type FinishedProgram, runCommand } from "../cli/testing/runCommand.ts";
 
 export const CLI = resolve("client/dist/cli.js");
-
-export interface FinishedProgram {
-  readonly exitCode: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 export interface RunningProgram {
   readonly process: ChildProcess;
@@ -43,19 +41,26 @@ export function startProgram(
 /** A project without functions, its counters and the command line for it. */
 export function cliProject(projectId: string) {
   const db = new Firestore({ projectId });
-  const cli = (...args: string[]) => startProgram(process.execPath, [CLI, ...args], { GCLOUD_PROJECT: projectId });
+  const inProject = (...args: string[]) => runCommand("--project", projectId, ...args);
 
   return {
     db,
-    start: cli,
-    /** Runs a command to its end. */
-    run: (...args: string[]) => cli(...args).ended,
-    /** Runs a command that must succeed. @returns what it printed as JSON */
+    /** Starts the built command line in a process of its own. */
+    start: (...args: string[]) => startProgram(process.execPath, [CLI, ...args], { GCLOUD_PROJECT: projectId }),
+    /** Runs a command to its end, in this process. */
+    run: inProject,
+    /** The same, of a command that must succeed. @returns what it printed as JSON */
     // biome-ignore lint/suspicious/noExplicitAny: the tests know the shape
     async json(...args: string[]): Promise<any> {
-      const { exitCode, stdout, stderr } = await cli("--json", ...args).ended;
+      const { exitCode, stdout, stderr } = await inProject("--json", ...args);
       if (exitCode !== 0) throw new Error(`${args.join(" ")} ended with ${exitCode}: ${stderr}`);
       return JSON.parse(stdout);
+    },
+    /** Deletes everything. */
+    async clear(databaseId = "(default)") {
+      const { FIRESTORE_EMULATOR_HOST: host } = process.env;
+      const url = `http://${host}/emulator/v1/projects/${projectId}/databases/${databaseId}/documents`;
+      await fetch(url, { method: "DELETE" });
     },
     /** Creates a counter as the functions would leave it: shards with these counts, and their sum published. */
     async counter(

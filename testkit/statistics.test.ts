@@ -23,18 +23,6 @@ describe("percentiles", () => {
 });
 
 describe("the delay of the n-th instant", () => {
-  test("is until a total of n or more was seen", () => {
-    const sights = [
-      { at: 10, total: 1 },
-      { at: 30, total: 3 },
-    ];
-    expect(visibilityDelays([5, 6, 7], sights)).toEqual([5, 24, 23]);
-  });
-
-  test("is zero if the total was seen before, and infinite if it never was", () => {
-    expect(visibilityDelays([10, 20], [{ at: 5, total: 1 }])).toEqual([0, Number.POSITIVE_INFINITY]);
-  });
-
   test("is what a search through all observations finds", () => {
     const rising = fc
       .array(fc.nat(20))
@@ -57,34 +45,16 @@ describe("the recovery time after a step", () => {
   const samples = (took: (intended: number) => number) =>
     Array.from({ length: 100 }, (_, n) => ({ intended: n * 100, acknowledged: n * 100 + took(n * 100) }));
 
-  test("is zero if all increments were acknowledged in time", () => {
-    expect(
-      recoveryTime(
-        samples(() => 900),
-        0,
-        1_000,
-      ),
-    ).toBe(0);
-  });
-
-  test("ends with the last slow window", () => {
-    expect(
-      recoveryTime(
-        samples((at) => (at < 3_000 ? 5_000 : 10)),
-        0,
-        1_000,
-      ),
-    ).toBe(3_900);
-  });
-
-  test("is infinite if the last window is slow", () => {
-    expect(
-      recoveryTime(
-        samples((at) => (at > 9_000 ? Number.POSITIVE_INFINITY : 10)),
-        0,
-        1_000,
-      ),
-    ).toBe(Number.POSITIVE_INFINITY);
+  test.each<[name: string, took: (intended: number) => number, recovery: number]>([
+    ["is zero if all increments were acknowledged in time", () => 900, 0],
+    ["ends with the last slow window", (at) => (at < 3_000 ? 5_000 : 10), 3_900],
+    [
+      "is infinite if the last window is slow",
+      (at) => (at > 9_000 ? Number.POSITIVE_INFINITY : 10),
+      Number.POSITIVE_INFINITY,
+    ],
+  ])("%s", (_, took, recovery) => {
+    expect(recoveryTime(samples(took), 0, 1_000)).toBe(recovery);
   });
 });
 
@@ -104,10 +74,6 @@ describe("a timeline", () => {
       { at: 1, offered: 0, acknowledged: 0 },
       { at: 2, offered: 0, acknowledged: 2 },
     ]);
-  });
-
-  test("of no increments is empty", () => {
-    expect(timelineOf([], 0)).toEqual([]);
   });
 
   test("counts every increment and acknowledgement", () => {

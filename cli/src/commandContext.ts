@@ -23,6 +23,9 @@ export interface CommandContext {
   ref(id: string): CounterRef;
 }
 
+/** A name of its own: a program that runs a command in its process may have a default app. */
+export const APP_NAME = "firestore-tally";
+
 export async function openContext(options: GlobalOptions): Promise<CommandContext> {
   const target = resolveTarget(options, process.env, readText);
   if (target.emulator !== null) {
@@ -31,7 +34,7 @@ export async function openContext(options: GlobalOptions): Promise<CommandContex
   }
   const { initializeApp } = await import("firebase-admin/app");
   const { getFirestore } = await import("firebase-admin/firestore");
-  const app = initializeApp({ projectId: target.project });
+  const app = initializeApp({ projectId: target.project }, APP_NAME);
   const firestore = getFirestore(app, target.database);
   return {
     app,

@@ -20,15 +20,25 @@ export interface Change {
   readonly word?: string | undefined;
 }
 
+/** Where a question is asked and answered. */
+export interface Terminal {
+  readonly input: NodeJS.ReadStream;
+  readonly output: NodeJS.WriteStream;
+}
+
 /** @throws CommandError unless the answer is yes */
-export async function confirm({ target, yes }: CommandContext, change: Change): Promise<void> {
+export async function confirm(
+  { target, yes }: Pick<CommandContext, "target" | "yes">,
+  change: Change,
+  { input, output }: Terminal = { input: process.stdin, output: process.stderr },
+): Promise<void> {
   const { size } = change;
   const action = escapeControls(change.action);
   const word = change.word === undefined ? undefined : escapeControls(change.word);
   const name = describeTarget(target);
   const place = target.emulator === null ? paint(["bold", "red"], name, process.stderr) : name;
   if (yes) return printStatus(`${action} in the ${place}.`);
-  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+  if (!input.isTTY || !output.isTTY) {
     throw new CommandError(
       WRONG_USAGE,
       `${action} in the ${name}: this needs a confirmation, and there is no terminal to ask in; pass --yes`,
@@ -36,11 +46,10 @@ export async function confirm({ target, yes }: CommandContext, change: Change): 
   }
   printStatus(`${action}${size ? `: ${await size()}` : ""}`);
   printStatus(`in the ${place}`);
-  const output = process.stderr;
   const answer =
     word === undefined
-      ? await yesOrNo({ message: "Continue?", initialValue: false, output })
-      : await text({ message: `Type ${word} to continue`, output });
+      ? await yesOrNo({ message: "Continue?", initialValue: false, input, output })
+      : await text({ message: `Type ${word} to continue`, input, output });
   if (isCancel(answer)) throw new CommandError(INTERRUPTED, "interrupted; nothing was changed");
   if (answer !== true && answer !== word) throw new CommandError(FAILED, "not confirmed; nothing was changed");
 }

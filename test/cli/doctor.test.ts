@@ -1,181 +1,247 @@
 /**
- * `doctor` as a user runs it: on the emulators alone, and with a stand-in of Google's APIs for what they lack
- * (`testkit/googleApis.ts`). Its report, its exit codes, its cost. `doctorPlanted.test.ts` has the misconfigurations.
+ * What `doctor` reads of the counters in a database: their faults, other regions, the query plan, and what that costs. What it reads of
+ * a deployment is tested by `cli/src/doctor/readApis.test.ts`, and a whole suite by `test/packaging/doctor.test.ts`.
  */
-import { tmpdir } from "node:os";
-import { incrementCounter as increment, counter as webCounter } from "firestore-tally";
-import { counter, incrementCounter } from "firestore-tally/admin";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { CLI, cliProject, startProgram } from "../../testkit/cli.ts";
-import { admin, client } from "../../testkit/clients.ts";
-import { explained } from "../../testkit/explained.ts";
-import { type GoogleApis, healthyProject, healthyRules, pathsOf, serveGoogleApis } from "../../testkit/googleApis.ts";
-import { startProxy } from "../../testkit/grpcProxy.ts";
+import { readFileSync } from "node:fs";
+import { type DocumentReference, FieldValue, type Firestore, Timestamp } from "@google-cloud/firestore";
+import { initializeApp } from "firebase-admin/app";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { counter, setSource } from "../../admin/src/index.ts";
+import { findingsOf } from "../../cli/src/doctor/checks.ts";
+import type { CounterSample } from "../../cli/src/doctor/counterFacts.ts";
+import type { ProjectFacts } from "../../cli/src/doctor/facts.ts";
+import { readProject } from "../../cli/src/doctor/readProject.ts";
+import {
+  type GoogleApis,
+  healthyProject,
+  pathsOf,
+  type Resource,
+  serveGoogleApis,
+} from "../../cli/testing/googleApis.ts";
+import { cliProject } from "../../testkit/cli.ts";
+import { adminAt } from "../../testkit/clients.ts";
+import { explained, withoutIndex } from "../../testkit/explained.ts";
+import { type Inspection, startProxy } from "../../testkit/grpcProxy.ts";
 import { meter } from "../../testkit/meter.ts";
-import { loadRules } from "../../testkit/rules.ts";
-import { readPublished } from "../../testkit/storedCounter.ts";
-import { until } from "../../testkit/until.ts";
 
-const host = process.env.FIRESTORE_EMULATOR_HOST as string;
-const SUITE = process.env.GCLOUD_PROJECT as string;
+/** What happens while the command waits, instead of the wait. */
+const { meanwhile } = vi.hoisted(() => ({
+  meanwhile: { run: undefined as ((wait: number) => Promise<void>) | undefined },
+}));
+vi.mock(import("node:timers/promises"), async (original) => {
+  const timers = await original();
+  const sleep = (wait = 0, value?: unknown) => meanwhile.run?.(wait) ?? timers.setTimeout(wait, value);
+  return { ...timers, setTimeout: sleep as typeof timers.setTimeout };
+});
+
 const PROJECT = "demo-doctor";
+const host = process.env.FIRESTORE_EMULATOR_HOST as string;
+const INDEX = "(shard ASC, count ASC, writes ASC, __name__ ASC)";
 const paths = pathsOf(PROJECT);
+const { db, counter: make, clear } = cliProject(PROJECT);
+const app = initializeApp({ projectId: PROJECT }, PROJECT);
+let apis: GoogleApis;
 
-interface Report {
-  readonly findings: readonly { id: string; severity: string; problem: string; remedy: string }[];
-  readonly unseen: readonly { part: string; reason: string }[];
-  readonly [field: string]: unknown;
-}
-
-async function clear(project: string): Promise<void> {
-  await fetch(`http://${host}/emulator/v1/projects/${project}/databases/(default)/documents`, { method: "DELETE" });
-}
-
-/** Runs `doctor --json`. */
-async function doctor(project: string, env: Record<string, string | undefined>, ...args: string[]) {
-  const { exitCode, stdout, stderr } = await startProgram(
-    process.execPath,
-    [CLI, "doctor", "--json", "--project", project, ...args],
-    env,
-  ).ended;
-  if (stdout === "") throw new Error(`doctor printed no report: ${stderr.slice(0, 1_000)}`);
-  return { exitCode, stderr, report: JSON.parse(stdout) as Report };
-}
-
-describe("on the emulators alone", () => {
-  beforeAll(() => clear(SUITE));
-
-  test("finds nothing where clients and servers count by the deployed rules and functions", async () => {
-    const page = client();
-    await increment(webCounter(page.db, "views:doctor"));
-    await incrementCounter(counter(admin, "views:server"), 5);
-    await until(async () => (await readPublished("views:doctor"))?.total === 1, "the total");
-    await until(async () => (await readPublished("views:server"))?.total === 5, "the total of the server's counter");
-    await page.close();
-
-    const { exitCode, report } = await doctor(SUITE, {});
-    expect(report.findings).toEqual([]);
-    expect(exitCode).toBe(0);
-    expect(report).toMatchObject({ errors: 0, warnings: 0, counters: 2, allCounters: true });
-    const parts = report.unseen.map(({ part }) => part);
-    for (const seen of ["rules", "functions", "counters"]) expect(parts).not.toContain(seen);
-    expect(parts).toEqual(expect.arrayContaining(["indexes", "task queue", "query plan", "App Check"]));
-  });
-
-  test("prints the same for people, and what it could not see; --strict fails for that alone", async () => {
-    const { stdout, exitCode } = await startProgram(process.execPath, [CLI, "doctor"], {}).ended;
-    expect(exitCode).toBe(0);
-    expect(stdout).toContain("Nothing is wrong.");
-    expect(stdout).toContain("- indexes: the emulator has no indexes");
-    expect(stdout).toMatch(/Cost: \d+ reads\./);
-    const strict = await doctor(SUITE, {}, "--strict");
-    expect(strict.exitCode).toBe(1);
-  });
-
-  test("finds that the functions count in another collection", async () => {
-    const { exitCode, report } = await doctor(SUITE, {}, "--collection", "tallies");
-    expect(exitCode).toBe(1);
-    expect(report.findings.map(({ id }) => id)).toEqual(["rules-without-counters", "functions-elsewhere"]);
-    expect(report.findings[1]?.remedy).toContain("COLLECTION");
-  });
-
-  test("finds rules of the emulator that are open, and a project without functions", async () => {
-    const project = "demo-doctor-rules";
-    const open = "match /{document=**} {\n allow read, write: if request.auth != null;\n }\n";
-    await loadRules(project, healthyRules().replace("match /posts/", `${open} match /posts/`));
-    const { report } = await doctor(project, {});
-    expect(report.findings.map(({ id }) => id)).toEqual(["rules-open", "functions-missing"]);
-    expect(report.findings[0]?.problem).toContain("match /{document=**} covers the counters");
-  });
-
-  test("without credentials it fails, and finds nothing", async () => {
-    const nowhere = { FIRESTORE_EMULATOR_HOST: undefined, GOOGLE_APPLICATION_CREDENTIALS: undefined, HOME: tmpdir() };
-    const env = { ...nowhere, CLOUDSDK_CONFIG: tmpdir(), METADATA_SERVER_DETECTION: "none" };
-    const ended = await startProgram(process.execPath, [CLI, "doctor", "--project", SUITE], env).ended;
-    expect(ended).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(ended.stderr).toContain("gcloud auth application-default login");
-  });
-
-  test("says why it cannot see the functions", async () => {
-    const { report } = await doctor(SUITE, { FIREBASE_EMULATOR_HUB: "127.0.0.1:1" });
-    expect(report.unseen.find(({ part }) => part === "functions")?.reason).toContain("FIREBASE_EMULATOR_HUB");
-    expect(report.findings).toEqual([]);
-  });
+beforeAll(async () => {
+  apis = await serveGoogleApis({});
+  process.env.TALLY_GOOGLE_APIS = apis.address;
+});
+beforeEach(async () => {
+  meanwhile.run = undefined;
+  apis.resources = healthyProject(PROJECT);
+  await clear();
+  await make("likes:post42", [5, 9, 1], { shardCount: 1 });
+  await make("views:home", Array(30).fill(2), { shardCount: 30 });
+});
+afterAll(async () => {
+  delete process.env.TALLY_GOOGLE_APIS;
+  await apis.close();
+  await db.terminate();
 });
 
-describe("with Google's APIs as they are documented", () => {
-  let apis: GoogleApis;
-  const { db, counter: make } = cliProject(PROJECT);
+function readFacts(firestore: Firestore = db, sample = 20): Promise<ProjectFacts> {
+  const context = {
+    app,
+    firestore: firestore as never,
+    target: { project: PROJECT, database: "(default)", collection: "counters", emulator: host },
+    json: false,
+    yes: false,
+    ref: (id: string) => counter(firestore as never, id),
+  };
+  return readProject(context, { sample, readOwn: (file) => readFileSync(file, "utf8") });
+}
 
-  beforeAll(async () => {
-    apis = await serveGoogleApis(healthyProject(PROJECT));
-  });
+const examine = async (firestore?: Firestore) => findingsOf(await readFacts(firestore));
+/** What is found when some time has passed without a write. */
+async function examineLater(millis: number) {
+  const facts = await readFacts();
+  const { value: sample } = facts.counters as { value: CounterSample };
+  return findingsOf({ ...facts, counters: { value: { ...sample, now: sample.now + millis } } });
+}
+const minutesAgo = (minutes: number) => Timestamp.fromMillis(Date.now() - minutes * 60_000);
+const setParameters = (values: Record<string, string>) => {
+  for (const one of apis.resources[paths.functions].functions) {
+    Object.assign(one.serviceConfig.environmentVariables, values);
+  }
+};
+
+test("finds each fault of a counter, with its remedy, and nothing else", async () => {
+  const faults: [id: string, remedy: RegExp, spoil: (document: DocumentReference) => Promise<unknown>, shards?: 30][] =
+    [
+      ["counter-changed", /reset/, (document) => document.collection("shards").doc("2").delete()],
+      ["counter-damaged", /next increment/, (document) => document.update({ asOf: minutesAgo(-60) })],
+      ["poll-lost", /sweep/, (document) => document.update({ nextPollAt: minutesAgo(30) }), 30],
+      [
+        "shards-malformed",
+        /to a number/,
+        (document) => document.collection("shards").doc("7").set({ shard: "7", count: "many", writes: 1 }),
+      ],
+      [
+        "shards-unindexed",
+        /firestore-tally\/admin/,
+        (document) => document.collection("shards").doc("0").update({ shard: FieldValue.delete() }),
+      ],
+      [
+        "shards-unindexed",
+        /firestore-tally\/admin/,
+        (document) => document.collection("shards").doc("7").update({ writes: FieldValue.delete() }),
+        30,
+      ],
+      [
+        "shards-refused",
+        /correct these fields/,
+        (document) => document.collection("shards").doc("0").update({ shard: "1" }),
+      ],
+      [
+        "source-counted",
+        /remove the source/,
+        (document) => document.update({ countedCollection: "posts", source: { collection: "posts" } }),
+      ],
+      ["source-invalid", /setSource/, (document) => document.update({ source: { collection: "posts/x" } })],
+      ["reconcile-overdue", /sweep/, (document) => document.update({ nextReconcileAt: minutesAgo(60) })],
+    ];
+  for (const [n, [id, , spoil, shards]] of faults.entries()) {
+    const name = `${id}:${n}`;
+    await make(name, shards ? Array(shards).fill(2) : [5, 9, 1], { shardCount: shards ?? 1 });
+    await spoil(db.doc(`counters/${name}`));
+  }
+  const found = await examine();
+  expect(found.map(({ id }) => id).toSorted()).toEqual([...new Set(faults.map(([id]) => id))].toSorted());
+  for (const [n, [id, remedy]] of faults.entries()) {
+    const finding = found.find((one) => one.id === id);
+    expect(finding).toMatchObject({ severity: "error", remedy: expect.stringMatching(remedy) });
+    expect(finding?.problem).toContain(`${id}:${n}`);
+  }
+});
+
+test("finds drift from a source", async () => {
+  for (let n = 0; n < 20; n++) await db.collection("posts").add({});
+  await setSource(counter(db as never, "likes:post42"), { collection: "posts" }, { alarmBeyond: 10 });
+  meanwhile.run = async () => {};
+  const remedy = expect.stringContaining("npx firestore-tally reconcile");
+  expect(await examine()).toMatchObject([
+    { id: "drift", problem: expect.stringContaining("likes:post42 (+5)"), remedy },
+  ]);
+});
+
+test("finds counters whose writes wait for a publish, and increments of old apps that nothing adds up, after a minute", async () => {
+  await make("likes:stuck", [3]);
+  await db.doc("counters/likes:stuck/shards/0").update({ count: 4, writes: 4 });
+  await db.doc("counters/views:never/shards/0").set({ shard: "0", count: 1, writes: 1 });
+  await db.doc("pages/home/_counter_shards_/client").set({ visits: 3 });
+  expect(await examine()).toEqual([]);
+  expect(await examineLater(61_000)).toMatchObject([
+    {
+      id: "counter-unpublished",
+      problem: expect.stringMatching(/^views:never has/),
+      remedy: expect.stringContaining("deployed"),
+    },
+    { id: "counter-stuck", problem: expect.stringMatching(/^likes:stuck has/), remedy: expect.stringContaining("log") },
+    { id: "legacy-shards-waiting", problem: expect.stringContaining("pages/home has") },
+  ]);
+});
+
+test("finds a field that stands still since no parameter names it", async () => {
+  await db.doc("counters/likes:post42").update({ mirrored: 9 });
+  expect(await examine()).toMatchObject([
+    { id: "mirror-missing", severity: "warning", remedy: expect.stringContaining(".env.<project>") },
+  ]);
+  setParameters({ MIRRORS: "likes=posts/{key}.likes" });
+  expect(await examine()).toEqual([]);
+});
+
+describe("regions", () => {
+  const eu = adminAt(host, PROJECT, "tally-eu");
+  afterAll(() => eu.close());
+  /** Brings the register of the default database to the other one. */
+  const arrive = async (id: string, register?: object) => {
+    const { total, asOf } = (await db.doc(`counters/${id}`).get()).data() ?? {};
+    await eu.firestore.doc(`counters/${id}`).set({ regions: { us: register ?? { total, asOf } } }, { merge: true });
+  };
+
   beforeEach(async () => {
-    apis.resources = healthyProject(PROJECT);
-    await clear(PROJECT);
-    await make("likes:post42", [5, 9, 1], { shardCount: 1 });
-    await make("views:home", Array(30).fill(2), { shardCount: 30 });
-  });
-  afterAll(async () => {
-    await apis.close();
-    await db.terminate();
-  });
-
-  const examine = (...args: string[]) => doctor(PROJECT, { TALLY_GOOGLE_APIS: apis.address }, ...args);
-
-  test("finds nothing on a healthy project, and sees all but the query plan", async () => {
-    const { exitCode, report } = await examine();
-    expect(report.findings).toEqual([]);
-    expect(report.unseen.map(({ part }) => part)).toEqual(["query plan"]);
-    expect(exitCode).toBe(0);
+    await clear("tally-eu");
+    const { functions } = apis.resources[paths.functions];
+    const inEu: Resource[] = structuredClone(functions);
+    for (const one of inEu) {
+      one.name = one.name.replace("tally-", "eu-");
+      one.serviceConfig.environmentVariables.DATABASE_ID = "tally-eu";
+      for (const filter of one.eventTrigger?.eventFilters ?? []) {
+        if (filter.attribute === "database") filter.value = "tally-eu";
+      }
+    }
+    functions.push(...inEu);
+    setParameters({ REGIONS: "us=(default), eu=tally-eu" });
+    for (const id of ["likes:post42", "views:home"]) await arrive(id);
   });
 
-  test("reads the APIs alone: requests are GET, or ask for a policy", async () => {
-    apis.requests.length = 0;
-    await examine();
-    expect(apis.requests.length).toBeGreaterThan(10);
-    for (const request of apis.requests) expect(request).toMatch(/^GET |^POST .*:getIamPolicy$/);
+  test("finds what has not arrived, a region that has lost increments, and nothing where both are equal", async () => {
+    expect(await examine()).toEqual([]);
+    const problem = expect.stringContaining("likes:post42");
+    await arrive("likes:post42", { total: 3, asOf: minutesAgo(90) });
+    expect(await examine()).toMatchObject([{ id: "region-behind", problem }]);
+    await arrive("likes:post42", { total: 99, asOf: Timestamp.now() });
+    expect(await examine()).toMatchObject([{ id: "region-restored", problem }]);
   });
 
-  test("writes nothing to the database, and states what its reads cost", async () => {
-    const { reading, inspection } = meter();
-    const proxy = await startProxy(host, [
-      explained("(shard ASC, count ASC, writes ASC, __name__ ASC)", 1),
-      inspection,
-    ]);
-    const { report } = await examine("--emulator", proxy.address);
-    proxy.close();
-    expect(reading.usage).toMatchObject({ writes: 0, deletes: 0 });
-    expect([...reading.calls.keys()]).not.toContain("transaction");
-    expect(report.reads).toBe(reading.usage.reads);
-  });
-
-  test("what is forbidden is not seen, and not taken for missing", async () => {
-    for (const path of Object.values(paths)) apis.resources[path] = null;
-    const { exitCode, report } = await examine();
-    expect(report.findings).toEqual([]);
-    expect(exitCode).toBe(0);
-    const reasons = Object.fromEntries(report.unseen.map(({ part, reason }) => [part, reason]));
-    expect(reasons.rules).toContain("The caller does not have permission");
-    expect(reasons).toHaveProperty("App Check");
-    expect((await examine("--strict")).exitCode).toBe(1);
-  });
-
-  test("errors come first, and a warning alone fails with --strict only", async () => {
-    apis.resources[paths.appCheck].enforcementMode = "OFF";
-    expect((await examine()).exitCode).toBe(0);
-    expect((await examine("--strict")).exitCode).toBe(1);
-    delete apis.resources[paths.queue];
-    const { exitCode, stderr, report } = await examine();
-    expect(report.findings.map(({ severity }) => severity)).toEqual(["error", "warning"]);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: "" });
-  });
-
-  test("looks at a bounded sample of the counters, and says so", async () => {
-    for (let n = 0; n < 12; n++) await make(`pages:${n}`, [1]);
-    const { report } = await examine("--sample", "5");
-    expect(report).toMatchObject({ counters: 5, allCounters: false });
-    const all = await examine();
-    expect(all.report).toMatchObject({ counters: 14, allCounters: true });
+  test("waits for an exchange that is under way", async () => {
+    await arrive("likes:post42", { total: 3, asOf: minutesAgo(90) });
+    await db.doc("counters/likes:post42").update({ exchangeAt: Timestamp.fromMillis(Date.now() - 1_000) });
+    const waits: number[] = [];
+    meanwhile.run = async (wait) => {
+      waits.push(wait);
+      await arrive("likes:post42");
+    };
+    expect(await examine()).toEqual([]);
+    expect(waits).toEqual([expect.closeTo(9_000, -4)]);
   });
 });
+
+test("finds by Query Explain that the planner takes another index, and by its error that there is none", async () => {
+  expect(findingsOf(await readThrough(explained(INDEX, 1)))).toEqual([]);
+  const other = findingsOf(await readThrough(explained("(__name__ ASC)", 30)));
+  expect(other).toMatchObject([{ id: "plan", problem: expect.stringContaining("30 reads") }]);
+  apis.resources[paths.indexes] = null;
+  expect(findingsOf(await readThrough(withoutIndex))).toMatchObject([{ id: "index-missing", severity: "error" }]);
+});
+
+test("looks at a bounded sample, writes nothing, and states what its reads cost", async () => {
+  for (let n = 0; n < 5; n++) await make(`pages:${n}`, [1]);
+  const { reading, inspection } = meter();
+  const { counters, reads } = await readThrough(explained(INDEX, 1), inspection);
+  expect(counters).toMatchObject({ value: { counters: { length: 7 }, isComplete: true } });
+  expect(reading.usage).toMatchObject({ reads, writes: 0, deletes: 0 });
+  expect([...reading.calls.keys()]).not.toContain("transaction");
+  expect((await readFacts(db, 3)).counters).toMatchObject({ value: { counters: { length: 3 }, isComplete: false } });
+});
+
+async function readThrough(...inspections: Inspection[]): Promise<ProjectFacts> {
+  const proxy = await startProxy(host, inspections);
+  const { firestore, close } = adminAt(proxy.address, PROJECT);
+  try {
+    return await readFacts(firestore);
+  } finally {
+    await close();
+    proxy.close();
+  }
+}

@@ -1,6 +1,6 @@
 /**
- * What docs/cli.md shows is what is printed: each command in it runs, in order, on a shop of some counters. After a change
- * that is meant, `vitest run -u` writes the new output into it.
+ * What docs/cli.md shows is what the built command line prints: each command in it runs as a user would run it, on a shop of some
+ * counters, which none of them changes. After a change that is meant, `vitest run -u` writes the new output into it.
  */
 import { readFileSync } from "node:fs";
 import { FieldValue } from "@google-cloud/firestore";
@@ -9,10 +9,10 @@ import { cliProject } from "../../testkit/cli.ts";
 
 const host = process.env.FIRESTORE_EMULATOR_HOST as string;
 const project = "demo-shop";
-const { db, run, counter } = cliProject(project);
+const { db, start, counter, clear } = cliProject(project);
 
 beforeAll(async () => {
-  await fetch(`http://${host}/emulator/v1/projects/${project}/databases/(default)/documents`, { method: "DELETE" });
+  await clear();
   await counter("likes:post42", [310, 287, 302, 295, 14, 9], { shardCount: 4, rate: 3.4, entries: 1_225, today: 38 });
   await counter("likes:post7", [41], { rate: 0.2, entries: 41, today: 1 });
   await counter("likes:post9", [7], { entries: 7 });
@@ -47,23 +47,23 @@ function wordsOf(command: string): string[] {
 function lasting(output: string): string {
   return output
     .replace(/[\d.]+ s ago/g, "1 s ago")
-    .replace(/in [\d.]+ s\b/g, "in 1 s")
+    .replace(/(in|overdue by) [\d.]+ s\b/g, "in 1 s")
     .replace(/ +/g, " ");
 }
 
 test("every command of docs/cli.md prints what it says", async () => {
   const docs = readFileSync("docs/cli.md", "utf8");
+  const blocks = [...docs.matchAll(/^```console\n\$ npx firestore-tally (.+)\n([\s\S]*?)^```\n/gm)];
+  expect(blocks).toHaveLength(docs.split("\n$ npx firestore-tally ").length - 1);
+  const ended = await Promise.all(blocks.map(([, command = ""]) => start(...wordsOf(command)).ended));
   let now = "";
   let end = 0;
-  for (const { 0: block, 1: command = "", 2: shown = "", index } of docs.matchAll(
-    /```console\n\$ npx firestore-tally (.+)\n([^`]*)```\n/g,
-  )) {
-    const { stdout, stderr } = await run(...wordsOf(command));
+  for (const [n, { 0: block, 1: command, 2: shown = "", index }] of blocks.entries()) {
+    const { stdout = "", stderr = "" } = ended[n] ?? {};
     const printed = `${stderr}${stdout}`.replaceAll(host, "127.0.0.1:8080");
     const output = lasting(printed) === lasting(shown) ? shown : printed;
     now += `${docs.slice(end, index)}\`\`\`console\n$ npx firestore-tally ${command}\n${output}\`\`\`\n`;
     end = index + block.length;
   }
-  expect(end).toBeGreaterThan(0);
   await expect(now + docs.slice(end)).toMatchFileSnapshot("../../docs/cli.md");
 });

@@ -1,6 +1,7 @@
 /** The README's code runs on the emulators. */
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { readPublished } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
@@ -26,7 +27,7 @@ test("the README's client code runs as it stands", async () => {
     ].join("\n"),
   );
   try {
-    expect(execFileSync("node", [file], { encoding: "utf8" })).toContain("1 views");
+    expect((await promisify(execFile)("node", [file])).stdout).toContain("1 views");
   } finally {
     rmSync(file);
   }

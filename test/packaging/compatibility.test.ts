@@ -1,9 +1,10 @@
-/** The packed packages with every version of `peers.ts`, in apps that install them. */
-import { readFileSync } from "node:fs";
+/** The packed packages, what is in them, and that they work in apps that install them with every version of `peers.ts`. */
+import { readdirSync, readFileSync } from "node:fs";
 import { transform } from "esbuild";
 import getPort from "get-port";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import * as triggers from "../../functions/src/triggers.ts";
+import { admin } from "../../testkit/clients.ts";
 import { until } from "../../testkit/until.ts";
 import { browserForTests } from "../browser/chromium.ts";
 import { type Consumer, openWorkshop, type Workshop } from "./consumer.ts";
@@ -40,6 +41,29 @@ afterAll(async () => {
 
 test("docs/compatibility.md has these tables", () => {
   expect(read("../../docs/compatibility.md")).toContain(compatibilityTables(() => true));
+});
+
+test("the client package has the code, the types, the rules and the indexes, a readme and a license, and nothing else", {
+  timeout: 400_000,
+}, async () => {
+  const { folder } = await appOf(newest);
+  const filesIn = (part: string) => readdirSync(`${folder}/node_modules/firestore-tally/${part}`).sort();
+  const documents = ["LICENSE", "README.md", "firestore.indexes.json", "firestore.rules", "package.json"];
+  expect(filesIn(".")).toEqual([...documents, "dist"].sort());
+  const code = [".js", ".js.map", ".cjs", ".cjs.map"].flatMap((ending) =>
+    ["admin", "beacon", "index", "react", "testing", "totals"].map((entry) => entry + ending),
+  );
+  const types = [".d.ts", ".d.cts"].flatMap((ending) =>
+    ["admin", "beacon", "index", "react", "testing"].map((entry) => entry + ending),
+  );
+  expect(filesIn("dist")).toEqual([...code, ...types, "cli.js", "cli.licenses.txt"].sort());
+});
+
+test("the client package brings the command line along", { timeout: 400_000 }, async () => {
+  const app = await appOf(newest);
+  await admin.doc("counters/compatibility:cli/shards/0").set({ count: 7, writes: 1 });
+  const inspection = await app.run("firestore-tally", ["inspect", "compatibility:cli", "--json"]);
+  expect(JSON.parse(inspection)).toMatchObject({ id: "compatibility:cli", exact: { total: 7 } });
 });
 
 /** A cell of the tables. */

@@ -5,7 +5,7 @@
 import { setTimeout } from "node:timers/promises";
 import { arrayUnion, Bytes, doc, increment, serverTimestamp, setDoc } from "firebase/firestore";
 import { Timestamp } from "firebase-admin/firestore";
-import { CounterError, counter, countVisitor, getCounter, getExactCounter, incrementCounter } from "firestore-tally";
+import { counter, countVisitor, getCounter, getExactCounter, incrementCounter } from "firestore-tally";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { counterPath, planIncrement } from "../../core/src/index.ts";
 import { toMillis } from "../../functions/src/time.ts";
@@ -33,10 +33,10 @@ afterAll(async () => {
   await Promise.all([...writers, watcher].map((one) => one.close()));
 });
 
-test("100 increments per second for 15 s from 20 clients: exact, forward, calm, soon", { retry: IF_LATE }, async () => {
+test("100 increments per second for 8 s from 20 clients: exact, forward, calm, soon", { retry: IF_LATE }, async () => {
   const id = `load:${crypto.randomUUID()}`;
   const seen = await watchTotals(watcher, id);
-  const { acknowledged, lastAt } = await incrementSteadily(writers, id, 100, 15);
+  const { acknowledged, lastAt } = await incrementSteadily(writers, id, 100, 8);
   const convergedIn = (await seen.reached(acknowledged)) - lastAt;
   seen.stop();
 
@@ -46,12 +46,12 @@ test("100 increments per second for 15 s from 20 clients: exact, forward, calm, 
     `${acknowledged} acknowledged, ${totals.length} publishes, converged ${Math.round(convergedIn)} ms after the last ` +
       `acknowledgement, ${seen.seen.at(-1)?.shardCount} shards, latency ${latency} ms`,
   );
-  expect(acknowledged).toBe(1_500);
+  expect(acknowledged).toBe(800);
   expect(totals).toEqual(totals.toSorted((a, b) => a - b));
   expect(Math.min(...between)).toBeGreaterThanOrEqual(1_000);
   expect(convergedIn).toBeLessThanOrEqual(convergence * (await slowness()));
-  expect(await getExactCounter(counter(watcher.db, id))).toBe(1_500);
-  expect((await getCounter(counter(watcher.db, id))).total).toBe(1_500);
+  expect(await getExactCounter(counter(watcher.db, id))).toBe(800);
+  expect((await getCounter(counter(watcher.db, id))).total).toBe(800);
 });
 
 test("60 visitors from 20 clients: exact views, visitors within 2 %, merged once more", { tags: "deep" }, async () => {
@@ -120,7 +120,7 @@ test.runIf(latency === 0)("an idle counter is fresh: p50 ≤ 40 ms, p95 ≤ 100 
   const [writer] = writers as [Client];
   const tally: number[] = [];
   const bare: number[] = [];
-  for (let i = 0; i < 60; i++) {
+  for (let i = 0; i < 40; i++) {
     const id = `idle:${crypto.randomUUID()}`;
     await getCounter(counter(writer.db, id));
     tally.push(await timeToSee(id, () => incrementCounter(counter(writer.db, id))));
@@ -129,7 +129,7 @@ test.runIf(latency === 0)("an idle counter is fresh: p50 ≤ 40 ms, p95 ≤ 100 
   }
   const [p50, p95] = [percentile(tally.slice(10), 0.5), percentile(tally.slice(10), 0.95)];
   console.log(
-    `increment to visible total over 50 tries: p50 ${p50.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms; ` +
+    `increment to visible total over 30 tries: p50 ${p50.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms; ` +
       `one bare write to its watcher in the same run: p50 ${percentile(bare.slice(10), 0.5).toFixed(1)} ms`,
   );
   const slow = await slowness();
@@ -224,14 +224,12 @@ test("a malformed shard neither stops the counter nor passes in silence", async 
   expect(reports).toEqual([expect.objectContaining({ severity: "ERROR", shards: ["7"] })]);
 });
 
-test.each(["views:é中文", "views:a b", "views:a%2Fb", "views:home%2Fshards%2F0", "views:100%", "..."])(
-  "the id %j is counted like any other",
-  async (id) => {
-    await incrementCounter(counter((writers[0] as Client).db, id));
-    await until(async () => (await readPublished(id))?.total === 1, "the total");
-    expect(await admin.doc("counters/views:home/shards/0").get()).toMatchObject({ exists: false });
-  },
-);
+test("any valid id is counted like another", async () => {
+  const ids = ["views:é中文", "views:a b", "views:a%2Fb", "views:home%2Fshards%2F0", "views:100%", "..."];
+  await Promise.all(ids.map((id) => incrementCounter(counter((writers[0] as Client).db, id))));
+  for (const id of ids) await until(async () => (await readPublished(id))?.total === 1, `the total of ${id}`);
+  expect(await admin.doc("counters/views:home/shards/0").get()).toMatchObject({ exists: false });
+});
 
 test("documents of a counted collection are counted without a call, and the total lands in the app's own document", async () => {
   const post = admin.doc(`posts/${crypto.randomUUID()}`);
@@ -241,13 +239,6 @@ test("documents of a counted collection are counted without a call, and the tota
   await until(async () => (await post.get()).get("comments") === 2, "the mirror");
   expect(await readPublished(`comments:${post.id}`)).toMatchObject({ total: 2, shardCount: 1, group: "comments" });
   expect((await post.get()).data()).toEqual({ title: "kept", comments: 2 });
-});
-
-test("a keyed counter refuses a plain increment with an error that says what to do", async () => {
-  const refused = incrementCounter(counter((writers[0] as Client).db, "likes:post"));
-  await expect(refused).rejects.toThrow(CounterError);
-  await expect(refused).rejects.toMatchObject({ code: "counter/permission-denied" });
-  await expect(refused).rejects.toThrow(/firestore\.rules/);
 });
 
 test("a counter without increments reads as 0", async () => {

@@ -1,20 +1,17 @@
 /**
- * The kit as a user gets it: the packed package, installed by the code of firebase-tools. Afresh, and in place of an extension, whose
- * configuration is exported first. `npm run emulators -- --as kit` runs the other tests with such a kit.
+ * The kit as a user gets it: the packed package, installed by the code of firebase-tools in place of an extension, whose configuration
+ * is exported first. `npm run emulators -- --as kit` installs it afresh, for the tests of the whole way of an increment.
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
-import { Firestore } from "@google-cloud/firestore";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { NOT_IN_EXTENSION, params } from "../../functions/src/parameters.ts";
 import * as triggers from "../../functions/src/triggers.ts";
-import { type Emulators, startEmulators } from "../../testkit/emulators/emulators.ts";
 import { PROJECT } from "../../testkit/emulators/firebase.ts";
 import type { InstalledKit } from "../../testkit/emulators/kit/install.ts";
 import { createProject, type Project } from "../../testkit/emulators/project.ts";
-import { until } from "../../testkit/until.ts";
 
 const require = createRequire(import.meta.url);
 const manifest: { params: { param: string; default: string }[] } = parse(readFileSync("extension.yaml", "utf8"));
@@ -35,45 +32,6 @@ function storedParameters(project: Project): Record<string, string> {
     projectId: PROJECT,
   });
 }
-
-describe("installed afresh", () => {
-  let project: Project;
-  let kit: InstalledKit;
-  beforeAll(async () => {
-    project = await createProject("kit", {});
-    kit = project.kit as InstalledKit;
-  });
-  afterAll(() => project.remove());
-
-  test("its dependencies are locked: the CLI asks about the publisher alone", () => {
-    expect(kit.printed).toContain("is a third-party kit");
-    expect(kit.printed).not.toContain("shrinkwrap");
-    const confirmations = kit.questions.filter(({ message }) => message.startsWith("Are you sure"));
-    expect(confirmations).toEqual([
-      { message: "Are you sure you want to install the third-party kit firestore-tally-kit?", default: false },
-    ]);
-  });
-
-  test("the CLI asks for each parameter, and keeps the answers", () => {
-    const all = Object.values(params);
-    expect(askedFor(kit)).toEqual(["FUNCTION_DEFAULT_REGION", ...all.map(({ name }) => name)]);
-    const defaults = Object.fromEntries(all.map(({ name, options }) => [name, String(options.default)]));
-    expect(storedParameters(project)).toEqual({ ...defaults, FUNCTION_DEFAULT_REGION: "us-central1" });
-  });
-
-  test("the CLI announces every function", () => {
-    for (const name of Object.keys(triggers)) expect(kit.printed).toContain(`- kit-main-${name}\n`);
-  });
-
-  test("it runs in the versions that the tests of this repository run with", () => {
-    const folder = join(kit.sourceFolder, "node_modules/firestore-tally-kit");
-    const { dependencies } = JSON.parse(readFileSync("functions/package.json", "utf8"));
-    for (const name of Object.keys(dependencies)) {
-      const version = (path: string) => JSON.parse(readFileSync(join(path, "package.json"), "utf8")).version;
-      expect([name, version(join(folder, "node_modules", name))]).toEqual([name, version(`node_modules/${name}`)]);
-    }
-  });
-});
 
 /** What a user has set in the extension: every parameter, to another value than its default. */
 const configured: Record<string, string> = {
@@ -126,7 +84,7 @@ describe("in place of an extension", () => {
   const { functionsEnvFromInstance } = require("firebase-tools/lib/extensions/export.js");
   let exported: Record<string, string>;
   let project: Project;
-  let emulators: Emulators | undefined;
+  let kit: InstalledKit;
 
   beforeAll(async () => {
     const { getLocalExtensionSpec } = require("firebase-tools/lib/extensions/localHelper.js");
@@ -145,11 +103,31 @@ describe("in place of an extension", () => {
       },
     });
     project = await createProject("kit", {}, { exported });
+    kit = project.kit as InstalledKit;
   });
   afterEach(() => vi.unstubAllEnvs());
-  afterAll(async () => {
-    await emulators?.stop();
-    project.remove();
+  afterAll(() => project.remove());
+
+  test("its dependencies are locked: the CLI asks about the publisher alone", () => {
+    expect(kit.printed).toContain("is a third-party kit");
+    expect(kit.printed).not.toContain("shrinkwrap");
+    const confirmations = kit.questions.filter(({ message }) => message.startsWith("Are you sure"));
+    expect(confirmations).toEqual([
+      { message: "Are you sure you want to install the third-party kit firestore-tally-kit?", default: false },
+    ]);
+  });
+
+  test("the CLI announces every function", () => {
+    for (const name of Object.keys(triggers)) expect(kit.printed).toContain(`- kit-main-${name}\n`);
+  });
+
+  test("it runs in the versions that the tests of this repository run with", () => {
+    const folder = join(kit.sourceFolder, "node_modules/firestore-tally-kit");
+    const { dependencies } = JSON.parse(readFileSync("functions/package.json", "utf8"));
+    for (const name of Object.keys(dependencies)) {
+      const version = (path: string) => JSON.parse(readFileSync(join(path, "package.json"), "utf8")).version;
+      expect([name, version(join(folder, "node_modules", name))]).toEqual([name, version(`node_modules/${name}`)]);
+    }
   });
 
   test("this test sets each parameter of extension.yaml to another value than its default", () => {
@@ -159,7 +137,7 @@ describe("in place of an extension", () => {
   });
 
   test("every parameter arrives, and the CLI asks for those alone that the extension does not have", () => {
-    expect(askedFor(project.kit as InstalledKit)).toEqual(NOT_IN_EXTENSION);
+    expect(askedFor(kit)).toEqual(NOT_IN_EXTENSION);
     const stored = storedParameters(project);
     expect(stored).toMatchObject({ ...exported, ...configured });
     for (const [name, value] of Object.entries(stored)) vi.stubEnv(name, value);
@@ -191,24 +169,6 @@ describe("in place of an extension", () => {
         /^(tallies\/|posts\/\{post\}\/comments\/|\{document=\*\*\}\/_counter_shards_\/)/,
       );
     }
-  });
-
-  test("it counts in the extension's database and collection", async () => {
-    emulators = await startEmulators({ packaging: "kit", params: {}, project });
-    vi.stubEnv("FIRESTORE_EMULATOR_HOST", emulators.addresses.firestore as string);
-    const firestore = new Firestore({ projectId: PROJECT, databaseId: "shop" });
-    await firestore.doc("posts/42").set({ title: "kept" });
-    await firestore.doc("tallies/likes:42/shards/1").set({ shard: "1", count: 3, writes: 3 });
-    await firestore.doc("posts/42/comments/first").set({});
-    const totalOf = async (id: string) => (await firestore.doc(`tallies/${id}`).get()).get("total");
-    await until(
-      async () => (await totalOf("likes:42")) === 3 && (await totalOf("comments:42")) === 1,
-      "the totals",
-      60_000,
-    );
-    expect((await firestore.doc("posts/42").get()).data()).toEqual({ title: "kept", likes: 3 });
-    expect((await firestore.doc("tallies/likes:42").get()).get("shardCount")).toBe(2);
-    await firestore.terminate();
   });
 });
 

@@ -4,17 +4,16 @@
  */
 import { markdownTable } from "markdown-table";
 
-/** Apps with one version of each peer: the oldest, the newest, and two between. */
+/** Apps with one version of each peer: the oldest, the newest, and one of each major between. */
 export const peers = [
   { firebase: "10.9.0", "firebase-admin": "12.0.0", react: "18.0.0", typescript: "5.4.5" },
-  { firebase: "11.10.0", "firebase-admin": "13.10.0", react: "18.3.1", typescript: "5.9.3" },
-  { firebase: "12.0.0", "firebase-admin": "14.0.0", react: "19.0.0", typescript: "6.0.3" },
+  { firebase: "11.10.0", "firebase-admin": "13.10.0", react: "19.0.0", typescript: "6.0.3" },
   { firebase: "12.19.0", "firebase-admin": "14.5.1", react: "19.3.1", typescript: "7.0.2" },
 ] as const;
 
 export type Peers = (typeof peers)[number];
 
-export const newest = peers[3];
+export const newest = peers[2];
 
 /** How an app may load the package. */
 export const formats = { ESM: "mjs", CommonJS: "cjs" } as const;
@@ -22,10 +21,9 @@ export const formats = { ESM: "mjs", CommonJS: "cjs" } as const;
 /** What an app runs in each format; `programs/<name>.ts`. */
 export const programs = ["web", "server", "render"] as const;
 
-/** The values of TypeScript's option `module`, and what it is given to check. */
+/** The values of TypeScript's option `module`, and what it is given to check. `node16` resolves as `nodenext` does. */
 export const modules = {
   nodenext: ["mts", "cts"],
-  node16: ["mts", "cts"],
   esnext: ["ts"],
   commonjs: ["ts"],
 } as const;

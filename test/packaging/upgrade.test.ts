@@ -20,7 +20,7 @@ const PARAMS = { HISTORY_DAYS: "0" };
 /** How far the emulator's snapshots may lag behind its commits: see functions/src/backend.ts. */
 const SNAPSHOT_LAG = 50;
 /** Seconds of load before the extension is removed, and after it. */
-const PHASE_SECONDS = 15;
+const PHASE_SECONDS = 8;
 
 let project: Project;
 let extension: SeparateFunctions;

@@ -23,14 +23,6 @@ const used = (indexes: string[], reads: number) => ({
 
 test.each<[string, string[], Partial<ProjectFacts>]>([
   ["a right database", [], {}],
-  ["no database", ["error database-missing"], { database: { value: null } }],
-  ["Datastore mode", ["error database-mode"], { database: { value: { locationId: "eur3", type: "DATASTORE_MODE" } } }],
-  ["App Check off", ["warning app-check"], { appCheck: { value: "OFF" } }],
-  [
-    "no index of shards",
-    ["error index-missing"],
-    indexes(({ collectionGroup }) => (collectionGroup === "shards" ? null : {})),
-  ],
   [
     "no index of totals",
     ["warning index-missing"],
@@ -41,19 +33,12 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
     ["error index-missing"],
     indexes(({ collectionGroup, fields }) => (collectionGroup === "shards" ? { fields: fields.toReversed() } : {})),
   ],
-  ["indexes that are built", Array(10).fill("warning index-building"), indexes(() => ({ state: "CREATING" }))],
   [
     "a broken index",
     ["error index-broken"],
     indexes(({ collectionGroup }) => ({ state: collectionGroup === "shards" ? "NEEDS_REPAIR" : "READY" })),
   ],
   ["no exemptions", ["warning fields-indexed"], fields(() => ({ indexes: null }))],
-  [
-    "one exemption less",
-    ["warning fields-indexed"],
-    fields(({ fieldPath }) => (fieldPath === "marks" ? { indexes: 3 } : {})),
-  ],
-  ["no TTL policies", ["warning ttl", "warning ttl", "warning ttl"], fields(() => ({ ttl: null }))],
   ["a TTL policy that is applied", [], fields(({ ttl }) => ({ ttl: ttl && "CREATING" }))],
   [
     "a broken TTL policy",

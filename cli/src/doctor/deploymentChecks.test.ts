@@ -32,7 +32,6 @@ const functions = (...args: Parameters<typeof deployed>) => ({ functions: { valu
 const queue = (changes: object) => ({
   queue: { value: { ...(healthyFacts().queue as { value: object }).value, ...changes } as never },
 });
-const trigger = { database: "(default)", document: "counters/{counterId}/shards/0", region: "eur3", retries: true };
 const extension = deployed().map((one) => ({ ...one, name: one.name.replace("tally-", "ext-tally-") }));
 
 test.each<[string, string[], Partial<ProjectFacts>]>([
@@ -43,21 +42,7 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
     [],
     { functions: { value: deployed().map((one) => ({ ...one, name: `eu-${one.name}` })) } },
   ],
-  ["no function", ["functions-missing"], { functions: { value: [] } }],
   ["another app's sweep", ["functions-missing"], { functions: { value: deployed().slice(-1) } }],
-  ["functions of another database", ["functions-elsewhere"], functions({ trigger: { ...trigger, database: "eu" } })],
-  ["two deployments", ["functions-twice"], { functions: { value: [...deployed(), ...extension] } }],
-  ["no sweep", ["functions-incomplete"], { functions: { value: deployed().slice(0, -1) } }],
-  ["a failed function", ["function-state"], functions({ state: "FAILED" }, "wake")],
-  ["no retries", ["function-retry"], functions({ trigger: { ...trigger, retries: false } }, "wakezero")],
-  [
-    "another document",
-    ["function-trigger"],
-    functions({ trigger: { ...trigger, document: "counters/{a}/shards/1" } }, "wakezero"),
-  ],
-  ["events of another region", ["trigger-region"], functions({ trigger: { ...trigger, region: "nam5" } }, "wakezero")],
-  ["an unsupported runtime", ["runtime"], functions({ runtime: "nodejs20" }, "wake")],
-  ["another LOCATION", ["region-queue"], withParameters({ LOCATION: "us-central1" })],
   ["a function elsewhere", ["region-split"], functions({ region: "us-central1" }, "wakezero")],
   [
     "a far database",
@@ -83,35 +68,15 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
       },
     },
   ],
-  ["an invalid parameter", ["parameters-invalid"], withParameters({ MIN_INTERVAL_SECONDS: "20" })],
   [
     "a field with two writers",
     ["parameters-invalid"],
     withParameters({ MIRRORS: "a=p/{key}.n", BRIDGE: "b=p/{key}.n" }),
   ],
-  [
-    "parameters of some functions",
-    ["parameters-differ"],
-    functions({ variables: { ...DEFAULT_PARAMETERS, LOCATION: "europe-west1", PRECISION: "0.1" } }, "sweep"),
-  ],
-  ["a fixed number of shards", ["shards-fixed"], withParameters({ MAX_SHARDS: "1" })],
-  ["many shards from the start", ["shards-minimum"], withParameters({ MIN_SHARDS: "3" })],
-  ["a stopped queue", ["queue-stopped"], queue({ state: "DISABLED" })],
   ["a slow queue", ["queue-limits"], queue({ maxConcurrentDispatches: 10 })],
   ["a queue that gives up", ["queue-limits"], queue({ maxAttempts: 3 })],
   ["a queue that never gives up", [], queue({ maxAttempts: -1 })],
-  ["no queue", ["queue-missing"], { queue: { value: null } }],
-  ["no schedule", ["sweep-missing"], { sweepJob: { value: null } }],
-  ["a paused schedule", ["sweep-stopped"], { sweepJob: { value: { name: "job", state: "PAUSED", lastStatus: 0 } } }],
   ["a schedule that never ran", [], { sweepJob: { value: { name: "job", state: "ENABLED", lastStatus: null } } }],
-  ["a failing sweep", ["sweep-failing"], { sweepJob: { value: { name: "job", state: "ENABLED", lastStatus: 4 } } }],
-  ["an invalid parameter of ingest", ["parameters-invalid"], withParameters({ INGEST_MAX_EVENTS: "5001" })],
-  ["an invalid parameter of totals", ["parameters-invalid"], withParameters({ TOTALS_COUNTERS: "*" })],
-  [
-    "a log of entries elsewhere",
-    ["events-elsewhere"],
-    withParameters({ EVENTS_TOPIC: "log", EVENTS_COLLECTION: "likes" }),
-  ],
   ["a log of entries", [], withParameters({ EVENTS_TOPIC: "log", EVENTS_COLLECTION: "counters" })],
   ["a collection without a log", [], withParameters({ EVENTS_COLLECTION: "likes" })],
   [

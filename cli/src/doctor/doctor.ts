@@ -9,8 +9,9 @@ import { readText } from "../databaseTarget.ts";
 import { printJson } from "../output.ts";
 import { findingsOf } from "./checks.ts";
 import { printReport } from "./doctorReport.ts";
+import type { Finding } from "./finding.ts";
 import { readProject } from "./readProject.ts";
-import { unseenOf } from "./unseen.ts";
+import { type Unseen, unseenOf } from "./unseen.ts";
 
 interface DoctorOptions {
   readonly sample: number;
@@ -39,8 +40,11 @@ export async function doctor(context: CommandContext, { sample, strict = false }
       reads,
     });
   } else printReport(facts, findings, unseen);
-  const isFailure = errors > 0 || (strict && findings.length + unseen.length > 0);
-  if (isFailure) process.exitCode = FAILED;
+  if (isFailure(findings, unseen, strict)) process.exitCode = FAILED;
+}
+
+export function isFailure(findings: readonly Finding[], unseen: readonly Unseen[], strict: boolean): boolean {
+  return findings.some(({ severity }) => severity === "error") || (strict && findings.length + unseen.length > 0);
 }
 
 /** They are part of the package, beside the folder of the built command line. */

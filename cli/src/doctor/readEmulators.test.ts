@@ -99,8 +99,18 @@ test("the functions of another project, or of another suite, are not this projec
   });
 });
 
-test("rules that were never loaded are not seen", async () => {
+test("without a hub the functions are not seen", async () => {
+  vi.stubEnv("FIREBASE_EMULATOR_HUB", "127.0.0.1:1");
+  const { functions } = await readEmulators(target());
+  expect(functions).toEqual({ unseen: expect.stringContaining("FIREBASE_EMULATOR_HUB") });
+});
+
+test("rules are those that are loaded; without any they are not seen", async () => {
   suite();
-  answers[`/emulator/v1/projects/demo:securityRules`] = { rules: { files: [] } };
-  expect((await readEmulators(target())).rules).toEqual({ unseen: expect.stringContaining("no rules are loaded") });
+  const readRules = async (files: object[]) => {
+    answers[`/emulator/v1/projects/demo:securityRules`] = { rules: { files } };
+    return (await readEmulators(target())).rules;
+  };
+  expect(await readRules([{ content: "rules" }])).toEqual({ value: { source: "rules" } });
+  expect(await readRules([])).toEqual({ unseen: expect.stringContaining("no rules are loaded") });
 });

@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { DEFAULT_PARAMETERS } from "../functions/src/decisions.ts";
+import { DEFAULT_PARAMETERS } from "../../functions/src/decisions.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: resources of many APIs, which tests change field by field
 export type Resource = any;

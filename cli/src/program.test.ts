@@ -1,0 +1,71 @@
+/** The command line as far as it needs no database: help, wrong usage, an estimate. */
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { runCommand } from "../testing/runCommand.ts";
+
+beforeAll(() => {
+  vi.stubEnv("FIRESTORE_EMULATOR_HOST", undefined);
+  vi.stubEnv("GCLOUD_PROJECT", "demo-shop");
+});
+afterAll(() => vi.unstubAllEnvs());
+
+test.each<[string[], string]>([
+  [[], "Usage:"],
+  [["frobnicate"], "frobnicate"],
+  [["inspect"], "missing required argument"],
+  [["inspect", "a", "b"], "too many arguments"],
+  [["inspect", "a/b"], "counter/invalid-id"],
+  [["inspect", "a", "--emulator", "likes:post42"], "host:port"],
+  [["top", "g", "--limit", "0"], "whole number"],
+  [["reset", "a", "lots", "--yes"], "Pass a number"],
+  [["delete", "--yes"], "--group"],
+  [["delete", "--group", "", "--yes"], "--ungrouped"],
+  [["exchange", "a"], "--regions"],
+  [["reconcile", "--group", "likes", "--from", "posts", "--yes"], "{key}"],
+  [["reconcile", "a", "--from", "posts/x", "--yes"], "counter/invalid-source"],
+  [["reconcile", "a", "--keep", "--yes"], "--from"],
+  [["reconcile", "a", "--entries", "--every", "1h", "--yes"], "--keep"],
+  [["reconcile", "a", "--entries", "--keep", "--dry-run"], "--dry-run"],
+  [["estimate"], "--per-second"],
+  [["estimate", "--per-second", "9", "--peak", "1"], "--peak"],
+  [["estimate", "--per-second", "9", "--regions", "2", "--compare"], "--regions"],
+])("wrong usage: %j exits with 2 before any I/O, and prints to stderr only", async (args, advice) => {
+  const { exitCode, stdout, stderr } = await runCommand(...args);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+  expect(stderr).toContain(advice);
+  expect(stderr).not.toContain("    at ");
+});
+
+test("without an emulator one line says what to do; --verbose adds the stack", async () => {
+  const { exitCode, stderr } = await runCommand("inspect", "a", "--emulator", "127.0.0.1:1");
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/^error: .*firebase emulators:start.*\n$/);
+  const verbose = await runCommand("inspect", "a", "--emulator", "127.0.0.1:1", "--verbose");
+  expect(verbose.stderr).toContain("    at ");
+});
+
+test("help has examples, for every command", async () => {
+  const { stdout } = await runCommand("--help");
+  const commands = [...stdout.matchAll(/^ {2}([a-z]+) .*(?:\[|<)/gm)].map(([, name = ""]) => name);
+  const all = "inspect doctor top reconcile reset fold exchange delete migrate estimate";
+  expect(commands.join(" ")).toBe(all);
+  for (const name of commands) {
+    const { exitCode, stdout: help } = await runCommand(name, "--help");
+    expect(exitCode).toBe(0);
+    expect(help).toContain(`Examples:\n  npx firestore-tally ${name} `);
+  }
+});
+
+describe("estimate --compare", () => {
+  test("adds fixed shards and Redis, and says which design cannot take the peak", async () => {
+    const { exitCode, stdout } = await runCommand("estimate", "--per-second", "20", "--peak", "100", "--compare");
+    expect(exitCode).toBe(0);
+    const noteOf = (name: string) => new RegExp(`^${name} +\\$[\\d,.]+(.*)$`, "m").exec(stdout)?.[1]?.trim();
+    for (const name of ["Tally", "100 fixed shards", "Redis"]) expect(noteOf(name), name).toBe("");
+    expect(noteOf("10 fixed shards")).toBe("limit 10/s per counter, 100/s needed");
+  });
+
+  test("has them in JSON, too", async () => {
+    const { stdout } = await runCommand("estimate", "--per-second", "20", "--compare", "--json");
+    expect(JSON.parse(stdout).compared.map(({ name }: { name: string }) => name)).toContain("Redis");
+  });
+});
