@@ -151,9 +151,12 @@ const acceptsOnlyCounts = (numRuns: number) => async () => {
   expect(statistics.sent).toBeGreaterThan(5 * LANES * numRuns);
   expect(statistics.accepted / statistics.sent).toBeGreaterThan(0.1);
 };
-const claim = "every accepted batch counts once, for its own user, and its replay is refused";
-test(claim, acceptsOnlyCounts(3));
-test(`${claim}, in many worlds`, { tags: "deep" }, acceptsOnlyCounts(20));
+test("every accepted batch counts once, for its own user, and its replay is refused", acceptsOnlyCounts(3));
+test(
+  "every accepted batch counts once, for its own user, and its replay is refused, in many worlds",
+  { tags: "deep" },
+  acceptsOnlyCounts(20),
+);
 
 const sharesNothing = (userCount: number) => async () => {
   const db = await database(PROJECT, RULES);

@@ -87,7 +87,7 @@ describe.concurrent("an open counter", () => {
   const by = (amount: unknown) => (shard: string) => increment(shard, { count: add(amount) });
   const two53 = 2 ** 53;
   test.each([
-    ["no double on integers: others could add 1 no more", integer(5), by(double(1)), refuses],
+    ["no double on integers, since others could add 1 no more", integer(5), by(double(1)), refuses],
     ["no double on a new shard, either", undefined, by(double(1)), refuses],
     ["no -0 for 0", integer(-1), to(double("-0.0")), refuses],
     ["a double 1 on what is a double", double(0.5), by(double(1)), accepts],
