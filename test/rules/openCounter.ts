@@ -104,7 +104,7 @@ describe.concurrent("an open counter", () => {
     ["none after Infinity", double("Infinity"), by(1), refuses],
     ["none that is more by a fraction", double(0.5), to(double(1.75)), refuses],
     ["none that is more by the least", integer(0), by(double(1 + 2 ** -52)), refuses],
-  ] as const)("has %s", async (_, count, write, outcome) => {
+  ] as const)("keeps to the limits of numbers: %s", async (_, count, write, outcome) => {
     const shard = newShard();
     if (count) await store(shard, { count, writes: 1 });
     const before = numberOf((await read(shard)).count) ?? 0;
