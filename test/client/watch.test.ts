@@ -6,7 +6,6 @@ import {
   type CounterSnapshot,
   counter,
   getCounter,
-  getExactCounter,
   hasIncremented,
   incrementCounter,
   incrementCounterIn,
@@ -103,23 +102,6 @@ describe("own increments in a watch", () => {
     expect(seen.slice(1).every(({ total }) => total <= 1)).toBe(true);
   });
 
-  test("never lower the total or count twice: 150 of them, with totals before and after acknowledgements", async () => {
-    const { db } = newClient();
-    const ref = counter(db, "watch:steps");
-    const { totals, sees } = await watching(db, "watch:steps");
-    const writes: Promise<void>[] = [];
-    for (let n = 0; n < 150; n++) {
-      writes.push(incrementCounter(ref));
-      if (n % 10 === 0) await sleep(Math.random() * 40);
-    }
-    await Promise.all(writes);
-    await until(async () => (await readPublished("watch:steps"))?.total === 150, "the publish");
-    await sees(({ total, pending }) => total === 150 && !pending, "the acknowledgements");
-    const seen = totals();
-    expect(seen.filter((total, i) => total < (seen[i - 1] ?? 0))).toEqual([]);
-    expect(Math.max(...seen)).toBe(150);
-  });
-
   test("together with increments of other clients: the total never falls or exceeds what was issued, and ends exact", async () => {
     const { db } = newClient();
     const others = [newClient(), newClient(), newClient()];
@@ -131,14 +113,14 @@ describe("own increments in a watch", () => {
       if (total > issued) broken.push(`${total} of ${issued}`);
     });
     const writes: Promise<void>[] = [];
-    for (let n = 0; n < 200; n++) {
+    for (let n = 0; n < 60; n++) {
       issued++;
       const writer = n % 2 === 0 ? ref : counter((others[n % 3] as Client).db, "watch:crowd");
       writes.push(incrementCounter(writer));
-      await sleep(10);
+      await sleep(5);
     }
     await Promise.all(writes);
-    await sees(({ total, pending }) => total === 200 && !pending, "the truth");
+    await sees(({ total, pending }) => total === 60 && !pending, "the truth");
     const seen = totals();
     expect(seen.filter((total, i) => total < (seen[i - 1] ?? 0))).toEqual([]);
     expect(broken).toEqual([]);
@@ -160,7 +142,7 @@ describe("own increments in a watch", () => {
     const { db } = newClient(proxy.address);
     const ref = counter(db, "watch:cut");
     const { totals, sees } = await watching(db, "watch:cut");
-    for (let cut = 1; cut <= 5; cut++) {
+    for (let cut = 1; cut <= 2; cut++) {
       await incrementCounter(ref);
       proxy.withhold();
       const written = incrementCounter(ref);
@@ -168,11 +150,11 @@ describe("own increments in a watch", () => {
       proxy.cut();
       await written;
     }
-    await sees(({ total, pending }) => total === 10 && !pending, "the truth");
-    await until(async () => (await readPublished("watch:cut"))?.total === 10, "the publish");
+    await sees(({ total, pending }) => total === 4 && !pending, "the truth");
+    await until(async () => (await readPublished("watch:cut"))?.total === 4, "the publish");
     const seen = totals();
     expect(seen.filter((total, i) => total < (seen[i - 1] ?? 0))).toEqual([]);
-    expect(Math.max(...seen)).toBe(10);
+    expect(Math.max(...seen)).toBe(4);
     await proxy.close();
   });
 
@@ -224,76 +206,45 @@ test("a watch that the rules refuse ends, and the console says why", async () =>
   told.mockRestore();
 });
 
-describe("a keyed increment", () => {
-  test("counts once for any number of calls, shows at once in onIncremented, and is undone", async () => {
-    const phone = newClient();
-    const uid = await signIn(phone);
-    const ref = counter(phone.db, "likes:watch");
-    const seen: boolean[] = [];
-    const stop = onIncremented(ref, uid, (liked) => seen.push(liked));
-    await until(() => seen.length > 0, "the first answer");
-    const { totals, sees } = await watching(phone.db, "likes:watch");
-    expect(await hasIncremented(ref, uid)).toBe(false);
-    await Promise.all(Array.from({ length: 5 }, () => incrementCounter(ref, 1, { key: uid })));
-    expect(await hasIncremented(ref, uid)).toBe(true);
-    expect(await sumOfShards("likes:watch")).toBe(1);
-    await sees(({ total, pending }) => total === 1 && !pending, "the like");
-    expect(Math.max(...totals())).toBe(1);
-    await undoIncrement(ref, uid);
-    await undoIncrement(ref, uid);
-    await sees(({ total, pending }) => total === 0 && !pending, "the undo");
-    expect(await sumOfShards("likes:watch")).toBe(0);
-    expect(seen.slice(-1)).toEqual([false]);
-    expect(new Set(seen)).toEqual(new Set([false, true]));
-    stop();
-  });
-
-  test("is refused without a user, with the key of another user, and with another amount", async () => {
-    const anyone = newClient();
-    const denied = { code: "counter/permission-denied" };
-    await expect(incrementCounter(counter(anyone.db, "likes:x"), 1, { key: "someone" })).rejects.toMatchObject(denied);
-    await expect(incrementCounter(counter(anyone.db, "likes:x"))).rejects.toMatchObject(denied);
-    const phone = newClient();
-    const uid = await signIn(phone);
-    const ref = counter(phone.db, "likes:x");
-    await expect(incrementCounter(ref, 1, { key: "someone" })).rejects.toMatchObject(denied);
-    await expect(incrementCounter(ref, 2, { key: uid })).rejects.toMatchObject(denied);
-    await expect(incrementCounter(counter(phone.db, "views:x"), 1, { key: uid })).rejects.toMatchObject(denied);
-    expect(await sumOfShards("likes:x")).toBe(0);
-  });
+test("a keyed increment counts once for any number of calls, shows at once in onIncremented, and is undone", async () => {
+  const phone = newClient();
+  const uid = await signIn(phone);
+  const ref = counter(phone.db, "likes:watch");
+  const seen: boolean[] = [];
+  const stop = onIncremented(ref, uid, (liked) => seen.push(liked));
+  await until(() => seen.length > 0, "the first answer");
+  const { totals, sees } = await watching(phone.db, "likes:watch");
+  expect(await hasIncremented(ref, uid)).toBe(false);
+  await Promise.all(Array.from({ length: 5 }, () => incrementCounter(ref, 1, { key: uid })));
+  expect(await hasIncremented(ref, uid)).toBe(true);
+  expect(await sumOfShards("likes:watch")).toBe(1);
+  await sees(({ total, pending }) => total === 1 && !pending, "the like");
+  expect(Math.max(...totals())).toBe(1);
+  await undoIncrement(ref, uid);
+  await undoIncrement(ref, uid);
+  await sees(({ total, pending }) => total === 0 && !pending, "the undo");
+  expect(await sumOfShards("likes:watch")).toBe(0);
+  expect(seen.slice(-1)).toEqual([false]);
+  expect(new Set(seen)).toEqual(new Set([false, true]));
+  stop();
 });
 
-describe("an increment in the caller's own batch", () => {
-  test("is committed with the batch", async () => {
-    const { db } = newClient();
-    const ref = counter(db, "replies:42");
-    await getExactCounter(ref);
-    const batch = writeBatch(db);
-    incrementCounterIn(batch, ref);
-    incrementCounterIn(batch, counter(db, "replies:all"));
-    await batch.commit();
-    expect(await sumOfShards("replies:42")).toBe(1);
-    expect(await sumOfShards("replies:all")).toBe(1);
-  });
-
-  test("is refused with the batch", async () => {
-    const { db } = newClient();
-    const batch = writeBatch(db);
-    batch.set(doc(db, "counters/forbidden"), { total: 1 });
-    incrementCounterIn(batch, counter(db, "comments:43"));
-    await expect(batch.commit()).rejects.toMatchObject({ code: "permission-denied" });
-    expect(await sumOfShards("comments:43")).toBe(0);
-  });
-
-  test("may have a key", async () => {
-    const phone = newClient();
-    const uid = await signIn(phone);
+test("increments in a batch of the app are committed or refused with it, also with a key", async () => {
+  const phone = newClient();
+  const uid = await signIn(phone);
+  const [replies, likes] = [counter(phone.db, "replies:42"), counter(phone.db, "likes:batch")];
+  const commit = (forbidden: boolean) => {
     const batch = writeBatch(phone.db);
-    incrementCounterIn(batch, counter(phone.db, "likes:batch"), 1, { key: uid });
-    await batch.commit();
-    expect(await hasIncremented(counter(phone.db, "likes:batch"), uid)).toBe(true);
-    expect(await sumOfShards("likes:batch")).toBe(1);
-  });
+    incrementCounterIn(batch, replies);
+    incrementCounterIn(batch, likes, 1, { key: uid });
+    if (forbidden) batch.set(doc(phone.db, "counters/forbidden"), { total: 1 });
+    return batch.commit();
+  };
+  await expect(commit(true)).rejects.toMatchObject({ code: "permission-denied" });
+  expect([await sumOfShards("replies:42"), await hasIncremented(likes, uid)]).toEqual([0, false]);
+  await commit(false);
+  expect([await sumOfShards("replies:42"), await sumOfShards("likes:batch")]).toEqual([1, 1]);
+  expect(await hasIncremented(likes, uid)).toBe(true);
 });
 
 test("a buffered counter shows its sum at once, writes it once, and keeps a refused sum", async () => {

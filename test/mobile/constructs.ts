@@ -21,10 +21,14 @@ const GRAMMARS: Readonly<Record<Language, string>> = {
   dart: join(compiled, "tree-sitter-dart.wasm"),
 };
 
+const grammars = new Map<Language, Promise<TreeSitterLanguage>>();
+
 export async function parse(language: Language, source: string): Promise<Tree> {
   await Parser.init();
+  const grammar = grammars.get(language) ?? TreeSitterLanguage.load(GRAMMARS[language]);
+  grammars.set(language, grammar);
   const parser = new Parser();
-  parser.setLanguage(await TreeSitterLanguage.load(GRAMMARS[language]));
+  parser.setLanguage(await grammar);
   return parser.parse(source) as Tree;
 }
 

@@ -1,80 +1,62 @@
-/** The project of the rules tests: its users, its documents, and valid writes that a test can change. */
+/** The project of the rules tests. Each test has counters and users of its own, so that tests run side by side. */
 import { readFileSync } from "node:fs";
-import { initializeTestEnvironment, type RulesTestEnvironment } from "@firebase/rules-unit-testing";
-import {
-  arrayUnion,
-  Bytes,
-  collection,
-  doc,
-  type Firestore,
-  getDocs,
-  increment,
-  serverTimestamp,
-  setDoc,
-  setLogLevel,
-} from "firebase/firestore";
-import { afterAll, beforeAll, beforeEach } from "vitest";
+import { beforeAll, expect } from "vitest";
+import { numberOf } from "./fuzz/oracle.ts";
 import { LIMITED, withLimits } from "./limitedRules.ts";
+import { ADMIN, type Claims, type Database, database, type Fields, type User, type Write } from "./rest.ts";
+import { set } from "./writes.ts";
 
-setLogLevel("silent");
-/** Its own project, so that no function watches it and the coverage is that of these tests alone. */
-export const PROJECT = "demo-tally-rules";
-export let environment: RulesTestEnvironment;
-export let anyone: Firestore;
-export let alice: Firestore;
-export let bob: Firestore;
-
-/** A project of the emulator with the default rules, and limits (`limitedRules.ts`). */
-export async function newEnvironment(projectId: string): Promise<RulesTestEnvironment> {
-  const [host = "", port] = (process.env.FIRESTORE_EMULATOR_HOST ?? "").split(":");
-  const rules = withLimits(readFileSync("firestore.rules", "utf8"), LIMITED.policy, LIMITED.matches);
-  return await initializeTestEnvironment({ projectId, firestore: { host, port: Number(port), rules } });
-}
+/** Its own project, so that the coverage is that of these tests alone. */
+export const PROJECT = `demo-tally-rules-${process.pid}`;
+/** The default rules, with limits. */
+export const RULES = withLimits(readFileSync("firestore.rules", "utf8"), LIMITED.policy, LIMITED.matches);
+export let db: Database;
 
 beforeAll(async () => {
-  environment = await newEnvironment(PROJECT);
-  // The types of the bundled SDKs differ, their behaviour does not.
-  anyone = environment.unauthenticatedContext().firestore() as unknown as Firestore;
-  alice = environment.authenticatedContext("alice").firestore() as unknown as Firestore;
-  bob = environment.authenticatedContext("bob").firestore() as unknown as Firestore;
+  db = await database(PROJECT, RULES);
 });
-beforeEach(() => environment.clearFirestore());
-afterAll(() => environment.cleanup());
 
-export const shard = (db: Firestore, id = "0", counter = "views:home") => doc(db, `counters/${counter}/shards/${id}`);
-export const entry = (db: Firestore, key: string, counter = "likes:post") =>
-  doc(db, `counters/${counter}/entries/${key}`);
+export const OPERATOR = { uid: "olga", operator: true };
 
-export const bytes = (...values: number[]) => Bytes.fromUint8Array(Uint8Array.from(values));
-let nonces = 0;
-/** Four unique bytes. */
-export const nonce = () => bytes(nonces >> 24, nonces >> 16, nonces >> 8, nonces++);
-export const window = (...nonces: unknown[]) => ({ at: serverTimestamp(), nonces: arrayUnion(...nonces) });
-export const NOW = "7";
+let made = 0;
+export const newCounter = (group = "views") => `counters/${group}:${made++}`;
+export const newShard = (group?: string) => `${newCounter(group)}/shards/0`;
+export const newUser = () => `user${made++}`;
 
-/** A valid increment of shard 0, with some fields replaced. */
-export const incrementData = (changes: object = {}) => ({
-  shard: "0",
-  count: increment(1),
-  writes: increment(1),
-  at: serverTimestamp(),
-  marks: { [NOW]: window(nonce()) },
-  ...changes,
-});
-export const merge = { merge: true };
-
-export async function writeAsAdmin(path: string, data: object, project = environment): Promise<void> {
-  await project.withSecurityRulesDisabled((context) =>
-    setDoc(doc(context.firestore() as unknown as Firestore, path), data),
-  );
+/** The rules accept a commit. */
+export async function accepts(user: User | Claims, ...writes: readonly Write[]): Promise<void> {
+  expect(await db.commit(user, writes), JSON.stringify(writes)).toBe(200);
 }
 
-/** The sum of a counter's shards. */
-export async function sumOf(counter: string): Promise<number> {
-  let sum = 0;
-  await environment.withSecurityRulesDisabled(async (context) => {
-    const shards = await getDocs(collection(context.firestore() as unknown as Firestore, `counters/${counter}/shards`));
-    for (const one of shards.docs) sum += one.get("count");
-  });
-  return sum;
+/** The rules refuse a commit. */
+export async function refuses(user: User | Claims, ...writes: readonly Write[]): Promise<void> {
+  expect(await db.commit(user, writes), JSON.stringify(writes)).toBe(403);
+}
+
+/** The rules show a document, or a list of them, to each of the users. */
+export async function shows(path: string, ...users: readonly (User | Claims)[]): Promise<void> {
+  for (const user of users) expect((await db.call(user, "GET", path)).status, path).toBe(200);
+}
+
+/** The rules show a document, or a list of them, to none of the users. */
+export async function hides(path: string, ...users: readonly (User | Claims)[]): Promise<void> {
+  for (const user of users) expect((await db.call(user, "GET", path)).status, path).toBe(403);
+}
+
+/** Writes a document past the rules. */
+export async function store(path: string, data: object): Promise<void> {
+  expect(await db.commit(ADMIN, [set(path, data)])).toBe(200);
+}
+
+/** A document, past the rules; without fields if it does not exist. */
+export async function read(path: string): Promise<Fields> {
+  return (await db.read([path]))[path] ?? {};
+}
+
+/** The sum of some shards of a counter. */
+export async function sumOf(counter: string, ...ids: readonly string[]): Promise<number> {
+  const shards = await db.read(
+    (ids.length > 0 ? ids : ["0", "1", "2", "3", "7", "base"]).map((id) => `${counter}/shards/${id}`),
+  );
+  return Object.values(shards).reduce((sum, { count }) => sum + (numberOf(count) ?? 0), 0);
 }

@@ -11,7 +11,7 @@ import { type BatchContext, entry, like } from "./fuzz/writes.ts";
 import { withLimits } from "./limitedRules.ts";
 import { ADMIN, type Database, database, type User, type World, type Write } from "./rest.ts";
 
-const PROJECT = "demo-tally-fuzz";
+const PROJECT = `demo-tally-fuzz-${process.pid}`;
 /** With a limit of each world for its claps and notes. */
 const RULES = withLimits(
   readFileSync("firestore.rules", "utf8"),
@@ -22,8 +22,7 @@ const SEED = Number(process.env.TALLY_SEED ?? Math.floor(Math.random() * 2 ** 31
 
 /** Concurrent sequences of worlds. Each world has its own counters. */
 const LANES = 4;
-/** Worlds of a lane, and the most batches of a world. */
-const WORLDS = 20;
+/** The most batches of a world. */
 const BATCHES = 40;
 /** Worlds of a lane for weakened rules: three minutes. The first violation ends the run, mostly within ten worlds. */
 const WORLDS_TO_FIND = 240;
@@ -106,6 +105,7 @@ async function runWorld(db: Database, part: Part, history: readonly Step[], stat
 /**
  * Sends batches to many worlds.
  *
+ * @param numRuns  worlds of each lane
  * @param shrink  whether to minimize a failing history; if not, the first violation ends the run
  * @returns       the first violation, if any
  */
@@ -114,6 +114,7 @@ async function fuzz(
   rules: string,
   part: Part,
   statistics: Statistics,
+  numRuns: number,
   shrink: boolean,
 ): Promise<string | undefined> {
   const db = await database(project, rules);
@@ -129,7 +130,7 @@ async function fuzz(
   const runs = Array.from({ length: LANES }, (_, lane) =>
     fc.check(holds, {
       seed: SEED + lane * 1_000_003,
-      numRuns: shrink ? WORLDS : WORLDS_TO_FIND,
+      numRuns,
       endOnFailure: !shrink,
     }),
   );
@@ -137,24 +138,31 @@ async function fuzz(
   return failed && String((failed.errorInstance as Error).message);
 }
 
-test("every accepted batch counts once, for its own user, and its replay is refused", async () => {
+/** @param numRuns  worlds of each lane */
+const acceptsOnlyCounts = (numRuns: number) => async () => {
   const statistics = new Statistics();
   const start = performance.now();
-  const found = await fuzz(PROJECT, RULES, "all", statistics, true);
+  const found = await fuzz(PROJECT, RULES, "all", statistics, numRuns, true);
   const seconds = Math.round((performance.now() - start) / 1_000);
   console.log(
     `fuzz: ${statistics.sent} batches in ${seconds} s, ${statistics.accepted} accepted\n${statistics.report()}`,
   );
   expect(found).toBeUndefined();
-  expect(statistics.sent).toBeGreaterThan(900);
-  expect(statistics.accepted / statistics.sent).toBeGreaterThan(0.15);
-});
+  expect(statistics.sent).toBeGreaterThan(5 * LANES * numRuns);
+  expect(statistics.accepted / statistics.sent).toBeGreaterThan(0.1);
+};
+test("every accepted batch counts once, for its own user, and its replay is refused", acceptsOnlyCounts(3));
+test(
+  "every accepted batch counts once, for its own user, and its replay is refused, in many worlds",
+  { tags: "deep" },
+  acceptsOnlyCounts(20),
+);
 
-test("commits of the same millisecond do not share an increment", async () => {
+const sharesNothing = (userCount: number) => async () => {
   const db = await database(PROJECT, RULES);
   const { keyed, ...where } = countersOf(`${process.pid}x${worlds++}`);
   const context: BatchContext = { ...where, keyed, world: {}, nextNonce: 0, documents: db.documents };
-  const users = Array.from({ length: 200 }, (_, n) => `user${n}`);
+  const users = Array.from({ length: userCount }, (_, n) => `user${n}`);
   const paths = [`${keyed}/shards/0`, ...users.map((user) => `${keyed}/entries/${user}`)];
   const sendAll = (batches: [user: string, writes: Write[]][]) =>
     Promise.all(batches.map(([user, writes]) => db.commit(user, writes)));
@@ -179,7 +187,9 @@ test("commits of the same millisecond do not share an increment", async () => {
   const entries = Object.keys(world).length - 1;
   console.log(`fuzz: ${entries} entries, ${numberOf(world[paths[0] as string]?.count)} counted, ${refused} refused`);
   expect(numberOf(world[paths[0] as string]?.count)).toBe(entries);
-});
+};
+test("commits of the same millisecond do not share an increment", sharesNothing(40));
+test("commits of the same millisecond do not share an increment, of 200 users", { tags: "deep" }, sharesNothing(200));
 
 /**
  * Ways to weaken the rules, as replacements in their text. The fuzzer must find each.
@@ -303,7 +313,7 @@ const weakened = Object.entries({ counting: WEAKENED, limited: WEAKENED_LIMITS, 
   ([part, edits]) => Object.entries(edits).map(([name, edit]) => [name, part as Part, ...edit] as const),
 );
 
-describe("the fuzzer finds rules that accept", () => {
+describe("the fuzzer finds rules that accept", { tags: "deep" }, () => {
   let sent = 0;
   test.each(weakened)(
     "%s",
@@ -311,7 +321,7 @@ describe("the fuzzer finds rules that accept", () => {
       const rules = RULES.replace(from, to);
       expect(rules, "the rules have no such text to replace").not.toBe(RULES);
       const statistics = new Statistics();
-      const found = await fuzz(`${PROJECT}-weakened-${sent}`, rules, part, statistics, false);
+      const found = await fuzz(`${PROJECT}-weakened-${sent}`, rules, part, statistics, WORLDS_TO_FIND, false);
       sent += statistics.sent;
       console.log(`  ${statistics.sent} batches  ${name}: ${found?.split("\n")[0]?.slice(0, 160)}`);
       expect(found).toBeDefined();

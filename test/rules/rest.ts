@@ -49,7 +49,7 @@ export interface Database {
    *
    * @returns the answer; of a list of them, the first
    */
-  call(user: User, method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: object): Promise<Answer>;
+  call(user: User | Claims, method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: object): Promise<Answer>;
 }
 
 const host = process.env.FIRESTORE_EMULATOR_HOST;

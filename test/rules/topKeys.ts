@@ -1,42 +1,21 @@
 /** Top keys: clients read what is published, as they read the total, and write nothing. */
-import { assertFails, assertSucceeds } from "@firebase/rules-unit-testing";
-import { collection, deleteDoc, doc, type Firestore, getDoc, getDocs, setDoc } from "firebase/firestore";
-import { describe, expect, test } from "vitest";
-import { alice, anyone, environment, writeAsAdmin } from "./environment.ts";
+import { describe, test } from "vitest";
+import { hides, newCounter, OPERATOR, refuses, shows, store } from "./environment.ts";
+import { remove, set } from "./writes.ts";
 
-const SUMMARY = "counters/searches/sketches/keySummary";
-const TOP = "counters/searches/sketches/topKeys";
-const WAITING = "counters/searches/keyCounts/x";
-
-const operator = () => environment.authenticatedContext("olga", { operator: true }).firestore() as unknown as Firestore;
-
-describe("top keys", () => {
-  test("are read by every client that may read the total", async () => {
-    await writeAsAdmin(TOP, { top: [{ key: "a", count: 1, error: 0 }], total: 1 });
-    for (const db of [anyone, alice]) {
-      expect((await assertSucceeds(getDoc(doc(db, TOP)))).get("total")).toBe(1);
-      await assertFails(getDocs(collection(db, "counters/searches/sketches")));
-    }
-  });
-
-  test("are read with the whole summary by operators alone, and by no client while they wait", async () => {
-    for (const path of [SUMMARY, WAITING]) await writeAsAdmin(path, { total: 1 });
-    for (const db of [anyone, alice]) await assertFails(getDoc(doc(db, SUMMARY)));
-    await assertSucceeds(getDoc(doc(operator(), SUMMARY)));
-    for (const db of [anyone, alice, operator()]) {
-      await assertFails(getDoc(doc(db, WAITING)));
-      await assertFails(getDocs(collection(db, "counters/searches/keyCounts")));
-    }
-  });
-
-  test("are written by no client", async () => {
-    for (const path of [SUMMARY, TOP, WAITING]) {
-      await assertFails(setDoc(doc(operator(), path), { total: 1 }));
-      await writeAsAdmin(path, { total: 1 });
-      for (const db of [anyone, alice, operator()]) {
-        await assertFails(setDoc(doc(db, path), { total: 2 }));
-        await assertFails(deleteDoc(doc(db, path)));
-      }
-    }
+describe.concurrent("top keys", () => {
+  test.each([
+    ["sketches/topKeys", "are read by every client", ["alice", null, OPERATOR]],
+    ["sketches/keySummary", "are read with the whole summary by operators alone", [OPERATOR]],
+    ["keyCounts/x", "are read by no client while they wait", []],
+  ] as const)("in %s %s, and written by none", async (document, _, readers) => {
+    const path = `${newCounter()}/${document}`;
+    for (const user of [null, OPERATOR]) await refuses(user, set(path, { total: 1 }));
+    await store(path, { total: 1 });
+    await shows(path, ...readers);
+    await hides(path, ...[null, "alice", OPERATOR].filter((user) => !readers.some((reader) => reader === user)));
+    await hides(path.slice(0, path.lastIndexOf("/")), null, "alice");
+    for (const user of [null, "alice", OPERATOR]) await refuses(user, set(path, { total: 2 }));
+    for (const user of [null, "alice", OPERATOR]) await refuses(user, remove(path));
   });
 });
