@@ -26,9 +26,10 @@ import { keyMerging } from "../../functions/src/topKeys.ts";
 import { visitorMerging } from "../../functions/src/visitors.ts";
 import { createWakeHandler, hasCounted, latestDeletionTime } from "../../functions/src/wake.ts";
 import { Firestore } from "./model/adminSdk.ts";
-import type { Version } from "./model/database.ts";
+import type { Change, Version } from "./model/database.ts";
 import { type Commit, Connection, type Network } from "./model/network.ts";
 import type { Micros } from "./model/values.ts";
+import { call, planted } from "./mutations/mutation.ts";
 import type { Scenario } from "./scenario/scenario.ts";
 import { Process } from "./scheduler.ts";
 
@@ -85,13 +86,14 @@ export class CloudFunctions {
   /** Firestore's triggers: those of shards in functions/src/triggers.ts, and those of counted documents. */
   onCommit({ changes }: Commit): void {
     const shard = ({ fields }: Version) => ({ get: (field: string) => fields?.[field] });
-    for (const { before, after } of changes) {
+    for (const change of changes) {
+      const { before, after } = change;
       const [collection, counterId = "", shards, shardId] = after.path.split("/");
       const committedAt = after.updateTime / MS;
       if (collection === this.#config.collection && shards === "shards" && shardId && after.fields) {
         const isNew = !before.fields;
         if (isNew || (TRIGGER_SHARDS.includes(shardId) && hasCounted(shard(before), shard(after))))
-          this.#deliver(`event ${shardId}`, ({ wake }) => wake({ counterId, shardId, isNew, committedAt }));
+          this.#deliver(`event ${shardId}`, wakeFor({ counterId, shardId, isNew, committedAt }, change));
       }
       if (collection === this.#config.collection && shards === UNIQUES && after.fields)
         this.#deliver(`event ${after.path}`, ({ visitors }) => visitors({ counterId, committedAt }));
@@ -104,12 +106,10 @@ export class CloudFunctions {
       const counted = collection && counterIdOf(collection, this.#config.counted);
       if (!counted || !before.fields === !after.fields) continue;
       const time = new Date(committedAt).toISOString();
-      this.#deliver(`event ${after.path}`, ({ backend, wake }) =>
-        wake({
-          counterId: counted,
-          committedAt: after.fields ? committedAt : latestDeletionTime(time, backend.now()),
-        }),
-      );
+      this.#deliver(`event ${after.path}`, (instance) => {
+        const at = after.fields ? committedAt : latestDeletionTime(time, instance.backend.now());
+        return wakeFor({ counterId: counted, committedAt: at }, change)(instance);
+      });
     }
   }
 
@@ -163,7 +163,8 @@ export class CloudFunctions {
     const { process, backend } = this.#start();
     const { counters, otherRegions, now, sleep, config } = backend;
     const source = { counters, otherRegions, now, sleep };
-    const attempt = async () => (config.regions ? await exchangeCounter(source, config.regions, counterId) : []);
+    const exchange = async () => (config.regions ? await exchangeCounter(source, config.regions, counterId) : []);
+    const attempt = () => call("exchange", exchange);
     for (let failed = true; failed; ) {
       failed = await attempt().then(
         (regions) => regions.length > 0,
@@ -227,7 +228,7 @@ export class CloudFunctions {
         },
       ];
     });
-    const backend: Backend = {
+    const asDeployed: Backend = {
       firestore,
       counters: firestore.collection(this.#config.collection),
       config: this.#config,
@@ -237,6 +238,7 @@ export class CloudFunctions {
       sleep: (duration) => (duration > 0 ? scheduler.sleep(duration * MS, process) : Promise.resolve()),
       schedule: cloudTasks(this.#taskQueues(process), "anywhere"),
     };
+    const backend = planted.backend?.(asDeployed, process) ?? asDeployed;
     return {
       process,
       backend,
@@ -273,7 +275,8 @@ export class CloudFunctions {
     const late = this.#process.random.between(0, 600) * SECOND;
     const delay = faults.injectByChance("late tasks", this.#process) ? late : this.#process.random.between(0, 50) * MS;
     const run = async ({ backend }: Instance) => {
-      await runTask(backend, task);
+      const handle = () => runTask(backend, task);
+      await (planted.task ? planted.task(task, handle, this.#network.database) : handle());
       this.#taskNames.set(id, scheduler.now + HOUR);
     };
     const copies = faults.injectByChance("duplicate events", this.#process) ? 2 : 1;
@@ -283,6 +286,11 @@ export class CloudFunctions {
     }
     return undefined;
   }
+}
+
+/** The handling of an event by an instance. */
+function wakeFor(event: WriteEvent, change: Change): (instance: Instance) => Promise<void> {
+  return ({ backend, wake }) => (planted.event ? planted.event(event, wake, { change, backend }) : wake(event));
 }
 
 /** The task in the printed history. */
