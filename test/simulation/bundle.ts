@@ -1,27 +1,12 @@
-/**
- * Bundles the simulation with the code under test: the real sources, with the SDKs, the clock and random numbers replaced.
- * A mutation replaces one function or constant by a faulty one.
- */
-import { readFile } from "node:fs/promises";
+/** Bundles the simulation with the code under test: the real sources, with the SDKs, the clock and random numbers replaced. */
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
 
-const repository = fileURLToPath(new URL("../..", import.meta.url));
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
-/** A declaration at the top level of a module, which a mutation can replace. */
-export interface Seam {
-  /** Path of the source, from the root of the repository. */
-  readonly module: string;
-  /** Name of a function or constant, exported or not. */
-  readonly declaration: string;
-}
-
 /** @returns the path of the bundle, whose exports are those of bundleEntry.ts */
-export async function bundle(
-  outfile: string,
-  mutation?: { readonly name: string; readonly seam: Seam },
-): Promise<string> {
+export async function bundle(outfile: string): Promise<string> {
   await build({
     entryPoints: [here("bundleEntry.ts")],
     outfile,
@@ -48,34 +33,21 @@ export async function bundle(
       "crypto.subtle": "simulatedDigests",
       localStorage: "simulatedStorage",
     },
-    plugins: mutation ? [mutate(mutation.name, mutation.seam)] : [],
+    plugins: [wrapped(here("decide.ts"))],
   });
   return outfile;
 }
 
-/** Renames the declaration, and declares the faulty one under its name. */
-function mutate(name: string, { module, declaration }: Seam): Plugin {
+/** Gives a wrapper to all that import the module it wraps, which is the first one that it imports. */
+function wrapped(wrapper: string): Plugin {
+  const [, real = ""] = /from "(.*)"/.exec(readFileSync(wrapper, "utf8")) ?? [];
+  const name = real.slice(real.lastIndexOf("/") + 1);
   return {
-    name: "mutate",
+    name: "wrapped",
     setup(build) {
-      let isDone = false;
-      build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-        if (path !== `${repository}${module}`) return undefined;
-        const source = await readFile(path, "utf8");
-        const found = [
-          ...source.matchAll(new RegExp(`^(export )?((?:async )?function|const) ${declaration}\\b`, "gm")),
-        ];
-        const [[text = "", exported = "", kind = ""] = []] = found;
-        if (found.length !== 1) throw new Error(`${module} declares ${declaration} ${found.length} times`);
-        isDone = true;
-        const contents = `
-          import { mutations } from ${JSON.stringify(here("mutations.ts"))};
-          ${source.replace(text, `${kind} real_${declaration}`)}
-          ${exported}const ${declaration} = mutations[${JSON.stringify(name)}].mistake(real_${declaration});`;
-        return { contents, loader: "ts" };
-      });
-      build.onEnd(() => {
-        if (!isDone) throw new Error(`${module} is not part of the simulation`);
+      build.onResolve({ filter: new RegExp(`/${name}$`) }, ({ path, importer, resolveDir }) => {
+        const isWrapped = new URL(path, `file://${resolveDir}/`).pathname === here(real);
+        return isWrapped && importer !== wrapper ? { path: wrapper } : undefined;
       });
     },
   };

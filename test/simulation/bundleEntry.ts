@@ -2,18 +2,19 @@
 import { isMainThread, parentPort } from "node:worker_threads";
 import { FAULTS } from "./faults.ts";
 import { minimize } from "./minimize.ts";
+import type { World } from "./mutations/mutation.ts";
+import { mutations } from "./mutations.ts";
 import { regionsScenarioOf, simulateRegions } from "./regions.ts";
 import { scenarioOf } from "./scenario/scenarioOf.ts";
 import { type Outcome, simulate } from "./simulate.ts";
 
-export { FAULTS, minimize, regionsScenarioOf, scenarioOf, simulate, simulateRegions };
-
-/** One database, or several regions. */
-export type World = "one database" | "regions";
+export { FAULTS, minimize, mutations, regionsScenarioOf, run, scenarioOf, simulate, simulateRegions };
 
 export interface SeedRange {
   /** Default: one database. */
   readonly world?: World | undefined;
+  /** The name of a mutation. */
+  readonly mutation?: string | undefined;
   readonly from: number;
   readonly count: number;
 }
@@ -28,12 +29,14 @@ export interface SeedReport {
   readonly failed?: { readonly seed: number; readonly message: string };
 }
 
-async function run({ world, from, count }: SeedRange): Promise<SeedReport> {
+async function run({ world, mutation, from, count }: SeedRange): Promise<SeedReport> {
+  const options = { mutation: mutation === undefined ? undefined : mutations[mutation] };
   const sums = { runs: 0, commits: 0, publishes: 0, unrecognizedReplays: 0 };
   const faults: Record<string, number> = {};
   for (let seed = from; seed < from + count; seed++) {
-    const isRegions = world === "regions";
-    const outcome: Outcome = await (isRegions ? simulateRegions(regionsScenarioOf(seed)) : simulate(scenarioOf(seed)));
+    const outcome: Outcome = await (world === "regions"
+      ? simulateRegions(regionsScenarioOf(seed), options)
+      : simulate(scenarioOf(seed), options));
     sums.runs++;
     for (const name of ["commits", "publishes", "unrecognizedReplays"] as const) sums[name] += outcome[name];
     for (const [kind, times] of Object.entries(outcome.faults)) faults[kind] = (faults[kind] ?? 0) + times;

@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { Random } from "../../testkit/random.ts";
+import { planted } from "./mutations/mutation.ts";
 import type { Event, Scheduler } from "./scheduler.ts";
 
 let scheduler: Scheduler;
@@ -19,11 +20,11 @@ export function simulatedNow(): number {
 }
 
 export function simulatedRandom(): number {
-  return random.next();
+  return planted.random?.(random) ?? random.next();
 }
 
 export function simulatedTimeout<T extends unknown[]>(run: (...args: T) => void, millis: number, ...args: T): Event {
-  return scheduler.after(millis * 1_000, () => run(...args));
+  return scheduler.after((planted.timer?.(millis) ?? millis) * 1_000, () => run(...args));
 }
 
 export function simulatedClear(timer: Event | undefined): void {

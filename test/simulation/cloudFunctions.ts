@@ -33,6 +33,7 @@ import { Firestore } from "./model/adminSdk.ts";
 import type { Change, Version } from "./model/database.ts";
 import { type Commit, Connection, type Network } from "./model/network.ts";
 import type { Micros } from "./model/values.ts";
+import { call, planted } from "./mutations/mutation.ts";
 import type { Scenario } from "./scenario/scenario.ts";
 import { Process } from "./scheduler.ts";
 
@@ -91,7 +92,7 @@ export class CloudFunctions {
       if (collection === this.#config.collection && shards === "shards" && shardId && after.fields) {
         const isNew = !before.fields;
         if (isNew || (TRIGGER_SHARDS.includes(shardId) && hasCounted(shard(before), shard(after))))
-          this.#deliver(change, `event ${shardId}`, ({ wake }) => wake({ counterId, shardId, isNew, committedAt }));
+          this.#deliver(change, `event ${shardId}`, wakeFor({ counterId, shardId, isNew, committedAt }, change));
       }
       if (collection === this.#config.collection && shards === UNIQUES && after.fields)
         this.#deliver(change, `event ${after.path}`, ({ visitors }) => visitors({ counterId, committedAt }));
@@ -104,12 +105,10 @@ export class CloudFunctions {
       const counted = collection && counterIdOf(collection, this.#config.counted);
       if (!counted || !before.fields === !after.fields) continue;
       const time = new Date(committedAt).toISOString();
-      this.#deliver(change, `event ${after.path}`, ({ backend, wake }) =>
-        wake({
-          counterId: counted,
-          committedAt: after.fields ? committedAt : latestDeletionTime(time, backend.now()),
-        }),
-      );
+      this.#deliver(change, `event ${after.path}`, (instance) => {
+        const at = after.fields ? committedAt : latestDeletionTime(time, instance.backend.now());
+        return wakeFor({ counterId: counted, committedAt: at }, change)(instance);
+      });
     }
   }
 
@@ -159,7 +158,8 @@ export class CloudFunctions {
     const { process, backend } = this.#start();
     const { counters, otherRegions, now, sleep, config } = backend;
     const source = { counters, otherRegions, now, sleep };
-    const attempt = async () => (config.regions ? await exchangeCounter(source, config.regions, counterId) : []);
+    const exchange = async () => (config.regions ? await exchangeCounter(source, config.regions, counterId) : []);
+    const attempt = () => call("exchange", exchange);
     for (let failed = true; failed; ) {
       failed = await attempt().then(
         (regions) => regions.length > 0,
@@ -226,7 +226,7 @@ export class CloudFunctions {
         },
       ];
     });
-    const backend: Backend = {
+    const asDeployed: Backend = {
       firestore,
       counters: firestore.collection(this.#config.collection),
       config: this.#config,
@@ -236,6 +236,7 @@ export class CloudFunctions {
       sleep: (duration) => (duration > 0 ? scheduler.sleep(duration * MS, process) : Promise.resolve()),
       schedule: cloudTasks(this.#taskQueues(process), "anywhere"),
     };
+    const backend = planted.backend?.(asDeployed, process) ?? asDeployed;
     return {
       process,
       backend,
@@ -268,7 +269,8 @@ export class CloudFunctions {
     const { scheduler, faults } = this.#network;
     if (!this.#taskNames.take(id, scheduler.now / MS)) return { code: "functions/task-already-exists" };
     const run = async ({ backend }: Instance) => {
-      await runTask(backend, task);
+      const handle = () => runTask(backend, task);
+      await (planted.task ? planted.task(task, handle, this.#network.database) : handle());
       this.#taskNames.done(id, scheduler.now / MS);
     };
     const due = Math.max(scheduleTime.getTime() * MS - scheduler.now, 0);
@@ -277,6 +279,11 @@ export class CloudFunctions {
     }
     return undefined;
   }
+}
+
+/** The handling of an event by an instance. */
+function wakeFor(event: WriteEvent, change: Change): (instance: Instance) => Promise<void> {
+  return ({ backend, wake }) => (planted.event ? planted.event(event, wake, { change, backend }) : wake(event));
 }
 
 /** The task in the printed history. */

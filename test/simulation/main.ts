@@ -27,13 +27,13 @@ if (values.help) {
 }
 const first = Number(values.seed ?? 1);
 const count = Number(values.seeds ?? (values.seed === undefined ? 10_000 : 1));
-const mutation = values.mutation === undefined ? undefined : mutations[values.mutation];
+const { mutation } = values;
 if (![first, count].every((number) => Number.isSafeInteger(number) && number > 0))
   exitWithUsage("--seed and --seeds are whole numbers from 1.");
-if (values.mutation !== undefined && !mutation) exitWithUsage(`Unknown mutation "${values.mutation}".`);
+if (mutation !== undefined && !mutations[mutation]) exitWithUsage(`Unknown mutation "${mutation}".`);
 
-const build = await buildSimulation(mutation && { name: values.mutation as string, seam: mutation });
-const world = values.regions ? "regions" : (mutation?.world ?? "one database");
+const build = await buildSimulation();
+const world = values.regions ? "regions" : (mutations[mutation ?? ""]?.world ?? "one database");
 const isSingle = values.seed !== undefined && values.seeds === undefined;
 process.exitCode = (isSingle ? await show(build, first) : await search(build)) ? 1 : 0;
 build.remove();
@@ -71,7 +71,7 @@ async function search(build: Build): Promise<boolean> {
   bar.start(count, 0);
   const { runs, commits, publishes, unrecognizedReplays, faults, failed } = await runSeeds(
     build,
-    { world, from: first, count },
+    { world, mutation, from: first, count },
     (report) => bar.update(report.runs),
   );
   bar.stop();
@@ -92,19 +92,21 @@ async function search(build: Build): Promise<boolean> {
 /** Prints a run. @returns whether it failed */
 async function show(build: Build, seed: number, isMinimized = false): Promise<boolean> {
   const entry = (await import(build.path)) as typeof Entry;
+  const planted = entry.mutations[mutation ?? ""];
+  const options = { keepHistory: true, mutation: planted };
   if (world === "regions") {
-    const { history, violation } = await entry.simulateRegions(entry.regionsScenarioOf(seed), { keepHistory: true });
+    const { history, violation } = await entry.simulateRegions(entry.regionsScenarioOf(seed), options);
     console.log([...history, "", violation?.message ?? "no violation"].join("\n"));
     return violation !== undefined;
   }
   const { minimize, scenarioOf, simulate } = entry;
-  const scenario = isMinimized ? await minimize(scenarioOf(seed)) : scenarioOf(seed);
-  const { violation, history } = await simulate(scenario, { keepHistory: true });
+  const scenario = isMinimized ? await minimize(scenarioOf(seed), planted) : scenarioOf(seed);
+  const { violation, history } = await simulate(scenario, options);
   console.log(`config: ${JSON.stringify(scenario.config)}`);
   console.log(`instances: ${scenario.instances}, faults: ${scenario.faults.join(", ") || "none"}\n`);
   for (const line of history) console.log(line);
   console.log(`\n${violation?.message ?? "no violation"}`);
-  const chosen = values.mutation === undefined ? "" : ` --mutation "${values.mutation}"`;
+  const chosen = mutation === undefined ? "" : ` --mutation "${mutation}"`;
   if (isMinimized) console.log(`\nThe whole run: npm run simulate:faults -- --seed ${seed}${chosen}`);
   return violation !== undefined;
 }

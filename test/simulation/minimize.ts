@@ -2,6 +2,7 @@
  * Minimizes a failing scenario: fewer actions, fewer kinds of faults, one instance. The method is delta debugging (Zeller
  * and Hildebrandt, 2002). Each removal changes the timing of the rest, so a candidate is tried with several seeds.
  */
+import type { Mutation } from "./mutations/mutation.ts";
 import type { Scenario } from "./scenario/scenario.ts";
 import { simulate } from "./simulate.ts";
 
@@ -9,14 +10,15 @@ import { simulate } from "./simulate.ts";
 const SEEDS = 20;
 
 /** @returns the smallest scenario found that violates the same invariant */
-export async function minimize(scenario: Scenario): Promise<Scenario> {
-  const invariant = (await simulate(scenario)).violation?.invariant;
+export async function minimize(scenario: Scenario, mutation?: Mutation): Promise<Scenario> {
+  const violated = async (one: Scenario) => (await simulate(one, { mutation })).violation?.invariant;
+  const invariant = await violated(scenario);
   if (!invariant) throw new Error(`seed ${scenario.seed} does not fail`);
   let smallest = scenario;
   const accept = async (candidate: Scenario) => {
     for (let i = 0; i < SEEDS; i++) {
       const variant = { ...candidate, seed: scenario.seed + i };
-      if ((await simulate(variant)).violation?.invariant !== invariant) continue;
+      if ((await violated(variant)) !== invariant) continue;
       smallest = variant;
       return true;
     }

@@ -1,27 +1,23 @@
-/**
- * Mistakes planted in the code under test, and the invariants that they violate. The simulation must find each of them. A
- * mutation takes the real function or constant, and returns the faulty one.
- */
-
-import { backendMutations } from "./mutations/backend.ts";
+/** Mistakes that the simulation must find, and the invariants that they violate. mutations/mutation.ts says what they may change. */
 import { bridgeMutations } from "./mutations/bridge.ts";
+import { incrementMutations } from "./mutations/increments.ts";
+import { mergeMutations } from "./mutations/merges.ts";
+import type { Mutation } from "./mutations/mutation.ts";
+import { publishMutations } from "./mutations/publish.ts";
 import { regionMutations } from "./mutations/regions.ts";
-import type { Mutation } from "./mutations/seams.ts";
 import { stockMutations } from "./mutations/stock.ts";
-import { topKeysMutations } from "./mutations/topKeys.ts";
-import { visitorMutations } from "./mutations/visitors.ts";
+import { sumMutations } from "./mutations/sums.ts";
+import { wakeUpMutations } from "./mutations/wakeUps.ts";
 import { windowMutations } from "./mutations/windows.ts";
-import { writerMutations } from "./mutations/writers.ts";
-
-export type { Mutation };
 
 export const mutations: Record<string, Mutation> = {
-  ...backendMutations,
+  ...publishMutations,
+  ...wakeUpMutations,
+  ...sumMutations,
+  ...incrementMutations,
   ...bridgeMutations,
+  ...mergeMutations,
   ...regionMutations,
   ...stockMutations,
-  ...topKeysMutations,
-  ...visitorMutations,
   ...windowMutations,
-  ...writerMutations,
 };

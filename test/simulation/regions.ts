@@ -15,9 +15,10 @@ import * as log from "./functionsSdk.ts";
 import { Database } from "./model/database.ts";
 import { type Commit, Connection, type Network } from "./model/network.ts";
 import { FieldValue, type Micros } from "./model/values.ts";
+import { plant } from "./mutations/mutation.ts";
 import { Violation } from "./oracle/violation.ts";
 import { Process, Scheduler } from "./scheduler.ts";
-import type { Outcome } from "./simulate.ts";
+import type { Options, Outcome } from "./simulate.ts";
 
 const MS = 1_000;
 const SECOND = 1_000 * MS;
@@ -132,7 +133,11 @@ class LinkFaults extends Faults {
   }
 }
 
-export async function simulateRegions(scenario: RegionsScenario, { keepHistory = false } = {}): Promise<Outcome> {
+export async function simulateRegions(
+  scenario: RegionsScenario,
+  { keepHistory = false, mutation }: Options = {},
+): Promise<Outcome> {
+  plant(mutation);
   const { seed, names, joinsAt, leavesAt, actions } = scenario;
   const scheduler = new Scheduler(START);
   startClock(scheduler, randomFor(seed, "chance"));

@@ -5,23 +5,23 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { bundle, type Seam } from "./bundle.ts";
+import { bundle } from "./bundle.ts";
 import type { SeedRange, SeedReport } from "./bundleEntry.ts";
 
 /** Seeds in each message to a worker. When one finds a failure, the others finish theirs. */
 const CHUNK = 10;
 
-/** A bundle of the simulation with the code under test, as it is or with a mutation. */
+/** A bundle of the simulation with the code under test. */
 export interface Build {
   /** Path of the bundle, to import. */
   readonly path: string;
   remove(): void;
 }
 
-export async function buildSimulation(mutation?: { readonly name: string; readonly seam: Seam }): Promise<Build> {
+export async function buildSimulation(): Promise<Build> {
   const folder = mkdtempSync(join(tmpdir(), "tally-simulation-"));
   return {
-    path: await bundle(join(folder, "simulation.mjs"), mutation),
+    path: await bundle(join(folder, "simulation.mjs")),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
@@ -34,7 +34,7 @@ export async function buildSimulation(mutation?: { readonly name: string; readon
  */
 export async function runSeeds(
   build: Build,
-  { world, from, count }: SeedRange,
+  { world, mutation, from, count }: SeedRange,
   onProgress: (report: SeedReport) => void = () => {},
 ): Promise<SeedReport> {
   let total: SeedReport = { runs: 0, commits: 0, publishes: 0, unrecognizedReplays: 0, faults: {} };
@@ -42,7 +42,7 @@ export async function runSeeds(
   const work = async () => {
     const worker = new Worker(build.path);
     while (next < from + count && !total.failed) {
-      const chunk = { world, from: next, count: Math.min(CHUNK, from + count - next) };
+      const chunk = { world, mutation, from: next, count: Math.min(CHUNK, from + count - next) };
       next += CHUNK;
       worker.postMessage(chunk);
       const [report] = (await once(worker, "message")) as [SeedReport];

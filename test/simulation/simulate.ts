@@ -12,6 +12,7 @@ import * as log from "./functionsSdk.ts";
 import { Database } from "./model/database.ts";
 import type { Network } from "./model/network.ts";
 import type { Micros } from "./model/values.ts";
+import { type Mutation, plant } from "./mutations/mutation.ts";
 import { isCounter, Oracle } from "./oracle/oracle.ts";
 import type { Violation } from "./oracle/violation.ts";
 import { type Action, BRIDGED, ORDERS, type Scenario } from "./scenario/scenario.ts";
@@ -39,7 +40,13 @@ export interface Outcome {
   readonly unrecognizedReplays: number;
 }
 
-export async function simulate(scenario: Scenario, { keepHistory = false } = {}): Promise<Outcome> {
+export interface Options {
+  readonly keepHistory?: boolean;
+  readonly mutation?: Mutation | undefined;
+}
+
+export async function simulate(scenario: Scenario, { keepHistory = false, mutation }: Options = {}): Promise<Outcome> {
+  plant(mutation);
   const { seed, config, actions } = scenario;
   const scheduler = new Scheduler(START);
   startClock(scheduler, randomFor(seed, "chance"));

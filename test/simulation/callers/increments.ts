@@ -5,6 +5,7 @@ import * as admin from "../../../admin/src/increment.ts";
 import { counter as webCounter } from "../../../client/src/web/counter.ts";
 import * as web from "../../../client/src/web/increment.ts";
 import { FieldValue } from "../model/adminSdk.ts";
+import { call } from "../mutations/mutation.ts";
 import type { Caller, Handlers, Processes } from "./processes.ts";
 
 export function increments(
@@ -17,10 +18,11 @@ export function increments(
     caller: Caller,
     isOrdered: boolean,
     [counter, key, counts]: [counter: string, key: string, counts: boolean],
-    call: () => Promise<void>,
+    increment: () => Promise<void>,
   ): void {
     const { done, failed } = oracle.keyedIncrements.begin(caller.process, counter, key, counts);
-    const outcome = isOrdered ? call() : caller.lastCall.then(call);
+    const make = () => call(counts ? "like" : "unlike", increment);
+    const outcome = isOrdered ? make() : caller.lastCall.then(make);
     caller.lastCall = Promise.all([caller.lastCall, outcome.then(done, failed)]).then(() => undefined);
   }
 

@@ -2,6 +2,7 @@
  * Replaces `firebase-admin/firestore`: the part of its API that Tally uses. The database performs each call. The connection
  * decides when it arrives, whether it does, and what its caller learns.
  */
+import { commitBy, planted } from "../mutations/mutation.ts";
 import { BulkWriter } from "./bulkWriter.ts";
 import { Code, type Data, Refused, type Version, type Write } from "./database.ts";
 import type { Connection } from "./network.ts";
@@ -73,8 +74,10 @@ export class DocumentReference implements Readable<DocumentSnapshot> {
     });
   }
   read(at: Micros): DocumentSnapshot {
-    this.firestore.connection.bill(1);
-    return new DocumentSnapshot(this, this.firestore.connection.database.get(this.path, at), at);
+    const { connection } = this.firestore;
+    connection.bill(1);
+    const version = connection.database.get(this.path, at);
+    return new DocumentSnapshot(this, planted.document?.(version, connection.process) ?? version, at);
   }
   get(): Promise<DocumentSnapshot> {
     return this.firestore.read(this);
@@ -139,7 +142,9 @@ export class WriteBatch extends Writes {
   }
   async commit(): Promise<{ writeTime: Timestamp }[]> {
     const { connection } = this.#firestore;
-    const updateTimes = await connection.call(describe(this.writes), () => connection.commit(this.writes));
+    const commit = (writes: readonly Write[]) => connection.call(describe(writes), () => connection.commit(writes));
+    const { process, database } = connection;
+    const updateTimes = (await commitBy({ process, database, via: "batch" }, this.writes, commit)) as Micros[];
     return updateTimes.map((micros) => ({ writeTime: Timestamp.fromMicros(micros) }));
   }
 }
@@ -149,7 +154,7 @@ function describe(writes: readonly Write[]): string {
   return writes.map(({ kind, path }) => `${kind} ${path}`).join(", ") || "commit";
 }
 
-interface TransactionOptions {
+export interface TransactionOptions {
   readonly readOnly?: boolean;
   /** For a read-only transaction: the instant to read at. The default is the time of its first read. */
   readonly readTime?: Timestamp;
@@ -280,7 +285,7 @@ export class Firestore {
     options: TransactionOptions = {},
   ): Promise<T> {
     for (let attempt = 1; ; attempt++) {
-      const transaction = new Transaction(this, options);
+      const transaction = new Transaction(this, planted.transaction?.(options, this.connection.process) ?? options);
       const result = await update(transaction);
       try {
         await transaction.commit();

@@ -1,5 +1,6 @@
 /** The reading part of the replaced `firebase-admin/firestore`: snapshots, queries and aggregations at an instant. */
 import { aggregationReads } from "../../../testkit/production/aggregations.ts";
+import { planted } from "../mutations/mutation.ts";
 import type { DocumentReference, Firestore } from "./adminSdk.ts";
 import {
   Code,
@@ -12,6 +13,7 @@ import {
   Refused,
   type Version,
 } from "./database.ts";
+import type { Connection } from "./network.ts";
 import { type Fields, type Micros, Timestamp, type Value } from "./values.ts";
 
 export class DocumentSnapshot {
@@ -136,9 +138,9 @@ export class Query implements Readable<QuerySnapshot> {
   aggregate(fields: Record<string, AggregateField>): AggregateQuery {
     return new AggregateQuery(this, fields);
   }
-  read(at: Micros): QuerySnapshot {
+  read(now: Micros): QuerySnapshot {
     const { connection } = this.firestore;
-    const versions = connection.database.query(this.plan, connection.snapshotTime(at));
+    const { at, versions } = find(connection, this.plan, now);
     connection.bill(Math.max(versions.length + (this.plan.offset ?? 0), 1));
     return new QuerySnapshot(
       versions.map((version) => {
@@ -159,6 +161,15 @@ export class Query implements Readable<QuerySnapshot> {
   #with(change: Partial<QueryPlan>): Query {
     return new Query(this.firestore, { ...this.plan, ...change }, this.#fields);
   }
+}
+
+/** The documents that a query finds, and the instant that it reads at. */
+function find(connection: Connection, plan: QueryPlan, now: Micros) {
+  const { database, process } = connection;
+  const at = planted.readTime?.(now, plan, process) ?? now;
+  const snapshot = connection.snapshotTime(at);
+  const query = (asked = plan, time = snapshot) => database.query(asked, time);
+  return { at, versions: planted.query?.(plan, query, process) ?? query() };
 }
 
 /** A version with only some of its fields. */
@@ -217,7 +228,7 @@ export class AggregateQuery implements Readable<AggregateQuerySnapshot> {
   get what() {
     return `aggregate ${this.#plan.collection}`;
   }
-  read(at: Micros): AggregateQuerySnapshot {
+  read(now: Micros): AggregateQuerySnapshot {
     const { connection } = this.firestore;
     const { needs = [], orders = [] } = this.#plan;
     if (needs.length > 0 && orders.some(({ field }) => field === NAME)) {
@@ -227,7 +238,7 @@ export class AggregateQuery implements Readable<AggregateQuerySnapshot> {
     if (!isIndexed && orders.length > 0) {
       throw new Refused(Code.FAILED_PRECONDITION, `${this.what}: the query requires an index`);
     }
-    const versions = connection.database.query(this.#plan, connection.snapshotTime(at));
+    const { at, versions } = find(connection, this.#plan, now);
     connection.bill(aggregationReads(versions.length));
     const data: Record<string, number> = {};
     for (const [name, { summed }] of Object.entries(this.#fields)) {

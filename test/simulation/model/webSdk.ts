@@ -4,6 +4,7 @@
  * calls beside the stream. The SDK itself does nothing else while one commits; here other calls may overtake it, which is one
  * of the orders in which they reach a server.
  */
+import { commitBy, planted } from "../mutations/mutation.ts";
 import { Firestore as AdminFirestore, type CollectionReference } from "./adminSdk.ts";
 import { apply, Code, type Data, fieldOf, Refused, type Version, type Write } from "./database.ts";
 import type { Connection } from "./network.ts";
@@ -203,7 +204,9 @@ export class WriteBatch extends Writes {
     this.#firestore = firestore;
   }
   commit(): Promise<void> {
-    return this.#firestore.enqueue(this.writes);
+    const { process, database } = this.#firestore.connection;
+    const commit = (writes: readonly Write[]) => this.#firestore.enqueue(writes);
+    return commitBy({ process, database, via: "queue" }, this.writes, commit) as Promise<void>;
   }
 }
 
@@ -249,14 +252,17 @@ export class Transaction extends Writes {
     const { scheduler } = connection.network;
     if (this.writes.length === 0) return;
     if (scheduler.now < offlineUntil) throw new Refused(Code.UNAVAILABLE, "offline");
-    await connection.call(describe(this.writes), () => {
+    const { process, database } = connection;
+    const atServer = (writes: readonly Write[]) => {
       for (const { path, updateTime, fields } of this.#read) {
-        const now = connection.database.get(path);
+        const now = database.get(path);
         const isSame = !now.fields === !fields && (!fields || now.updateTime === updateTime);
         if (!isSame) throw new Refused(Code.FAILED_PRECONDITION, path);
       }
-      connection.commit(this.writes, authorize);
-    });
+      return connection.commit(writes, authorize);
+    };
+    const commit = (writes: readonly Write[]) => connection.call(describe(writes), () => atServer(writes));
+    await commitBy({ process, database, via: "transaction" }, this.writes, commit);
   }
 }
 
@@ -298,7 +304,8 @@ function readOnce({ firestore, path }: DocumentReference): Promise<Version> {
   const { connection } = firestore;
   return connection.call(`get ${path}`, () => {
     connection.bill(1);
-    return connection.database.get(path);
+    const version = connection.database.get(path);
+    return planted.document?.(version, connection.process) ?? version;
   });
 }
 

@@ -1,71 +1,68 @@
 /** Mistakes in the move from Google's counter extension. */
-import type { DocumentSnapshot, FieldPath, WriteBatch } from "firebase-admin/firestore";
-import type { moveLegacyIncrements } from "../../../admin/src/moveLegacyIncrements.ts";
-import { type Edit, eachWrite, editingCommits, inTwoCommits, withoutPreconditions } from "../batchEdits.ts";
 import type { Write } from "../model/database.ts";
-import { FieldValue, Timestamp } from "../model/values.ts";
+import { FieldValue } from "../model/values.ts";
 import { BRIDGED } from "../scenario/scenario.ts";
-import { type Mutation, publishing } from "./seams.ts";
+import { inTwoCommits, isDeletion, late, publishing, those, without, withoutPreconditions } from "./edits.ts";
+import type { Edit, Mutation } from "./mutation.ts";
 
-type Move = typeof moveLegacyIncrements;
-const moving = (mistake: (real: Move) => Move): Omit<Mutation, "breaks"> => ({
-  module: "admin/src/moveLegacyIncrements.ts",
-  declaration: "moveLegacyIncrements",
-  mistake,
+const counter = `counters/${BRIDGED.counter}`;
+const isField = ({ path }: Write) => path === BRIDGED.document;
+const isNote = ({ path, data = {} }: Write) => path === counter && "mirrored" in data && !("total" in data);
+
+/** Edits moves: the commits that note what the field shows, except those of a rollback. */
+const moving = (edit: Edit): Pick<Mutation, "commit"> => ({
+  commit: (writes, commit, by) =>
+    writes.some(isNote) && !by.process.name.startsWith("giveBack") ? edit(writes, commit, by) : commit(writes),
 });
-const movingWith = (edit: Edit) =>
-  moving(
-    (real) =>
-      (firestore, ...rest) =>
-        real(editingCommits({ firestore }, edit).firestore, ...rest),
-  );
+
+const isRaised = ({ data = {} }: Write) =>
+  Object.values(data).some((value) => value instanceof FieldValue && value.operand !== 0);
 
 export const bridgeMutations: Record<string, Mutation> = {
-  "a move without preconditions": { ...movingWith(withoutPreconditions), breaks: ["I9"] },
+  "a move without preconditions": { ...moving(withoutPreconditions), breaks: ["I9"], seed: 8 },
   "a move that leaves the field as it is does not look whether it has changed": {
-    ...movingWith((writes, commit) => {
-      const raises = (value: unknown) => value instanceof FieldValue && value.operand !== 0;
-      const isKept = ({ path, data = {} }: Write) => path === BRIDGED.document && !Object.values(data).some(raises);
-      return commit(writes.filter((write) => !isKept(write)));
-    }),
-    isRare: true,
+    ...moving(late(without((write) => isField(write) && !isRaised(write)))),
     breaks: ["I9"],
+    isRare: true,
   },
   "a move deletes the shards in a commit of its own": {
-    ...movingWith(inTwoCommits(({ kind }) => kind !== "delete")),
+    ...moving(inTwoCommits((write) => !isDeletion(write))),
     breaks: ["I9"],
   },
-  "a move does not record what the field shows": {
-    ...movingWith((writes, commit) => commit(writes.filter(({ path }) => path !== `counters/${BRIDGED.counter}`))),
-    breaks: ["I9"],
-  },
-  "a move does not raise the field": {
-    ...movingWith((writes, commit) => commit(writes.filter(({ path }) => path !== BRIDGED.document))),
-    breaks: ["I9"],
+  "a move does not record what the field shows": { ...moving(without(isNote)), breaks: ["I9"] },
+  "a move does not raise the field": { ...moving(without(isField)), breaks: ["I9"] },
+  "an import counts as increments": {
+    ...moving(those(isNote, ({ data: { adjusted: _, ...data } = {}, ...write }) => ({ ...write, data }))),
+    breaks: ["I11"],
   },
   "a publish sets a field that others add to": {
     ...publishing((writes, commit) => {
       const total = writes[0]?.data?.total as number;
-      const isField = ({ path }: { path: string }) => path === BRIDGED.document;
-      return eachWrite((write) => (isField(write) ? { ...write, data: { [BRIDGED.field]: total } } : write))(
-        writes,
-        commit,
+      return commit(writes.map((write) => (isField(write) ? { ...write, data: { [BRIDGED.field]: total } } : write)));
+    }),
+    breaks: ["I9"],
+    seed: 9,
+  },
+  "a publish adds to a field that is gone": {
+    ...publishing((writes, commit, { database }) => {
+      const mirrored = Number(database.get(counter).fields?.mirrored ?? 0);
+      const isGone = (write: Write) => isField(write) && typeof write.data?.[BRIDGED.field] === "number";
+      const added = (total: unknown) => FieldValue.increment(Number(total) - mirrored);
+      return commit(
+        writes.map((write) =>
+          isGone(write)
+            ? { ...write, lastUpdateTime: undefined, data: { [BRIDGED.field]: added(write.data?.[BRIDGED.field]) } }
+            : write,
+        ),
       );
     }),
     breaks: ["I9"],
-  },
-  "a publish adds to a field that is gone": {
-    module: "functions/src/publish.ts",
-    declaration: "addToField",
-    mistake: () => (batch: WriteBatch, shown: DocumentSnapshot, field: FieldPath, total: number, mirrored: number) =>
-      batch.update(shown.ref, field, FieldValue.increment(total - mirrored) as never),
-    breaks: ["I9"],
+    seed: 159,
   },
   "an instance believes that its move has seen later writes": {
-    ...moving((real) => async (...args) => {
-      const moved = await real(...args);
-      return { ...moved, asOf: Timestamp.fromMillis(moved.asOf.toMillis() + 2_000) as never };
-    }),
+    readTime: (at, { collection }, { name }) =>
+      name.startsWith("instance") && collection === `${BRIDGED.document}/_counter_shards_` ? at + 10_000_000 : at,
     breaks: ["I9"],
+    seed: 397,
   },
 };

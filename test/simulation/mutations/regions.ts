@@ -1,83 +1,71 @@
 /** Mistakes in exchanging totals between regions. */
-import type { mergeRegisters } from "../../../core/src/regions.ts";
-import type { CounterState } from "../../../functions/src/counterDocument.ts";
-import type { exchangeCounter, runExchange } from "../../../functions/src/regions/exchange.ts";
-import type { globalFields } from "../../../functions/src/regions/registers.ts";
-import { editingCommits, withoutPreconditions } from "../batchEdits.ts";
-import type { Mutation } from "./seams.ts";
-
-type Write = (state: CounterState, ...rest: unknown[]) => Promise<void>;
+import type { Version } from "../model/database.ts";
+import { type Fields, Timestamp } from "../model/values.ts";
+import { committing, notScheduling, withoutPreconditions } from "./edits.ts";
+import type { Mutation } from "./mutation.ts";
 
 const inRegions = { world: "regions", breaks: ["I14"] } as const;
+
+/** The registers of other regions in a counter document. */
+function withRegisters(version: Version, change: (name: string, register: Fields) => Fields | undefined): Version {
+  const { regions } = version.fields ?? {};
+  if (!regions) return version;
+  const changed = Object.entries(regions).flatMap(([name, register]) => {
+    const other = register && change(name, register as Fields);
+    return other ? [[name, other]] : [];
+  });
+  return { ...version, fields: { ...version.fields, regions: Object.fromEntries(changed) } };
+}
+
+/** The regions that an instance knows of. */
+const membersOf = new WeakMap<object, readonly string[]>();
 
 export const regionMutations: Record<string, Mutation> = {
   "an exchange without the precondition": {
     ...inRegions,
-    module: "functions/src/regions/totals.ts",
-    declaration: "write",
-    mistake:
-      (real: Write): Write =>
-      (state, ...rest) =>
-        real({ ...state, ref: editingCommits(state.ref, withoutPreconditions) }, ...rest),
+    seed: 18,
+    ...committing("instance", ({ data = {} }) => "globalTotal" in data && !("total" in data), withoutPreconditions),
   },
   "an older register replaces a later one": {
     ...inRegions,
-    module: "core/src/regions.ts",
-    declaration: "mergeRegisters",
-    mistake: (): typeof mergeRegisters => (known, received) => ({ ...known, ...received }),
+    document: (version) => withRegisters(version, (_, register) => ({ ...register, asOf: Timestamp.fromMillis(0) })),
   },
   "nothing follows a publish that its exchange has missed": {
     ...inRegions,
-    module: "functions/src/regions/schedule.ts",
-    declaration: "missedExchangeAt",
-    mistake: () => () => undefined,
+    ...notScheduling(
+      ({ exchange, due }) => exchange?.visitors === false && !exchange.failingSince && due <= Date.now(),
+    ),
   },
   "nothing follows a merge of visitors that its exchange has missed": {
     ...inRegions,
-    module: "functions/src/merge.ts",
-    declaration: "scheduleMissedExchange",
-    mistake: () => async () => {},
+    ...notScheduling(({ exchange, due }) => exchange?.visitors === true && !exchange.failingSince && due <= Date.now()),
   },
   "a merge of visitors schedules no exchange": {
     ...inRegions,
-    module: "functions/src/merge.ts",
-    declaration: "isExchangedBy",
-    mistake: () => () => false,
+    ...notScheduling(({ exchange }) => exchange?.visitors === true && !exchange.failingSince),
   },
   "a region's visitors replace those of the others": {
     ...inRegions,
-    module: "functions/src/regions/visitors.ts",
-    declaration: "isOfVisitors",
-    mistake:
-      () =>
-      ({ id }: { readonly id: string }) =>
-        id === "uniques",
+    query: ({ collection }, find) =>
+      collection.endsWith("/sketches") ? find().filter(({ path }) => path.endsWith("/uniques")) : find(),
   },
   "a region that has left no longer counts": {
     ...inRegions,
-    module: "functions/src/regions/registers.ts",
-    declaration: "globalFields",
-    mistake:
-      (real: typeof globalFields): typeof globalFields =>
-      (region, own, others, regions) => {
-        const members = [regions.own, ...regions.others.map(({ name }) => name)];
-        const known = Object.entries(others).filter(([name]) => members.includes(name));
-        return real(region, own, Object.fromEntries(known), regions);
-      },
+    seed: 14,
+    backend: (backend, process) => {
+      const { own, others = [] } = backend.config.regions ?? {};
+      membersOf.set(process, [own ?? "", ...others.map(({ name }) => name)]);
+      return backend;
+    },
+    document: (version, process) =>
+      withRegisters(version, (name, register) => (membersOf.get(process)?.includes(name) ? register : undefined)),
   },
   "a counter without writes is not brought to a region that joins": {
     ...inRegions,
-    module: "functions/src/regions/exchange.ts",
-    declaration: "exchangeCounter",
-    mistake: (): typeof exchangeCounter => async () => [],
+    call: async (action, make) => (action === "exchange" ? ([] as never) : await make()),
   },
   "a region that cannot be reached is not tried again": {
     ...inRegions,
-    module: "functions/src/regions/exchange.ts",
-    declaration: "runExchange",
-    mistake:
-      (real: typeof runExchange): typeof runExchange =>
-      (backend, task) =>
-        real({ ...backend, schedule: async () => {} }, task),
+    ...notScheduling(({ exchange }) => exchange?.failingSince !== undefined),
   },
 };

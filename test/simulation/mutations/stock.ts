@@ -1,109 +1,77 @@
 /** Mistakes in selling stock. */
-import type { createReceipt } from "../../../admin/src/receipt.ts";
-import type { foldableShards } from "../../../functions/src/shards.ts";
-import type { planTransfers } from "../../../functions/src/stockPlan.ts";
-import type { transferStock } from "../../../functions/src/transferStock.ts";
-import { type Edit, editingCommits, inTwoCommits, withoutPreconditions } from "../batchEdits.ts";
-import type { WriteBatch } from "../model/adminSdk.ts";
-import type { Mutation } from "./seams.ts";
+import type { Version, Write } from "../model/database.ts";
+import { STOCK } from "../scenario/scenario.ts";
+import { committing, deciding, inTwoCommits, isDeletion, those, withoutPreconditions } from "./edits.ts";
+import type { Edit, Hooks, Mutation } from "./mutation.ts";
 
+const isStock = ({ path }: { readonly path: string }) => path.startsWith(`counters/${STOCK}/`);
+const isReceipt = (write: Write) => isStock(write) && write.path.includes("/receipts/");
+
+/** Edits transfers: the commits of instances that change shards and delete none. */
 const transferring = (edit: Edit): Mutation => ({
-  module: "functions/src/transferStock.ts",
-  declaration: "transferStock",
-  mistake:
-    (real: typeof transferStock): typeof transferStock =>
-    (shards, ...rest) =>
-      real(editingCommits(shards, edit), ...rest),
+  ...committing(
+    "instance",
+    (write) => isStock(write) && write.path.includes("/shards/"),
+    (writes, commit, by) => (writes.some(isDeletion) ? commit(writes) : edit(writes, commit, by)),
+  ),
   breaks: ["I12", "I5"],
 });
 
-const planning = (mistake: (real: typeof planTransfers) => typeof planTransfers): Mutation => ({
-  module: "functions/src/stockPlan.ts",
-  declaration: "planTransfers",
-  mistake,
-  breaks: ["I12"],
-});
-
-type BatchOf = (...args: unknown[]) => unknown;
+/** Hides the records of takes from the processes whose name begins so. */
+const hidingTakes = (process: string): Hooks => {
+  const isRecord = (version: Version) => isStock(version) && /\/(entries|receipts)\//.test(version.path);
+  return {
+    document: (version, { name }) =>
+      name.startsWith(process) && isRecord(version) ? { ...version, fields: undefined } : version,
+  };
+};
 
 export const stockMutations: Record<string, Mutation> = {
   "a transfer without the precondition": transferring(withoutPreconditions),
   "a transfer gives first and takes later": transferring(inTwoCommits(({ lastUpdateTime }) => !lastUpdateTime)),
-  "units stay in base and beyond the shards of writers": planning((real) => (shards, shardCount) => {
-    return real(shards, shardCount).filter(({ from }) => Number(from.id) < shardCount);
-  }),
-  "a fold moves units of a bounded counter into base": {
-    module: "functions/src/shards.ts",
-    declaration: "foldableShards",
-    mistake:
-      (real: typeof foldableShards): typeof foldableShards =>
-      (shards, fromIndex, quietSince) =>
-        real(shards, fromIndex, quietSince),
+  "units stay in base and beyond the shards of writers": {
+    decide: (decide, cause, known, ...rest) => {
+      const step = decide(cause, known, ...rest);
+      if (step.do !== "transfer") return step;
+      const transfers = step.transfers.filter(({ from }) => Number(from.id) < (known.previous?.shardCount ?? 1));
+      return transfers.length > 0 ? { ...step, transfers } : decide(cause, { ...known, hasTransferred: true }, ...rest);
+    },
     breaks: ["I12"],
-    isRare: true,
+  },
+  "a fold moves units of a bounded counter into base": {
+    ...deciding((step) => (step.do === "fold" ? { ...step, keepsUnits: false } : step)),
+    breaks: ["I12"],
+    seed: 50_037_810,
   },
   "a server's take without the precondition": {
-    module: "admin/src/stock.ts",
-    declaration: "batchOf",
-    mistake:
-      (real: BatchOf): BatchOf =>
-      (...args) => {
-        const batch = real(...args) as WriteBatch;
-        for (const [index, write] of batch.writes.entries()) {
-          batch.writes[index] = { ...write, lastUpdateTime: undefined };
-        }
-        return batch;
-      },
+    ...committing("server", isStock, withoutPreconditions),
     breaks: ["I12"],
+    seed: 10,
   },
   "a server's take with another receipt for each try": {
-    module: "admin/src/receipt.ts",
-    declaration: "createReceipt",
-    mistake:
-      (real: typeof createReceipt): typeof createReceipt =>
-      (receipt) =>
-      (batch) =>
-        real(receipt.parent.doc())(batch),
-    breaks: ["I12", "I1", "I5", "I9", "I13"],
+    ...committing(
+      "server",
+      isReceipt,
+      those(isReceipt, (write) => ({ ...write, path: `${write.path}${Math.random()}` })),
+    ),
+    breaks: ["I12"],
+    seed: 23,
   },
   "a server's take does not look for what it has committed": {
-    module: "admin/src/stock.ts",
-    declaration: "takenBy",
-    mistake: () => async () => undefined,
+    ...hidingTakes("server"),
     breaks: ["I12", "completion"],
+    seed: 23,
   },
+  "a client does not look for what it has taken": { ...hidingTakes("client"), breaks: ["completion", "I12"] },
   "a client is told that nothing is left by the published stock": {
-    module: "client/src/web/sum.ts",
-    declaration: "sumShards",
-    mistake: () => async () => 0,
+    query: (plan, find, { name }) =>
+      name.startsWith("client") && plan.needs && plan.collection === `counters/${STOCK}/shards` ? [] : find(),
     breaks: ["I12"],
   },
-  "a client does not look for what it has taken": {
-    module: "client/src/web/stock.ts",
-    declaration: "read",
-    mistake: () => async () => undefined,
-    breaks: ["completion", "I12"],
-  },
-  "a take lists the shards within two seconds": {
-    module: "client/src/web/stock.ts",
-    declaration: "actualStock",
-    mistake:
-      (real: (counter: unknown, timeout: number) => unknown): typeof real =>
-      (counter) =>
-        real(counter, 2_000),
+  "a take lists the shards within a second": {
+    timer: (millis) => Math.min(millis, 1_000),
     breaks: ["completion"],
     isRare: true,
   },
-  "a client believes the first refusal of a shard that has the units": {
-    module: "client/src/web/stock.ts",
-    declaration: "MAX_REFUSALS",
-    mistake: () => 1,
-    breaks: ["completion"],
-  },
-  "the rules let a shard fall below zero": {
-    module: "test/simulation/model/rules.ts",
-    declaration: "isInBounds",
-    mistake: () => () => true,
-    breaks: ["I12"],
-  },
+  "the rules let a shard fall below zero": { withoutRule: "a shard of stock has units", breaks: ["I12"] },
 };

@@ -1,0 +1,139 @@
+/** Mistakes in the increments of clients and servers, and in the rules. */
+import type { Data, Write } from "../model/database.ts";
+import { Bytes, type Fields, FieldValue, Timestamp } from "../model/values.ts";
+import { STOCK } from "../scenario/scenario.ts";
+import {
+  committing,
+  eachWrite,
+  isDeletion,
+  setsForCreates,
+  sleep,
+  those,
+  without,
+  withoutPreconditions,
+} from "./edits.ts";
+import type { Edit, Mutation } from "./mutation.ts";
+
+const isReceipt = ({ path }: Write) => path.includes("/receipts/") && !path.includes(`/${STOCK}/`);
+const receipts = (edit: Edit) => committing("server", isReceipt, edit);
+
+const isEntry = ({ path }: Write) => path.includes("/entries/") && !path.includes(`/${STOCK}/`);
+const isUndo = (write: Write) => isEntry(write) && isDeletion(write);
+
+/** Changes the amounts of increments. */
+const changingAmounts = (change: (by: number) => number) =>
+  eachWrite((write) => {
+    const count = write.data?.count;
+    const data = count instanceof FieldValue && { ...write.data, count: FieldValue.increment(change(count.operand)) };
+    return data ? { ...write, data } : write;
+  });
+
+/** The write of a shard with another mark. */
+function withOtherNonce(write: Write): Write {
+  const [[window = "", { at, nonces } = {}] = []] = Object.entries((write.data?.marks ?? {}) as Record<string, Data>);
+  if (!(nonces instanceof FieldValue)) return write;
+  const [nonce] = nonces.elements as [Bytes];
+  const other = FieldValue.arrayUnion(Bytes.fromUint8Array(nonce.map((byte) => byte ^ 1)));
+  return { ...write, data: { ...write.data, marks: { [window]: { at, nonces: other } } } as Data };
+}
+
+/** When a process has made its last commit. */
+const committedAt = new WeakMap<object, number>();
+
+/** Edits the commits of a server after its first one. */
+const later = (edit: Edit) =>
+  receipts(async (writes, commit, by) => {
+    if (committedAt.has(by.process)) return await edit(writes, commit, by);
+    const done = await commit(writes);
+    committedAt.set(by.process, Date.now());
+    return done;
+  });
+
+/** Edits the commits of increments that waited for the one before: they begin at the instant at which that is done. */
+const combined = (edit: Edit) =>
+  later(async (writes, commit, by) => {
+    const isCombined = committedAt.get(by.process) === Date.now();
+    const done = await (isCombined ? edit(writes, commit, by) : commit(writes));
+    committedAt.set(by.process, Date.now());
+    return done;
+  });
+
+export const incrementMutations: Record<string, Mutation> = {
+  "a server's increment without its receipt": { ...receipts(without(isReceipt)), breaks: ["I5"], seed: 36 },
+  "a receipt is set instead of created": { ...receipts(setsForCreates), breaks: ["I5"], seed: 36 },
+  "each try has a receipt of its own": {
+    ...receipts(those(isReceipt, (write) => ({ ...write, path: `${write.path}${Math.random()}` }))),
+    breaks: ["I5", "I12"],
+    seed: 36,
+  },
+  "increments made while a commit is pending are dropped": {
+    ...combined(async (writes) => writes.map(() => 0)),
+    breaks: ["I5"],
+    seed: 7,
+  },
+  "increments made while a commit is pending count as one": {
+    ...combined(changingAmounts(() => 1)),
+    breaks: ["I5"],
+    seed: 10,
+  },
+  "a server that has committed once never commits again": {
+    ...later(() => new Promise(() => {})),
+    breaks: ["completion"],
+    seed: 10,
+  },
+  "all increments have the same nonce": { random: () => 0.5, breaks: ["I5", "I12", "completion"] },
+  "the queue gets another plan than the commit before it": {
+    ...committing(
+      "client",
+      ({ data }) => data?.marks !== undefined,
+      (writes, commit, { via }) =>
+        commit(via === "queue" && !writes.some(isEntry) ? writes.map(withOtherNonce) : writes),
+    ),
+    breaks: ["I5"],
+  },
+  "the rules do not compare the nonce": { withoutRule: "the nonce is new", breaks: ["I5"] },
+  "a window is removed after 10 s": {
+    // A client compares the windows with the last write of their shard.
+    document: (version, { name }) => {
+      const { fields, path } = version;
+      if (!name.startsWith("client") || !path.includes("/shards/") || !(fields?.at instanceof Timestamp))
+        return version;
+      const at = Timestamp.fromMicros(fields.at.toMicros() + 110_000_000);
+      return { ...version, fields: { ...fields, at } as Fields };
+    },
+    withoutRule: "a window is old",
+    // Clients look for old windows 16 times as often.
+    random: (random) => {
+      const number = random.next();
+      return number < 1 / 8 ? number / 16 : number;
+    },
+    breaks: ["I5"],
+    isRare: true,
+  },
+  "a server's keyed increment without its entry's precondition": {
+    ...committing("server", isEntry, setsForCreates),
+    breaks: ["I8"],
+    seed: 72,
+  },
+  "an undo without its entry's precondition": {
+    ...committing("server", isUndo, withoutPreconditions),
+    breaks: ["I8"],
+    seed: 3359,
+  },
+  "a call with a key does not wait for the one before": {
+    call: async (action, make) => {
+      if (action === "like") await sleep(1_000);
+      return await make();
+    },
+    breaks: ["I8"],
+    seed: 51,
+  },
+  "an increment overtakes an undo in the queue": {
+    ...committing("client", isUndo, async (writes, commit) => {
+      await sleep(30_000);
+      return await commit(writes);
+    }),
+    breaks: ["I8"],
+    seed: 49,
+  },
+};

@@ -1,0 +1,61 @@
+/** Mistakes in counting visitors and keys. */
+import type { Write } from "../model/database.ts";
+import {
+  committing,
+  inTwoCommits,
+  isDeletion,
+  late,
+  notScheduling,
+  those,
+  unconditionally,
+  withoutField,
+  withoutPrecondition,
+} from "./edits.ts";
+import type { Edit, Mutation } from "./mutation.ts";
+
+const isSketch = ({ path }: Write) => path.endsWith("/sketches/uniques");
+const isSummary = ({ path }: Write) => path.endsWith("/sketches/keySummary");
+const isBucket = ({ path }: Write) => path.includes("/uniques/");
+
+const mergingVisitors = (edit: Edit) => committing("instance", isSketch, edit);
+const mergingKeys = (edit: Edit) => committing("instance", isSummary, edit);
+
+export const mergeMutations: Record<string, Mutation> = {
+  "a merge without preconditions": { ...mergingVisitors(late(unconditionally)), breaks: ["I10"], seed: 29 },
+  "a merge is never scheduled": { ...notScheduling(({ merges }) => merges === "visitors"), breaks: ["I10"] },
+  "an instance believes that its merge has seen later visitors": {
+    readTime: (at, { collection }, { name }) =>
+      name.startsWith("instance") && collection.endsWith("/uniques") ? at + 2_000_000 : at,
+    breaks: ["I10"],
+  },
+  "a merged bucket is deleted as it is now": {
+    ...committing("instance", isBucket, those(isBucket, withoutPrecondition)),
+    breaks: ["I10"],
+  },
+  "a reset deletes the sketch": {
+    ...committing("", isSketch, (writes, commit, by) => {
+      const edit = by.process.name.startsWith("reset")
+        ? those(isSketch, ({ path }) => ({ path, kind: "delete" }))
+        : late();
+      return edit(writes, commit, by);
+    }),
+    breaks: ["I10"],
+    seed: 16,
+  },
+  "a merge of keys without preconditions": { ...mergingKeys(late(unconditionally)), breaks: ["I13"], seed: 70 },
+  "a merge of keys overwrites a summary that has changed": {
+    ...mergingKeys(late(those(isSummary, withoutPrecondition))),
+    breaks: ["I13"],
+    seed: 130,
+  },
+  "keys are deleted after the commit of their merge": {
+    ...mergingKeys(inTwoCommits((write) => !isDeletion(write))),
+    breaks: ["I13"],
+    seed: 19,
+  },
+  "a reset of keys forgets only those that are merged": {
+    ...committing("reset", isSummary, withoutField("resetAt")),
+    breaks: ["I13"],
+    seed: 32,
+  },
+};

@@ -1,0 +1,52 @@
+/** Mistakes of the functions and of operators that change the sum of a counter's shards: in folds, resets and corrections. */
+import { ORDERS } from "../scenario/scenario.ts";
+import {
+  committing,
+  deciding,
+  folding,
+  inTwoCommits,
+  isDeletion,
+  knowing,
+  refusedIsDone,
+  those,
+  withoutPrecondition,
+  withoutPreconditions,
+} from "./edits.ts";
+import type { Edit, Mutation } from "./mutation.ts";
+
+const isBase = ({ path }: { readonly path: string }) => path.endsWith("/shards/base");
+const resetting = (edit: Edit) => committing("reset", isBase, edit);
+const correcting = (edit: Edit) => committing("", ({ path }) => path.includes("/corrections/"), edit);
+
+export const sumMutations: Record<string, Mutation> = {
+  "fold without the precondition": { ...folding(withoutPreconditions), breaks: ["I5", "I9", "I12"], seed: 13 },
+  "fold deletes first and adds to the base later": {
+    ...folding(inTwoCommits(isDeletion)),
+    breaks: ["I5", "I1", "I9"],
+  },
+  "fold before two minutes": {
+    ...deciding((step, _cause, _known, now) => (step.do === "fold" ? { ...step, quietSince: now - 1_000 } : step)),
+    breaks: ["I5"],
+    seed: 759,
+  },
+  "a reservation is ignored": { ...knowing((known) => ({ ...known, reservation: undefined })), breaks: ["I5"] },
+  "a refused reset or correction counts as done": {
+    ...committing("re", isBase, refusedIsDone),
+    breaks: ["I5"],
+    seed: 14,
+  },
+  "reset without the guard": { ...resetting(those(isBase, withoutPrecondition)), breaks: ["I5"], seed: 14 },
+  "a correction without an answer is made again": {
+    ...correcting(those(isBase, (write) => ({ ...withoutPrecondition(write), kind: "merge" }))),
+    breaks: ["I5"],
+    seed: 820,
+  },
+  "source and shards are read one after the other": {
+    query: (plan, find, { name }) =>
+      name.startsWith("reconcile") && plan.collection === `counters/${ORDERS.counter}/shards`
+        ? find(plan, Number.POSITIVE_INFINITY)
+        : find(),
+    breaks: ["I5"],
+    seed: 100,
+  },
+};

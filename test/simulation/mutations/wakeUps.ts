@@ -1,0 +1,177 @@
+/** Mistakes by which a write is never counted, or counted late: in events, polls and tasks. */
+import { microsOf, Timestamp } from "../model/values.ts";
+import {
+  covering,
+  deciding,
+  knowing,
+  knowingPrevious,
+  publishing,
+  publishingNext,
+  scheduling,
+  sleep,
+  those,
+} from "./edits.ts";
+import type { Mutation } from "./mutation.ts";
+
+/** The counters of which an instance handles an event. */
+const busy = new WeakMap<object, Set<string>>();
+
+export const wakeUpMutations: Record<string, Mutation> = {
+  "an update of shard 0 triggers nothing": {
+    event: async (event, wake) => (event.shardId && !event.isNew ? undefined : await wake(event)),
+    breaks: ["I2"],
+  },
+  "a deletion is dated by a clock that may be behind": {
+    event: (event, wake, { change, backend }) =>
+      wake(change.after.fields ? event : { ...event, committedAt: backend.now() }),
+    breaks: ["I2"],
+    seed: 1823,
+  },
+  "wake drops what comes while it is busy": {
+    event: async (event, wake) => {
+      const handled = busy.get(wake) ?? new Set();
+      busy.set(wake, handled);
+      if (handled.has(event.counterId)) return;
+      handled.add(event.counterId);
+      await wake(event).finally(() => handled.delete(event.counterId));
+    },
+    breaks: ["I2"],
+    seed: 40,
+  },
+  "a write is covered half a second after a publish": {
+    ...covering(({ at, isPoll }, { asOf, nextPollAt }, snapshotLag) => {
+      return !(isPoll && nextPollAt !== null) && at <= asOf - snapshotLag + 500;
+    }),
+    breaks: ["I2"],
+    seed: 30,
+  },
+  "busy promises more than its poll": {
+    // The instance remembers what it has decided.
+    ...deciding((step) =>
+      step.do === "publish" && step.next.phase === "busy" && step.next.nextPollAt !== null
+        ? { ...step, next: { ...step.next, nextPollAt: step.next.nextPollAt + 10_000 } }
+        : step,
+    ),
+    ...publishing(
+      those(
+        ({ data }) => data?.phase === "busy" && data.nextPollAt instanceof Timestamp,
+        ({ data, ...write }) => {
+          const nextPollAt = Timestamp.fromMicros(microsOf(data?.nextPollAt) - 10_000_000);
+          return { ...write, data: { ...data, nextPollAt } };
+        },
+      ),
+    ),
+    breaks: ["I2"],
+    seed: 281,
+  },
+  "a poll gives way to an earlier one": {
+    ...covering(({ at, isPoll }, { nextPollAt }) => isPoll && nextPollAt !== null && nextPollAt !== at),
+    breaks: ["I2"],
+    seed: 16,
+  },
+  "a poll that finds nothing new is the last": {
+    ...deciding((step, { isPoll }, { previous }) =>
+      step.do === "publish" && isPoll && step.next.writes === previous?.writes ? { do: "nothing" } : step,
+    ),
+    breaks: ["I2", "I7"],
+  },
+  "an early aggregation is not put off": {
+    ...deciding((step, { isPoll }) =>
+      step.do === "schedule" && step.task.isPoll === isPoll ? { do: "nothing" } : step,
+    ),
+    breaks: ["I2"],
+    seed: 8,
+  },
+  "a measurement is trusted without finding the write": {
+    ...deciding((step) =>
+      step.do === "publish" ? { ...step, tasks: step.tasks.filter(({ isPoll }) => isPoll) } : step,
+    ),
+    breaks: ["I1", "I2"],
+    seed: 177,
+  },
+  "a counter with silent shards is not polled": {
+    ...publishingNext((next) => (next.phase === "busy" ? next : { ...next, phase: "idle", nextPollAt: null })),
+    breaks: ["I2"],
+  },
+  "shards that were summed and not listed pass for none that are silent": {
+    ...knowing(({ measurement, ...known }) => ({
+      ...known,
+      measurement: measurement && { ...measurement, shards: measurement.shards ?? [] },
+    })),
+    breaks: ["I2"],
+    seed: 16,
+  },
+  "an idle counter stays idle if nothing was written to a new shard": {
+    ...publishingNext((next, { previous }, { isPoll }) => {
+      const isWritten = next.writes !== previous?.writes || next.total !== previous.total;
+      if (!previous || isWritten || isPoll || previous.nextPollAt !== null) return next;
+      return { ...next, phase: previous.phase, nextPollAt: null };
+    }),
+    breaks: ["I2", "I12"],
+    seed: 11_167,
+  },
+  "a quiet phase does not schedule its poll": {
+    ...deciding((step) =>
+      step.do === "publish" && step.next.phase === "quiet"
+        ? { ...step, tasks: step.tasks.filter(({ isPoll }) => !isPoll) }
+        : step,
+    ),
+    breaks: ["I2"],
+  },
+  "a quiet counter forgets for how long": {
+    ...knowingPrevious((previous) =>
+      ["quiet", "shrunk", "cooling"].includes(previous.phase) ? { ...previous, calmSince: null } : previous,
+    ),
+    breaks: ["I7"],
+    seed: 15,
+  },
+  "a quiet counter with many shards is polled as rarely as one with few": {
+    ...publishingNext((next) =>
+      next.phase === "quiet" && next.shardCount > 1 ? { ...next, nextPollAt: Math.ceil(next.asOf) + 60_000 } : next,
+    ),
+    breaks: ["I2"],
+    seed: 17,
+  },
+  "a poll is for another instant than the document says": {
+    ...publishingNext((next) => ({
+      ...next,
+      nextPollAt: next.nextPollAt === null ? null : next.nextPollAt - 0.314_159_2,
+    })),
+    breaks: ["I2"],
+  },
+  "nothing waits until a measurement is scheduled": {
+    ...scheduling(async (task, schedule) => void schedule(task).catch(() => undefined)),
+    breaks: ["I2"],
+    seed: 33,
+  },
+  "schedule after the publish": {
+    ...scheduling(
+      async (task, schedule) =>
+        void sleep(2_000)
+          .then(() => schedule(task))
+          .catch(() => undefined),
+    ),
+    breaks: ["I2"],
+    seed: 33,
+  },
+  "a scheduled measurement is remembered as a second later": {
+    ...scheduling((task, schedule) => schedule(task.isPoll ? task : { ...task, due: task.due - 1_000 })),
+    breaks: ["I2"],
+    seed: 17,
+  },
+  "a task finds no counter document and gives up": {
+    task: async ({ counterId }, run, database) =>
+      database.get(`counters/${counterId}`).fields?.asOf ? await run() : undefined,
+    breaks: ["I2"],
+    seed: 91,
+  },
+  "every counter is swept for ever": {
+    query: (plan, find) => {
+      const filters = plan.filters.map((one) =>
+        one.field === "phase" ? { ...one, value: [...(one.value as string[]), "idle"] } : one,
+      );
+      return find({ ...plan, filters });
+    },
+    breaks: ["I7"],
+  },
+};
