@@ -2,13 +2,16 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import { MARK_LIFETIME_SECONDS, MARK_WINDOW_MILLIS, MARK_WINDOWS, planIncrement } from "../../core/src/index.ts";
+import { adminAt } from "../../testkit/clients.ts";
+import { documentBytes } from "../../testkit/production/sizes.ts";
 import { integer, markWindows, nonceOf } from "./fuzz/oracle.ts";
-import { ADMIN, type Database, database, type Fields, type Value } from "./rest.ts";
+import { ADMIN, type Database, database } from "./rest.ts";
 import { DELETED, increment, update, window } from "./writes.ts";
 
+const PROJECT = `demo-tally-marks-${process.pid}`;
 let db: Database;
 beforeAll(async () => {
-  db = await database(`demo-tally-marks-${process.pid}`, readFileSync("firestore.rules", "utf8"));
+  db = await database(PROJECT, readFileSync("firestore.rules", "utf8"));
 });
 
 /** An increment as a client plans it at a time. @returns whether it was accepted */
@@ -47,19 +50,9 @@ test("a shard has at most 64 kB at 100 writes a second, after a removal of old m
   expect(await sizeOf(path)).toBeLessThanOrEqual(64_000);
 });
 
-/** The storage size of a document (https://firebase.google.com/docs/firestore/storage-size). */
 async function sizeOf(path: string): Promise<number> {
-  const text = (value: string) => Buffer.byteLength(value) + 1;
-  const map = (some: Fields): number =>
-    32 + Object.entries(some).reduce((sum, [name, value]) => sum + text(name) + sizeOfValue(value), 0);
-  const sizeOfValue = (value: Value): number => {
-    const [[kind, content]] = Object.entries(value) as [[string, never]];
-    if (kind === "stringValue") return text(content);
-    if (kind === "bytesValue") return Buffer.from(content, "base64").length;
-    if (kind === "mapValue") return map((content as { fields?: Fields }).fields ?? {});
-    if (kind !== "arrayValue") return 8;
-    return ((content as { values?: Value[] }).values ?? []).reduce((sum, one) => sum + sizeOfValue(one), 0);
-  };
-  const fields = (await db.read([path]))[path] ?? {};
-  return path.split("/").reduce((sum, id) => sum + text(id), 16) + map(fields);
+  const { firestore, close } = adminAt(process.env.FIRESTORE_EMULATOR_HOST as string, PROJECT);
+  const document = await firestore.doc(path).get();
+  await close();
+  return documentBytes(path, document.data() ?? {});
 }

@@ -9,7 +9,12 @@ import { text } from "node:stream/consumers";
 import { cloudEvent, http } from "@google-cloud/functions-framework";
 import { getTestServer } from "@google-cloud/functions-framework/testing";
 
-const { GCLOUD_PROJECT: project, FIRESTORE_EMULATOR_HOST, CLOUD_TASKS_EMULATOR_HOST, TALLY_FUNCTIONS_HOST } = process.env;
+const {
+  GCLOUD_PROJECT: project,
+  FIRESTORE_EMULATOR_HOST,
+  CLOUD_TASKS_EMULATOR_HOST,
+  TALLY_FUNCTIONS_HOST,
+} = process.env;
 const REGION = "us-central1";
 
 /** A parameter has its value when it is asked for. */
@@ -69,12 +74,15 @@ async function register(name: string, { eventTrigger, taskQueueTrigger }: Endpoi
   const id = `${REGION}-tally-${name}-0`;
   if (eventTrigger?.eventType.startsWith("google.cloud.firestore")) {
     const { database, namespace, document } = { ...eventTrigger.eventFilters, ...eventTrigger.eventFilterPathPatterns };
-    await post(`http://${FIRESTORE_EMULATOR_HOST}/emulator/v1/projects/${project}/eventarcTrigger?eventarcTriggerId=${id}`, {
-      eventType: eventTrigger.eventType,
-      database: textOf(database as Text),
-      namespace: textOf(namespace as Text),
-      document: { value: textOf(document as Text), matchType: "PATH_PATTERN" },
-    });
+    await post(
+      `http://${FIRESTORE_EMULATOR_HOST}/emulator/v1/projects/${project}/eventarcTrigger?eventarcTriggerId=${id}`,
+      {
+        eventType: eventTrigger.eventType,
+        database: textOf(database as Text),
+        namespace: textOf(namespace as Text),
+        document: { value: textOf(document as Text), matchType: "PATH_PATTERN" },
+      },
+    );
   }
   if (taskQueueTrigger) {
     const { retryConfig, rateLimits } = taskQueueTrigger;
