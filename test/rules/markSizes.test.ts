@@ -5,7 +5,7 @@ import { MARK_LIFETIME_SECONDS, MARK_WINDOW_MILLIS, MARK_WINDOWS, planIncrement 
 import { adminAt } from "../../testkit/clients.ts";
 import { documentBytes } from "../../testkit/production/sizes.ts";
 import { integer, markWindows, nonceOf } from "./fuzz/oracle.ts";
-import { ADMIN, type Database, database } from "./rest.ts";
+import { ADMIN, type Database, database, type Value } from "./rest.ts";
 import { DELETED, increment, update, window } from "./writes.ts";
 
 const PROJECT = `demo-tally-marks-${process.pid}`;
