@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Timestamp } from "firebase-admin/firestore";
 import {
+  counter,
   deleteCounter,
   ensureCounter,
   getExactCounter,
@@ -12,9 +13,10 @@ import {
   undoIncrement,
 } from "firestore-tally/admin";
 import { beforeAll, describe, expect, test } from "vitest";
+import { toMillis } from "../../functions/src/time.ts";
+import { createWakeHandler } from "../../functions/src/wake.ts";
 import { admin } from "../../testkit/clients.ts";
-import { readPublished } from "../../testkit/storedCounter.ts";
-import { until } from "../../testkit/until.ts";
+import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import { correctionsOf, newCounter, run } from "./sourcedCounter.ts";
 
 describe("a source of truth", () => {
@@ -150,24 +152,32 @@ describe("a source of truth", () => {
   });
 
   test("survives every publish, and does not prevent the creation of its counter", async () => {
-    const { ref, id } = newCounter("survives");
+    const { backend } = inProcessBackend({ minInterval: 20, maxInterval: 40 });
+    const ref = counter(admin, "survives", { collection: backend.config.collection });
+    const wake = createWakeHandler(backend);
+    const document = () => admin.doc(ref.path).get();
+    const publish = async (shardId: string) => {
+      const shard = await admin.doc(`${ref.path}/shards/${shardId}`).get();
+      await wake({ counterId: ref.id, shardId, committedAt: toMillis(shard.updateTime as Timestamp) });
+    };
     await setSource(ref, { entries: true }, { every: 300_000, alarmBeyond: 2 });
-    const { source, nextReconcileAt } = (await admin.doc(ref.path).get()).data() ?? {};
+    const { source, nextReconcileAt } = (await document()).data() ?? {};
     expect(source).toEqual({ entries: true, everySeconds: 300, alarmBeyond: 2 });
     expect(Math.abs(nextReconcileAt.toMillis() - Date.now() - 300_000)).toBeLessThan(60_000);
     await ensureCounter(ref, { initial: 7 });
     await ensureCounter(ref, { initial: 8 });
-    await until(async () => (await readPublished(id))?.total === 7, "the first total");
-    await incrementCounter(ref, 1, { key: "k" });
-    // During publishes. The due time stays.
-    for (let n = 0; n < 10; n++) await setSource(ref, { entries: true }, { every: 600_000, alarmBeyond: n });
-    await until(async () => (await readPublished(id))?.total === 8, "the second total");
-    expect((await admin.doc(ref.path).get()).data()).toMatchObject({
-      source: { entries: true, everySeconds: 600, alarmBeyond: 9 },
-      nextReconcileAt,
-    });
+    await publish("base");
+    expect((await document()).get("total")).toBe(7);
+    await admin.doc(`${ref.path}/shards/0`).set({ shard: "0", count: 1, writes: 1 });
+    await sleep(backend.config.maxInterval);
+    // During a publish. The due time stays.
+    const setting = (async () => {
+      for (let n = 0; n < 10; n++) await setSource(ref, { entries: true }, { every: 600_000, alarmBeyond: n });
+    })();
+    await Promise.all([publish("0"), setting]);
+    const after = { source: { entries: true, everySeconds: 600, alarmBeyond: 9 }, nextReconcileAt };
+    expect((await document()).data()).toMatchObject({ total: 8, ...after });
     await deleteCounter(ref);
-    await sleep(200);
-    expect((await admin.doc(ref.path).get()).exists).toBe(false);
+    expect((await document()).exists).toBe(false);
   });
 });

@@ -60,7 +60,7 @@ describe.concurrent("on the real Firestore", () => {
     const seen: NonNullable<Awaited<ReturnType<typeof state>>>[] = [];
     const running: Promise<void>[] = [];
     let isWriting = true;
-    const writing = Array.from({ length: 8 }, async (_, writer) => {
+    const writing = Array.from({ length: 4 }, async (_, writer) => {
       for (let n = 0; n < 15 || seen.length < 4; n++) {
         const by = ((writer * 7 + n * 3) % 11) - 4;
         const event = await write(backend, String((writer * 5 + n) % 12), by);
