@@ -142,9 +142,10 @@ describe.concurrent("on the real Firestore", () => {
     let done = false;
     const writing = Promise.all(
       Array.from({ length: 6 }, async (_, writer) => {
-        for (let n = 0; n < 30; n++) {
+        for (let n = 0; n < 30 || folded === 0; n++) {
           await write(backend, String((writer + n) % 20));
           written++;
+          if (n % 10 === 9) await sleep(200);
         }
       }),
     ).finally(() => {

@@ -57,8 +57,9 @@ async function increment(region: RegionBackend, by = 1, shard = "0"): Promise<vo
   await region.wake({ counterId: ID, shardId: shard, isNew, committedAt: toMillis(writeTime) });
 }
 
-/** The task as if it were due by now. */
-const dueNow = (task: CounterTask): CounterTask => ({ ...task, due: 0 });
+/** Another attempt to reach a region, as if it were due by now. Publishes rely on the time of other exchanges. */
+const dueNow = (task: CounterTask): CounterTask =>
+  task.exchange?.failingSince === undefined ? task : { ...task, due: 0 };
 
 /** Runs tasks until there are none, in all regions. */
 async function runAll(regions: Map<string, RegionBackend>): Promise<void> {
@@ -66,8 +67,7 @@ async function runAll(regions: Map<string, RegionBackend>): Promise<void> {
   while (all.some(({ tasks }) => tasks.length > 0)) {
     await Promise.all(
       all.map(async (region) => {
-        for (let task = region.tasks.shift(); task; task = region.tasks.shift())
-          await runTask(region, task.exchange ? dueNow(task) : task);
+        for (let task = region.tasks.shift(); task; task = region.tasks.shift()) await runTask(region, dueNow(task));
       }),
     );
   }
@@ -121,7 +121,7 @@ describe("regions", () => {
     const cut = () => ({ ...us, otherRegions: new Map([...us.otherRegions, ["eu", reachable(isolated)]]) });
     await increment(us);
     const [first] = us.tasks.splice(0) as [CounterTask];
-    await runExchange(cut(), dueNow(first));
+    await runExchange(cut(), first);
     expect(tries).toBe(1);
     const [attempt] = us.tasks.splice(0) as [CounterTask];
     expect(attempt.exchange).toEqual({ visitors: false, failingSince: expect.any(Number) });
@@ -136,7 +136,7 @@ describe("regions", () => {
     const isAttempt = ({ exchange }: CounterTask) => exchange?.failingSince !== undefined;
     const [second] = us.tasks.filter((task) => task.exchange && !isAttempt(task)) as [CounterTask];
     us.tasks.splice(us.tasks.indexOf(second), 1);
-    await runExchange(cut(), dueNow(second));
+    await runExchange(cut(), second);
     expect(tries).toBe(2);
     expect(await shown(get(regions, "asia"))).toMatchObject({ globalTotal: 3 });
     expect(us.tasks.some(isAttempt)).toBe(true);
