@@ -16,7 +16,7 @@ interface Entry {
 const { packages } = JSON.parse(text) as { packages: Record<string, Entry> };
 const { "": root, ...locked } = packages;
 
-test("it is what `npm run shrinkwrap` writes today", () => {
+test("it is what `npm run shrinkwrap` writes today", { timeout: 120_000 }, () => {
   expect(text).toBe(shrinkwrap());
 });
 
