@@ -1,22 +1,19 @@
 /**
- * Counting a collection: the deployed functions count `posts/{post}/comments` (the parameters are in scripts/test.ts). What it costs,
- * and events that come late, are shown by the backend's code in this process (testkit/inProcessBackend.ts).
+ * Counting a collection: the deployed functions count `posts/{post}/comments` (the parameters are in scripts/test.ts). What it costs
+ * is shown by the backend's code in this process (testkit/inProcessBackend.ts); events that come late, by test/simulation.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import fc from "fast-check";
-import type { DocumentReference } from "firebase-admin/firestore";
 import { counter, getCounter, incrementCounter } from "firestore-tally";
 import { ensureCounter, getExactCounter, resetCounter, counter as serverCounter } from "firestore-tally/admin";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { counterIdOf, parseCountedCollection } from "../../core/src/index.ts";
-import type { WriteEvent } from "../../functions/src/cause.ts";
 import { runTask } from "../../functions/src/runTask.ts";
 import { runSweep } from "../../functions/src/sweep.ts";
 import { toMillis } from "../../functions/src/time.ts";
-import { createWakeHandler, latestDeletionTime } from "../../functions/src/wake.ts";
+import { createWakeHandler } from "../../functions/src/wake.ts";
 import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
 import { logged } from "../../testkit/deployedFunctions.ts";
-import { eventHistories, inProcessBackend, playHistory, SNAPSHOT_LAG } from "../../testkit/inProcessBackend.ts";
+import { inProcessBackend, SNAPSHOT_LAG } from "../../testkit/inProcessBackend.ts";
 import { startMeter } from "../../testkit/meter.ts";
 import { readPublished } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
@@ -93,54 +90,14 @@ test.concurrent("a collection whose path is too long for a counter id is not cou
 
 // ── The backend's own code ────────────────────────────────────────────────────────────────────────────────────────
 
-let made = 0;
-/** A backend in this process that counts a collection of its own. */
-function countingBackend(firestore = admin) {
-  const path = `counted${process.pid}x${made++}/backend/documents`;
-  const config = parseCountedCollection(path);
-  const { backend, tasks } = inProcessBackend({ counted: config }, firestore);
-  const counterId = counterIdOf(path, config) as string;
-  return { backend, tasks, counterId, collection: admin.collection(path), ref: backend.counters.doc(counterId) };
-}
-
-test.concurrent("I2: the count is right in the end when events are late, duplicated or out of order, and instances die anywhere", {
-  tags: ["deep"],
-}, async () => {
-  await fc.assert(
-    fc.asyncProperty(eventHistories, async (history) => {
-      const { backend, tasks, counterId, collection, ref } = countingBackend();
-      const living: DocumentReference[] = [];
-      const event = (committedAt: number): WriteEvent => ({ counterId, committedAt });
-      await playHistory(history, { backend, tasks }, async (choice) => {
-        const gone = choice % 3 === 0 ? living.pop() : undefined;
-        if (gone) {
-          await gone.delete();
-          return [
-            event(latestDeletionTime(new Date(Math.floor(Date.now() / 1_000) * 1_000).toISOString(), Date.now())),
-          ];
-        }
-        const document = collection.doc();
-        const at = toMillis((await document.create({})).writeTime);
-        if (choice % 7 === 1) {
-          await document.delete();
-          return [event(at), event(Date.now())];
-        }
-        living.push(document);
-        // Increments by clients also trigger the functions.
-        if (choice % 5 !== 2) return [event(at)];
-        const { writeTime } = await ref.collection("shards").doc("0").set({ count: choice });
-        return [event(at), { ...event(toMillis(writeTime)), shardId: "0" }];
-      });
-      expect((await ref.get()).get("total") ?? 0).toBe(living.length);
-    }),
-    { numRuns: 5, endOnFailure: true },
-  );
-});
-
 test.concurrent("I6: counting takes no lock, writes the counter document alone, and costs 1 read per 1,000 documents", async () => {
   const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
   const { firestore, close } = adminAt(meter.address);
-  const { backend, tasks, counterId, collection, ref } = countingBackend(firestore);
+  const path = `counted${process.pid}/backend/documents`;
+  const config = parseCountedCollection(path);
+  const { backend, tasks } = inProcessBackend({ counted: config }, firestore);
+  const counterId = counterIdOf(path, config) as string;
+  const [collection, ref] = [admin.collection(path), backend.counters.doc(counterId)];
   for (const size of [500, 500]) {
     const batch = admin.batch();
     for (let n = 0; n < size; n++) batch.create(collection.doc(), {});

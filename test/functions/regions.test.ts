@@ -146,6 +146,32 @@ describe("regions", () => {
     expect((await document.get()).get("unreachable")).toBeUndefined();
   });
 
+  test("get what is published while an attempt succeeds", async () => {
+    const regions = startRegions();
+    const [us, eu] = [get(regions, "us"), get(regions, "eu")];
+    await increment(us);
+    await us.counters.doc(ID).update({ unreachable: { eu: Timestamp.now() } });
+    us.tasks.splice(0);
+    let published = false;
+    const ref = eu.counters.doc(ID);
+    // Another publish, whose exchange leaves the region to the attempts.
+    const readMeanwhile = async () => {
+      const document = await ref.get();
+      if (published) return document;
+      published = true;
+      await increment(us, 5);
+      for (const task of us.tasks.splice(0)) await runTask(us, task);
+      return document;
+    };
+    const doc = () => Object.assign(Object.create(ref), { get: readMeanwhile });
+    const slow = reachable(Object.assign(Object.create(eu.counters), { doc }));
+    const exchange = { visitors: false, failingSince: Date.now() };
+    const attempt = { counterId: ID, due: 0, isPoll: false, exchange };
+    await runExchange({ ...us, otherRegions: new Map([["eu", slow]]) }, attempt);
+    expect(await shown(eu)).toMatchObject({ globalTotal: 6 });
+    expect((await us.counters.doc(ID).get()).get("unreachable")).toBeUndefined();
+  });
+
   test("get each other's totals by way of a third", async () => {
     const regions = startRegions();
     const [us, eu] = [get(regions, "us"), get(regions, "eu")];
