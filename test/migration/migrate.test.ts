@@ -1,4 +1,4 @@
-/** `migrate`: the built command in a process of its own, beside the deployed functions (BRIDGE is in scripts/test.ts). */
+/** `migrate` beside the deployed functions (BRIDGE is in scripts/test.ts); where it is killed, in a process of its own. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { FieldValue } from "firebase-admin/firestore";
 import { counter, incrementCounter } from "firestore-tally/admin";
