@@ -34,6 +34,7 @@ beforeAll(async () => {
   const [host, port] = EMULATOR.split(":");
   const firestore = { host: host as string, port: Number(port), rules: OPEN };
   environment = await initializeTestEnvironment({ projectId: PROJECT, firestore });
+  await environment.clearFirestore();
 });
 afterAll(async () => {
   for (const proxy of proxies) proxy.close();
