@@ -32,14 +32,14 @@ test("increments made offline do not block others, and count once when the clien
 
 test("increments use as many shards as the counter has", async () => {
   const id = "spread:wide";
-  await admin.doc(`counters/${id}`).set({ total: 0, shardCount: 40, writes: 0, rate: 0, asOf: Timestamp.now() });
+  await admin.doc(`counters/${id}`).set({ total: 0, shardCount: 10, writes: 0, rate: 0, asOf: Timestamp.now() });
   const writer = client();
   const ref = counter(writer.db, id);
-  await Promise.all(Array.from({ length: 200 }, () => incrementCounter(ref)));
+  await Promise.all(Array.from({ length: 60 }, () => incrementCounter(ref)));
   const spread = (await admin.collection(`counters/${id}/shards`).get()).docs.map((shard) => Number(shard.id));
-  expect(spread.length).toBeGreaterThanOrEqual(30);
-  expect(Math.max(...spread)).toBeLessThan(40);
-  expect(await getExactCounter(ref)).toBe(200);
+  expect(spread.length).toBeGreaterThanOrEqual(8);
+  expect(Math.max(...spread)).toBeLessThan(10);
+  expect(await getExactCounter(ref)).toBe(60);
   await writer.close();
 });
 

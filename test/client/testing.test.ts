@@ -13,16 +13,16 @@ describe("settled", () => {
   test("resolves with the total of all increments so far, from the web and the server SDK", async () => {
     const firestore = await prepareFirestore();
     const ref = counter(browser.db, "testing:both");
-    await Promise.all(Array.from({ length: 20 }, () => incrementCounter(ref)));
+    await Promise.all(Array.from({ length: 4 }, () => incrementCounter(ref)));
     await server.incrementCounter(server.counter(admin, "testing:both"), 2.5);
-    expect(await firestore.settled(ref)).toBe(22.5);
-    expect((await readPublished("testing:both"))?.total).toBe(22.5);
+    expect(await firestore.settled(ref)).toBe(6.5);
+    expect((await readPublished("testing:both"))?.total).toBe(6.5);
   });
 
   test("works again after each change, and for ids with special characters of URLs", async () => {
     const firestore = await prepareFirestore();
     const ref = counter(browser.db, "testing:é %2F ?x#y");
-    for (let n = 1; n <= 3; n++) {
+    for (let n = 1; n <= 2; n++) {
       await incrementCounter(ref);
       expect(await firestore.settled(ref)).toBe(n);
     }

@@ -47,7 +47,7 @@ async function watching(db: Client["db"], id: string, optimistic = true) {
       try {
         return await until(() => condition(last()), what, 8_000);
       } catch (error) {
-        if (tries === 3) throw error;
+        if (tries === 7) throw error;
         await disableNetwork(db);
         await enableNetwork(db);
       }

@@ -1,5 +1,6 @@
+import { counter, incrementCounter } from "firestore-tally";
 import { expect, test } from "vitest";
-import { expectOnlyServers, projectWithFunctions, setUpProjects } from "./project.ts";
+import { newProject, projectWithFunctions, refused, setUpProjects } from "./project.ts";
 
 setUpProjects();
 
@@ -12,4 +13,9 @@ test("a server counts every call, and with a key each request once", async () =>
   expect(await total("downloads:setup.exe")).toBe(7);
 });
 
-test("the edit of the rules leaves the group to servers", () => expectOnlyServers("downloads", "downloads"));
+test("the edit of the rules leaves the group to servers, and no other", async () => {
+  const { db } = await newProject("downloads");
+  await refused(incrementCounter(counter(db, "downloads:x")));
+  await incrementCounter(counter(db, "views:x"));
+  await refused(incrementCounter(counter(db, "views:x"), 2));
+});

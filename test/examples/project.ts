@@ -4,15 +4,14 @@
  * fresh modules, so import the example after it.
  */
 import { readFileSync } from "node:fs";
-import { initializeTestEnvironment } from "@firebase/rules-unit-testing";
 import { Firestore as AdminFirestore } from "@google-cloud/firestore";
 import { deleteApp, getApps } from "firebase/app";
 import { getAuth, signOut } from "firebase/auth";
 import { type Firestore, setLogLevel } from "firebase/firestore";
 import { deleteApp as deleteServerApp, getApps as getServerApps } from "firebase-admin/app";
-import { counter, incrementCounter } from "firestore-tally";
 import { prepareFirestore, type TestFirestore } from "firestore-tally/testing";
-import { afterAll, afterEach, beforeAll, expect, vi } from "vitest";
+import { afterAll, afterEach, expect, vi } from "vitest";
+import { loadRules } from "../../testkit/rules.ts";
 
 setLogLevel("silent");
 
@@ -32,17 +31,15 @@ export interface Project {
   anotherUser(): Promise<void>;
 }
 
-let suite: TestFirestore;
+/** The project with the functions, once a test has opened it. */
+let suite: TestFirestore | undefined;
 let opened = 0;
 
 /** To be called once at the top of a test of an example. */
 export function setUpProjects(): void {
-  beforeAll(async () => {
-    suite = await prepareFirestore({ rules: defaultRules });
-    await suite.clear();
-  });
   afterEach(close);
   afterAll(async () => {
+    if (!suite) return;
     suite = await prepareFirestore({ rules: defaultRules });
     await suite.clear();
   });
@@ -50,17 +47,16 @@ export function setUpProjects(): void {
 
 /** The project with the functions. @param example  whose edits of the rules hold; without, the default rules hold */
 export async function projectWithFunctions(example?: string): Promise<Project> {
+  const isFirst = !suite;
   suite = await prepareFirestore({ rules: rulesOf(example) });
+  if (isFirst) await suite.clear();
   return await open(GCLOUD_PROJECT);
 }
 
 /** A new project, without functions. @param host  another address of Firestore: a proxy's */
 export async function newProject(example?: string, host = FIRESTORE_EMULATOR_HOST): Promise<Project> {
   const projectId = `demo-examples-${process.pid}-${++opened}`;
-  const [hostname = "", port] = FIRESTORE_EMULATOR_HOST.split(":");
-  const firestore = { host: hostname, port: Number(port), rules: rulesOf(example) };
-  const environment = await initializeTestEnvironment({ projectId, firestore });
-  await environment.cleanup();
+  await loadRules(projectId, rulesOf(example));
   return await open(projectId, host);
 }
 
@@ -80,7 +76,10 @@ async function open(projectId: string, host = FIRESTORE_EMULATOR_HOST): Promise<
       const sumOf = (field: string) => docs.reduce((sum, shard) => sum + (shard.get(field) ?? 0), 0);
       return { sum: sumOf("count"), writes: sumOf("writes") };
     },
-    total: (id) => suite.settled({ path: `counters/${id}` }, 20_000),
+    async total(id) {
+      if (!suite) throw new Error("this project has no functions");
+      return await suite.settled({ path: `counters/${id}` }, 20_000);
+    },
     anotherUser: async () => await signOut(auth),
   };
 }
@@ -110,14 +109,4 @@ export const until = (check: () => void | Promise<void>) => vi.waitFor(check, 60
 
 export async function refused(attempt: Promise<unknown>): Promise<void> {
   await expect(attempt).rejects.toMatchObject({ code: expect.stringContaining("permission-denied") });
-}
-
-/** The edits close a group to clients, and nothing else. */
-export async function expectOnlyServers(example: string, group: string): Promise<void> {
-  const unedited = await newProject();
-  await incrementCounter(counter(unedited.db, `${group}:x`));
-  const edited = await newProject(example);
-  await refused(incrementCounter(counter(edited.db, `${group}:x`)));
-  await incrementCounter(counter(edited.db, "views:x"));
-  await refused(incrementCounter(counter(edited.db, "views:x"), 2));
 }

@@ -20,10 +20,3 @@ test("a review and its count are one commit, which a connection cut after it doe
   expect((await server.collection("products/lamp/reviews").count().get()).data().count).toBe(2);
   await proxy.close();
 });
-
-test("the default rules refuse both", async () => {
-  const { shards } = await newProject();
-  const { review } = await import("../../examples/reviews/reviews.ts");
-  await refused(review("lamp", "first"));
-  expect((await shards("reviews:lamp")).sum).toBe(0);
-});

@@ -1,5 +1,5 @@
 import { counter, incrementCounter } from "firestore-tally";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { newProject, refused, setUpProjects } from "./project.ts";
 
 setUpProjects();
@@ -17,16 +17,4 @@ test("a game writes sums, to the player's own score, up to 100 at a time", async
   await refused(incrementCounter(counter(db, "score:another"), 1));
   await refused(incrementCounter(counter(db, "views:home"), 2));
   await incrementCounter(counter(db, "views:home"));
-});
-
-test("the default rules refuse the sum, which is kept and refused again", async () => {
-  await newProject();
-  const { startGame } = await import("../../examples/scores/score.ts");
-  const log = vi.spyOn(console, "error").mockImplementation(() => {});
-  const game = await startGame();
-  game.hit(6);
-  await refused(game.end());
-  await refused(game.end());
-  expect(log).toHaveBeenCalledTimes(2);
-  log.mockRestore();
 });

@@ -17,7 +17,7 @@ test("every view counts and is shown", async () => {
   expect(await total("views:page")).toBe(3);
 });
 
-test("the example of an app's own test passes", async () => {
+test("the example of an app's own test passes", { tags: "deep" }, async () => {
   const options = { env: { ...process.env, NO_COLOR: "1" } };
   const { stdout } = await promisify(execFile)("vitest", ["run", "--root", "examples/views"], options);
   expect(stdout).toMatch(/Tests +1 passed/);

@@ -26,11 +26,3 @@ test("a user votes up or down, once, and may withdraw", async () => {
   await refused(vote("42", 2 as 1));
   await refused(incrementCounter(counter(db, "likes:post"), -1, { key: await userId() }));
 });
-
-test("the default rules refuse a vote down; the vote before it is withdrawn by then", async () => {
-  const { shards } = await newProject();
-  const { vote, myVote } = await import("../../examples/votes/votes.ts");
-  await vote("42", 1);
-  await refused(vote("42", -1));
-  expect([await myVote("42"), (await shards("votes:42")).sum]).toEqual([0, 0]);
-});

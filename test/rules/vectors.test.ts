@@ -3,29 +3,23 @@
  * own writes with them.
  */
 import { readFileSync } from "node:fs";
-import { initializeTestEnvironment } from "@firebase/rules-unit-testing";
 import { Firestore, Timestamp } from "firebase-admin/firestore";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { planIncrement, randomShard } from "../../core/src/index.ts";
 import { type CommitVector, type Plan, readVectors } from "../../mobile/conformance/cases.ts";
+import { loadRules } from "../../testkit/rules.ts";
 import { unsignedToken } from "./rest.ts";
 
-const PROJECT = "demo-tally-vectors";
+const PROJECT = `demo-tally-vectors-${process.pid}`;
 const host = process.env.FIRESTORE_EMULATOR_HOST as string;
 const vectors = readVectors().commits;
 const admin = new Firestore({ projectId: PROJECT });
 
-beforeAll(async () => {
-  const [name = "", port] = host.split(":");
-  const rules = readFileSync("firestore.rules", "utf8");
-  await initializeTestEnvironment({ projectId: PROJECT, firestore: { host: name, port: Number(port), rules } });
-});
-beforeEach(async () => {
-  for (const counter of await admin.collection("counters").listDocuments()) await admin.recursiveDelete(counter);
-});
+beforeAll(() => loadRules(PROJECT, readFileSync("firestore.rules", "utf8")));
 afterAll(() => admin.terminate());
 
 test.each(vectors)("$name", async ({ auth, before, commit, expect: expected }) => {
+  await clear();
   for (const { path, ...fields } of before) await admin.doc(path).set(stored(fields) as object);
   const response = await send(commit, auth);
   expect(response.status, await response.text()).toBe(expected.accepted ? 200 : 403);
@@ -87,6 +81,7 @@ function webWrites({ call, counter, by, key, shardsToChooseFrom = 0, shard, now,
 }
 
 test("I5: a server's commit with a receipt counts once when it is sent several times", async () => {
+  await clear();
   const { commit, auth } = vectors.find(({ auth }) => auth === "server") as CommitVector;
   const statuses: number[] = [];
   for (let n = 0; n < 3; n++) statuses.push((await send(commit, auth)).status);
@@ -94,6 +89,11 @@ test("I5: a server's commit with a receipt counts once when it is sent several t
   const shards = await admin.collection("counters/downloads:setup/shards").get();
   expect(shards.docs.map((shard) => [shard.id, shard.get("count"), shard.get("writes")])).toEqual([["3", 1, 1]]);
 });
+
+async function clear(): Promise<void> {
+  const documents = `http://${host}/emulator/v1/projects/${PROJECT}/databases/(default)/documents`;
+  expect((await fetch(documents, { method: "DELETE" })).status).toBe(200);
+}
 
 async function send(commit: CommitVector["commit"], auth: CommitVector["auth"]): Promise<Response> {
   const token = auth === "server" ? "owner" : auth && unsignedToken(PROJECT, auth);
