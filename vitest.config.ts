@@ -18,13 +18,11 @@ const WITHOUT_EMULATORS = [
   "test/mobile/{conformance,planners,vectors}.test.ts",
 ];
 
-/** Models of Firestore and what is packed, which change rarely, and the command line, a process for each of its tests. */
-const TOOLS = [
-  "test/simulation/emulator/*.test.ts",
-  "test/testkit/governor.test.ts",
-  "test/packaging/pack.test.ts",
-  "test/cli/*.test.ts",
-];
+/** `doctor` asks the Functions emulator which functions are loaded. */
+const IN_FUNCTIONS_EMULATOR = ["test/packaging/doctor.test.ts", "test/docs/cli.test.ts"];
+
+/** Models of Firestore, which change rarely. */
+const TOOLS = ["test/simulation/emulator/*.test.ts", "test/testkit/governor.test.ts"];
 
 export default defineConfig({
   test: {
@@ -60,6 +58,7 @@ export default defineConfig({
             "test/{topKeys,visitors}/**",
             "test/rules/fuzz.test.ts",
             "test/packaging/{compatibility,endToEnd,eventLog,kit,upgrade}.test.ts",
+            ...IN_FUNCTIONS_EMULATOR,
             "test/mobile/kotlin.test.ts",
             ...TOOLS,
             ...WITHOUT_EMULATORS,
@@ -67,6 +66,7 @@ export default defineConfig({
         },
       },
       { test: { ...onSuite, name: "endToEnd", include: ["test/packaging/endToEnd.test.ts"] } },
+      { test: { ...onSuite, name: "doctor", include: IN_FUNCTIONS_EMULATOR, sequence: { groupOrder: 1 } } },
       // Needs a topic for the log, which costs an invocation for each entry.
       { test: { ...onSuite, name: "eventLog", include: ["test/packaging/eventLog.test.ts"] } },
       // The next five share a suite, too, and its cores: in the order of their groups.

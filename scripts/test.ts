@@ -78,7 +78,11 @@ const runs: Record<string, string[]> = isDeep
     }
   : {
       "on the emulators": [...hosted, "!deep"],
-      "end to end, in the Functions emulator": [...emulators(), ...vitest("endToEnd"), "--tags-filter", "!deep"],
+      "end to end, in the Functions emulator": [
+        ...emulators(),
+        ...vitest("endToEnd", "doctor"),
+        ...["--tags-filter", "!deep"],
+      ],
     };
 
 /** What is used of Vitest's report in JSON: https://vitest.dev/guide/reporters.html#json-reporter */

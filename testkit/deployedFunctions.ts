@@ -4,7 +4,7 @@ import { until } from "./until.ts";
 
 /** The prefix of the functions' names, which depends on how they are loaded. */
 const prefix =
-  { plain: "tally-", extension: "ext-tally-", kit: "kit-main-", "extension+kit": "kit-main-" }[
+  { plain: "tally-", hosted: "tally-", extension: "ext-tally-", kit: "kit-main-", "extension+kit": "kit-main-" }[
     process.env.TALLY_PACKAGING ?? "plain"
   ] ?? "";
 
