@@ -148,7 +148,7 @@ const acceptsOnlyCounts = (numRuns: number) => async () => {
     `fuzz: ${statistics.sent} batches in ${seconds} s, ${statistics.accepted} accepted\n${statistics.report()}`,
   );
   expect(found).toBeUndefined();
-  expect(statistics.sent).toBeGreaterThan(5 * LANES * numRuns);
+  expect(statistics.sent).toBeGreaterThan(3 * LANES * numRuns);
   expect(statistics.accepted / statistics.sent).toBeGreaterThan(0.1);
 };
 test("every accepted batch counts once, for its own user, and its replay is refused", acceptsOnlyCounts(3));

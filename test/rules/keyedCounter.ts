@@ -48,6 +48,14 @@ describe.concurrent("a keyed counter", () => {
     await refuses(null, ...like(counter, "alice"));
   });
 
+  test("neither makes nor deletes another user's entry beside a valid like", async () => {
+    const counter = newCounter("likes");
+    const entry = `${counter}/entries/alice`;
+    await refuses("bob", ...like(counter, "bob"), set(entry, { by: 1, shard: "0", at: NOW }));
+    await accepts("alice", ...like(counter, "alice"));
+    await refuses("bob", ...like(counter, "bob"), remove(entry));
+  });
+
   test("refuses a second increment beside the one of the entry, on the same shard or another", async () => {
     const counter = newCounter("likes");
     for (const shard of ["0", "1"])
