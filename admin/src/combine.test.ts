@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { runs } from "../../testkit/runs.ts";
+import { runs } from "../../core/testing/runs.ts";
 import { combine } from "./combine.ts";
 
 /** Commits that end when the test says so. */

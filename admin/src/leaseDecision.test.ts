@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { runs } from "../../testkit/runs.ts";
+import { runs } from "../../core/testing/runs.ts";
 import { decideGrant, type Limit, limitOf, type Micros, waitFor } from "./leaseDecision.ts";
 
 /** One transaction of some process, and what becomes of what it grants. */

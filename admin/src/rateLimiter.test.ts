@@ -4,7 +4,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { type Firestore, Timestamp } from "firebase-admin/firestore";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { runs } from "../../testkit/runs.ts";
+import { runs } from "../../core/testing/runs.ts";
 import type { RateLimitResult } from "./keyLimiter.ts";
 import type { RateLimitOptions } from "./leaseDecision.ts";
 import { type RateLimiter, rateLimiter } from "./rateLimiter.ts";

@@ -6,7 +6,7 @@
 import fc from "fast-check";
 import type { Firestore } from "firebase-admin/firestore";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
-import { runs } from "../../testkit/runs.ts";
+import { runs } from "../../core/testing/runs.ts";
 import { counter } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 

@@ -6,7 +6,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { runs } from "../../testkit/runs.ts";
+import { runs } from "../testing/runs.ts";
 import { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
 
 /** One event. `which` chooses among the increments or totals it can happen to; without any, nothing happens. */

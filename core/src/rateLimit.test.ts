@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { runs } from "../../testkit/runs.ts";
+import { runs } from "../testing/runs.ts";
 import { chooseSlot, isSurelyFree, learnUses, unknownUses, validLimit, withoutUse, withUse } from "./rateLimit.ts";
 
 const limit = { name: "notes", interval: 100, burst: 2 };

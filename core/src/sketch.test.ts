@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { runs } from "../../testkit/runs.ts";
+import { runs } from "../testing/runs.ts";
 import { hashRank, MAX_EXACT, Sketch } from "./sketch.ts";
 
 const hashOf = (visitor: unknown) => createHash("sha256").update(String(visitor)).digest("hex").slice(0, 16);

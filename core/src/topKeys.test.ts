@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { runs } from "../../testkit/runs.ts";
+import { runs } from "../testing/runs.ts";
 import { KeySummary, MAX_KEY_BYTES, MAX_KEYS } from "./topKeys.ts";
 
 type Counts = Map<string, number>;

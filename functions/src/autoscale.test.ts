@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { runs } from "../../testkit/runs.ts";
+import { runs } from "../../core/testing/runs.ts";
 import { anyConfig } from "../testing/arbitraries.ts";
 import { decideScaling, type Scaling } from "./autoscale.ts";
 import { DEFAULT_CONFIG as defaults } from "./config.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { runs } from "../../testkit/runs.ts";
+import { runs } from "../../core/testing/runs.ts";
 import { anyConfig, anyCounter, idle } from "../testing/arbitraries.ts";
 import { measured, T } from "../testing/situations.ts";
 import { type Cause, MAX_TASK_DELAY } from "./cause.ts";

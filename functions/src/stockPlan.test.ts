@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MAX_STOCK_SHARDS, MAX_TAKE } from "../../core/src/index.ts";
-import { runs } from "../../testkit/runs.ts";
+import { runs } from "../../core/testing/runs.ts";
 import { shard } from "../testing/situations.ts";
 import { planTransfers, stockIn } from "./stockPlan.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { runs } from "../../../testkit/runs.ts";
+import { runs } from "../../../core/testing/runs.ts";
 import { createSharedReads, MAX_COUNTERS, MAX_NEW_PER_SECOND, type Reading } from "./sharedReads.ts";
 
 beforeEach(() => {
