@@ -1,6 +1,6 @@
 /**
- * Legacy shards: the shards of Google's counter extension, as its clients and functions write them. Their format is that of
- * `functions/src/aggregator.ts` of `firestore-counter` in `firebase/extensions`.
+ * Legacy shards: the shards of Google's counter extension, as its clients and functions write them. docs/migration.md describes
+ * their format.
  */
 import { FieldPath, FieldValue, type QueryDocumentSnapshot, type WriteBatch } from "firebase-admin/firestore";
 import { type MirrorSource, sumOfCounts } from "../../core/src/index.ts";

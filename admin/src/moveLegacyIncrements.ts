@@ -1,9 +1,9 @@
 /**
- * Moves what Google's counter extension (`firebase/extensions`, folder `firestore-counter`) has counted into counters. Its
- * `_counter_shards_` are called legacy shards here.
+ * Moves what Google's counter extension has counted into counters. Its `_counter_shards_` are called legacy shards here;
+ * docs/migration.md describes what it stores.
  *
- * Its clients add to fields of `{document}/_counter_shards_/{random id}`; its functions move these sums into the same fields of
- * the document, sometimes by way of a partial shard, whose id starts with a tab. So at each instant a field is worth
+ * Its clients add to legacy shards. Its functions move these sums into the same fields of the document, sometimes by way of a
+ * partial shard. So at each instant a field is worth
  *
  *     sum of the counter's shards  +  (field − mirrored)  +  legacy shards, partial ones included
  *

@@ -1,6 +1,6 @@
 /**
  * The bridge: the deployed functions take what old apps write for Google's counter extension into the counters that `BRIDGE`
- * names (the parameters are in scripts/test.ts). That extension and its clients themselves run in test/migration.
+ * names (the parameters are in scripts/test.ts). The tests of the move in test/migration have more of that extension.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,9 +12,11 @@ import { parseMirrors } from "../../core/src/index.ts";
 import { createBridgeHandler } from "../../functions/src/bridge.ts";
 import { toMillis } from "../../functions/src/time.ts";
 import { createWakeHandler } from "../../functions/src/wake.ts";
+import { beforeFirstCommit } from "../../testkit/aroundCommits.ts";
 import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
 import { logged } from "../../testkit/deployedFunctions.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
+import { legacyNodeClient } from "../../testkit/legacy/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
@@ -30,14 +32,9 @@ const pending = async (document: string) => (await shards(document).get()).docs.
 const fieldOf = async (document: string, field: string) =>
   (await admin.doc(document).get()).get(new FieldPath(...field.split(".")));
 
-/** What an old client writes: one field of its own shard, nested as the field's path is. */
-async function incrementOld(document: string, field: string, by: number, shard: string = randomUUID()): Promise<void> {
-  const names = field.split(".").reverse();
-  const update = names.reduce<unknown>((value, name) => ({ [name]: value }), FieldValue.increment(by));
-  await shards(document)
-    .doc(shard)
-    .set(update as object, { merge: true });
-}
+/** An increment of an old client, by default of a new one. */
+const incrementOld = (document: string, field: string, by: number, shard?: string) =>
+  legacyNodeClient(admin, shard).increment({ document, field, by });
 
 /** Waits until a field shows a total, which its counter was published with, and no increment is pending. */
 async function settles(document: string, field: string, counterId: string, total: number): Promise<void> {
@@ -45,6 +42,21 @@ async function settles(document: string, field: string, counterId: string, total
   await until(async () => (await fieldOf(document, field)) === total, `${field} of ${document} to be ${total}`);
   expect(await sumOfShards(counterId)).toBe(total);
 }
+
+test.concurrent("a move is made again if the old functions have changed the field meanwhile, even if it would keep it", async () => {
+  const page = "pages/changed";
+  // No function publishes what is in this collection.
+  const collection = "moved";
+  await admin.doc(page).set({ visits: 15 });
+  const fields = [{ counterId: "visits:changed", field: ["visits"] }];
+  const move = (firestore = admin) => moveLegacyIncrements(firestore, collection, page, fields);
+  await move();
+  // The old functions have taken one back, and add it again between the read of a move and its commit.
+  await admin.doc(page).update({ visits: 14 });
+  await move(beforeFirstCommit(admin, () => admin.doc(page).update({ visits: 15 })));
+  const base = await admin.doc(`${collection}/visits:changed/shards/base`).get();
+  expect([await fieldOf(page, "visits"), base.get("count")]).toEqual([15, 15]);
+});
 
 test.concurrent("what an old app adds is in the counter and in the field, and its shards are gone", async () => {
   const page = "pages/old";

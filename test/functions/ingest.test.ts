@@ -148,19 +148,21 @@ describe("a hostile request", () => {
 
   test("that is a decompression bomb, or has no end in sight, does not fill the memory", async () => {
     const bomb = gzipSync(Buffer.alloc(300_000_000));
+    // The connection may close before the whole body is sent, and then `fetch` fails.
+    const statusOf = (sent: Promise<Response>) => sent.then(({ status }) => status).catch(() => "closed");
     const bombs = Array.from({ length: 20 }, (_, index) => {
       const type = ["application/json", "text/plain", "application/octet-stream", "application/x-www-form-urlencoded"];
       const headers = { "content-encoding": "gzip", "content-type": type[index % 4] as string };
-      return fetch(ingest.url, { method: "POST", body: bomb, headers }).then(({ status }) => status);
+      return statusOf(fetch(ingest.url, { method: "POST", body: bomb, headers }));
     });
-    expect(new Set(await Promise.all(bombs))).toEqual(new Set([415]));
+    for (const status of await Promise.all(bombs)) expect([415, "closed"]).toContain(status);
     const large = Array.from({ length: 10 }, () => {
       const chunk = new TextEncoder().encode(" ".repeat(1_000_000));
       let left = 30;
       const body = new ReadableStream({ pull: (out) => (left-- > 0 ? out.enqueue(chunk) : out.close()) });
-      return fetch(ingest.url, { method: "POST", body, duplex: "half" } as RequestInit).then(({ status }) => status);
+      return statusOf(fetch(ingest.url, { method: "POST", body, duplex: "half" } as RequestInit));
     });
-    expect(new Set(await Promise.all(large))).toEqual(new Set([413]));
+    for (const status of await Promise.all(large)) expect([413, "closed"]).toContain(status);
     expect(ingest.peakMemory()).toBeLessThan(256 * 1_024 ** 2);
   });
 });

@@ -2,7 +2,7 @@
  * Runs the functions of Google's counter extension as its manifest deploys them: `onWrite` after writes to shards, one instance;
  * `controllerCore` by a schedule, which is six times faster here; `worker` after each write of a worker's document.
  */
-const { onWrite, controllerCore, worker } = require("./functions.js");
+const { onWrite, controllerCore, worker } = require("./functions.cjs");
 const { getFirestore } = require("firebase-admin/firestore");
 
 const SCHEDULE_MS = 10_000;

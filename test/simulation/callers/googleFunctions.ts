@@ -1,4 +1,7 @@
-/** What the functions of Google's counter extension do to the field that is moved: they add shards up, in transactions. */
+/**
+ * What the functions of Google's counter extension do to the field that is moved: they add shards up, in transactions
+ * (docs/migration.md).
+ */
 import type { Firestore, Transaction } from "firebase-admin/firestore";
 import { FieldValue } from "../model/adminSdk.ts";
 import { BRIDGED } from "../scenario/scenario.ts";

@@ -1,0 +1,16 @@
+/** The rules that an app has for Google's extension. */
+import { readFileSync } from "node:fs";
+import { LEGACY_SHARDS } from "../../testkit/legacy/sums.ts";
+import { loadRules } from "../../testkit/rules.ts";
+
+/** Lets clients read the documents of a collection, and write any amount to their legacy shards. @returns the way back */
+export async function openLegacyShards(collection: string): Promise<() => Promise<void>> {
+  const project = process.env.GCLOUD_PROJECT as string;
+  const rules = readFileSync("firestore.rules", "utf8");
+  const open = `match /${collection}/{document} {
+      allow read;
+      match /${LEGACY_SHARDS}/{shard} { allow get, write; }
+    }`;
+  await loadRules(project, rules.replace(/(match \/databases\/\{\w+\}\/documents \{)/, `$1\n${open}`));
+  return () => loadRules(project, rules);
+}
