@@ -58,6 +58,7 @@ export default defineConfig({
             "test/{topKeys,visitors}/**",
             "test/rules/fuzz.test.ts",
             "test/packaging/{compatibility,endToEnd,eventLog,kit,upgrade}.test.ts",
+            "test/functions/ingestFaults.test.ts",
             ...IN_FUNCTIONS_EMULATOR,
             "test/mobile/kotlin.test.ts",
             ...TOOLS,
@@ -67,8 +68,14 @@ export default defineConfig({
       },
       { test: { ...onSuite, name: "endToEnd", include: ["test/packaging/endToEnd.test.ts"] } },
       { test: { ...onSuite, name: "doctor", include: IN_FUNCTIONS_EMULATOR, sequence: { groupOrder: 1 } } },
-      // Needs a topic for the log, which costs an invocation for each entry.
-      { test: { ...onSuite, name: "eventLog", include: ["test/packaging/eventLog.test.ts"] } },
+      // Needs Pub/Sub, and a topic for the log, which costs an invocation for each entry.
+      {
+        test: {
+          ...onSuite,
+          name: "pubsub",
+          include: ["test/packaging/eventLog.test.ts", "test/functions/ingestFaults.test.ts"],
+        },
+      },
       // The next five share a suite, too, and its cores: in the order of their groups.
       { test: { ...onSuite, name: "browser", include: ["test/browser/*.test.ts"], sequence: { groupOrder: 1 } } },
       { test: { ...onSuite, name: "fuzz", include: ["test/rules/fuzz.test.ts"], sequence: { groupOrder: 2 } } },

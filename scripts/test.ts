@@ -60,7 +60,7 @@ const runs: Record<string, string[]> = isDeep
       "end to end, as an extension": [...emulators("--as", "extension"), ...vitest("endToEnd"), ...withoutLoad],
       "end to end, as a function kit": [
         ...emulators("--as", "kit", ...logged),
-        ...vitest("endToEnd", "eventLog"),
+        ...vitest("endToEnd", "pubsub"),
         ...withoutLoad,
       ],
       "the kit as it is installed, and beside the extension": vitest("packaging"),

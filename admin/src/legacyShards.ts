@@ -1,5 +1,5 @@
 /**
- * Legacy shards: the shards of Google's counter extension, as its clients and functions write them. docs/migration.md describes
+ * Legacy shards: the shards of Google's counter extension, as its clients and functions write them. testkit/legacy/README.md describes
  * their format.
  */
 import { FieldPath, FieldValue, type QueryDocumentSnapshot, type WriteBatch } from "firebase-admin/firestore";

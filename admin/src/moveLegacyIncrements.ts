@@ -1,6 +1,6 @@
 /**
  * Moves what Google's counter extension has counted into counters. Its `_counter_shards_` are called legacy shards here;
- * docs/migration.md describes what it stores.
+ * testkit/legacy/README.md describes what it stores.
  *
  * Its clients add to legacy shards. Its functions move these sums into the same fields of the document, sometimes by way of a
  * partial shard. So at each instant a field is worth

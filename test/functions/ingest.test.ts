@@ -184,11 +184,13 @@ describe("an instance", () => {
     const from = (address: string, size: number) =>
       send({ events: events("views:flood", size) }, { "x-forwarded-for": address }, limited);
     expect(await from("1.2.3.4", 100)).toMatchObject(accepted(100));
-    const spoofed = await from("9.9.9.9, 8.8.8.8, 1.2.3.4", 10);
-    expect([spoofed.status, Number(spoofed.headers.get("retry-after"))]).toEqual([429, 1]);
+    // As many as five seconds allow.
+    const spoofed = await from("9.9.9.9, 8.8.8.8, 1.2.3.4", 50);
+    expect(spoofed.status).toBe(429);
+    expect([1, 2, 3, 4, 5]).toContain(Number(spoofed.headers.get("retry-after")));
     expect(await from("1.2.3.5", 100)).toMatchObject(accepted(100));
     expect(await from("2001:db8::1", 100)).toMatchObject(accepted(100));
-    expect(await from("2001:db8::2", 10)).toMatchObject({ status: 429 });
+    expect(await from("2001:db8::2", 50)).toMatchObject({ status: 429 });
     const flood = await Promise.all(Array.from({ length: 500 }, () => from("1.2.3.6", 1)));
     expect(flood.filter(({ status }) => status === 200).length).toBeLessThan(150);
     await limited.kill();

@@ -20,7 +20,7 @@ const PAGES = 6;
 const SERVERS = 2;
 const PAUSE_MS = 300;
 
-/** Written by the description in docs/migration.md. */
+/** Written by the description in testkit/legacy/README.md. */
 export async function openLegacyApp(): Promise<LegacyApp> {
   const tabs = Array.from({ length: PAGES }, () => client());
   const backend = adminAt(process.env.FIRESTORE_EMULATOR_HOST as string);

@@ -115,7 +115,7 @@ async function killMigrate(): Promise<void> {
 }
 
 const apps = [
-  { name: "writers by the description in docs/migration.md", open: openLegacyApp, isMissing: false },
+  { name: "writers by the description in testkit/legacy/README.md", open: openLegacyApp, isMissing: false },
   {
     name: "Google's own extension (set TALLY_PEER_DIR to a checkout of firestore-counter to run this)",
     open: openGoogleExtension,

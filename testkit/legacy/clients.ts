@@ -1,6 +1,6 @@
 /**
  * Clients of Google's counter extension: they increment fields of their own shard, and show the field and this shard as one total
- * (docs/migration.md).
+ * (testkit/legacy/README.md).
  */
 import { randomUUID } from "node:crypto";
 import { doc, increment, onSnapshot, setDoc } from "firebase/firestore";

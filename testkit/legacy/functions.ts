@@ -1,6 +1,7 @@
 /**
- * The functions of Google's counter extension: they move legacy shards into the fields, in transactions (docs/migration.md). Each call
- * here is one run. A test decides what happens in the middle, between its reads and its commit.
+ * The functions of Google's counter extension: they move legacy shards into the fields, in transactions
+ * (testkit/legacy/README.md). Each call here is one run. A test decides what happens in the middle, between its reads and its
+ * commit.
  */
 import { FieldValue, type Firestore, type Transaction } from "firebase-admin/firestore";
 import { addedTo, areZero, LEGACY_SHARDS, type Sums, sumsIn } from "./sums.ts";

@@ -1,6 +1,6 @@
 /**
  * What the functions of Google's counter extension do to the field that is moved: they add shards up, in transactions
- * (docs/migration.md).
+ * (testkit/legacy/README.md).
  */
 import type { Firestore, Transaction } from "firebase-admin/firestore";
 import { FieldValue } from "../model/adminSdk.ts";
