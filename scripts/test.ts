@@ -41,7 +41,7 @@ const withoutLoad = ["-t", "^(?!100 increments|a counter grows|3,000 visitors)"]
 
 const isDeep = process.argv.includes("--deep");
 if (isDeep) process.env.TALLY_DEEP = "yes";
-/** They measure no time. So they run beside the first of the others, which measures none either. */
+/** They measure no time, and run one after another beside `tolerant`. */
 const untimed: Record<string, string[]> = isDeep
   ? {
       "the Android client, compiled": ["nice", "-n", "19", ...vitest("mobile")],
@@ -49,7 +49,8 @@ const untimed: Record<string, string[]> = isDeep
       "units, each property ten times as often": ["nice", "-n", "19", ...vitest("unit")],
     }
   : { "unit tests": [...vitest("unit"), "--maxWorkers", "2"] };
-const runs: Record<string, string[]> = isDeep
+/** They use the emulators, and tolerate that other tests run at the same time. */
+const tolerant: Record<string, string[]> = isDeep
   ? {
       "what takes longer on the emulators": [...hosted, "deep"],
       // One after another on one suite.
@@ -57,6 +58,11 @@ const runs: Record<string, string[]> = isDeep
         ...emulators("--as", "hosted"),
         ...vitest("browser", "fuzz", "packages", "migration", "tools"),
       ],
+    }
+  : { "on the emulators": [...hosted, "!deep"] };
+/** They measure time, or break their emulators, and run alone. */
+const alone: Record<string, string[]> = isDeep
+  ? {
       "end to end, as an extension": [...emulators("--as", "extension"), ...vitest("endToEnd"), ...withoutLoad],
       "end to end, as a function kit": [
         ...emulators("--as", "kit", ...logged),
@@ -77,7 +83,6 @@ const runs: Record<string, string[]> = isDeep
       ],
     }
   : {
-      "on the emulators": [...hosted, "!deep"],
       "end to end, in the Functions emulator": [
         ...emulators(),
         ...vitest("endToEnd", "doctor"),
@@ -120,18 +125,17 @@ async function run(name: string, [program = "", ...args]: string[], atOnce = tru
   console.log(`━━ ${name}: ${code === 0 ? "passed" : "FAILED"} in ${seconds} s`);
 }
 
-async function runUntimed(): Promise<void> {
-  for (const [name, command] of Object.entries(untimed)) await run(name, command, false);
+async function runAll(commands: Record<string, string[]>, atOnce?: boolean): Promise<void> {
+  for (const [name, command] of Object.entries(commands)) await run(name, command, atOnce);
 }
 
-const beside = runUntimed();
-for (const [name, command] of Object.entries(runs)) {
-  await run(name, command);
-  await beside;
-}
+await Promise.all([runAll(untimed, false), runAll(tolerant)]);
+await runAll(alone);
 
 console.log(failed.length > 0 ? `\nFailed:\n${failed.join("\n")}` : "\nEverything passed.");
-console.log(`${Object.keys({ ...untimed, ...runs }).length - failed.length} passed, ${failed.length} failed`);
+console.log(
+  `${Object.keys({ ...untimed, ...tolerant, ...alone }).length - failed.length} passed, ${failed.length} failed`,
+);
 process.exit(failed.length > 0 ? 1 : 0);
 
 /** The tests that failed, each with the start of its error, so that the end of a long output says what to look for. */
