@@ -56,7 +56,6 @@ export default defineConfig({
             "test/simulation/*.test.ts",
             "test/{faults,browser,migration,regions}/**",
             "test/{topKeys,visitors}/**",
-            "test/rules/fuzz.test.ts",
             "test/packaging/{compatibility,endToEnd,eventLog,kit,upgrade}.test.ts",
             "test/functions/ingestFaults.test.ts",
             ...IN_FUNCTIONS_EMULATOR,
@@ -76,9 +75,8 @@ export default defineConfig({
           include: ["test/packaging/eventLog.test.ts", "test/functions/ingestFaults.test.ts"],
         },
       },
-      // The next five share a suite, too, and its cores: in the order of their groups.
+      // The next four share a suite, too, and its cores: in the order of their groups.
       { test: { ...onSuite, name: "browser", include: ["test/browser/*.test.ts"], sequence: { groupOrder: 1 } } },
-      { test: { ...onSuite, name: "fuzz", include: ["test/rules/fuzz.test.ts"], sequence: { groupOrder: 2 } } },
       {
         test: {
           ...onSuite,

@@ -54,9 +54,9 @@ const tolerant: Record<string, string[]> = isDeep
   ? {
       "what takes longer on the emulators": [...hosted, "deep"],
       // One after another on one suite.
-      "in a browser, fuzzing the rules, every version of each peer, moving from Google's extension, tools": [
+      "in a browser, every version of each peer, moving from Google's extension, tools": [
         ...emulators("--as", "hosted"),
-        ...vitest("browser", "fuzz", "packages", "migration", "tools"),
+        ...vitest("browser", "packages", "migration", "tools"),
       ],
     }
   : { "on the emulators": [...hosted, "!deep"] };
