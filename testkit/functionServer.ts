@@ -11,6 +11,8 @@ import { DEFAULT_PARAMETERS } from "../functions/src/parseConfig.ts";
 import { until } from "./until.ts";
 
 const FRAMEWORK = fileURLToPath(import.meta.resolve("@google-cloud/functions-framework"));
+/** Ends a process with the one that started it, which may be killed. */
+const END_WITH_PARENT = ["--import", "data:text/javascript,process.stdin.on('end', () => process.exit()).resume()"];
 const FUNCTIONS = fileURLToPath(new URL("../functions", import.meta.url));
 
 export interface ServedFunction {
@@ -55,9 +57,14 @@ export async function serveFunction(
     },
     async start() {
       const signature = name === "ingestevents" ? "cloudevent" : "http";
-      const args = [FRAMEWORK.replace(/index\.js$/, "main.js"), `--target=tally.${name}`, `--source=${FUNCTIONS}`];
+      const args = [
+        ...END_WITH_PARENT,
+        FRAMEWORK.replace(/index\.js$/, "main.js"),
+        `--target=tally.${name}`,
+        `--source=${FUNCTIONS}`,
+      ];
       child = spawn(process.execPath, [...args, `--signature-type=${signature}`, `--port=${port}`], {
-        stdio: ["ignore", "pipe", "pipe"],
+        stdio: ["pipe", "pipe", "pipe"],
         env: {
           ...process.env,
           ...DEFAULT_PARAMETERS,

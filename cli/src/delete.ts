@@ -8,6 +8,7 @@ import { ItemError, succeeded, throwIfIncomplete } from "./forEachItem.ts";
 import { formatWhole, pluralize } from "./format.ts";
 import { paint, print, printJson, printStatus } from "./output.ts";
 import {
+  confirmationWord,
   countSelected,
   describeGroup,
   parseSelection,
@@ -27,7 +28,7 @@ export async function deleteCounters(context: CommandContext, options: Selection
   await confirm(context, {
     action: `Delete ${await describe(context, selection)} and everything below ${ids.length === 1 ? "it" : "them"}`,
     size: async () => pluralize(await countDocuments(context, selection), "document"),
-    word: selection.group === "" ? "ungrouped" : selection.group,
+    word: confirmationWord(selection),
   });
   // A command that is resumed may have deleted some of them before.
   const isNamed = selection.group === undefined && selection.after === undefined;

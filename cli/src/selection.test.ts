@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseSelection } from "./selection.ts";
+import { confirmationWord, parseSelection } from "./selection.ts";
 
 test("either counters or a group are selected: not both, not neither", () => {
   expect(() => parseSelection([], {})).toThrow("--group");
@@ -13,6 +13,12 @@ test("either counters or a group are selected: not both, not neither", () => {
 test("counters without a group are selected by --ungrouped, not by an empty name", () => {
   expect(() => parseSelection([], { group: "" })).toThrow("--ungrouped");
   expect(parseSelection([], { ungrouped: true })).toEqual({ ids: [], group: "", after: undefined });
+});
+
+test("whoever deletes a group, or all counters without one, types its name", () => {
+  expect(confirmationWord(parseSelection([], { group: "likes" }))).toBe("likes");
+  expect(confirmationWord(parseSelection([], { ungrouped: true }))).toBe("ungrouped");
+  expect(confirmationWord(parseSelection(["a"], {}))).toBe(undefined);
 });
 
 test("--after skips finished counters, and must be one of the named ones", () => {

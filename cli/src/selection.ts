@@ -52,6 +52,11 @@ export function describeGroup(group: string): string {
   return group === "" ? "those without a group" : `the group "${group}"`;
 }
 
+/** What to type to confirm that counters are deleted; nothing for counters that were named. */
+export function confirmationWord({ group }: Selection): string | undefined {
+  return group === "" ? "ungrouped" : group;
+}
+
 /** The number of selected counters. Cost: 1 read per 1,000 counters of a group. */
 export async function countSelected(
   { firestore, target }: CommandContext,

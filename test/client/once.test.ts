@@ -18,6 +18,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
 import { governor } from "../../testkit/governor.ts";
 import { startProxy } from "../../testkit/grpcProxy.ts";
+import { randomFor } from "../../testkit/random.ts";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { type CuttingProxy, cuttingProxy } from "../../testkit/tcpProxy.ts";
 import { until } from "../../testkit/until.ts";
@@ -169,17 +170,6 @@ async function showHeart(device: Device, id: string) {
   return { isFilled: () => filled === true, stop };
 }
 
-/** Mulberry32 (Tommy Ettinger 2017): seeded, so that choices can be repeated. */
-function uniform(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 test(`I8: ${CLIENTS} users like and unlike at random, with random cuts: the total is the number of users who like`, {
   tags: "deep",
   timeout: 180_000,
@@ -207,13 +197,13 @@ test(`I8: ${CLIENTS} users like and unlike at random, with random cuts: the tota
   let cuts = 0;
   const beliefs = await Promise.all(
     crowd.map(async (device, n) => {
-      const random = uniform(SEED + n);
+      const random = randomFor(SEED, `client ${n}`);
       const ref = on(device, id);
       await like(ref, device);
       let likes = true;
       for (let action = 1; action < ACTIONS_EACH; action++) {
-        const liking = random() < 0.5;
-        const isCut = random() < SHARE_CUT && liking !== likes;
+        const liking = random.chance(0.5);
+        const isCut = random.chance(SHARE_CUT) && liking !== likes;
         // The emulator's reads may miss the commits of the last milliseconds.
         await until(async () => (await hasIncremented(ref, device.uid)) === likes, "one's own last action");
         if (!isCut) await (liking ? like(ref, device) : unlike(ref, device));
@@ -262,14 +252,14 @@ describe("I8: one user on two devices", () => {
   });
 
   test("I8: simultaneous likes and unlikes on both: the total is the number of entries, in whatever order", async () => {
-    const random = uniform(SEED);
+    const random = randomFor(SEED, "two tabs");
     const refused: string[] = [];
     for (const growing of [true, false]) {
       const id = await newBusyPost(8, growing);
       await Promise.all(
         both().map(async (device) => {
           for (let action = 0; action < 4; action++) {
-            const act = random() < 0.5 ? like : unlike;
+            const act = random.chance(0.5) ? like : unlike;
             await act(on(device, id), device).catch(({ code }) => refused.push(code));
           }
         }),

@@ -4,6 +4,7 @@
  * that it has sent arrive.
  */
 import { buildSync } from "esbuild";
+import { type Random, randomFor } from "../../../testkit/random.ts";
 import type { Beacon, BeaconOptions } from "./beacon.ts";
 
 const MINUTE = 60_000;
@@ -83,11 +84,11 @@ export class SimulatedSite {
   readonly #receipts = new Map<string, Sent>();
   /** The sums of batches that were refused for good, by id. */
   readonly #refusals = new Map<string, number>();
-  readonly #random: () => number;
+  readonly #random: Random;
   #timers: { readonly at: number; readonly run: () => void }[] = [];
 
   constructor(seed: number) {
-    this.#random = mulberry32(seed);
+    this.#random = randomFor(seed, "site");
   }
 
   /** The sum of batches that were refused for good and have not counted, neither before nor after. */
@@ -108,7 +109,7 @@ export class SimulatedSite {
       // A promise that never settles, for a page that has ended.
       fetch: (_url: string, { body }: { body: string }) =>
         new Promise((resolve, reject) => {
-          const latency = 20 + 200 * this.#random();
+          const latency = 20 + 200 * this.#random.next();
           this.#timers.push({
             at: this.now + latency,
             run: () => {
@@ -121,7 +122,7 @@ export class SimulatedSite {
       addEventListener: (_type: string, listener: () => void) => listeners.add(listener),
       setTimeout: later,
       Date: { now: () => this.now },
-      Math: Object.assign(Object.create(Math), { random: () => this.#random() }),
+      Math: Object.assign(Object.create(Math), { random: () => this.#random.next() }),
       crypto: { randomUUID: () => this.#uuid() },
       globalThis: { removeEventListener: (_type: string, listener: () => void) => listeners.delete(listener) },
     };
@@ -198,18 +199,7 @@ export class SimulatedSite {
   }
 
   #uuid(): string {
-    const digits = Array.from({ length: 32 }, () => Math.floor(this.#random() * 16).toString(16)).join("");
+    const digits = Array.from({ length: 32 }, () => Math.floor(this.#random.next() * 16).toString(16)).join("");
     return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
   }
-}
-
-/** Random numbers that a seed determines, by Tommy Ettinger. */
-function mulberry32(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
