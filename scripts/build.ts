@@ -68,6 +68,7 @@ async function buildCode(): Promise<void> {
     }),
     ...Object.entries(ENTRIES).map(([entry, folder]) => buildModule(entry, `${folder}/index.ts`)),
     buildModule("totals", "client/src/web/totals.ts"),
+    buildModule("serverTime", "client/src/web/serverTime.ts"),
     build({
       ...shared,
       entryPoints: ["functions/src/index.ts"],

@@ -7,11 +7,10 @@ import {
   type RankOptions,
   rankingFields,
   type TopOptions,
-  toSnapshot,
   withCurrentWindow,
 } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
-import type { CounterSnapshot } from "./read.ts";
+import { type CounterSnapshot, snapshotOf } from "./read.ts";
 
 /** One of several counters: its id and its last published total. */
 export interface ListedCounter extends CounterSnapshot {
@@ -75,8 +74,8 @@ export async function topCounters(
   const { limit = 10, collection = DEFAULT_COLLECTION } = options;
   const all = groupIn(firestore, collection, group);
   const ordered = rankingFields(options).reduce((query, field) => query.orderBy(field, "desc"), all);
-  const { docs } = await ordered.limit(limit).get();
-  return withCurrentWindow(docs, options, Date.now()).map(listed);
+  const { docs, readTime } = await ordered.limit(limit).get();
+  return withCurrentWindow(docs, options, readTime.toMillis()).map(listed);
 }
 
 /**
@@ -93,7 +92,7 @@ export async function counterRank(ref: CounterRef, options: RankOptions = {}): P
   const document = await counterDoc(ref).get();
   const fields = rankingFields(options);
   const ranked = fields.at(-1) as string;
-  if (withCurrentWindow([document], options, Date.now()).length === 0 || document.get(ranked) === undefined)
+  if (withCurrentWindow([document], options, document.readTime.toMillis()).length === 0 || document.get(ranked) === undefined)
     return undefined;
   const group = document.ref.parent.where("group", "==", groupOf(ref.id));
   const above = fields.reduce<Query>(
@@ -112,5 +111,5 @@ function groupIn(firestore: Firestore, collection: string, group: unknown): Quer
 }
 
 function listed(counter: DocumentSnapshot): ListedCounter {
-  return { id: counter.id, ...toSnapshot(counter, false) };
+  return { id: counter.id, ...snapshotOf(counter) };
 }

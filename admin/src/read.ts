@@ -1,5 +1,5 @@
 /** Reads counters: the published total, the exact sum, the history, and whether a key counts. */
-import { FieldPath, type Timestamp } from "firebase-admin/firestore";
+import { type DocumentSnapshot, FieldPath, type Timestamp } from "firebase-admin/firestore";
 import {
   entryPath,
   HISTORY,
@@ -28,7 +28,7 @@ export type CounterSnapshot = Snapshot<Timestamp>;
  * ```
  */
 export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
-  return toSnapshot(await counterDoc(ref).get(), false);
+  return snapshotOf(await counterDoc(ref).get());
 }
 
 /**
@@ -102,7 +102,12 @@ export function onCounter(
   next: (snapshot: CounterSnapshot) => void,
   error?: (error: Error) => void,
 ): () => void {
-  return counterDoc(ref).onSnapshot((snapshot) => next(toSnapshot(snapshot, false)), error);
+  return counterDoc(ref).onSnapshot((document) => next(snapshotOf(document)), error);
+}
+
+/** Converts a counter document, as of its read. */
+export function snapshotOf(document: DocumentSnapshot): CounterSnapshot {
+  return toSnapshot(document, false, document.readTime.toMillis());
 }
 
 /**

@@ -83,7 +83,7 @@ function publishedOf(counter: FirebaseFirestore.DocumentSnapshot): PublishedRepo
     nextPollAt: nextPollAt ? isoOf(nextPollAt) : null,
     calmSince: calmSince ? isoOf(calmSince) : null,
     countedCollection: countedCollection ?? null,
-    windows: windowTotals(counter.get("windows"), Date.now()),
+    windows: windowTotals(counter.get("windows"), counter.readTime.toMillis()),
   };
 }
 

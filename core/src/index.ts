@@ -62,6 +62,7 @@ export {
   type Stock,
   serverLimitPath,
   shardsPath,
+  timePath,
 } from "./layout.ts";
 export { type RankOptions, rankingFields, type TopOptions, withCurrentWindow } from "./leaderboard.ts";
 export {
@@ -95,6 +96,7 @@ export {
   type Registers,
   sumRegisters,
 } from "./regions.ts";
+export { ServerClock } from "./serverClock.ts";
 export { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";
 export { partOfShard0, type Random, randomShard } from "./shardSelection.ts";
 export { hashRank, Sketch, type StoredSketch, VISITOR_HASH_DIGITS } from "./sketch.ts";

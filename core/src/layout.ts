@@ -159,6 +159,11 @@ export function entryPath(counter: string, key: string): string {
   return `${counter}/entries/${key}`;
 }
 
+/** Path of a document that does not exist; the rules let clients read it from this instant on, in milliseconds since the epoch. */
+export function timePath(counter: string, instant: number): string {
+  return `${counter}/time/${instant}`;
+}
+
 /** Path of the document that has a user's uses of a rate limit. */
 export function limitPath(name: string, uid: string): string {
   return `clientLimits/${name}/keys/${uid}`;

@@ -13,6 +13,8 @@ import { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
 type Step =
   /** Another client's increment is committed; this client makes one; a buffer of this client collects one. */
   | readonly ["others" | "issue" | "buffer", by: number]
+  /** This client likes with one of its keys, or takes back the like before. */
+  | readonly ["toggle", key: number]
   /** The buffer writes its sum. */
   | readonly ["flush"]
   /** An own increment is committed; is refused. */
@@ -42,6 +44,7 @@ type Start =
 /** One own increment, as the model knows it. */
 interface Own {
   readonly by: number;
+  readonly key: number | undefined;
   readonly known: OwnIncrement;
   readonly wasBuffered: boolean;
   earliest: number;
@@ -86,6 +89,11 @@ class World {
       case "issue":
         this.#issue(step[1], false);
         break;
+      case "toggle": {
+        const likes = sum(this.own.filter(({ key, outcome }) => key === step[1] && outcome !== "refused"));
+        this.#issue(likes > 0 ? -1 : 1, false, step[1]);
+        break;
+      }
       case "buffer":
         this.#buffer(step[1]);
         break;
@@ -102,7 +110,11 @@ class World {
         break;
       }
       case "refuse": {
-        const own = pick(this.#undecided, step[1]);
+        // Of those with a key the last one: without one in between, the next would not count.
+        const own = pick(
+          this.#undecided.filter((one) => this.sequences.some((increments) => increments.at(-1) === one)),
+          step[1],
+        );
         if (!own) break;
         own.outcome = "refused";
         this.client._incrementRefused(own.known);
@@ -136,7 +148,7 @@ class World {
   /** All increments are written, committed and acknowledged, and one more total is published. */
   settle(): void {
     this.happen(["flush"]);
-    for (const own of this.#undecided) this.#commit(own);
+    while (this.#undecided.length > 0) for (const own of this.#undecided) this.#commit(own);
     for (const own of this.unacknowledged) this.#acknowledge(own, 0);
     this.#now = Math.max(this.#now, ...this.own.map(({ latest }) => latest).filter(Number.isFinite));
     this.#receive(this.#measured());
@@ -155,9 +167,12 @@ class World {
     return this.own.filter(({ committed, outcome }) => committed !== undefined && !outcome);
   }
 
-  /** Whether the client does not know the outcome of an increment. */
+  /** Whether the client does not know the outcome of an increment: the total may include a later one with its key. */
   get pending(): boolean {
-    return this.buffered !== 0 || this.own.some(({ outcome }) => !outcome);
+    const asOf = this.last?.asOf ?? 0;
+    const isOpen = (increments: Own[]) =>
+      increments.some(({ outcome }, n) => !outcome && increments.slice(n).every(({ latest }) => latest > asOf));
+    return this.buffered !== 0 || this.sequences.some(isOpen);
   }
 
   /** The sum of the client's own increments that were not refused. */
@@ -177,29 +192,46 @@ class World {
   /** The lowest and the highest total that may be true for all that the client knows. */
   get range(): readonly [low: number, high: number] {
     const { total, asOf } = this.last as Total;
-    const notPast = this.own.filter(({ outcome, latest }) => outcome !== "refused" && latest > asOf);
-    const certain = total + this.buffered + sum(notPast.filter(({ earliest }) => earliest > asOf));
-    const open = notPast.filter(({ earliest }) => earliest <= asOf);
-    return [certain + sum(open.filter(({ by }) => by < 0)), certain + sum(open.filter(({ by }) => by > 0))];
+    const possible = this.sequences.map((increments) => {
+      const splits = increments.map((_, included) => included).concat(increments.length);
+      return splits
+        .filter((included) => increments.slice(0, included).every(({ earliest }) => earliest <= asOf))
+        .filter((included) => increments.slice(included).every(({ latest }) => latest > asOf))
+        .map((included) => sum(increments.slice(included)));
+    });
+    const certain = total + this.buffered;
+    return [
+      possible.reduce((low, sums) => low + Math.min(...sums), certain),
+      possible.reduce((high, sums) => high + Math.max(...sums), certain),
+    ];
   }
 
-  /** Own increments that are neither committed nor refused. */
+  /** The own increments that were not refused: those with the same key together, each other one alone. */
+  get sequences(): Own[][] {
+    const counting = this.own.filter(({ outcome }) => outcome !== "refused");
+    return [...Map.groupBy(counting, (own) => own.key ?? own).values()];
+  }
+
+  /** Own increments that are neither committed nor refused, of each key the first. */
   get #undecided(): Own[] {
-    return this.own.filter(({ committed, outcome }) => committed === undefined && !outcome);
+    return this.sequences.flatMap((increments) =>
+      increments.filter(({ committed }) => committed === undefined).slice(0, 1),
+    );
   }
 
   #measured(): Total {
     return { total: this.#base + sum(this.#commits), asOf: this.#now };
   }
 
-  #issue(by: number, wasBuffered: boolean): void {
+  #issue(by: number, wasBuffered: boolean, key?: number): void {
     const earliest = (this.last?.asOf ?? 0) + 1;
     this.own.push({
       by,
+      key,
       wasBuffered,
       earliest,
       latest: Number.POSITIVE_INFINITY,
-      known: this.client._incrementMade(by),
+      known: this.client._incrementMade(by, key),
     });
   }
 
@@ -238,11 +270,12 @@ const positive = fc.integer({ min: 1, max: 9 });
 const anySign = fc.oneof(positive, fc.integer({ min: -9, max: -1 }));
 const which = fc.nat(9);
 
-function steps(by: fc.Arbitrary<number>, { alone = false } = {}): fc.Arbitrary<Step[]> {
+function steps(by: fc.Arbitrary<number>, { alone = false, toggles = true } = {}): fc.Arbitrary<Step[]> {
   const weighted = (weight: number, arbitrary: fc.Arbitrary<Step>) => ({ weight, arbitrary });
   const step = fc.oneof(
     weighted(alone ? 0 : 2, fc.tuple(fc.constant("others"), by)),
     weighted(3, fc.tuple(fc.constant("issue"), by)),
+    weighted(toggles ? 3 : 0, fc.tuple(fc.constant("toggle"), fc.nat(2))),
     weighted(1, fc.tuple(fc.constant("buffer"), by)),
     weighted(1, fc.constant(["flush"] as const)),
     weighted(3, fc.tuple(fc.constant("commit"), which)),
@@ -279,7 +312,7 @@ test("with own increments alone, the shown total is always the first total plus 
 
 test("if all amounts are positive, the shown total never falls, except by a refusal, and never exceeds the truth", () => {
   const counts = fc.nat(50);
-  const adding = steps(positive);
+  const adding = steps(positive, { toggles: false });
   fc.assert(
     fc.property(counts, fc.constantFrom(...starts), adding, adding, (initial, start, before, after) => {
       const world = new World(initial, start, before);
@@ -337,6 +370,38 @@ test("in any sequence of events, the shown total is within the possible range, a
   );
 });
 
+test("a user who toggles a like moves the shown total by one at most from what the server counts", () => {
+  const toggling = steps(anySign, { alone: true }).map((all) =>
+    all.map((step) => (["issue", "buffer", "toggle"].includes(step[0]) ? (["toggle", 0] as const) : step)),
+  );
+  fc.assert(
+    fc.property(toggling, (all) => {
+      const world = new World(0, "served", []);
+      for (const step of all) {
+        world.happen(step);
+        const { total } = world.last as Total;
+        expect(Math.abs(world.client._total - total)).toBeLessThanOrEqual(1);
+        expect([0, 1]).toContain(world.client._total);
+      }
+    }),
+    RUNS,
+  );
+});
+
+test("of two increments in a row with the same key and amount one counts", () => {
+  const client = new OptimisticTotal();
+  client._totalRead(10, 1, false);
+  client._incrementMade(1, "ada");
+  const unlike = client._incrementMade(-1, "ada");
+  client._incrementMade(1, "ada");
+  client._incrementMade(1, "ada");
+  expect(client._total).toBe(11);
+  client._incrementRefused(unlike);
+  expect(client._total).toBe(11);
+  client._totalRead(11, 2, false);
+  expect(client._total).toBe(11);
+});
+
 test("after all acknowledgements and one more total, that total is shown and nothing is pending", () => {
   const all = steps(anySign);
   fc.assert(
@@ -352,7 +417,7 @@ test("after all acknowledgements and one more total, that total is shown and not
 });
 
 test("after the counter is deleted, committed increments are dropped and pending ones are still shown", () => {
-  const all = steps(anySign);
+  const all = steps(anySign, { toggles: false });
   fc.assert(
     fc.property(totals, all, all, (initial, before, after) => {
       const world = new World(initial, "served", []);

@@ -14,6 +14,10 @@
  * While that is not known, the true total is between the total with and without the increment. The shown total moves no
  * further than into that range, so a guess neither lowers it nor counts twice. The acknowledgement or the next total decides.
  *
+ * Increments with the same key are committed in the order in which they were made. So a total includes the first few of them
+ * and none of the others: of like, unlike, like, a total that includes none or two lacks 1, and any other lacks 0. Two in a row
+ * with the same amount count once.
+ *
  * Instants are whole microseconds of the server's clock since the epoch. The client's clock only measures the round trip.
  */
 
@@ -21,6 +25,8 @@
 export interface OwnIncrement {
   /** The amount. */
   readonly by: number;
+  /** Increments with the same key are committed in the order in which they were made. */
+  readonly _key: unknown;
   /** The commit is not before this instant. */
   _earliest: number;
   /** The commit is not after this instant. */
@@ -32,7 +38,8 @@ const ROUNDING = 1e-9;
 
 /** The total of one counter. Synchronous, no I/O. Each call takes time in proportion to the increments not dropped yet. */
 export class OptimisticTotal {
-  readonly #own = new Set<OwnIncrement>();
+  /** In the order in which they were made; those that a total includes, until it includes all with their key. */
+  #own: OwnIncrement[] = [];
   #published = 0;
   #asOf = 0;
   #shown = 0;
@@ -46,16 +53,14 @@ export class OptimisticTotal {
 
   /** Whether there are increments that the server has not acknowledged, or that a buffer has not written. */
   get _pending(): boolean {
-    return (
-      Math.abs(this.#buffered) > ROUNDING || [...this.#own].some(({ _latest }) => _latest === Number.POSITIVE_INFINITY)
-    );
+    const isOpen = ({ _latest }: OwnIncrement) => _latest === Number.POSITIVE_INFINITY;
+    return Math.abs(this.#buffered) > ROUNDING || this.#own.some(isOpen);
   }
 
-  /** The client makes an increment. */
-  _incrementMade(by: number): OwnIncrement {
-    const own = { by, _earliest: this.#asOf + 1, _latest: Number.POSITIVE_INFINITY };
-    this.#own.add(own);
-    this.#shown += by;
+  /** The client makes an increment. @param _key - one that counts once; else one that no other has */
+  _incrementMade(by: number, _key: unknown = {}): OwnIncrement {
+    const own = { by, _key, _earliest: this.#asOf + 1, _latest: Number.POSITIVE_INFINITY };
+    this.#change([...this.#own, own]);
     return own;
   }
 
@@ -73,7 +78,7 @@ export class OptimisticTotal {
 
   /** The server has refused an increment. */
   _incrementRefused(own: OwnIncrement): void {
-    if (this.#own.delete(own)) this.#shown -= own.by;
+    this.#change(this.#own.filter((one) => one !== own));
     this.#settle();
   }
 
@@ -86,7 +91,7 @@ export class OptimisticTotal {
   _totalRead(total: number, asOf: number, fromCache: boolean): void {
     if (asOf === 0 && this.#asOf > 0 && !fromCache) {
       // The counter was deleted, and with it all committed increments.
-      for (const own of this.#own) if (own._latest < Number.POSITIVE_INFINITY) this.#own.delete(own);
+      this.#own = this.#own.filter(({ _latest }) => _latest === Number.POSITIVE_INFINITY);
     } else if (asOf < this.#asOf) {
       return;
     }
@@ -100,17 +105,46 @@ export class OptimisticTotal {
     this.#settle();
   }
 
+  /** Changes the increments, and the shown total by as much. */
+  #change(own: OwnIncrement[]): void {
+    this.#shown += sum(amounts(own)) - sum(amounts(this.#own));
+    this.#own = own;
+  }
+
   #settle(): void {
     let low = this.#published + this.#buffered;
     let high = low;
-    for (const own of this.#own) {
-      if (own._latest <= this.#asOf) this.#own.delete(own);
-      else {
-        const surely = own._earliest > this.#asOf;
-        if (surely || own.by < 0) low += own.by;
-        if (surely || own.by > 0) high += own.by;
-      }
+    const byKey = new Map<unknown, OwnIncrement[]>();
+    for (const own of this.#own) byKey.set(own._key, [...(byKey.get(own._key) ?? []), own]);
+    this.#own = [];
+    for (const sequence of byKey.values()) {
+      // The last one that the total surely includes, and all before it.
+      const included = sequence.map(({ _latest }) => _latest <= this.#asOf).lastIndexOf(true);
+      if (included === sequence.length - 1) continue;
+      this.#own.push(...sequence);
+      const added = amounts(sequence);
+      // What the total lacks if it includes no other; the next one, too; the next two …
+      const lacks = sequence.flatMap(({ _earliest }, n) =>
+        n < included || (n > included && _earliest > this.#asOf) ? [] : sum(added.slice(n + 1)),
+      );
+      if (included < 0) lacks.push(sum(added));
+      low += Math.min(...lacks);
+      high += Math.max(...lacks);
     }
     this.#shown = Math.min(Math.max(this.#shown, low), high);
   }
+}
+
+/** What each increment adds: of two in a row with the same key and amount, the second one adds nothing. */
+function amounts(own: readonly OwnIncrement[]): number[] {
+  const last = new Map<unknown, number>();
+  return own.map(({ by, _key }) => {
+    const adds = last.get(_key) === by ? 0 : by;
+    last.set(_key, by);
+    return adds;
+  });
+}
+
+function sum(amounts: readonly number[]): number {
+  return amounts.reduce((sum, by) => sum + by, 0);
 }

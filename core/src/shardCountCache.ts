@@ -40,7 +40,7 @@ export interface ShardCountCache {
   _shardsToChooseFrom(): number;
 }
 
-/** @param clock - the time in milliseconds since the epoch, such as `Date.now` */
+/** @param clock - a monotonic clock, in milliseconds */
 export function createShardCountCache(clock: () => number): ShardCountCache {
   let shardCount = 1;
   let knownAt = 0;

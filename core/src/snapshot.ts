@@ -8,7 +8,7 @@ export interface Snapshot<Timestamp> {
   readonly total: number;
   /** The instant for which `total` is exact; `null` for a counter without a published total. */
   readonly asOf: Timestamp | null;
-  /** Whether `total` includes increments of this client that the server has not acknowledged yet. */
+  /** Whether calls of this client have not returned: `total` may include their increments, which may still be refused. */
   readonly pending: boolean;
   /** Whether the total is from this device's cache, because the server has not answered yet. */
   readonly fromCache: boolean;
@@ -19,8 +19,8 @@ export interface Snapshot<Timestamp> {
   /** How many different visitors were counted: exact up to 1,536, an estimate beyond; updated about every 10 seconds. */
   readonly uniques: number;
   /**
-   * What was counted today, this week and this month when this was read, by the clock of the deployment's time zone. Increments
-   * of this client are in it once they are published.
+   * What was counted today, this week and this month when this was read, by the server's time and the deployment's time zone.
+   * Increments of this client are in it once they are published.
    */
   readonly windows: WindowTotals;
   /** The sum of the totals of all regions. Without other regions, `total`. */
@@ -40,11 +40,14 @@ interface FieldReader {
   get(field: string): unknown;
 }
 
-/** Converts the counter document to a snapshot. */
-export function toSnapshot<Timestamp>(document: FieldReader, fromCache: boolean): Snapshot<Timestamp> {
+/**
+ * Converts the counter document to a snapshot.
+ *
+ * @param now  the server's time, in milliseconds since the epoch
+ */
+export function toSnapshot<Timestamp>(document: FieldReader, fromCache: boolean, now: number): Snapshot<Timestamp> {
   const total = (document.get("total") as number | undefined) ?? 0;
-  const windowsIn = (field: string) =>
-    windowTotals(document.get(field) as Windows<Seconds> | null | undefined, Date.now());
+  const windowsIn = (field: string) => windowTotals(document.get(field) as Windows<Seconds> | null | undefined, now);
   const windows = windowsIn("windows");
   const uniques = (document.get("uniques") as number | undefined) ?? 0;
   return {

@@ -51,6 +51,8 @@ export type Sent = Promise<true | undefined> & { _counts?: boolean | undefined }
 export interface Watcher {
   /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. */
   _track(by: number, outcome: Promise<Committed>, key: string | undefined): void;
+  /** One more call with a key has begun, or one has returned: it may wait for others, or for a read, before it writes. */
+  _callsChanged(by: 1 | -1): void;
   /** The sum that buffers have not written changes by an amount. */
   _bufferedChanged(by: number): void;
   /** Whether there is a watch, or was one until some seconds ago. */
@@ -82,7 +84,13 @@ export function counter(firestore: Firestore, id: string, options: CounterOption
   const path = counterPath(validName("collection", options.collection ?? DEFAULT_COLLECTION), validName("id", id));
   const known = counters.get(firestore) ?? {};
   counters.set(firestore, known);
-  known[path] ??= { firestore, id, path, _shardCountCache: createShardCountCache(Date.now), _turns: new Map() };
+  known[path] ??= {
+    firestore,
+    id,
+    path,
+    _shardCountCache: createShardCountCache(() => performance.now()),
+    _turns: new Map(),
+  };
   return known[path];
 }
 

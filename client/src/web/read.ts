@@ -1,7 +1,9 @@
 /** One-time reads of a counter: the published total, the exact sum, or the history. */
 import {
   collection,
+  type DocumentSnapshot,
   documentId,
+  type Firestore,
   getCountFromServer,
   getDoc,
   getDocFromServer,
@@ -38,7 +40,13 @@ export type CounterSnapshot = Snapshot<Timestamp>;
 export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
   const snapshot = await getDoc(counterDoc(ref));
   documentRead(ref as Counter, snapshot, snapshot.get("growing"));
-  return toSnapshot(snapshot, snapshot.metadata.fromCache);
+  return toSnapshot(snapshot, snapshot.metadata.fromCache, await timeFor(ref.firestore, [snapshot]));
+}
+
+/** The server's time in milliseconds since the epoch, for the windows of counter documents; 0 if none has windows. */
+export async function timeFor(firestore: Firestore, documents: readonly DocumentSnapshot[]): Promise<number> {
+  const some = documents.find((document) => document.get("windows"));
+  return some ? await (await import("./serverTime.ts")).serverNow(firestore, some.ref.path, documents) : 0;
 }
 
 /**

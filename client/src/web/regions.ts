@@ -162,7 +162,7 @@ function chooseRegion(databases: Readonly<Record<string, Firestore>>, timeout: n
   /** @param silent - a region that does not answer, although it may answer this */
   const look = (path: string, silent?: string): Promise<string> => {
     if (looking) return looking;
-    lookedAt = Date.now();
+    lookedAt = performance.now();
     const candidates = names.filter((name) => name !== silent);
     const late = new Promise<never>((_, reject) => setTimeout(reject, timeout));
     const answers = candidates.map((name) => probe(databases[name] as Firestore, path).then(() => name));
@@ -191,7 +191,7 @@ function chooseRegion(databases: Readonly<Record<string, Firestore>>, timeout: n
     _nearest(path) {
       // A page that is closed must not lose what waits for the answer.
       if (current === undefined) return isHiddenOrOffline() ? first : look(path);
-      if (current !== home && Date.now() - lookedAt > RETURN_AFTER_MS) void look(path);
+      if (current !== home && performance.now() - lookedAt > RETURN_AFTER_MS) void look(path);
       return current;
     },
     _awaitAnswer(region, path) {
@@ -260,7 +260,7 @@ function watchRegions(
           stopWaiting?.();
           stopWaiting = undefined;
         }
-        const snapshot = toSnapshot<Timestamp>(document, fromCache);
+        const snapshot = toSnapshot<Timestamp>(document, fromCache, 0);
         documentRead(refs[name] as Counter, document);
         received(name, snapshot.total, snapshot.asOf, fromCache);
         for (const [other, register] of Object.entries(snapshot.regions)) {

@@ -20,7 +20,7 @@ import {
   withCurrentWindow,
 } from "../../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
-import type { CounterSnapshot } from "./read.ts";
+import { type CounterSnapshot, timeFor } from "./read.ts";
 
 /** One of several counters: its id and its last published total. */
 export interface ListedCounter extends CounterSnapshot {
@@ -50,8 +50,9 @@ export async function topCounters(
   const largestFirst = rankingFields(options).map((field) => orderBy(field, "desc"));
   const top = query(collection(firestore, path), where("group", "==", group), ...largestFirst, limit(most));
   const { docs, metadata } = await getDocs(top);
-  const listed = withCurrentWindow(docs, options, Date.now());
-  return listed.map((counter) => ({ id: counter.id, ...toSnapshot(counter, metadata.fromCache) }));
+  const now = await timeFor(firestore, docs);
+  const listed = withCurrentWindow(docs, options, now);
+  return listed.map((counter) => ({ id: counter.id, ...toSnapshot(counter, metadata.fromCache, now) }));
 }
 
 /**
@@ -70,8 +71,8 @@ export async function counterRank(ref: CounterRef, options: RankOptions = {}): P
   const document = await getDoc(counterDoc(ref));
   const fields = rankingFields(options);
   const ranked = fields.at(-1) as string;
-  if (withCurrentWindow([document], options, Date.now()).length === 0 || document.get(ranked) === undefined)
-    return undefined;
+  const now = await timeFor(ref.firestore, [document]);
+  if (withCurrentWindow([document], options, now).length === 0 || document.get(ranked) === undefined) return undefined;
   const above = query(
     document.ref.parent,
     where("group", "==", groupOf(ref.id)),

@@ -21,7 +21,7 @@ export interface Turn {
  * @param counts - whether the key counts afterwards; `undefined` if the outcome alone tells, as for a take
  */
 export async function inTurn<T>(
-  { _turns, _entryWatches }: Counter,
+  { _turns, _entryWatches, _watcher }: Counter,
   key: string,
   counts: boolean | undefined,
   call: (turn: Turn) => Promise<T>,
@@ -34,6 +34,7 @@ export async function inTurn<T>(
   sent._counts = counts;
   _turns.set(key, sent);
   if (counts !== undefined) for (const follow of _entryWatches ?? []) follow(key, counts, sent);
+  _watcher?._callsChanged(1);
   try {
     await before;
     return await call({
@@ -44,5 +45,6 @@ export async function inTurn<T>(
     });
   } finally {
     end();
+    _watcher?._callsChanged(-1);
   }
 }

@@ -12,7 +12,6 @@ import {
   MAX_COMMIT_MS,
   MAX_PUBLISH_DELAY_MS,
   OptimisticTotal,
-  type OwnIncrement,
   shardsPath,
   toSnapshot,
 } from "../../../core/src/index.ts";
@@ -70,6 +69,9 @@ export function watchCounter(
 ): () => void {
   const counter = ref as Counter;
   const own = optimistic ? ownIncrements(counter) : undefined;
+  /** The time that the server's clock is ahead of this device's, as far as it decides which windows are over. */
+  let clockAhead = 0;
+  let asked: unknown;
   let published: CounterSnapshot | undefined;
   let shown = '{"pending":false}';
   const show = () => {
@@ -81,12 +83,19 @@ export function watchCounter(
     shown = text;
   };
   const read = (document: { get(field: string): unknown }, fromCache: boolean) => {
-    const latest: CounterSnapshot = toSnapshot(document, fromCache);
+    const latest: CounterSnapshot = toSnapshot(document, fromCache, Date.now() + clockAhead);
     // After a fallback, the cache may have an older total.
     if (micros(latest.asOf) < micros(published?.asOf) && (latest.asOf || fromCache)) return;
     published = latest;
     own?._totalRead(published.total, micros(published.asOf), fromCache);
     show();
+    if (!fromCache && document !== asked && document.get("windows")) {
+      asked = document;
+      import("./serverTime.ts").then(async ({ serverNow }) => {
+        clockAhead = (await serverNow(ref.firestore, ref.path, [document])) - Date.now();
+        if (published === latest && !hasEnded) read(document, fromCache);
+      }, console.warn);
+    }
   };
   const listen = () => {
     stop = onSnapshot(
@@ -129,9 +138,10 @@ function totalsOf({ total: published, globalTotal }: CounterSnapshot, total: num
 class OwnIncrements extends OptimisticTotal implements Watcher {
   readonly #counter: Counter;
   readonly #views = new Set<() => void>();
-  readonly #ownByKey = new Map<string, OwnIncrement>();
   #stopCaching: (() => void) | undefined;
   #notifyTimer: unknown;
+  /** Calls with a key that have not returned. */
+  #calls = 0;
 
   constructor(counter: Counter) {
     super();
@@ -165,6 +175,15 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     return !!this.#stopCaching;
   }
 
+  override get _pending(): boolean {
+    return this.#calls > 0 || super._pending;
+  }
+
+  _callsChanged(by: number): void {
+    this.#calls += by;
+    this.#notifyViews();
+  }
+
   override _bufferedChanged(by: number): void {
     super._bufferedChanged(by);
     this.#notifyViews();
@@ -172,19 +191,16 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
 
   /** Cost: none, because the cache has the commit time; 1 read if the cache has lost it. */
   async _track(by: number, outcome: Promise<Committed>, key: string | undefined): Promise<void> {
-    // Of several concurrent attempts with one key, one counts.
-    if (key && this.#ownByKey.get(key)?.by === by) return;
-    const own = this._incrementMade(by);
-    if (key) this.#ownByKey.set(key, own);
+    const own = this._incrementMade(by, key);
     this.#notifyViews();
-    const sentAt = Date.now();
+    const sentAt = performance.now();
     try {
       const { _path, _at } = await outcome;
       // The key counted before; or no view is left that could show the increment.
       if (_at === null || !this._isWatched()) throw undefined;
       // The timestamp is from the start of the commit, whose end is within the round trip.
       const start = micros(_at || (await this.#readTimestamp(_path)));
-      this._incrementCommitted(own, start + Math.min(Math.abs(Date.now() - sentAt), MAX_COMMIT_MS) * 1_000);
+      this._incrementCommitted(own, start + Math.min(performance.now() - sentAt, MAX_COMMIT_MS) * 1_000);
       // A total between both bounds may include the increment or not. It does if no other total has followed by then.
       setTimeout(() => {
         this._incrementCommitted(own, start);
@@ -193,7 +209,6 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     } catch {
       this._incrementRefused(own);
     }
-    if (key && this.#ownByKey.get(key) === own) this.#ownByKey.delete(key);
     this.#notifyViews();
   }
 

@@ -1,0 +1,50 @@
+/**
+ * What a client knows of the server's time. The device's clock may be wrong by days, so it decides only what no server time that
+ * the client has seen can tell.
+ *
+ * Between two readings the device's monotonic clock counts. It may stand still while the device sleeps: then the server's time is
+ * later than it says, and never earlier.
+ */
+
+/** A change of the wall clock against the monotonic one by more than this is a sleep, or somebody has set the clock. */
+const MAX_DRIFT_MS = 1_000;
+
+/** The server's time, between two bounds. All instants are milliseconds since the epoch. Synchronous, no I/O. */
+export class ServerClock {
+  /** The least and the most by which the server's clock may be ahead of the monotonic one. */
+  #least = Number.NEGATIVE_INFINITY;
+  #most = Number.POSITIVE_INFINITY;
+  #wallClockAhead = 0;
+
+  /** The device's time, moved into the bounds. */
+  _now(): number {
+    this.#noticeSleep();
+    return performance.now() + Math.min(Math.max(this.#wallClockAhead, this.#least), this.#most);
+  }
+
+  /** Whether an instant may be past or not, for all that server times have told. */
+  _isUnsure(instant: number): boolean {
+    this.#noticeSleep();
+    const ahead = instant - performance.now();
+    return ahead > this.#least && ahead <= this.#most;
+  }
+
+  /** The server's time is this instant now, or later: a document has it. Nothing for NaN. */
+  _isAtLeast(instant: number): void {
+    const ahead = instant - performance.now();
+    if (ahead > this.#least) this.#least = ahead;
+  }
+
+  /** The server's time was this instant, or earlier, when the monotonic clock showed `shown`. */
+  _wasAtMost(instant: number, shown: number): void {
+    this.#noticeSleep();
+    this.#most = Math.min(this.#most, instant - shown);
+  }
+
+  /** After a sleep the server's time is later than the monotonic clock says. */
+  #noticeSleep(): void {
+    const ahead = Date.now() - performance.now();
+    if (Math.abs(ahead - this.#wallClockAhead) > MAX_DRIFT_MS) this.#most = Number.POSITIVE_INFINITY;
+    this.#wallClockAhead = ahead;
+  }
+}
