@@ -9,6 +9,9 @@
 /** A change of the wall clock against the monotonic one by more than this is a sleep, or somebody has set the clock. */
 const MAX_DRIFT_MS = 1_000;
 
+/** How near to an instant the server's time must be found out. */
+const PRECISION_MS = 60_000;
+
 /** The server's time, between two bounds. All instants are milliseconds since the epoch. Synchronous, no I/O. */
 export class ServerClock {
   /** The least and the most by which the server's clock may be ahead of the monotonic one. */
@@ -22,23 +25,31 @@ export class ServerClock {
     return performance.now() + Math.min(Math.max(this.#wallClockAhead, this.#least), this.#most);
   }
 
-  /** Whether an instant may be past or not, for all that server times have told. */
-  _isUnsure(instant: number): boolean {
-    this.#noticeSleep();
-    const ahead = instant - performance.now();
-    return ahead > this.#least && ahead <= this.#most;
-  }
-
   /** The server's time is this instant now, or later: a document has it. Nothing for NaN. */
   _isAtLeast(instant: number): void {
     const ahead = instant - performance.now();
     if (ahead > this.#least) this.#least = ahead;
   }
 
-  /** The server's time was this instant, or earlier, when the monotonic clock showed `shown`. */
-  _wasAtMost(instant: number, shown: number): void {
+  /** The server's time was before this instant when the monotonic clock showed `shown`. */
+  _wasBefore(instant: number, shown: number): void {
     this.#noticeSleep();
     this.#most = Math.min(this.#most, instant - shown);
+  }
+
+  /**
+   * The instant of which the server should say whether it is past, so that this is known for all of these; `undefined` if it is.
+   * Where the device's clock is right, the answer to the first question is enough until the next of these instants.
+   */
+  _questionAbout(instants: readonly number[]): number | undefined {
+    this.#noticeSleep();
+    const [from, to] = [this.#least, this.#most].map((ahead) => performance.now() + ahead) as [number, number];
+    const next = Math.min(...instants.filter((instant) => instant > from));
+    if (next === Number.POSITIVE_INFINITY || to < next) return undefined;
+    const guess = (Math.ceil(Date.now() / PRECISION_MS) + 1) * PRECISION_MS;
+    if (guess > from && guess < Math.min(next, to)) return guess;
+    if (to > next + PRECISION_MS) return next;
+    return next - from < PRECISION_MS ? undefined : Math.floor((from + next) / 2);
   }
 
   /** After a sleep the server's time is later than the monotonic clock says. */

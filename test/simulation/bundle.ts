@@ -26,6 +26,7 @@ export async function bundle(outfile: string): Promise<string> {
     inject: [here("clock.ts")],
     define: {
       "Date.now": "simulatedNow",
+      "performance.now": "simulatedNow",
       "Math.random": "simulatedRandom",
       setTimeout: "simulatedTimeout",
       clearTimeout: "simulatedClear",

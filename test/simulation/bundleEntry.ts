@@ -6,9 +6,17 @@ import type { World } from "./mutations/mutation.ts";
 import { mutations } from "./mutations.ts";
 import { regionsScenarioOf, simulateRegions } from "./regions.ts";
 import { scenarioOf } from "./scenario/scenarioOf.ts";
-import { type Outcome, simulate } from "./simulate.ts";
+import { watchScenarioOf } from "./scenario/watchScenarioOf.ts";
+import { type Options, type Outcome, simulate } from "./simulate.ts";
 
-export { FAULTS, minimize, mutations, regionsScenarioOf, run, scenarioOf, simulate, simulateRegions };
+export { FAULTS, minimize, mutations, regionsScenarioOf, run, scenarioOf, simulate, simulateRegions, simulateWorld };
+
+/** The run of a seed in one of the worlds. */
+function simulateWorld(world: World | undefined, seed: number, options: Options): Promise<Outcome> {
+  if (world === "regions") return simulateRegions(regionsScenarioOf(seed), options);
+  if (world === "watches") return simulate(watchScenarioOf(seed), { ...options, isWatched: true });
+  return simulate(scenarioOf(seed), options);
+}
 
 export interface SeedRange {
   /** Default: one database. */
@@ -34,9 +42,7 @@ async function run({ world, mutation, from, count }: SeedRange): Promise<SeedRep
   const sums = { runs: 0, commits: 0, publishes: 0, unrecognizedReplays: 0 };
   const faults: Record<string, number> = {};
   for (let seed = from; seed < from + count; seed++) {
-    const outcome: Outcome = await (world === "regions"
-      ? simulateRegions(regionsScenarioOf(seed), options)
-      : simulate(scenarioOf(seed), options));
+    const outcome = await simulateWorld(world, seed, options);
     sums.runs++;
     for (const name of ["commits", "publishes", "unrecognizedReplays"] as const) sums[name] += outcome[name];
     for (const [kind, times] of Object.entries(outcome.faults)) faults[kind] = (faults[kind] ?? 0) + times;

@@ -1,5 +1,5 @@
 /**
- * The clock and the random numbers of the code under test. In its bundle, this module replaces `Date.now`, `Math.random`,
+ * The clock and the random numbers of the code under test. In its bundle, this module replaces `Date.now`, `performance.now`, `Math.random`,
  * `setTimeout`, `clearTimeout`, `console.warn`, Web Crypto, `localStorage` and `node:timers/promises`. One simulation runs at a time.
  */
 import { createHash } from "node:crypto";
@@ -23,7 +23,7 @@ export function simulatedRandom(): number {
   return planted.random?.(random) ?? random.next();
 }
 
-export function simulatedTimeout<T extends unknown[]>(run: (...args: T) => void, millis: number, ...args: T): Event {
+export function simulatedTimeout<T extends unknown[]>(run: (...args: T) => void, millis = 0, ...args: T): Event {
   return scheduler.after((planted.timer?.(millis) ?? millis) * 1_000, () => run(...args));
 }
 

@@ -4,6 +4,7 @@
  *     npm run simulate:faults -- --seeds 1000000          # seeds 1, 2, 3, … on every core
  *     npm run simulate:faults -- --seed 4711              # this one alone, with its history
  *     npm run simulate:faults -- --regions --seeds 100000 # several databases instead of one
+ *     npm run simulate:faults -- --watches --seeds 100000 # clients that watch what they count
  *     npm run simulate:faults -- --mutation "fold without the precondition"
  */
 import { parseArgs } from "node:util";
@@ -17,6 +18,7 @@ const USAGE = `Usage: npm run simulate:faults -- [options]
   --seeds N           number of seeds to run (default: 10000)
   --seed S            first seed; without --seeds, runs this seed alone and prints its history
   --regions           several regions instead of one database
+  --watches           web clients watch what they count
   --mutation "NAME"   runs the code with a mutation of test/simulation/mutations
   --help              prints this help`;
 
@@ -33,7 +35,8 @@ if (![first, count].every((number) => Number.isSafeInteger(number) && number > 0
 if (mutation !== undefined && !mutations[mutation]) exitWithUsage(`Unknown mutation "${mutation}".`);
 
 const build = await buildSimulation();
-const world = values.regions ? "regions" : (mutations[mutation ?? ""]?.world ?? "one database");
+const chosenWorld = values.regions ? "regions" : values.watches ? "watches" : undefined;
+const world = chosenWorld ?? mutations[mutation ?? ""]?.world ?? "one database";
 const isSingle = values.seed !== undefined && values.seeds === undefined;
 process.exitCode = (isSingle ? await show(build, first) : await search(build)) ? 1 : 0;
 build.remove();
@@ -46,6 +49,7 @@ function readOptions() {
         seed: { type: "string" },
         mutation: { type: "string" },
         regions: { type: "boolean" },
+        watches: { type: "boolean" },
         help: { type: "boolean" },
       },
     }).values;
@@ -84,7 +88,7 @@ async function search(build: Build): Promise<boolean> {
     `replays not recognized, because their mark was older than two minutes or deleted: ${unrecognizedReplays}`,
   );
   if (!failed) return false;
-  console.log(`\nSeed ${failed.seed} fails. ${world === "regions" ? "Its history" : "Its minimized scenario"}:\n`);
+  console.log(`\nSeed ${failed.seed} fails. ${world === "one database" ? "Its minimized scenario" : "Its history"}:\n`);
   await show(build, failed.seed, true);
   return true;
 }
@@ -94,8 +98,8 @@ async function show(build: Build, seed: number, isMinimized = false): Promise<bo
   const entry = (await import(build.path)) as typeof Entry;
   const planted = entry.mutations[mutation ?? ""];
   const options = { keepHistory: true, mutation: planted };
-  if (world === "regions") {
-    const { history, violation } = await entry.simulateRegions(entry.regionsScenarioOf(seed), options);
+  if (world !== "one database") {
+    const { history, violation } = await entry.simulateWorld(world, seed, options);
     console.log([...history, "", violation?.message ?? "no violation"].join("\n"));
     return violation !== undefined;
   }

@@ -177,6 +177,7 @@ export async function simulateRegions(
         snapshotLag: scenario.snapshotLag,
         index: "ready",
         onRead: () => {},
+        listeners: new Set(),
         onTransaction: () => {},
         log: (process, text) => record(`${name} ${process.name}`, text),
         onCommit: (commit) => observe(name, commit),

@@ -43,9 +43,14 @@ export interface Outcome {
 export interface Options {
   readonly keepHistory?: boolean;
   readonly mutation?: Mutation | undefined;
+  /** Whether web clients watch the counters that they increment. */
+  readonly isWatched?: boolean;
 }
 
-export async function simulate(scenario: Scenario, { keepHistory = false, mutation }: Options = {}): Promise<Outcome> {
+export async function simulate(
+  scenario: Scenario,
+  { keepHistory = false, mutation, isWatched = false }: Options = {},
+): Promise<Outcome> {
   plant(mutation);
   const { seed, config, actions } = scenario;
   const scheduler = new Scheduler(START);
@@ -76,6 +81,7 @@ export async function simulate(scenario: Scenario, { keepHistory = false, mutati
       oracle.onCommit(commit);
       functions.onCommit(commit);
     },
+    listeners: new Set(),
     onRead: (_process, documents) => {
       counts.reads += documents;
     },
@@ -84,7 +90,7 @@ export async function simulate(scenario: Scenario, { keepHistory = false, mutati
   };
   const onInstance = (process: Process) => oracle.setIntent(process, { kind: "none" });
   const functions = new CloudFunctions(network, scenario, onInstance);
-  const callers = createCallers(network, oracle, seed);
+  const callers = createCallers(network, oracle, seed, isWatched);
   log.logTo((message, data) => {
     // Lines without data are logged once for each process, and all runs share one process.
     if (data !== undefined) record("log", () => `${message} ${JSON.stringify(data)}`);

@@ -32,6 +32,12 @@ test(`I14 holds in ${SEEDS} simulated runs of several regions`, { timeout: 900_0
   expect(runs).toBe(SEEDS);
 });
 
+test(`a watch shows what is possible, in ${SEEDS} simulated runs`, { timeout: 900_000 }, async () => {
+  const { failed, runs } = await runSeeds(build, { world: "watches", from: 1, count: SEEDS });
+  expect(failed, failed && `replay: npm run simulate:faults -- --watches --seed ${failed.seed}`).toBeUndefined();
+  expect(runs).toBe(SEEDS);
+});
+
 test("a seed replays exactly", { timeout: 300_000 }, async () => {
   const { scenarioOf, simulate } = entry;
   for (let seed = 1; seed <= 100; seed++) {

@@ -17,8 +17,8 @@ const NEVER_MS = 253_402_300_799_000;
 /** What one Firestore instance has told of the server's time. */
 interface Known {
   readonly clock: ServerClock;
-  /** Instant → the question to the server whether it is past. */
-  readonly asked: Map<number, Promise<void>>;
+  /** The question that has no answer yet. */
+  asking?: Promise<void> | undefined;
 }
 
 const knownOf = new WeakMap<Firestore, Known>();
@@ -31,37 +31,34 @@ interface Document {
  * The server's time, certain as far as it decides which windows of these counter documents are over: where no server time has told,
  * it asks the server. If that is not possible, the device's clock decides. Never rejects.
  *
- * Cost: for an instant that is not past no read, because the rules refuse it; for one that is, 1 read. The answer holds for all counters.
+ * Cost: mostly one question, once for all counters: no read, because the rules refuse it. After the end of a window, or if the
+ * device's clock is wrong, some more; 1 read for each instant that is past.
  *
  * @param path - of one of the counters
  * @returns milliseconds since the epoch
  */
 export async function serverNow(firestore: Firestore, path: string, documents: readonly Document[]): Promise<number> {
-  const known = knownOf.get(firestore) ?? { clock: new ServerClock(), asked: new Map() };
+  const known = knownOf.get(firestore) ?? { clock: new ServerClock() };
   knownOf.set(firestore, known);
-  const { clock, asked } = known;
+  const { clock } = known;
   for (const document of documents) clock._isAtLeast(millisOf(document.get("asOf")));
-  const ends = [...new Set(documents.flatMap((document) => ENDS.map((field) => millisOf(document.get(field)))))];
-  for (;;) {
-    const unsure = ends.filter((end) => clock._isUnsure(end)).sort((a, b) => a - b);
-    // The answer to the one in the middle is the answer to all on one side of it.
-    const end = unsure[unsure.length >> 1];
-    if (end === undefined) return clock._now();
-    try {
-      const answer = asked.get(end) ?? ask(firestore, path, end, clock).finally(() => asked.delete(end));
-      asked.set(end, answer);
-      await answer;
-    } catch {
-      return clock._now();
+  const ends = documents.flatMap((document) => ENDS.map((field) => millisOf(document.get(field))));
+  try {
+    for (let at = clock._questionAbout(ends); at !== undefined; at = clock._questionAbout(ends)) {
+      known.asking ??= ask(firestore, path, at, clock).finally(() => {
+        known.asking = undefined;
+      });
+      await known.asking;
     }
-  }
+  } catch {}
+  return clock._now();
 }
 
 /** @throws if the server cannot be reached, or its rules let everybody read everything */
 async function ask(firestore: Firestore, path: string, instant: number, clock: ServerClock): Promise<void> {
   const isPast = async (at: number) => !!(await readFromServer(doc(firestore, timePath(path, at)), LOOKUP_ATTEMPTS));
   const shown = performance.now();
-  if (!(await isPast(instant))) return clock._wasAtMost(instant, shown);
+  if (!(await isPast(instant))) return clock._wasBefore(instant, shown);
   if (await isPast(NEVER_MS)) throw new Error("the rules say yes to each question for the time");
   clock._isAtLeast(instant);
 }

@@ -11,6 +11,7 @@ import { type Handlers, Processes } from "./processes.ts";
 import { stock } from "./stock.ts";
 import { topKeys } from "./topKeys.ts";
 import { visitors } from "./visitors.ts";
+import { Watches } from "./watches.ts";
 
 /** What callers do. The others happen to the functions. */
 export type CallerAction = Exclude<Action, { does: "sweep" | "kill" | "freeze" }>;
@@ -21,10 +22,11 @@ export interface Callers {
   atEnd(): void;
 }
 
-export function createCallers(network: Network, oracle: Oracle, seed: number): Callers {
+export function createCallers(network: Network, oracle: Oracle, seed: number, isWatched: boolean): Callers {
   const processes = new Processes(network, oracle, seed);
+  const watches = isWatched ? new Watches(processes) : undefined;
   const handlers: Handlers<CallerAction["does"]> = {
-    ...increments(processes),
+    ...increments(processes, watches),
     ...visitors(processes),
     ...topKeys(processes),
     ...stock(processes),
@@ -39,6 +41,9 @@ export function createCallers(network: Network, oracle: Oracle, seed: number): C
   };
   return {
     act: (action) => handlers[action.does](action as never),
-    atEnd: () => processes.atEnd(),
+    atEnd() {
+      processes.atEnd();
+      watches?.atEnd();
+    },
   };
 }

@@ -7,11 +7,18 @@ import * as web from "../../../client/src/web/increment.ts";
 import { FieldValue } from "../model/adminSdk.ts";
 import { call } from "../mutations/mutation.ts";
 import type { Caller, Handlers, Processes } from "./processes.ts";
+import type { Watches } from "./watches.ts";
 
 export function increments(
   processes: Processes,
+  watches: Watches | undefined,
 ): Handlers<"increment" | "add" | "like" | "unlike" | "addOnce" | "undoOnce" | "bareWrite"> {
   const { oracle } = processes;
+
+  /** Makes a call of a web client, which may watch the counter. */
+  function watched(client: number, counter: string, by: number, key: string | undefined, make: () => Promise<void>) {
+    return watches ? watches.follow(client, counter, by, key, make) : make();
+  }
 
   /** Begins calls with keys in their order: a web client keeps it itself, a server waits for each. */
   function keyed(
@@ -30,7 +37,8 @@ export function increments(
     increment({ client, counter, by }) {
       const { process, firestore } = processes.client(client);
       const acknowledge = oracle.increments.begin(process, counter, by);
-      web.incrementCounter(webCounter(firestore, counter), by).then(acknowledge, () => {
+      const make = () => web.incrementCounter(webCounter(firestore, counter), by);
+      watched(client, counter, by, undefined, make).then(acknowledge, () => {
         oracle.increments.rejected(process, counter, by);
         acknowledge();
       });
@@ -46,12 +54,14 @@ export function increments(
     like({ client, counter, key }) {
       const caller = processes.client(client);
       const ref = webCounter(caller.firestore, counter);
-      keyed(caller, true, [counter, key, true], () => web.incrementCounter(ref, 1, { key }));
+      const make = () => web.incrementCounter(ref, 1, { key });
+      keyed(caller, true, [counter, key, true], () => watched(client, counter, 1, key, make));
     },
     unlike({ client, counter, key }) {
       const caller = processes.client(client);
       const ref = webCounter(caller.firestore, counter);
-      keyed(caller, true, [counter, key, false], () => web.undoIncrement(ref, key));
+      const make = () => web.undoIncrement(ref, key);
+      keyed(caller, true, [counter, key, false], () => watched(client, counter, -1, key, make));
     },
     addOnce({ server, counter, key }) {
       const caller = processes.server(server);

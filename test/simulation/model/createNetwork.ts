@@ -14,6 +14,7 @@ export function createNetwork(overrides: Partial<Network> = {}): Network {
     faults: new Faults([], 0, 0),
     snapshotLag: 0,
     index: "ready",
+    listeners: new Set(),
     onCommit: ignore,
     onRead: ignore,
     onTransaction: ignore,

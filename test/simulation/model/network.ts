@@ -24,6 +24,8 @@ export interface Network {
   /** Whether the composite indexes are deployed. Without them, an ordered aggregation that sums is rejected. */
   readonly index: "ready" | "missing";
   readonly onCommit: (commit: Commit) => void;
+  /** Called with the paths that a commit changed. */
+  readonly listeners: Set<(changed: readonly string[]) => void>;
   /** Called with the number of billed document reads. */
   readonly onRead: (process: Process, documents: number) => void;
   /** Called when a read-write transaction that read these documents commits. */
@@ -64,6 +66,7 @@ export class Connection {
   commit(writes: readonly Write[], authorize?: (changes: readonly Change[]) => void): Micros[] {
     const { time, changes, updateTimes } = this.database.commit(writes, this.#network.scheduler.now, authorize);
     if (changes.length > 0) this.#network.onCommit({ process: this.process, time, changes });
+    for (const listener of this.#network.listeners) listener(changes.map(({ after }) => after.path));
     return updateTimes;
   }
 

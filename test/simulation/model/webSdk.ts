@@ -128,6 +128,7 @@ export class DocumentReference {
 
 export class DocumentSnapshot {
   readonly ref: DocumentReference;
+  readonly metadata = { fromCache: false };
   readonly #fields: Fields | undefined;
   constructor(ref: DocumentReference, fields: Fields | undefined) {
     this.ref = ref;
@@ -177,6 +178,39 @@ export async function getDoc(ref: DocumentReference): Promise<DocumentSnapshot> 
     ref,
     own.reduce((before, write) => apply(write, before, now), fields),
   );
+}
+
+/** The cache is empty. */
+export const getDocFromCache = () =>
+  Promise.reject(new FirestoreError(new Refused(Code.UNAVAILABLE, "not in the cache")));
+
+/**
+ * Listens to a document: the newest version comes after each commit, in order, and after a cut connection later. A listener to a cache
+ * hears nothing.
+ */
+export function onSnapshot(
+  ref: DocumentReference | CollectionReference,
+  _options: unknown,
+  next: (snapshot: DocumentSnapshot) => void,
+): () => void {
+  if (!(ref instanceof DocumentReference)) return () => {};
+  const { firestore, path } = ref;
+  const { network, process, database } = firestore.connection;
+  let hasEnded = false;
+  let deliveredAt = 0;
+  const deliver = () => {
+    const { scheduler, faults } = network;
+    const arrival = scheduler.now + faults.callOutcome(process).responseDelay;
+    deliveredAt = Math.max(arrival, deliveredAt, firestore.offlineUntil);
+    const { fields } = database.get(path);
+    const show = () => hasEnded || next(new DocumentSnapshot(ref, fields));
+    scheduler.after(deliveredAt - scheduler.now, show, process);
+  };
+  network.listeners.add((changed) => hasEnded || !changed.includes(path) || deliver());
+  deliver();
+  return () => {
+    hasEnded = true;
+  };
 }
 
 /** The writes of a batch or a transaction. */

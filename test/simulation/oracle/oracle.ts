@@ -19,6 +19,7 @@ import { HistoryCheck } from "./history.ts";
 import { IncrementCheck } from "./increments.ts";
 import { KeyedIncrementCheck } from "./keyedIncrements.ts";
 import { MirrorCheck } from "./mirrors.ts";
+import { ShownCheck } from "./shown.ts";
 import { StockCheck } from "./stock.ts";
 import { TopKeysCheck } from "./topKeys.ts";
 import { type Fail, Violation } from "./violation.ts";
@@ -77,6 +78,7 @@ export class Oracle {
   readonly drift: DriftCheck;
   readonly bridge: BridgeCheck;
   readonly visitors: VisitorCheck;
+  readonly shown: ShownCheck;
   readonly stock: StockCheck;
   readonly topKeys: TopKeysCheck;
   readonly #windows: WindowCheck;
@@ -96,6 +98,7 @@ export class Oracle {
     this.drift = new DriftCheck(this.fail, snapshotLag);
     this.bridge = new BridgeCheck(this.fail);
     this.visitors = new VisitorCheck(this.fail, snapshotLag > 0);
+    this.shown = new ShownCheck(this.fail);
     this.stock = new StockCheck(this.fail, snapshotLag);
     this.topKeys = new TopKeysCheck(this.fail, snapshotLag > 0);
     this.#windows = new WindowCheck(config.timeZone, this.fail);
@@ -167,7 +170,9 @@ export class Oracle {
     const drift = orders - (added.get(ORDERS.counter) ?? 0);
     this.drift.onCommit(process, drift, time, changes, kind === "anything");
     for (const change of changes) {
-      if (isCounter(change.after.path, this.#config)) this.#checkPublish(change, time);
+      if (!isCounter(change.after.path, this.#config)) continue;
+      this.shown.published(change.after.path.slice(this.#config.collection.length + 1), change.after.fields);
+      this.#checkPublish(change, time);
     }
     this.#history.onCommit(changes);
   }

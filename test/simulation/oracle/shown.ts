@@ -1,0 +1,109 @@
+/**
+ * What watches show: the published total and the watching client's own calls that it may lack, as far as the client can know. Of the
+ * calls with a key, all together add or subtract no more than the key can count.
+ */
+import { MAX_PUBLISH_DELAY_MS } from "../../../core/src/index.ts";
+import { type Fields, type Micros, microsOf } from "../model/values.ts";
+import type { Process } from "../scheduler.ts";
+import type { Fail } from "./violation.ts";
+
+/** So long after an acknowledgement a client may not know whether a total includes the increment. */
+const UNSURE: Micros = 2 * MAX_PUBLISH_DELAY_MS * 1_000;
+
+interface Call {
+  readonly by: number;
+  readonly key: string | undefined;
+  /** The `asOf` of the last total that the watch had shown before the call. */
+  readonly shownBefore: Micros;
+  returnedAt?: Micros;
+  hasFailed?: boolean;
+}
+
+interface Watch {
+  readonly calls: Call[];
+  asOf: Micros;
+  total: number;
+  published: number;
+  pending: boolean;
+}
+
+interface Shown {
+  readonly total: number;
+  readonly asOf: unknown;
+  readonly pending: boolean;
+}
+
+export class ShownCheck {
+  readonly #fail: Fail;
+  readonly #watches = new Map<string, Watch>();
+  /** Counter and `asOf` → the total that was published. */
+  readonly #published = new Map<string, number>();
+
+  constructor(fail: Fail) {
+    this.#fail = fail;
+  }
+
+  published(counter: string, fields: Fields | undefined): void {
+    if (fields?.asOf) this.#published.set(`${counter} ${microsOf(fields.asOf)}`, Number(fields.total));
+  }
+
+  /** A process begins to watch a counter. */
+  begin(process: Process, counter: string): void {
+    this.#watches.set(`${process.name} ${counter}`, { calls: [], asOf: 0, total: 0, published: 0, pending: false });
+  }
+
+  /** A process that watches makes a call. @returns called with the time when the call returns */
+  called(process: Process, counter: string, by: number, key?: string): (now: Micros, hasFailed?: boolean) => void {
+    const watch = this.#watches.get(`${process.name} ${counter}`);
+    const call: Call = { by, key, shownBefore: watch?.asOf ?? 0 };
+    watch?.calls.push(call);
+    return (now, hasFailed = false) => {
+      call.returnedAt = now;
+      call.hasFailed = hasFailed;
+    };
+  }
+
+  shows(process: Process, counter: string, now: Micros, { total, asOf: timestamp, pending }: Shown): void {
+    const watch = this.#watches.get(`${process.name} ${counter}`) as Watch;
+    const { calls } = watch;
+    const asOf = timestamp ? microsOf(timestamp) : 0;
+    const published = this.#published.get(`${counter} ${asOf}`) ?? 0;
+    const what = `${process.name} shows ${total} of ${counter}, ${published} as of ${asOf}`;
+    const plain = calls.filter(({ key }) => key === undefined).map((call) => rangeOf(call, asOf, now));
+    const keyed = new Map<string | undefined, Call[]>();
+    for (const call of calls) if (call.key) keyed.set(call.key, [...(keyed.get(call.key) ?? []), call]);
+    const open = [...keyed.values()].filter((all) => all.some((call) => !isOver(call, asOf, now))).length;
+    const low = published - open + plain.reduce((sum, [least]) => sum + least, 0);
+    const high = published + open + plain.reduce((sum, [, most]) => sum + most, 0);
+    if (total < low || total > high) this.#fail("watch", `${what}; possible is ${low} to ${high}`);
+    if (!pending && calls.some(({ returnedAt }) => returnedAt === undefined))
+      this.#fail("watch", `${what}; nothing is pending, but a call has not returned`);
+    const isForward = asOf >= watch.asOf && published >= watch.published;
+    const hasCause = calls.some(({ by, key, hasFailed }) => by < 0 || key || hasFailed);
+    if (isForward && !hasCause && total < watch.total) this.#fail("watch", `${what}, after ${watch.total}`);
+    Object.assign(watch, { asOf, total, published, pending });
+  }
+
+  /** Everything was delivered: each live watch shows what is published, and nothing is pending. */
+  atEnd(process: Process, counter: string, published: number): void {
+    const { total, pending } = this.#watches.get(`${process.name} ${counter}`) as Watch;
+    if (pending || total !== published)
+      this.#fail(
+        "watch",
+        `${process.name} shows ${total} of ${counter} at the end${pending ? ", pending" : ""}; ${published} is published`,
+      );
+  }
+}
+
+/** The least and the most that a call without a key adds to a published total. */
+function rangeOf(call: Call, asOf: Micros, now: Micros): readonly [least: number, most: number] {
+  const { by, returnedAt, shownBefore } = call;
+  if (isOver(call, asOf, now)) return [0, 0];
+  if (asOf <= shownBefore && (returnedAt === undefined || !call.hasFailed)) return [by, by];
+  return [Math.min(by, 0), Math.max(by, 0)];
+}
+
+/** Whether a client surely knows that a total lacks nothing of a call. */
+function isOver({ returnedAt, hasFailed }: Call, asOf: Micros, now: Micros): boolean {
+  return returnedAt !== undefined && (hasFailed ? returnedAt < now : returnedAt + UNSURE < asOf);
+}
