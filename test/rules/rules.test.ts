@@ -70,6 +70,18 @@ describe.concurrent("what the functions store", () => {
   });
 });
 
+test("every client may ask whether an instant is past, and write nothing there", async () => {
+  const counter = newCounter();
+  const at = (millis: number) => `${counter}/time/${Math.round(Date.now() + millis)}`;
+  await hides(at(60_000), null, "alice", OPERATOR);
+  for (const user of [null, "alice"]) {
+    expect((await db.call(user, "GET", at(-60_000))).status).toBe(404);
+    expect((await db.call(user, "GET", `${counter}/time/now`)).status).toBe(403);
+    await refuses(user, set(at(-60_000), { a: 1 }));
+  }
+  await hides(`${counter}/time`, null, "alice");
+});
+
 describe("coverage", () => {
   /** Outcomes that no test of this project can reach, and why. */
   const unreachable = [

@@ -1,11 +1,20 @@
 /** Watches one page of the list of counters while the tab is visible, and counts the reads. */
-import { collection, type DocumentSnapshot, limit, onSnapshot, query, startAfter } from "firebase/firestore";
+import {
+  collection,
+  type DocumentSnapshot,
+  limit,
+  onSnapshot,
+  type QuerySnapshot,
+  query,
+  startAfter,
+} from "firebase/firestore";
 import { useEffect, useState } from "preact/hooks";
 import { isDocumentId, withCurrentWindow } from "../../../core/src/index.ts";
 import { type Published, parsePublished } from "../counter/published.ts";
 import { pointOf } from "../counter/rate.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { windowOf } from "../page/route.ts";
+import { learnServerTime, serverTime } from "../page/serverTime.ts";
 import { constraintsOf, type Listing } from "./listing.ts";
 import { type RecentRates, recordRate } from "./sparkline.ts";
 
@@ -57,6 +66,18 @@ export function useListing(
       reads = 0;
       setListed((before) => ({ ...before, ...state, reads: before.reads + more, error: undefined }));
     };
+    const take = ({ docs, metadata: { fromCache } }: QuerySnapshot) => {
+      const listed = withCurrentWindow(docs, { window: windowOf(listing.order) }, serverTime());
+      const published = listed.slice(0, PAGE_SIZE).flatMap((document) => parsePublished(document) ?? []);
+      for (const one of published) recordRate(recentRates, one.id, pointOf(one));
+      state = {
+        // An empty cache does not mean that there are no counters.
+        counters: fromCache && published.length === 0 ? undefined : published,
+        end: listed.length > PAGE_SIZE ? listed[PAGE_SIZE - 1] : undefined,
+        fromCache,
+      };
+      timer ??= setTimeout(show, REDRAW_MS);
+    };
     const page = query(
       collection(db, "counters"),
       ...constraintsOf(listing),
@@ -73,16 +94,8 @@ export function useListing(
           reads += isFirst ? snapshot.size : snapshot.docChanges().filter(({ type }) => type !== "removed").length;
           isFirst = false;
         }
-        const listed = withCurrentWindow(snapshot.docs, { window: windowOf(listing.order) }, Date.now());
-        const published = listed.slice(0, PAGE_SIZE).flatMap((document) => parsePublished(document) ?? []);
-        for (const one of published) recordRate(recentRates, one.id, pointOf(one));
-        state = {
-          // An empty cache does not mean that there are no counters.
-          counters: fromCache && published.length === 0 ? undefined : published,
-          end: listed.length > PAGE_SIZE ? listed[PAGE_SIZE - 1] : undefined,
-          fromCache,
-        };
-        timer ??= setTimeout(show, REDRAW_MS);
+        take(snapshot);
+        if (!fromCache) learnServerTime(db, snapshot.docs).then((hasMoved) => hasMoved && take(snapshot));
       },
       (error) => {
         clearTimeout(timer);
