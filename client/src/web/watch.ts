@@ -69,6 +69,7 @@ export function watchCounter(
   { optimistic = true, via }: WatchOptions = {},
 ): () => void {
   const counter = ref as Counter;
+  const watched = counterDoc(ref);
   const own = optimistic ? ownIncrements(counter) : undefined;
   let published: CounterSnapshot | undefined;
   let shown = '{"pending":false}';
@@ -90,7 +91,7 @@ export function watchCounter(
   };
   const listen = () => {
     stop = onSnapshot(
-      counterDoc(ref),
+      watched,
       { includeMetadataChanges: true },
       (snapshot) => {
         documentRead(counter, snapshot);
