@@ -186,7 +186,7 @@ export function beacon(
   const state: BeaconState = {
     _batches: batches,
     count(counter, ...given) {
-      let by = (given.length > 0 ? given[0] : 1) as number;
+      let by = (given.length ? given[0] : 1) as number;
       // The function refuses a whole batch for one wrong id.
       if (!counter?.match?.("^[^/]+$")) throw failure("counter/invalid-id", `${counter}; pass an id`);
       if (!(by > 0 && by % 1 === 0 && maxAmount > 0)) {
