@@ -1,8 +1,11 @@
-/** The built package refuses a reference or a database of the web SDK in the server SDK, and the reverse. */
+/** The built package refuses databases and references that are none, or of another SDK; and options that are passed and undefined. */
 import { Firestore as ServerFirestore } from "@google-cloud/firestore";
 import { initializeApp } from "firebase/app";
-import { getFirestore, terminate, writeBatch } from "firebase/firestore";
-import { afterAll, describe, expect, test } from "vitest";
+import { doc, getFirestore, terminate, writeBatch } from "firebase/firestore";
+import { getFirestore as getLite } from "firebase/firestore/lite";
+import { createElement } from "react";
+import { renderToString } from "react-dom/server";
+import { afterAll, describe, expect, test, vi } from "vitest";
 
 /** The functions of an entry, called with any arguments, as from JavaScript. */
 // biome-ignore lint/suspicious/noExplicitAny: the arguments are wrong on purpose
@@ -10,7 +13,8 @@ type Api = any;
 
 describe("a reference or a database of the other SDK", async () => {
   const built = async (entry: string): Promise<Api> => import(new URL(`dist/${entry}.js`, import.meta.url).href);
-  const [web, admin] = [await built("index"), await built("admin")];
+  const [web, admin, beacon] = [await built("index"), await built("admin"), await built("beacon")];
+  const invalidReference = { name: "CounterError", code: "counter/invalid-reference" };
   const webDb = getFirestore(initializeApp({ projectId: "demo-tally-other-sdk" }, "other-sdk"));
   const serverDb = new ServerFirestore({ projectId: "demo-tally-other-sdk" });
   afterAll(() => Promise.all([terminate(webDb), serverDb.terminate()]));
@@ -54,11 +58,180 @@ describe("a reference or a database of the other SDK", async () => {
   );
 
   test.each(Object.entries(calls(web, admin.counter(serverDb, "views:home"), writeBatch(webDb))))(
-    "is refused by the Firestore SDK in %s of firestore-tally",
+    "is refused by %s of firestore-tally",
     async (_name, call) => {
-      await expect((async () => call())()).rejects.toMatchObject({ code: "invalid-argument" });
+      await expect((async () => call())()).rejects.toMatchObject(invalidReference);
     },
   );
+
+  const liteDb = getLite(initializeApp({ projectId: "demo-tally-lite" }, "lite"));
+  /** What is no database, by its name. */
+  const databases: Record<string, unknown> = {
+    undefined,
+    null: null,
+    "a string": "demo-tally",
+    "an object": {},
+    "firebase/firestore/lite": liteDb,
+    "a document of the server": serverDb.doc("a/b"),
+    "a collection of the server": serverDb.collection("a"),
+  };
+  const [web1, server1] = [
+    { ...databases, "the server's": serverDb },
+    { ...databases, "the web's": webDb },
+  ];
+  test.each(Object.entries(web1))("%s is no database for firestore-tally", async (_name, db) => {
+    for (const call of [
+      () => web.counter(db, "views:home"),
+      () => web.topCounters(db, "views"),
+      () => web.connectRegions({ us: db }).counter("views:home"),
+    ]) {
+      const error = await (async () => call())().catch((reason: unknown) => reason);
+      expect(error).toMatchObject(invalidReference);
+      expect((error as Error).message).toContain("getFirestore() of firebase/firestore; /lite has no listeners");
+    }
+  });
+  test.each(Object.entries(server1))("%s is no database for firestore-tally/admin", async (_name, db) => {
+    for (const call of [
+      () => admin.counter(db, "views:home"),
+      () => admin.topCounters(db, "views"),
+      () => admin.listCounters(db, "views"),
+      () => admin.rateLimiter(db, "api", { limit: 1, per: 1_000 }),
+    ]) {
+      await expect((async () => call())()).rejects.toMatchObject(invalidReference);
+    }
+  });
+
+  /** Functions of the web alone. */
+  const webCalls = (ref: unknown): Record<string, () => unknown> => ({
+    ...calls(web, ref, writeBatch(webDb)),
+    prepareIncrement: () => web.prepareIncrement(ref),
+    incrementCounterWithin: () => web.incrementCounterWithin(ref, { name: "a", interval: 1_000, burst: 1 }, "ada"),
+    withRateLimit: () => web.withRateLimit(ref, { name: "a", interval: 1_000, burst: 1 }, "ada", () => {}),
+    countVisitor: () => web.countVisitor(ref, "ada"),
+    "countVisitor with an increment": () => web.countVisitor(ref, "ada", { increment: 1 }),
+    getUniques: () => web.getUniques([ref]),
+    topKeys: () => web.topKeys(ref),
+    bufferedCounter: () => web.bufferedCounter(ref),
+    counterStore: () => web.counterStore(ref).subscribe(() => {}),
+  });
+  const references: [name: string, ref: unknown][] = [
+    ["a string", "views:home"],
+    ["undefined", undefined],
+    ["null", null],
+    ["an object", {}],
+  ];
+  test.each(references)("%s is no reference for any function of firestore-tally", async (_name, ref) => {
+    for (const [name, call] of Object.entries(webCalls(ref))) {
+      await expect((async () => call())(), name).rejects.toMatchObject(invalidReference);
+    }
+  });
+  test("nor is a document, for a function that counts", async () => {
+    const { withRateLimit, getUniques, topKeys, ...others } = webCalls(doc(webDb, "counters/views:home"));
+    for (const [name, call] of Object.entries(others)) {
+      await expect((async () => call())(), name).rejects.toMatchObject(invalidReference);
+    }
+  });
+  test.each([...references, ["a document", serverDb.doc("counters/views:home")] as const])(
+    "%s is no reference for any function of firestore-tally/admin",
+    async (_name, ref) => {
+      const { counter, listCounters, topCounters, ...others } = serverCalls(ref);
+      delete others["counter without a database"];
+      const all = {
+        ...others,
+        countVisitor: () => admin.countVisitor(ref, "ada"),
+        getUniques: () => admin.getUniques([ref]),
+        topKeys: () => admin.topKeys(ref),
+        bufferedCounter: () => admin.bufferedCounter(ref),
+      };
+      for (const [name, call] of Object.entries(all)) {
+        await expect((async () => call())(), name).rejects.toMatchObject(invalidReference);
+      }
+    },
+  );
+
+  /** Calls with an option or an argument that is passed, by its name; and the end of the code. */
+  type Options = Record<string, [call: (value: unknown) => unknown, code: string]>;
+  const [ref, serverRef] = [web.counter(webDb, "views:home"), admin.counter(serverDb, "views:home")];
+  const limit = { name: "a", interval: 1_000, burst: 1 };
+  const inBoth = (api: Api, ref: unknown, db: unknown, batch: unknown): Options => ({
+    "counter collection": [(collection) => api.counter(db, "views:home", { collection }), "collection"],
+    "topCounters collection": [(collection) => api.topCounters(db, "views", { collection }), "collection"],
+    "incrementCounter by": [(by) => api.incrementCounter(ref, by), "amount"],
+    "incrementCounter by, with a key": [(by) => api.incrementCounter(ref, by, { key: "ada" }), "amount"],
+    "incrementCounter key": [(key) => api.incrementCounter(ref, 1, { key }), "key"],
+    "incrementCounterIn by": [(by) => api.incrementCounterIn(batch, ref, by), "amount"],
+    "incrementCounterIn key": [(key) => api.incrementCounterIn(batch, ref, 1, { key }), "key"],
+    "undoIncrement key": [(key) => api.undoIncrement(ref, key), "key"],
+    "takeFromCounter n": [(n) => api.takeFromCounter(ref, n, { key: "ada" }), "amount"],
+    "takeFromCounter key": [(key) => api.takeFromCounter(ref, 1, { key }), "key"],
+    "bufferedCounter by": [(by) => api.bufferedCounter(ref).increment(by), "amount"],
+    "countVisitor visitor": [(visitor) => api.countVisitor(ref, visitor), "visitor"],
+  });
+  const options: Record<string, Options> = {
+    web: {
+      ...inBoth(web, ref, webDb, writeBatch(webDb)),
+      "takeFromCounter options": [() => web.takeFromCounter(ref, 1), "key"],
+      "prepareIncrement by": [(by) => web.prepareIncrement(ref, by), "amount"],
+      "prepareIncrement key": [(key) => web.prepareIncrement(ref, 1, { key }), "key"],
+      "incrementCounterWithin by": [(by) => web.incrementCounterWithin(ref, limit, "ada", by), "amount"],
+      "incrementCounterWithin key": [(key) => web.incrementCounterWithin(ref, limit, "ada", 1, { key }), "key"],
+      "incrementCounterWithin uid": [(uid) => web.incrementCounterWithin(ref, limit, uid), "key"],
+      "incrementCounterWithin limit": [(other) => web.incrementCounterWithin(ref, other, "ada"), "option"],
+      "withRateLimit uid": [(uid) => web.withRateLimit(doc(webDb, "a/b"), limit, uid, () => {}), "key"],
+      "countVisitor increment": [(increment) => web.countVisitor(ref, "ada", { increment }), "amount"],
+      "bufferedCounter by, via ingest": [
+        (by) => web.bufferedCounter(ref, { via: "http://127.0.0.1:9" }).increment(by),
+        "amount",
+      ],
+      "regions by": [(by) => web.connectRegions({ us: webDb }).counter("views:home").increment(by), "amount"],
+    },
+    admin: {
+      ...inBoth(admin, serverRef, serverDb, serverDb.batch()),
+      "listCounters collection": [(collection) => admin.listCounters(serverDb, "views", { collection }), "collection"],
+      "ensureCounter initial": [(initial) => admin.ensureCounter(serverRef, { initial }), "amount"],
+      "ensureCounter bounded": [(bounded) => admin.ensureCounter(serverRef, { bounded }), "option"],
+      "resetCounter to": [(to) => admin.resetCounter(serverRef, to), "amount"],
+      "reconcileCounter source": [(source) => admin.reconcileCounter(serverRef, { source }), "source"],
+      "reconcileCounter dryRun": [
+        (dryRun) => admin.reconcileCounter(serverRef, { source: { entries: true }, dryRun }),
+        "option",
+      ],
+      "setSource where": [(where) => admin.setSource(serverRef, { collection: "posts", where }), "source"],
+      "setSource sum": [(sum) => admin.setSource(serverRef, { collection: "posts", sum }), "source"],
+      "rateLimiter key": [(key) => admin.rateLimiter(serverDb, "a", { limit: 1, per: 1_000 }).take(key), "key"],
+      "rateLimiter n": [(n) => admin.rateLimiter(serverDb, "a", { limit: 1, per: 1_000 }).take("ada", n), "amount"],
+    },
+    beacon: {
+      "count counter": [(counter) => beacon.beacon("http://127.0.0.1:9").count(counter), "id"],
+      "count by": [(by) => beacon.beacon("http://127.0.0.1:9").count("views:home", by), "amount"],
+    },
+  };
+  describe.each(Object.entries(options))("an option of %s that is passed, and is no value, is refused", (_, calls) => {
+    test.each(Object.entries(calls))("%s", async (_name, [call, code]) => {
+      for (const value of [undefined, null, Number.NaN, ""]) {
+        const outcome = (async () => call(value))();
+        await expect(outcome, String(value)).rejects.toMatchObject({ code: `counter/invalid-${code}` });
+      }
+    });
+  });
+
+  test("useCounter passes on what its increment is called with: a missing amount or key is refused, too", async () => {
+    const { useCounter } = await built("react");
+    const reads = vi.fn();
+    // Nothing reads a reference before the arguments are checked.
+    const watched = new Proxy(ref, { get: (...given) => reads() ?? Reflect.get(...given) });
+    let increment: Api;
+    const show = () => {
+      increment = useCounter(watched).increment;
+      return null;
+    };
+    renderToString(createElement(show));
+    reads.mockReset();
+    for (const given of [[undefined], [1, { key: undefined }]]) await increment(...given);
+    expect(reads).not.toHaveBeenCalled();
+    void increment();
+    expect(reads).toHaveBeenCalled();
+  });
 
   test.each(["listCounters", "topCounters"])("a missing group is refused by %s, with what to pass", async (name) => {
     await expect(admin[name](serverDb)).rejects.toMatchObject({

@@ -3,7 +3,7 @@
  * since the last build it does nothing.
  */
 import { execFile } from "node:child_process";
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
@@ -41,6 +41,32 @@ const loadedLater = (format: "js" | "cjs"): Plugin => ({
     );
   },
 });
+
+/**
+ * One import of the SDK in the web entry, instead of one in each of its modules: bundlers that keep imports whose names an app does
+ * not use keep one.
+ */
+const oneSdkImport: Plugin = {
+  name: "one-sdk-import",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^firebase\/firestore$/ }, ({ path, namespace }) =>
+      namespace === "sdk" ? { path, external: true } : { path, namespace: "sdk", sideEffects: false },
+    );
+    onLoad({ filter: /.*/, namespace: "sdk" }, ({ path }) => ({
+      contents: `export { ${namesOf(path).join(", ")} } from "${path}";`,
+    }));
+  },
+};
+
+/** The values that the sources import from a package. */
+function namesOf(path: string): string[] {
+  const sources = globSync("client/src/web/*.ts", { exclude: ["**/*.test.ts"] }).map((file) =>
+    readFileSync(file, "utf8"),
+  );
+  const lists = sources.flatMap((text) => [...text.matchAll(/^import \{([^}]*)\} from "(.*)";$/gm)]);
+  const names = lists.flatMap(([, list = "", from]) => (from === path ? list.split(",") : []));
+  return [...new Set(names.map((name) => name.trim()))].filter((name) => name && !name.startsWith("type "));
+}
 
 for (const folder of ["client/dist", "client/types"]) rmSync(folder, { recursive: true, force: true });
 await Promise.all([buildDeclarations(), buildCode()]);
@@ -113,14 +139,14 @@ async function buildModule(name: string, source: string): Promise<void> {
   const { mangleCache = {} } = await build({
     ...options,
     outfile: `client/dist/${name}.js`,
-    plugins: [loadedLater("js")],
+    plugins: [loadedLater("js"), oneSdkImport],
     mangleCache: {},
   });
   await build({
     ...options,
     outfile: `client/dist/${name}.cjs`,
     format: "cjs",
-    plugins: [loadedLater("cjs")],
+    plugins: [loadedLater("cjs"), oneSdkImport],
     mangleCache,
     define: { "import.meta.url": "__filename" },
   });

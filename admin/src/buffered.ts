@@ -1,6 +1,6 @@
 /** Increments that are collected before they are written. */
 import { type BufferedCounter, type BufferOptions, createBuffer } from "../../core/src/index.ts";
-import type { CounterRef } from "./counter.ts";
+import { type CounterRef, counterDoc } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 
 /**
@@ -20,6 +20,8 @@ import { incrementCounter } from "./increment.ts";
  * ```
  */
 export function bufferedCounter(ref: CounterRef, options: BufferOptions = {}): BufferedCounter {
+  // First, because it refuses what is no reference.
+  counterDoc(ref);
   return createBuffer(
     (by) => incrementCounter(ref, by),
     () => {},

@@ -9,6 +9,7 @@ import {
   counterPath,
   createShardCountCache,
   DEFAULT_COLLECTION,
+  givenName,
   type Reference,
   randomShard,
   type ShardCountCache,
@@ -49,9 +50,9 @@ const counters = new WeakMap<Firestore, Record<string, Counter>>();
  * const views = counter(getFirestore(), "views:home");
  * ```
  */
-export function counter(firestore: Firestore, id: string, options: CounterOptions = {}): CounterRef {
-  const { collection = DEFAULT_COLLECTION } = options;
-  const path = counterPath(validName("collection", collection), validName("id", id));
+export function counter(firestore: Firestore, id: string, options?: CounterOptions): CounterRef {
+  const collection = givenName(options, "collection") ?? DEFAULT_COLLECTION;
+  const path = counterPath(collection, validName("id", id));
   const known = counters.get(firestoreOf({ firestore })) ?? {};
   counters.set(firestore, known);
   known[path] ??= newCounter(firestore, id, collection);
@@ -66,11 +67,12 @@ export function newCounter(firestore: Firestore, id: string, collection: string)
 /**
  * The database of a reference.
  *
- * @throws CounterError `counter/invalid-reference` unless it is a database of `firebase-admin`
+ * @throws CounterError `counter/invalid-reference` unless it is a database of `firebase-admin`, or for another document
  */
 export function firestoreOf(ref: { readonly firestore: Firestore }): Firestore {
   const firestore: Partial<Firestore> | undefined = ref?.firestore;
-  if (typeof firestore?.doc === "function") return ref.firestore;
+  // Collections have `doc`, too, as have databases of other SDKs; and a document has a database.
+  if (typeof firestore?.doc === "function" && firestore.getAll && !("get" in ref)) return ref.firestore;
   throw new CounterError(
     "counter/invalid-reference",
     "the database or the reference is not of the server SDK; pass getFirestore() of firebase-admin/firestore, or a " +

@@ -6,6 +6,8 @@ import {
   CounterError,
   codeOf,
   evenShares,
+  givenFlag,
+  hasOption,
   MAX_SHARDS,
   MAX_STOCK_SHARDS,
   type Reservation,
@@ -18,14 +20,14 @@ import { retry } from "./retry.ts";
 /** Options of {@link ensureCounter}. */
 export interface EnsureOptions {
   /** The total of a counter that does not exist yet. Default 0. */
-  initial?: number | undefined;
+  initial?: number;
   /** The fewest shards that the counter has, 1 to 10,000, or 100 if it is bounded, for an expected crowd. Default: no reservation. */
   shards?: number | undefined;
   /**
    * Whether the counter is stock, which {@link takeFromCounter} takes from: it never falls below zero. It cannot be changed
    * later, and the rules must say the same of its group (`isBounded`). Default `false`.
    */
-  bounded?: boolean | undefined;
+  bounded?: boolean;
   /** How long the reservation of `shards` holds, in milliseconds. Default: an hour. */
   holdFor?: number | undefined;
 }
@@ -57,8 +59,9 @@ const HOUR_MS = 3_600_000;
  * ```
  */
 export async function ensureCounter(ref: CounterRef, options: EnsureOptions = {}): Promise<void> {
-  const { initial = 0, bounded = false, shards, holdFor = HOUR_MS } = options;
-  validTotal("initial", initial);
+  const { shards, holdFor = HOUR_MS } = options;
+  const initial = hasOption(options, "initial") ? validTotal("initial", options.initial) : 0;
+  const bounded = givenFlag(options, "bounded");
   if (bounded && !(Number.isSafeInteger(initial) && initial >= 0)) {
     throw new CounterError("counter/invalid-amount", `initial is ${initial}; pass a whole number, 0 or larger`);
   }

@@ -5,6 +5,7 @@ import {
   CounterError,
   codeOf,
   entryPath,
+  type IncrementArguments,
   isPreconditionFailure,
   validIncrement,
   validName,
@@ -18,8 +19,11 @@ import { refuseLowering } from "./stock.ts";
 
 /** Options of {@link incrementCounter}. */
 export interface IncrementOptions {
-  /** Counts once for this key, such as an order, a request or a user, however often and from wherever it is called. */
-  key?: string | undefined;
+  /**
+   * Counts once for this key, such as an order, a request or a user, however often and from wherever it is called. A key that is
+   * `undefined` is refused, because without one each call counts.
+   */
+  key?: string;
 }
 
 /**
@@ -35,8 +39,8 @@ export interface IncrementOptions {
  * Cost: 2 writes per commit; without a key, 1 delete a day later, when the commit's receipt expires. With a `key`, its entry
  * stays. And 1 read per process and counter, repeated after two minutes or 20 commits.
  *
- * @param by - a finite number, not 0
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O; `counter/bounded` if it would lower a
+ * @param by - a finite number, not 0; 1 if it is left out
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O, also for `undefined`; `counter/bounded` if it would lower a
  *         bounded counter; `counter/key-conflict` if the key counts another amount; `counter/unknown-outcome`, rarely: if a call
  *         had no response, and then Firestore refuses the next one or is unreachable for half a day; Firestore's errors that
  *         are not transient, such as `PERMISSION_DENIED`: then the increment does not count
@@ -47,9 +51,11 @@ export interface IncrementOptions {
  * await incrementCounter(counter(db, "sales:shoes"), order.quantity, { key: order.id });
  * ```
  */
-export async function incrementCounter(ref: CounterRef, by = 1, options: IncrementOptions = {}): Promise<void> {
-  const { key } = options;
-  validIncrement(by, key);
+export function incrementCounter(ref: CounterRef, by?: number, options?: IncrementOptions): Promise<void>;
+export async function incrementCounter(ref: CounterRef, ...given: IncrementArguments): Promise<void> {
+  const [by, key] = validIncrement(given);
+  // First, because it refuses what is no reference.
+  counterDoc(ref);
   const counter = ref as Counter;
   if (key !== undefined) return await incrementOnce(counter, by, key);
   await refuseLowering(counter, by);
@@ -102,13 +108,17 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
 export function incrementCounterIn(
   writer: WriteBatch | Transaction,
   ref: CounterRef,
-  by = 1,
-  options: IncrementOptions = {},
+  by?: number,
+  options?: IncrementOptions,
+): void;
+export function incrementCounterIn(
+  writer: WriteBatch | Transaction,
+  ref: CounterRef,
+  ...given: IncrementArguments
 ): void {
-  const { key } = options;
-  validIncrement(by, key);
+  const [by, key] = validIncrement(given);
   const counter = ref as Counter;
-  // First, because it refuses a reference of another SDK.
+  // First, because it refuses what is no reference.
   counterDoc(ref);
   void refreshShardCount(counter);
   addIncrement(writer as WriteBatch, counter, by, key === undefined ? undefined : entry(counter, key, by));

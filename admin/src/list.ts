@@ -3,6 +3,7 @@ import type { DocumentSnapshot, Firestore, Query } from "firebase-admin/firestor
 import {
   CounterError,
   DEFAULT_COLLECTION,
+  givenName,
   groupOf,
   type RankOptions,
   rankingFields,
@@ -25,7 +26,7 @@ export interface ListOptions {
   /** Starts after the counter with this id: the last one of the page before. */
   after?: string | undefined;
   /** The collection that holds the counters. Default `"counters"`. */
-  collection?: string | undefined;
+  collection?: string;
 }
 
 /**
@@ -46,8 +47,8 @@ export async function listCounters(
   group: string,
   options: ListOptions = {},
 ): Promise<ListedCounter[]> {
-  const { limit = 100, after, collection = DEFAULT_COLLECTION } = options;
-  const all = groupIn(firestore, collection, group).orderBy("__name__").limit(limit);
+  const { limit = 100, after } = options;
+  const all = groupIn(firestore, collectionOf(options), group).orderBy("__name__").limit(limit);
   const { docs } = await (after === undefined ? all : all.startAfter(after)).get();
   return docs.map(listed);
 }
@@ -71,8 +72,8 @@ export async function topCounters(
   group: string,
   options: TopOptions = {},
 ): Promise<ListedCounter[]> {
-  const { limit = 10, collection = DEFAULT_COLLECTION } = options;
-  const all = groupIn(firestore, collection, group);
+  const { limit = 10 } = options;
+  const all = groupIn(firestore, collectionOf(options), group);
   const ordered = rankingFields(options).reduce((query, field) => query.orderBy(field, "desc"), all);
   const { docs, readTime } = await ordered.limit(limit).get();
   return withCurrentWindow(docs, options, readTime.toMillis()).map(listed);
@@ -100,6 +101,10 @@ export async function counterRank(ref: CounterRef, options: RankOptions = {}): P
     group,
   );
   return (await above.orderBy(ranked, "desc").count().get()).data().count + 1;
+}
+
+function collectionOf(options: { collection?: string }): string {
+  return givenName(options, "collection") ?? DEFAULT_COLLECTION;
 }
 
 function groupIn(firestore: Firestore, collection: string, group: unknown): Query {

@@ -5,7 +5,7 @@
  * the bound.
  */
 import type { Firestore } from "firebase-admin/firestore";
-import { CounterError, isDocumentId, serverLimitPath, validName } from "../../core/src/index.ts";
+import { CounterError, givenAmount, isDocumentId, serverLimitPath, validName } from "../../core/src/index.ts";
 import { firestoreOf } from "./counter.ts";
 import { type KeyState, newState, type RateLimitResult, takeUses } from "./keyLimiter.ts";
 import { type Limit, limitOf, type RateLimitOptions, shown } from "./leaseDecision.ts";
@@ -79,7 +79,8 @@ export function rateLimiter(firestore: Firestore, name: string, options: RateLim
   }
 
   return {
-    async take(key, n = 1) {
+    async take(key, ...given) {
+      const n = givenAmount(given);
       validName("key", key);
       validUses(n, limit);
       return await takeUses(stateOf(key), n, limit);

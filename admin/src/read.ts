@@ -44,7 +44,8 @@ export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
  * ```
  */
 export async function getExactCounter(ref: CounterRef): Promise<number> {
-  const { firestore, path } = ref;
+  const firestore = firestoreOf(ref);
+  const { path } = ref;
   const snapshot = await latestSnapshot();
   const [counter, sum] = await Promise.all([
     counterDoc(ref).get(),

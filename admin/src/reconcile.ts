@@ -25,6 +25,8 @@ import {
   CounterError,
   codeOf,
   DEADLINE_EXCEEDED,
+  givenFlag,
+  hasOption,
   parseSource,
   type Source,
   shardsPath,
@@ -40,9 +42,9 @@ import { refuseIfBounded } from "./stock.ts";
 /** Options of {@link reconcileCounter}. */
 export interface ReconcileOptions {
   /** The source for this call. Default: the one that {@link setSource} has stored. */
-  source?: Source | undefined;
+  source?: Source;
   /** Whether to compare without a correction. Default `false`. */
-  dryRun?: boolean | undefined;
+  dryRun?: boolean;
 }
 
 /** The result of a reconcile. */
@@ -84,8 +86,8 @@ export interface Reconciliation {
  * ```
  */
 export async function reconcileCounter(ref: CounterRef, options: ReconcileOptions = {}): Promise<Reconciliation> {
-  const { dryRun = false } = options;
-  const given = options.source === undefined ? undefined : validSource(options.source);
+  const dryRun = givenFlag(options, "dryRun");
+  const given = hasOption(options, "source") ? validSource(options.source) : undefined;
   const correction = counterDoc(ref).collection(CORRECTIONS).doc();
   let sent = false;
   let timeouts = 0;

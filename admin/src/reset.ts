@@ -50,6 +50,8 @@ export interface ResetOptions {
  */
 export async function resetCounter(ref: CounterRef, to: number, options: ResetOptions = {}): Promise<void> {
   validTotal("to", to);
+  // First, because it refuses what is no reference.
+  counterDoc(ref);
   await retryAdjustment(ref, async () => {
     // Before the shards, so that all it has was committed before `at`.
     const summary = options.keys ? await ref.firestore.doc(keySummaryPath(ref.path)).get() : undefined;
@@ -95,8 +97,7 @@ function forgetKeys(batch: WriteBatch, ref: CounterRef, summary: DocumentSnapsho
 }
 
 /** @throws CounterError `counter/invalid-amount` */
-export function validTotal(name: string, total: unknown): void {
-  if (!Number.isFinite(total)) {
-    throw new CounterError("counter/invalid-amount", `${name} is "${String(total)}"; pass a finite number`);
-  }
+export function validTotal(name: string, total: unknown): number {
+  if (Number.isFinite(total)) return total as number;
+  throw new CounterError("counter/invalid-amount", `${name} is "${String(total)}"; pass a finite number`);
 }

@@ -14,6 +14,8 @@ import {
   BASE_SHARD,
   CounterError,
   entryPath,
+  givenAmount,
+  givenName,
   isPreconditionFailure,
   shardsPath,
   soldOut,
@@ -27,8 +29,8 @@ import { backoff, retry } from "./retry.ts";
 
 /** Options of {@link takeFromCounter}. */
 export interface TakeOptions {
-  /** Takes once for this key, such as an order, however often and from wherever it is called. */
-  key?: string | undefined;
+  /** Takes once for this key, such as an order, however often and from wherever it is called. `undefined` is refused. */
+  key?: string;
 }
 
 /** The most units of one take by a server, so that its sums stay exact. */
@@ -56,9 +58,13 @@ const MAX_TRIES = 20;
  * await takeFromCounter(counter(db, "stock:shoes"), 2, { key: order.id });
  * ```
  */
-export async function takeFromCounter(ref: CounterRef, n = 1, options: TakeOptions = {}): Promise<number> {
-  const { key } = options;
-  validTake(n, key, MAX_UNITS);
+export function takeFromCounter(ref: CounterRef, n?: number, options?: TakeOptions): Promise<number>;
+export async function takeFromCounter(ref: CounterRef, ...given: [n?: number, options?: TakeOptions]): Promise<number> {
+  const n = givenAmount(given);
+  validTake(n, MAX_UNITS);
+  const key = givenName(given[1], "key");
+  // First, because it refuses what is no reference.
+  counterDoc(ref);
   const counter = ref as Counter;
   counter._isBounded ||= await readIsBounded(ref);
   if (!counter._isBounded) throw notBounded(ref);

@@ -3,13 +3,13 @@ import { FieldValue } from "firebase-admin/firestore";
 import {
   ABORTED,
   bucketOf,
-  CounterError,
   codeOf,
   hashRank,
   Sketch,
   type StoredSketch,
   sketchPath,
   uniquesPath,
+  validVisitor,
   visitorHash,
 } from "../../core/src/index.ts";
 import { type Counter, type CounterRef, firestoreOf, refreshShardCount } from "./counter.ts";
@@ -32,10 +32,7 @@ import { retry } from "./retry.ts";
  * ```
  */
 export async function countVisitor(ref: CounterRef, visitor: string): Promise<void> {
-  // On the web the rules refuse it.
-  if (typeof visitor !== "string" || visitor === "") {
-    throw new CounterError("counter/invalid-visitor", `visitor is "${String(visitor)}"; pass a non-empty string`);
-  }
+  validVisitor(visitor);
   const hash = await visitorHash(visitor);
   const counter = ref as Counter;
   const firestore = firestoreOf(ref);

@@ -1,7 +1,9 @@
 /** What a command on a database works with: the connection, its counters by id, and the options of every command. */
 import type { App } from "firebase-admin/app";
 import type { Firestore } from "firebase-admin/firestore";
-import { type CounterRef, counter } from "../../admin/src/index.ts";
+import type { CounterRef } from "../../admin/src/index.ts";
+import { newCounter } from "../../admin/src/internal.ts";
+import { validName } from "../../core/src/index.ts";
 import { assertReachable, type DatabaseTarget, readText, resolveTarget, type TargetOptions } from "./databaseTarget.ts";
 
 /** The options of every command. */
@@ -42,6 +44,10 @@ export async function openContext(options: GlobalOptions): Promise<CommandContex
     target,
     json: options.json ?? false,
     yes: options.yes ?? false,
-    ref: (id) => counter(firestore, id, { collection: target.collection }),
+    // A hostile client may have made a counter with control characters in its id, which has to be shown and deleted.
+    ref(id) {
+      validName("id", id.replace(/\p{Cc}/gu, "-"));
+      return newCounter(firestore, id, target.collection);
+    },
   };
 }

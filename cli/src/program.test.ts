@@ -35,6 +35,32 @@ test.each<[string[], string]>([
   expect(stderr).not.toContain("    at ");
 });
 
+test.each([
+  ["inspect", "a", "--project", ""],
+  ["inspect", "a", "--database", ""],
+  ["inspect", "a", "--collection", ""],
+  ["reset", "a", "0", "--yes", "--project="],
+  ["delete", "--group", "likes", "--yes", "--after", ""],
+  ["reconcile", "a", "--yes", "--from", ""],
+  ["reconcile", "a", "--yes", "--from", "posts", "--sum", ""],
+  ["reconcile", "a", "--yes", "--from", "posts", "--where", ""],
+  ["migrate", "--yes", "--map", "pages/{page}.visits=views:{page}", "--map", ""],
+])("an option that an unset variable has left empty is wrong usage: %s", async (...args) => {
+  const { exitCode, stdout, stderr } = await runCommand(...args);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+  expect(stderr).toMatch(/^error: --[a-z]+ is empty; pass a value, or leave it out/);
+});
+
+test.each([
+  ["inspect", ""],
+  ["reset", "", "0", "--yes"],
+  ["delete", "a", "", "--yes"],
+  ["reset", "a", "", "--yes"],
+])("and so is an argument: %s", async (...args) => {
+  const { exitCode, stdout } = await runCommand(...args);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+});
+
 test("without an emulator one line says what to do; --verbose adds the stack", async () => {
   const { exitCode, stderr } = await runCommand("inspect", "a", "--emulator", "127.0.0.1:1");
   expect(exitCode).toBe(1);

@@ -29,6 +29,18 @@ function onDatabase(load: () => Promise<DatabaseCommand>) {
 
 const collect = (value: string, before: readonly string[] = []) => [...before, value];
 
+/** An unset variable of a shell script gives an empty value, which must not mean the default: of `--project`, another database. */
+function refuseEmpty(command: Command): void {
+  for (const [name, value] of Object.entries(command.optsWithGlobals())) {
+    const { long } = [...command.options, ...(command.parent?.options ?? [])].find(
+      (option) => option.attributeName() === name,
+    ) as Option;
+    // Its own check names the alternative.
+    if (name !== "group" && [value].flat().includes(""))
+      command.error(`error: ${long} is empty; pass a value, or leave it out`);
+  }
+}
+
 /** Adds all commands to a new program. */
 export function defineProgram(program: Command): Command {
   program
@@ -47,6 +59,7 @@ export function defineProgram(program: Command): Command {
     .option("--yes", "do not ask")
     .option("--verbose", "print errors with their stack")
     .helpCommand(false)
+    .hook("preAction", (_, command) => refuseEmpty(command))
     .configureHelp({
       showGlobalOptions: true,
       styleTitle: (title) => styleText("bold", title, { validateStream: false }),

@@ -77,7 +77,7 @@ export async function reconcile(context: CommandContext, options: ReconcileOptio
       if (counted) throw new ItemError(`counts the documents of ${counted}; its total cannot be set`);
       const source = template && sourceForCounter(template, ref.id);
       if (source && keep) await setSource(ref, source, { every, ...(alarmBeyond !== undefined && { alarmBeyond }) });
-      const { asOf, ...result } = await reconcileCounter(ref, { source, dryRun });
+      const { asOf, ...result } = await reconcileCounter(ref, { ...(source && { source }), dryRun });
       if (result.drift !== 0) drifted++;
       return { ...result, asOf: asOf.toDate().toISOString() };
     },

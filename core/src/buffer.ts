@@ -1,6 +1,6 @@
 /** Combines many increments into few writes. Shared by the web and the server SDK, which pass in how to write. */
 import { CounterError } from "./errors.ts";
-import { validAmount } from "./validation.ts";
+import { givenAmount } from "./validation.ts";
 
 /** When a buffer writes, and how much. */
 export interface BufferOptions {
@@ -86,9 +86,9 @@ export function createBuffer(
     else timer = setTimeout(tick, flushInterval);
   };
   const buffer: BufferedCounter = {
-    increment(by = 1) {
+    increment(...given) {
       if (closed) throw new CounterError("counter/closed", "increment after close; create another bufferedCounter");
-      validAmount(by);
+      const by = givenAmount(given);
       // After a failed write, the next one is made an interval after the next increment, not at each increment.
       if (!failed && Math.abs(pending + by) > maxPending) send();
       addPending(by);

@@ -136,7 +136,18 @@ export {
   SLOW_ACK_MS,
 } from "./timeouts.ts";
 export { type KeyCount, KeySummary, MAX_KEY_BYTES, MAX_KEYS } from "./topKeys.ts";
-export { isDocumentId, validAmount, validIncrement, validName } from "./validation.ts";
+export {
+  givenAmount,
+  givenFlag,
+  givenName,
+  hasOption,
+  type IncrementArguments,
+  isDocumentId,
+  valid,
+  validAmount,
+  validIncrement,
+  validName,
+} from "./validation.ts";
 export {
   type BucketCount,
   bucketOf,
@@ -146,6 +157,7 @@ export {
   UNIQUES,
   type UniquesDocument,
   uniquesPath,
+  validVisitor,
   visitorHash,
 } from "./visitor.ts";
 export {

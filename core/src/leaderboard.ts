@@ -19,7 +19,7 @@ export interface TopOptions extends RankOptions {
   /** The largest number of counters. Default 10. */
   limit?: number | undefined;
   /** The collection of the counters. Default `"counters"`. */
-  collection?: string | undefined;
+  collection?: string;
 }
 
 /**

@@ -124,7 +124,8 @@ export function learnUses(
 }
 
 /** @throws CounterError `counter/invalid-option` */
-export function validLimit({ name, interval, burst }: RateLimit): void {
+export function validLimit(limit: RateLimit): void {
+  const { name, interval, burst } = Object(limit) as RateLimit;
   if (!isDocumentId(name)) {
     throw new CounterError(
       "counter/invalid-option",

@@ -3,7 +3,7 @@
 /** Where the counters are, if not in the default collection. */
 export interface CounterOptions {
   /** The collection of the counters: the parameter `COLLECTION` of the functions. Default `"counters"`. */
-  collection?: string | undefined;
+  collection?: string;
 }
 
 /** Names one counter. Calls for the same counter return the same object. */

@@ -48,10 +48,18 @@ describe("a valid source is returned unchanged", () => {
     expect(validSource(source)).toEqual(source);
   });
 
-  test("but undefined and empty parts are left out, because they cannot be stored", () => {
-    const source = { collection: "posts", collectionGroup: undefined, entries: undefined, where: [], sum: undefined };
+  test("but other forms that are undefined, and an empty where, are left out, because they cannot be stored", () => {
+    const source = { collection: "posts", collectionGroup: undefined, entries: undefined, where: [] };
     expect(Object.keys(validSource(source))).toEqual(["collection"]);
   });
+
+  test.each(["where", "sum"])(
+    "and one with %s that is undefined is refused: without it, other documents count",
+    (part) => {
+      const source = { collection: "posts", [part]: undefined };
+      expect(() => validSource(source)).toThrow(expect.objectContaining({ code: "counter/invalid-source" }));
+    },
+  );
 });
 
 describe("an invalid source is refused, with what is wrong and what to pass", () => {

@@ -39,9 +39,9 @@ export interface Filter {
 /** Which documents of a collection or collection group count, and how. */
 export interface SourceSelection {
   /** Conditions that a document must meet to count; without it, all documents count. */
-  readonly where?: readonly Filter[] | undefined;
+  readonly where?: readonly Filter[];
   /** The numeric field whose values are summed; without it, documents are counted. */
-  readonly sum?: string | undefined;
+  readonly sum?: string;
 }
 
 /** What a counter should equal: its own entries, or the documents of a collection or a collection group. */
@@ -133,11 +133,16 @@ export function validSchedule(everySeconds: unknown, alarmBeyond: unknown): Sche
   return { everySeconds, alarmBeyond };
 }
 
-function validSelection({ where = [], sum }: { where?: unknown; sum?: unknown }): SourceSelection {
+/** A part that is present and `undefined` is refused: without it, other documents would count. */
+function validSelection(source: Record<string, unknown>): SourceSelection {
+  const where = "where" in source ? source.where : [];
   if (!Array.isArray(where)) throw invalid("where", where, "a list of { field, op, value }");
-  if (sum !== undefined && !isFieldPath(sum)) throw invalid("sum", sum, FIELD);
   const filters = where.map(validFilter);
-  return { ...(filters.length > 0 && { where: filters }), ...(sum !== undefined && { sum }) };
+  const selected = filters.length > 0 ? { where: filters } : {};
+  if (!("sum" in source)) return selected;
+  const { sum } = source;
+  if (!isFieldPath(sum)) throw invalid("sum", sum, FIELD);
+  return { ...selected, sum };
 }
 
 function validFilter(filter: unknown): Filter {

@@ -3,7 +3,6 @@
  * more, so a take needs no other shard and no lock. The functions move units to where takes find them.
  */
 import { CounterError } from "./errors.ts";
-import { validName } from "./validation.ts";
 
 /**
  * The most units of one take by a client. The functions keep at least this many in each shard that holds stock, so that a take
@@ -26,13 +25,12 @@ export function evenShares(units: number, shards: number): number[] {
 
 /**
  * @param most  the most units of one take
- * @throws CounterError `counter/invalid-amount` or, if there is a key, `counter/invalid-key`
+ * @throws CounterError `counter/invalid-amount`
  */
-export function validTake(n: unknown, key: unknown, most: number): void {
+export function validTake(n: unknown, most: number): void {
   if (!(Number.isInteger(n) && (n as number) > 0 && (n as number) <= most)) {
     throw new CounterError("counter/invalid-amount", `n is "${String(n)}"; pass a whole number from 1 to ${most}`);
   }
-  if (key !== undefined) validName("key", key);
 }
 
 /** @returns the error of a take that finds too few units */

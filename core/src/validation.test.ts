@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CounterError } from "./errors.ts";
-import { isDocumentId, validAmount, validName } from "./validation.ts";
+import {
+  givenAmount,
+  givenFlag,
+  givenName,
+  isDocumentId,
+  validAmount,
+  validIncrement,
+  validName,
+} from "./validation.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text).length;
 
@@ -28,6 +36,11 @@ describe.each(["id", "collection", "key"] as const)("a document id as the %s", (
     ["..", ".."],
     ["__x__", "__x__"],
     ["____", "____"],
+    ["a\u0000", "a\u0000"],
+    ["\u001b[2J", "\u001b[2J"],
+    ["a\tb", "a\tb"],
+    ["\u007f", "\u007f"],
+    ["\u009b", "\u009b"],
     ["__two\nlines__", "__two\nlines__"],
     ["\ud83d", "\ud83d"],
     ["undefined", undefined],
@@ -42,11 +55,12 @@ describe.each(["id", "collection", "key"] as const)("a document id as the %s", (
     expect(error.code).toBe(`counter/invalid-${what}`);
     const [value, advice] = error.message.split("; pass ");
     expect(value).toBe(`counter/invalid-${what}: ${what} is "${shown}"`);
-    for (const rule of ["1-1500 bytes", '"/"', '"."', '".."', '"__x__"']) expect(advice).toContain(rule);
+    for (const rule of ["1-1500 bytes", '"/"', "control character", '"."', '".."', '"__x__"'])
+      expect(advice).toContain(rule);
     expect(isDocumentId(name)).toBe(false);
   });
 
-  test.each("... .a .\n __ ___ __x x__ _x_ a__b__ : % %2F likes:post42 größe 数 😀".split(" "))(
+  test.each("... .a __ ___ __x x__ _x_ a__b__ : % %2F likes:post42 größe 数 😀".split(" "))(
     "%j is accepted",
     (name) => {
       expect(check(name)).toBe(name);
@@ -54,8 +68,8 @@ describe.each(["id", "collection", "key"] as const)("a document id as the %s", (
     },
   );
 
-  test("any text without a slash is accepted unchanged, unless it is empty, a dot segment or __…__", () => {
-    const names = wellFormed.filter((name) => !/\/|^(|\.|\.\.|__.*__)$/s.test(name));
+  test("any text without a slash or a control character is accepted unchanged, unless it is empty, a dot segment or __…__", () => {
+    const names = wellFormed.filter((name) => !/[/\p{Cc}]|^(|\.|\.\.|__.*__)$/su.test(name));
     fc.assert(fc.property(names, (name) => check(name) === name));
   });
 
@@ -108,5 +122,40 @@ describe("amounts", () => {
   test("every finite number but zero is accepted unchanged", () => {
     const amounts = fc.double({ noNaN: true, noDefaultInfinity: true }).filter((by) => by !== 0);
     fc.assert(fc.property(amounts, (by) => validAmount(by) === by));
+  });
+});
+
+describe("what is left out has a default; what is passed and undefined is refused", () => {
+  test("an amount", () => {
+    expect(givenAmount([])).toBe(1);
+    expect(givenAmount([3])).toBe(3);
+    expect(refusal(givenAmount as never, [undefined]).code).toBe("counter/invalid-amount");
+  });
+
+  test("a key and a collection", () => {
+    for (const what of ["key", "collection"] as const) {
+      for (const none of [undefined, {}]) expect(givenName(none, what)).toBeUndefined();
+      expect(givenName({ [what]: "a" }, what)).toBe("a");
+      for (const value of [undefined, null, "", 5, Number.NaN, {}]) {
+        const error = refusal((options) => givenName(options, what), { [what]: value });
+        expect(error.code).toBe(`counter/invalid-${what}`);
+      }
+      // A key that is passed instead of { key }.
+      for (const wrong of ["alice", "", 0, null]) expect(() => givenName(wrong, what)).toThrow(TypeError);
+    }
+  });
+
+  test("an increment", () => {
+    expect(validIncrement([])).toEqual([1, undefined]);
+    expect(validIncrement([2, { key: "a" }])).toEqual([2, "a"]);
+    expect(validIncrement([2, undefined])).toEqual([2, undefined]);
+  });
+
+  test("a flag", () => {
+    for (const none of [undefined, {}, { flag: false }]) expect(givenFlag(none, "flag")).toBe(false);
+    expect(givenFlag({ flag: true }, "flag")).toBe(true);
+    for (const flag of [undefined, null, 0, 1, "", "true"]) {
+      expect(refusal((options) => givenFlag(options, "flag"), { flag }).code).toBe("counter/invalid-option");
+    }
   });
 });

@@ -10,10 +10,40 @@ export function validAmount(by: unknown): number {
   return valid(Number.isFinite(by) && by !== 0, "amount", by, "a finite number, not 0");
 }
 
-/** @throws CounterError `counter/invalid-amount` or, if there is a key, `counter/invalid-key` */
-export function validIncrement(by: unknown, key: unknown): void {
-  validAmount(by);
-  if (key !== undefined) validName("key", key);
+/** What follows the reference in a call that counts: the amount, 1 if it is left out, and options. */
+export type IncrementArguments = [by?: number | undefined, options?: { key?: string } | undefined];
+
+/**
+ * The amount and the key of a call. An argument that is passed and `undefined` is invalid, and so is such a key: a value that the
+ * caller is missing must not count by its default, or count again.
+ *
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-key`
+ */
+export function validIncrement(given: IncrementArguments): [by: number, key: string | undefined] {
+  return [givenAmount(given), givenName(given[1], "key")];
+}
+
+/** @throws CounterError `counter/invalid-amount` */
+export function givenAmount(given: readonly unknown[]): number {
+  return given.length > 0 ? validAmount(given[0]) : 1;
+}
+
+/** The name that an option holds; `undefined` without it. @throws CounterError if it is no valid name, `undefined` included */
+export function givenName(options: unknown, what: "collection" | "key"): string | undefined {
+  return hasOption(options, what) ? validName(what, options[what]) : undefined;
+}
+
+/** An option that is `false` unless it is `true`. @throws CounterError `counter/invalid-option` for any other value */
+export function givenFlag(options: unknown, name: string): boolean {
+  if (!hasOption(options, name)) return false;
+  const flag = options[name];
+  if (typeof flag === "boolean") return flag;
+  throw new CounterError("counter/invalid-option", `${name} is "${shown(flag)}"; pass true or false`);
+}
+
+/** Whether options have one of this name, `undefined` included. @throws TypeError if they are no object */
+export function hasOption<Name extends string>(options: unknown, name: Name): options is Record<Name, unknown> {
+  return options !== undefined && name in (options as object);
 }
 
 /**
@@ -21,16 +51,16 @@ export function validIncrement(by: unknown, key: unknown): void {
  * @throws CounterError `counter/invalid-id`, `-collection` or `-key` unless `name` is a valid Firestore document id
  */
 export function validName(what: "id" | "collection" | "key", name: unknown): string {
-  return valid(isDocumentId(name), what, name, '1-1500 bytes, no "/", not ".", "..", "__x__"');
+  return valid(isDocumentId(name), what, name, '1-1500 bytes, no "/" or control character, not ".", "..", "__x__"');
 }
 
-/** Whether a value is a valid id of a document or a collection. */
+/** Whether a value is a valid id of a document or a collection. Firestore also takes control characters, but its events do not arrive. */
 export function isDocumentId(id: unknown): id is string {
   try {
     // The encoding throws for half of a surrogate pair, which the SDKs would replace by another character.
     return (
       typeof id === "string" &&
-      !/^(\.{0,2}|__.*__)$|\//s.test(id) &&
+      !/^(\.{0,2}|__.*__)$|[/\p{Cc}]/su.test(id) &&
       encodeURIComponent(id).replace(/%../g, "-").length <= MAX_ID_BYTES
     );
   } catch {
@@ -38,9 +68,18 @@ export function isDocumentId(id: unknown): id is string {
   }
 }
 
-/** Returns a valid value. The error shows an invalid one, shortened, but no object: it may not convert to a string. */
-function valid<T>(ok: boolean, what: "amount" | "id" | "collection" | "key", value: unknown, accepted: string): T {
+/** Returns a valid value. @throws CounterError with the code of `what`, the value, and what is accepted */
+export function valid<T>(
+  ok: unknown,
+  what: "amount" | "id" | "collection" | "key" | "reference",
+  value: unknown,
+  accepted: string,
+): T {
   if (ok) return value as T;
-  const shown = typeof value === "object" ? "object" : String(value).slice(0, 60);
-  throw new CounterError(`counter/invalid-${what}`, `${what} is "${shown}"; pass ${accepted}`);
+  throw new CounterError(`counter/invalid-${what}`, `${what} is "${shown(value)}"; pass ${accepted}`);
+}
+
+/** A value for an error message: shortened, and no object, which may not convert to a string. */
+function shown(value: unknown): string {
+  return typeof value === "object" ? "object" : String(value).slice(0, 60);
 }

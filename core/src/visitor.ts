@@ -2,6 +2,7 @@
  * Where a visitor is written: the visitors of the last 10 seconds wait in `uniques` until the functions merge them into
  * the counter's sketch. The rules compute the same hash from the user's uid, so that no user can write another's hash, or a chosen one.
  */
+import { CounterError } from "./errors.ts";
 import { VISITOR_HASH_DIGITS } from "./sketch.ts";
 
 /** The subcollection of a counter that holds the visitors who are not in its sketch yet. */
@@ -35,6 +36,12 @@ export function sketchPath(counter: string): string {
 /** The id, in `sketches`, of what another region has sent of its visitors. */
 export function regionSketchId(region: string): string {
   return `${UNIQUES}-${region}`;
+}
+
+/** @throws CounterError `counter/invalid-visitor` */
+export function validVisitor(visitor: unknown): void {
+  if (visitor && typeof visitor === "string") return;
+  throw new CounterError("counter/invalid-visitor", `visitor is "${String(visitor)}"; pass a non-empty string`);
 }
 
 /**

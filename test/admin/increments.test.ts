@@ -6,6 +6,7 @@ import {
   getCounter,
   getExactCounter,
   hasIncremented,
+  type IncrementOptions,
   incrementCounter,
   incrementCounterIn,
   onIncremented,
@@ -136,13 +137,13 @@ describe("increments by a server", () => {
 
 describe("a commit that arrives after its call has returned", () => {
   test.each([
-    ["without a key", undefined],
-    ["with a key", "order-1"],
-  ])("counts once, %s", async (_, key) => {
-    const id = `server:late${key ?? ""}`;
+    ["without a key", {}],
+    ["with a key", { key: "order-1" }],
+  ])("counts once, %s", async (_, options: IncrementOptions) => {
+    const id = `server:late${options.key ?? ""}`;
     const ref = counter(admin, id);
     const batches = vi.spyOn(admin, "batch");
-    await incrementCounter(ref, 7, { key });
+    await incrementCounter(ref, 7, options);
     const [first] = batches.mock.results.map(({ value }) => value as FirebaseFirestore.WriteBatch);
     batches.mockRestore();
     await incrementCounter(ref, 2);

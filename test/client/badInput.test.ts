@@ -38,7 +38,23 @@ async function expectRefused(call: () => unknown, code: CounterErrorCode): Promi
   expect(Object.fromEntries(meter.calls)).toEqual({});
 }
 
-const ids = ["", "a/b", "/", ".", "..", "__x__", "____", "é".repeat(751), "\ud800", null, undefined, 1, {}];
+const ids = [
+  "",
+  "a/b",
+  "/",
+  ".",
+  "..",
+  "__x__",
+  "____",
+  "é".repeat(751),
+  "\ud800",
+  "a\u0000",
+  "\u001b[2J",
+  null,
+  undefined,
+  1,
+  {},
+];
 test.each(ids)("counter(db, %j) is refused", async (id) => {
   await expectRefused(() => counter(db, id as string), "counter/invalid-id");
 });
@@ -48,7 +64,7 @@ test.each(["", "a/b", "__x__", 5])("the collection %j is refused", async (collec
   await expectRefused(() => counter(db, "views:home", options), "counter/invalid-collection");
 });
 
-test.each([0, -0, Number.NaN, Number.POSITIVE_INFINITY, -Number.POSITIVE_INFINITY, "1", null, 1n, {}, [1]])(
+test.each([0, -0, Number.NaN, Number.POSITIVE_INFINITY, -Number.POSITIVE_INFINITY, "1", null, undefined, 1n, {}, [1]])(
   "an increment by %s is refused, alone, in a batch and prepared",
   async (by) => {
     const ref = counter(db, "views:home");
@@ -58,16 +74,19 @@ test.each([0, -0, Number.NaN, Number.POSITIVE_INFINITY, -Number.POSITIVE_INFINIT
   },
 );
 
-test.each(["", "a/b", ".", 5, null, {}])("the key %j is refused by every function with a key", async (bad) => {
-  const ref = counter(db, "likes:post42");
-  const key = bad as string;
-  await expectRefused(() => incrementCounter(ref, 1, { key }), "counter/invalid-key");
-  await expectRefused(() => incrementCounterIn(writeBatch(db), ref, 1, { key }), "counter/invalid-key");
-  await expectRefused(() => prepareIncrement(ref, 1, { key }), "counter/invalid-key");
-  await expectRefused(() => undoIncrement(ref, key), "counter/invalid-key");
-  await expectRefused(() => hasIncremented(ref, key), "counter/invalid-key");
-  await expectRefused(() => onIncremented(ref, key, () => {}), "counter/invalid-key");
-});
+test.each(["", "a/b", ".", 5, null, {}, undefined])(
+  "the key %j is refused by every function with a key",
+  async (bad) => {
+    const ref = counter(db, "likes:post42");
+    const key = bad as string;
+    await expectRefused(() => incrementCounter(ref, 1, { key }), "counter/invalid-key");
+    await expectRefused(() => incrementCounterIn(writeBatch(db), ref, 1, { key }), "counter/invalid-key");
+    await expectRefused(() => prepareIncrement(ref, 1, { key }), "counter/invalid-key");
+    await expectRefused(() => undoIncrement(ref, key), "counter/invalid-key");
+    await expectRefused(() => hasIncremented(ref, key), "counter/invalid-key");
+    await expectRefused(() => onIncremented(ref, key, () => {}), "counter/invalid-key");
+  },
+);
 
 test.each([
   { name: "a/b" },

@@ -1,7 +1,8 @@
 /** The error of a refused increment names the policy functions of `firestore.rules` for its case, and what to pass. */
-import { type CounterRef, counter, incrementCounter } from "firestore-tally";
+import { Timestamp } from "firebase-admin/firestore";
+import { type CounterRef, counter, incrementCounter, takeFromCounter } from "firestore-tally";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { client, signIn } from "../../testkit/clients.ts";
+import { admin, client, signIn } from "../../testkit/clients.ts";
 import { sumOfShards } from "../../testkit/storedCounter.ts";
 
 const [user, visitor] = [client(), client()];
@@ -11,8 +12,11 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([user.close(), visitor.close()]));
 
-const plain = "isAllowedAmount must allow it, or pass { key: uid }";
-const keyed = "the key must be the uid, isKeyed must name the group, isAllowedKeyedAmount must allow it";
+const plain = "isAllowedAmount must allow it, or isKeyed or isBounded name the group: pass { key: uid }";
+const keyed = "isKeyed must name the group, isAllowedKeyedAmount must allow it";
+const isOther = "sign in, the key must be the uid";
+const noBlock = "mayRead must allow it, or Tally's block is missing";
+const full = "the shard is full, of marks or at 2^53";
 
 async function expectDenied(increment: Promise<void>, by: number, ref: CounterRef, advice: string): Promise<void> {
   await expect(increment).rejects.toMatchObject({
@@ -44,9 +48,9 @@ test("a keyed increment of a group that isKeyed does not name", async () => {
 
 test("a key that is not the uid of the signed-in user, and a user who is signed out", async () => {
   const ref = counter(user.db, "likes:denied-other");
-  await expectDenied(incrementCounter(ref, 1, { key: "another-user" }), 1, ref, keyed);
+  await expectDenied(incrementCounter(ref, 1, { key: "another-user" }), 1, ref, isOther);
   const signedOut = counter(visitor.db, ref.id);
-  await expectDenied(incrementCounter(signedOut, 1, { key: uid }), 1, signedOut, keyed);
+  await expectDenied(incrementCounter(signedOut, 1, { key: uid }), 1, signedOut, isOther);
 });
 
 test("a key that counts with another amount: undo that first", async () => {
@@ -57,4 +61,39 @@ test("a key that counts with another amount: undo that first", async () => {
     message: `counter/permission-denied: firestore.rules refuse -1 for "${ref.id}"; the key counts 1, undo that first`,
   });
   expect(await sumOfShards(ref.id)).toBe(1);
+});
+
+test("a plain increment of stock", async () => {
+  const ref = counter(user.db, "stock:denied");
+  await expectDenied(incrementCounter(ref), 1, ref, plain);
+});
+
+test("rules without Tally's block for the collection: reads are refused, too", async () => {
+  const ref = counter(user.db, "views:denied", { collection: "otherCounters" });
+  await expect(incrementCounter(ref)).rejects.toMatchObject({ message: expect.stringContaining(noBlock) });
+  const stock = counter(user.db, "stock:denied", { collection: "otherCounters" });
+  await expect(takeFromCounter(stock, 1, { key: uid })).rejects.toMatchObject({
+    code: "counter/permission-denied",
+    message: expect.stringContaining(noBlock),
+  });
+});
+
+test("a take by a user who is signed out", async () => {
+  await admin.doc("counters/stock:denied-take/shards/0").set({ shard: "0", count: 5, writes: 1 });
+  await expect(takeFromCounter(counter(visitor.db, "stock:denied-take"), 1, { key: uid })).rejects.toMatchObject({
+    code: "counter/permission-denied",
+    message: expect.stringContaining("sign in: the key must be the user's uid"),
+  });
+});
+
+test("a shard at its bound, and one that is full of marks", async () => {
+  const near = counter(user.db, "views:denied-bound");
+  await admin.doc(`${near.path}/shards/0`).set({ shard: "0", count: 2 ** 53 - 1, writes: 1 });
+  await expect(incrementCounter(near)).rejects.toMatchObject({ message: expect.stringContaining(full) });
+  const marked = counter(user.db, "views:denied-marks");
+  const nonces = Array.from({ length: 7_100 }, (_, n) => Buffer.from([0, 0, n >> 8, n & 255]));
+  const marks = Object.fromEntries([..."0123456789abcdef"].map((window) => [window, { at: Timestamp.now(), nonces }]));
+  // Refused for its amount: whether marks are the reason depends on the memory of the rules.
+  await admin.doc(`${marked.path}/shards/0`).set({ shard: "0", count: 0, writes: 1, marks });
+  await expect(incrementCounter(marked, 2)).rejects.toMatchObject({ message: expect.stringContaining(full) });
 });

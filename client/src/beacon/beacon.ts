@@ -32,7 +32,7 @@ export interface Beacon {
    *
    * @param counter - the id of the counter
    * @param by - a whole number from 1. Default 1
-   * @throws Error `counter/invalid-amount`
+   * @throws Error `counter/invalid-amount`, also for `undefined`; `counter/invalid-id`
    */
   count(counter: string, by?: number): void;
   /**
@@ -185,7 +185,10 @@ export function beacon(
 
   const state: BeaconState = {
     _batches: batches,
-    count(counter, by = 1) {
+    count(counter, ...given) {
+      let by = (given.length ? given[0] : 1) as number;
+      // The function refuses a whole batch for one wrong id.
+      if (!counter?.match?.("^[^/]+$")) throw failure("counter/invalid-id", `${counter}; pass an id`);
       if (!(by > 0 && by % 1 === 0 && maxAmount > 0)) {
         throw failure("counter/invalid-amount", `${by}; pass a whole number from 1`);
       }

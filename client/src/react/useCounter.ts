@@ -55,9 +55,10 @@ export function useCounter(ref: CounterRef, options: UseCounterOptions = {}): Us
     current.current = store;
   }, [store]);
   const increment = useCallback(
-    async (by?: number, options?: IncrementOptions) => {
+    // An amount that is passed and `undefined` is refused, as by `incrementCounter`.
+    async (...given: [by?: number, options?: IncrementOptions]) => {
       try {
-        await incrementCounter(ref, by, options);
+        await incrementCounter(ref, ...given);
         if (current.current === store) setFailure(undefined);
       } catch (error) {
         if (current.current === store) setFailure({ store, error: error as Error });

@@ -5,6 +5,7 @@ import {
   type BufferOptions,
   CounterError,
   createBuffer,
+  givenAmount,
   LOOKUP_ATTEMPTS,
 } from "../../../core/src/index.ts";
 import { type BeaconState, beacon } from "../beacon/beacon.ts";
@@ -47,6 +48,7 @@ export interface WebBufferOptions extends BufferOptions {
  */
 export function bufferedCounter(ref: CounterRef, options: WebBufferOptions = {}): BufferedCounter {
   const counter = ref as Counter;
+  counterDoc(ref);
   const bufferedChanged = (by: number) => {
     counter._buffered = (counter._buffered ?? 0) + by;
     counter._watcher?._bufferedChanged(by);
@@ -127,7 +129,8 @@ function createIngestBuffer(
   });
   return {
     ...buffer,
-    increment(by = 1) {
+    increment(...given) {
+      const by = givenAmount(given);
       if (!(by > 0 && by % 1 === 0)) throw invalidAmount(by);
       buffer.increment(by);
     },

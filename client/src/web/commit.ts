@@ -47,7 +47,7 @@ export { doc, serverTimestamp, writeBatch };
  * @param planWrite - plans another write for the commit, anew for each attempt; it may find nothing to write
  */
 export function makeIncrement(counter: Counter, by: number, key?: string, planWrite?: PlanWrite): Promise<Committed> {
-  // First, because the SDK refuses a reference of the server SDK here.
+  // First, because it refuses what is no reference.
   counterDoc(counter);
   const commit = (turn?: Turn) => commitIncrement(counter, by, turn, undefined, planWrite);
   return key ? inTurn(counter, key, true, commit) : commit();
@@ -69,6 +69,9 @@ export function commitIncrement(
   counter._watcher?._track(by, outcome, turn?._key);
   return outcome;
 }
+
+/** So many marks in a window are a script's. An honest shard has some 1,500 at 100 writes a second. */
+const FULL_WINDOW = 7e3;
 
 /** Resolves to what adds the write, given the path of the increment's shard; to `undefined` if there is nothing to write. */
 type PlanWrite = () => Promise<((writer: WriteBatch, path: string) => unknown) | undefined>;
@@ -182,7 +185,7 @@ export function addWrites(w: WriteBatch, { firestore }: Counter, plan: Increment
  * repeat requests, too, so contention can refuse a replay. Cost: 1 read, 2 for a refused increment with a key.
  *
  * @returns the server's timestamp of the write or of a later one; `null` if the key counted before
- * @throws CounterError `counter/permission-denied` if it does not count; it names the policy functions that may refuse it
+ * @throws CounterError `counter/permission-denied` if it does not count; the message says why that may be
  */
 async function confirmCommitted(
   { firestore, id }: Counter,
@@ -194,21 +197,29 @@ async function confirmCommitted(
   if (!isContended) rethrowUnlessDenied(cause);
   const { path, by, window, nonce, entry } = plan;
   const shard = await readFromServer(doc(firestore, path), LOOKUP_ATTEMPTS);
-  if (shard?.get(`marks.${window}.nonces`)?.some((one: Bytes) => one.isEqual(Bytes.fromUint8Array(nonce))))
-    return shard.get("at");
+  const marks: Bytes[] | undefined = shard?.get(`marks.${window}.nonces`);
+  if (marks?.some((one) => one.isEqual(Bytes.fromUint8Array(nonce)))) return shard?.get("at");
   if (isContended) throw cause;
-  const counted = entry && !undoneShard && (await readFromServer(doc(firestore, entry), LOOKUP_ATTEMPTS))?.get("by");
+  const own = entry && !undoneShard ? await readFromServer(doc(firestore, entry), LOOKUP_ATTEMPTS) : undefined;
+  const counted = own?.get("by");
   if (counted === by) return null;
+  // Firestore gives no reason. What these reads have found, or were refused, leaves few.
   throw new CounterError(
     "counter/permission-denied",
     `firestore.rules refuse ${by} for "${id}"; ${
       counted
         ? `the key counts ${counted}, undo that first`
-        : entry
-          ? `the key must be the uid, isKeyed must name the group${undoneShard ? "" : ", isAllowedKeyedAmount must allow it"}`
-          : by % 1
-            ? "pass a whole number"
-            : "isAllowedAmount must allow it, or pass { key: uid }"
+        : !shard
+          ? "mayRead must allow it, or Tally's block is missing"
+          : Math.abs(shard.get("count") + by) >= 2 ** 53 || marks?.[FULL_WINDOW]
+            ? "the shard is full, of marks or at 2^53"
+            : entry
+              ? own || undoneShard
+                ? "isKeyed must name the group, isAllowedKeyedAmount must allow it"
+                : "sign in, the key must be the uid"
+              : by % 1
+                ? "pass a whole number"
+                : "isAllowedAmount must allow it, or isKeyed or isBounded name the group: pass { key: uid }"
     }`,
     cause,
   );

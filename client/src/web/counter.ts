@@ -14,9 +14,11 @@ import {
   counterPath,
   createShardCountCache,
   DEFAULT_COLLECTION,
+  givenName,
   type Reference,
   type ShardCountCache,
   SLOW_ACK_MS,
+  valid,
   validName,
 } from "../../../core/src/index.ts";
 
@@ -73,17 +75,17 @@ const counters = new WeakMap<Firestore, Record<string, Counter>>();
  * Refers to a counter. No I/O; the first increment creates the counter.
  *
  * @param id - any Firestore document id. `group:key`, such as `views:home`, is the recommended form
- * @throws CounterError `counter/invalid-id` or `counter/invalid-collection`
+ * @throws CounterError `counter/invalid-id`, `counter/invalid-collection`; `counter/invalid-reference` for a database of another
+ *         SDK, such as `firebase/firestore/lite`, which has neither listeners nor a cache
  *
  * @example
  * ```ts
  * const views = counter(db, "views:home");
  * ```
  */
-export function counter(firestore: Firestore, id: string, options: CounterOptions = {}): CounterRef {
-  const path = counterPath(validName("collection", options.collection ?? DEFAULT_COLLECTION), validName("id", id));
+export function counter(firestore: Firestore, id: string, options?: CounterOptions): CounterRef {
+  const path = counterPath(givenName(options, "collection") ?? DEFAULT_COLLECTION, validName("id", id));
   const known = counters.get(firestore) ?? {};
-  counters.set(firestore, known);
   known[path] ??= {
     firestore,
     id,
@@ -91,12 +93,21 @@ export function counter(firestore: Firestore, id: string, options: CounterOption
     _shardCountCache: createShardCountCache(() => performance.now()),
     _turns: new Map(),
   };
+  counterDoc(known[path]);
+  counters.set(firestore, known);
   return known[path];
 }
 
-/** The counter document. */
-export function counterDoc({ firestore, path }: CounterRef): DocumentReference {
-  return doc(firestore, path);
+/**
+ * The counter document. Every call that takes a reference asks for it before any I/O.
+ *
+ * @throws CounterError `counter/invalid-reference` for what `counter` has not made, or has made for another SDK
+ */
+export function counterDoc(ref: CounterRef): DocumentReference {
+  try {
+    if ((ref as Counter)._turns) return doc(ref.firestore, ref.path);
+  } catch {}
+  return valid(false, "reference", ref, "counter() of getFirestore() of firebase/firestore; /lite has no listeners");
 }
 
 /**
@@ -107,9 +118,9 @@ export function counterDoc({ firestore, path }: CounterRef): DocumentReference {
  *          the write: on a hidden page or offline
  */
 export function refreshShardCount(counter: Counter): Promise<void> | undefined {
-  const { _shardCountCache } = counter;
-  // First, because the SDK refuses a reference of the server SDK here.
+  // First, because it refuses what is no reference.
   const document = counterDoc(counter);
+  const { _shardCountCache } = counter;
   if (!_shardCountCache._isStale()) return;
   counter._reading ??= new Promise<void>((resolve) => {
     setTimeout(resolve, SLOW_ACK_MS);

@@ -8,7 +8,7 @@ import {
   onSnapshot,
 } from "firebase/firestore";
 import { entryPath, validName } from "../../../core/src/index.ts";
-import type { Counter, CounterRef, Sent } from "./counter.ts";
+import { type Counter, type CounterRef, counterDoc, type Sent } from "./counter.ts";
 
 /**
  * Reads whether the counter counts for a key, including pending calls of this client. Cost: 1 read. Offline, it resolves
@@ -47,6 +47,7 @@ export function onIncremented(
   next: (incremented: boolean) => void,
   error: (error: FirestoreError) => void = console.error,
 ): () => void {
+  const document = entryDoc(ref, key);
   const counter = ref as Counter;
   counter._entryWatches ??= new Set();
   const watches = counter._entryWatches;
@@ -76,7 +77,7 @@ export function onIncremented(
   };
   watches.add(follow);
   const stop = onSnapshot(
-    entryDoc(ref, key),
+    document,
     // Without them, the server's word that there is no entry would not follow that of an empty cache.
     { includeMetadataChanges: true },
     (entry) => {
@@ -104,5 +105,5 @@ export function onIncremented(
 }
 
 function entryDoc(ref: CounterRef, key: string): DocumentReference {
-  return doc(ref.firestore, entryPath(ref.path, validName("key", key)));
+  return doc(counterDoc(ref).firestore, entryPath(ref.path, validName("key", key)));
 }

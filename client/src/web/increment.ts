@@ -3,13 +3,14 @@ import { type DocumentSnapshot, doc, getDoc, Transaction, type WriteBatch } from
 import {
   CounterError,
   entryPath,
+  type IncrementArguments,
   type IncrementPlan,
   LOOKUP_ATTEMPTS,
   validIncrement,
   validName,
 } from "../../../core/src/index.ts";
 import { addWrites, commitIncrement, makeIncrement, planFor } from "./commit.ts";
-import { type Counter, type CounterRef, readFromServer, refreshShardCount } from "./counter.ts";
+import { type Counter, type CounterRef, counterDoc, readFromServer, refreshShardCount } from "./counter.ts";
 import { inTurn } from "./turns.ts";
 
 /** An undo that the rules refuse is made again if the server's entry differs from what the client knew. */
@@ -19,9 +20,10 @@ const MAX_UNDO_ATTEMPTS = 3;
 export interface IncrementOptions {
   /**
    * The counter counts once for this key, however often the call is made: one like per user. The default rules accept a
-   * key only in the groups `likes` and `votes`, where they require one: the user's uid. A document id, so without `/`.
+   * key only in the groups `likes` and `votes`, where they require one: the user's uid. A document id, so without `/`. A key that is
+   * `undefined` is refused, because without one each call counts.
    */
-  key?: string | undefined;
+  key?: string;
 }
 
 /**
@@ -46,9 +48,9 @@ export interface IncrementOptions {
  * contended, each increment reads its timestamp (1 read). One in 128 adds 1 read and 1 write, which remove old marks. A contended write
  * costs 1 more read; a refused one 1, or 2 with a `key`.
  *
- * @param by - a finite, non-zero number. The default rules accept 1 alone
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O; `counter/permission-denied` if the
- *         rules refuse it; other errors of Firestore unchanged
+ * @param by - a finite, non-zero number; 1 if it is left out. The default rules accept 1 alone
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O, also for `undefined`;
+ *         `counter/permission-denied` if the rules refuse it, with what to change; other errors of Firestore unchanged
  *
  * @example
  * ```ts
@@ -56,9 +58,9 @@ export interface IncrementOptions {
  * await incrementCounter(counter(db, "likes:post42"), 1, { key: user.uid });
  * ```
  */
-export async function incrementCounter(ref: CounterRef, by = 1, options?: IncrementOptions): Promise<void> {
-  validIncrement(by, options?.key);
-  await makeIncrement(ref as Counter, by, options?.key);
+export function incrementCounter(ref: CounterRef, by?: number, options?: IncrementOptions): Promise<void>;
+export async function incrementCounter(ref: CounterRef, ...given: IncrementArguments): Promise<void> {
+  await makeIncrement(ref as Counter, ...validIncrement(given));
 }
 
 /**
@@ -81,6 +83,7 @@ export async function incrementCounter(ref: CounterRef, by = 1, options?: Increm
  */
 export async function undoIncrement(ref: CounterRef, key: string): Promise<void> {
   const counter = ref as Counter;
+  counterDoc(ref);
   const entry = doc(ref.firestore, entryPath(ref.path, validName("key", key)));
   await inTurn(counter, key, false, async (turn) => {
     let found: DocumentSnapshot | undefined = await getDoc(entry);
@@ -132,10 +135,11 @@ interface Prepared extends PreparedIncrement {
  * });
  * ```
  */
-export function prepareIncrement(ref: CounterRef, by = 1, options: IncrementOptions = {}): PreparedIncrement {
-  validIncrement(by, options.key);
+export function prepareIncrement(ref: CounterRef, by?: number, options?: IncrementOptions): PreparedIncrement;
+export function prepareIncrement(ref: CounterRef, ...given: IncrementArguments): PreparedIncrement {
+  const increment = validIncrement(given);
   refreshShardCount(ref as Counter);
-  const prepared: Prepared = { ref, _plan: planFor(ref as Counter, by, options.key) };
+  const prepared: Prepared = { ref, _plan: planFor(ref as Counter, ...increment) };
   return prepared;
 }
 
@@ -179,15 +183,14 @@ export function incrementCounterIn(writer: WriteBatch | Transaction, prepared: P
 export function incrementCounterIn(
   writer: Writer,
   what: CounterRef | PreparedIncrement,
-  by?: number,
-  options?: IncrementOptions,
+  ...given: IncrementArguments
 ): void {
-  const isPrepared = "ref" in what;
+  const isPrepared = (what as Prepared)?._plan;
   if (!isPrepared && writer instanceof Transaction)
     throw new CounterError(
       "counter/invalid-option",
       "a transaction may run twice; call prepareIncrement before it, and pass its result",
     );
-  const { ref, _plan } = (isPrepared ? what : prepareIncrement(what, by, options)) as Prepared;
+  const { ref, _plan } = (isPrepared ? what : prepareIncrement(what as CounterRef, ...given)) as Prepared;
   addWrites(writer as WriteBatch, ref as Counter, _plan);
 }

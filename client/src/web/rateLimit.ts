@@ -7,6 +7,7 @@ import type { DocumentReference, DocumentSnapshot, Firestore, Timestamp, WriteBa
 import {
   CounterError,
   chooseSlot,
+  type IncrementArguments,
   isSurelyFree,
   type KnownUses,
   type LimitDocument,
@@ -21,7 +22,15 @@ import {
   withUse,
 } from "../../../core/src/index.ts";
 import { doc, makeIncrement, serverTimestamp, writeBatch } from "./commit.ts";
-import { type Committed, type Counter, type CounterRef, hasCode, readFromServer } from "./counter.ts";
+import {
+  type Committed,
+  type Counter,
+  type CounterRef,
+  counter,
+  counterDoc,
+  hasCode,
+  readFromServer,
+} from "./counter.ts";
 import type { IncrementOptions } from "./increment.ts";
 
 /**
@@ -57,7 +66,7 @@ export async function withRateLimit(
   uid: string,
   write: (batch: WriteBatch) => unknown,
 ): Promise<void> {
-  await commitWithUse(document.firestore, limit, uid, async (addUse) => {
+  await commitWithUse(document?.firestore, limit, uid, async (addUse) => {
     const batch = writeBatch(document.firestore);
     write(batch);
     addUse(batch, document);
@@ -92,17 +101,23 @@ export async function withRateLimit(
  * await incrementCounterWithin(counter(db, "claps:talk7"), limit, user.uid);
  * ```
  */
+export function incrementCounterWithin(
+  ref: CounterRef,
+  limit: RateLimit,
+  uid: string,
+  by?: number,
+  options?: IncrementOptions,
+): Promise<void>;
 export async function incrementCounterWithin(
   ref: CounterRef,
   limit: RateLimit,
   uid: string,
-  by = 1,
-  options?: IncrementOptions,
+  ...given: IncrementArguments
 ): Promise<void> {
-  const { firestore } = ref;
-  validIncrement(by, options?.key);
+  const { firestore } = counterDoc(ref);
+  const [by, key] = validIncrement(given);
   await commitWithUse(firestore, limit, uid, (addUse) =>
-    makeIncrement(ref as Counter, by, options?.key, async () => (writer, path) => {
+    makeIncrement(ref as Counter, by, key, async () => (writer, path) => {
       addUse(writer, doc(firestore, path));
     }),
   );
@@ -138,10 +153,12 @@ async function commitWithUse(
   commit: (addUse: AddUse) => Promise<Committed | undefined>,
 ): Promise<void> {
   validLimit(rate);
+  // Refuses the database of another SDK.
+  counter(firestore, rate.name);
   const path = limitPath(rate.name, validName("key", uid));
   const all = limits.get(firestore) ?? {};
-  limits.set(firestore, all);
   all[path] ??= { _document: doc(firestore, path) };
+  limits.set(firestore, all);
   const limit = all[path];
   for (;;) {
     const { slot, sent } = await takeSlot(limit, rate);
@@ -216,7 +233,7 @@ async function read(limit: UserLimit, rate: RateLimit): Promise<DocumentSnapshot
   if (!stored) {
     throw new CounterError(
       "counter/permission-denied",
-      `firestore.rules refuse to read "${_document.path}"; uid must be the user's, and the rules must have the match /clientLimits`,
+      `firestore.rules refuse to read "${_document.path}"; sign in: uid must be the user's, and the rules must have the match /clientLimits`,
     );
   }
   const slots: [string, Timestamp][] = Object.entries(stored.get("slots") ?? {});

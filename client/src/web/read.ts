@@ -65,7 +65,7 @@ export async function timeFor(firestore: Firestore, documents: readonly Document
  * ```
  */
 export async function getExactCounter(ref: CounterRef): Promise<number> {
-  // First, because the SDK refuses a reference of the server SDK here.
+  // First, because it refuses what is no reference.
   const reading = getDocFromServer(counterDoc(ref));
   const [total, document] = await Promise.all([sumShards(ref), reading]);
   const counted: string | null | undefined = document.get("countedCollection");

@@ -7,7 +7,7 @@
  * tells a register.
  */
 import { doc, type Firestore, type FirestoreError, onSnapshot, type Timestamp } from "firebase/firestore";
-import { CounterError, type CounterOptions, toSnapshot } from "../../../core/src/index.ts";
+import { CounterError, type CounterOptions, givenAmount, toSnapshot } from "../../../core/src/index.ts";
 import {
   type Counter,
   type CounterRef,
@@ -102,7 +102,7 @@ export function connectRegions(
   databases: Readonly<Record<string, Firestore>>,
   { timeout = TIMEOUT_MS }: RegionsOptions = {},
 ): Regions {
-  const names = Object.keys(databases);
+  const names = Object.keys(databases ?? {});
   if (names.length === 0) throw new CounterError("counter/invalid-option", "databases is empty; pass one per region");
   const choice = chooseRegion(databases, timeout);
   return {
@@ -120,7 +120,8 @@ export function connectRegions(
           if (!ref) throw new CounterError("counter/invalid-option", `region is "${region}"; pass one of ${names}`);
           return ref;
         },
-        async increment(by) {
+        async increment(...given) {
+          const by = givenAmount(given);
           const region = await choice._nearest(path);
           const stopWaiting = choice._awaitAnswer(region, path);
           try {

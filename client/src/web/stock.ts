@@ -12,6 +12,7 @@ import {
   type Stock,
   shardsPath,
   soldOut,
+  validName,
   validTake,
 } from "../../../core/src/index.ts";
 import { addWrites, planFor } from "./commit.ts";
@@ -64,9 +65,10 @@ const MAX_ATTEMPTS = 10;
  * const tickets = await takeFromCounter(counter(db, "tickets:final"), 2, { key: user.uid });
  * ```
  */
-export async function takeFromCounter(ref: CounterRef, n: number, { key }: TakeOptions): Promise<number> {
-  validTake(n, key, MAX_TAKE);
-  // First, because the SDK refuses a reference of the server SDK here.
+export async function takeFromCounter(ref: CounterRef, n: number, options: TakeOptions): Promise<number> {
+  validTake(n, MAX_TAKE);
+  const key = validName("key", options?.key);
+  // First, because it refuses what is no reference.
   counterDoc(ref);
   return await inTurn(ref as Counter, key, undefined, () => takeInTurn(ref as Counter, n, key));
 }
@@ -156,6 +158,8 @@ async function take(counter: Counter, shard: string, n: number, key: string): Pr
     if (by < 0) return -by;
     if (hasCode(error, "aborted")) return "contended";
     if (!hasCode(error, "permission-denied")) throw error;
+    // Then the sum of the shards cannot be read either.
+    if (!written) throw refusal(n, "mayRead must allow it, or Tally's block is missing; ");
     const count = written?.get("count") ?? 0;
     return count < n ? "empty" : { shard, state: `${count} ${written?.get("writes")}` };
   }
@@ -216,9 +220,9 @@ async function pause(most: number): Promise<undefined> {
   await new Promise((resolve) => setTimeout(resolve, (most * (1 + Math.random())) / 2));
 }
 
-function refusal(n: number): CounterError {
+function refusal(n: number, reads = ""): CounterError {
   return new CounterError(
     "counter/permission-denied",
-    `firestore.rules refuse a take of ${n}; the key must be the user's uid, isBounded must name the group, and isAllowedTake must allow it`,
+    `firestore.rules refuse a take of ${n}; ${reads}sign in: the key must be the user's uid; isBounded must name the group, and isAllowedTake must allow it`,
   );
 }

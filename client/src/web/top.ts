@@ -1,17 +1,6 @@
 /** Leaderboards: the top counters of a group, and the rank of a counter. */
+import { type Firestore, getCountFromServer, getDoc, getDocs, limit, orderBy, query, where } from "firebase/firestore";
 import {
-  collection,
-  type Firestore,
-  getCountFromServer,
-  getDoc,
-  getDocs,
-  limit,
-  orderBy,
-  query,
-  where,
-} from "firebase/firestore";
-import {
-  DEFAULT_COLLECTION,
   groupOf,
   type RankOptions,
   rankingFields,
@@ -19,7 +8,7 @@ import {
   toSnapshot,
   withCurrentWindow,
 } from "../../../core/src/index.ts";
-import { type CounterRef, counterDoc } from "./counter.ts";
+import { type CounterRef, counter, counterDoc } from "./counter.ts";
 import { type CounterSnapshot, timeFor } from "./read.ts";
 
 /** One of several counters: its id and its last published total. */
@@ -46,9 +35,11 @@ export async function topCounters(
   group: string,
   options: TopOptions = {},
 ): Promise<ListedCounter[]> {
-  const { limit: most = 10, collection: path = DEFAULT_COLLECTION } = options;
+  const { limit: most = 10 } = options;
+  // Of any counter, because `counter` checks the database and the collection.
+  const { parent } = counterDoc(counter(firestore, "any", options));
   const largestFirst = rankingFields(options).map((field) => orderBy(field, "desc"));
-  const top = query(collection(firestore, path), where("group", "==", group), ...largestFirst, limit(most));
+  const top = query(parent, where("group", "==", group), ...largestFirst, limit(most));
   const { docs, metadata } = await getDocs(top);
   const now = await timeFor(firestore, docs);
   const listed = withCurrentWindow(docs, options, now);

@@ -1,7 +1,7 @@
 /** The most frequent keys of a counter: pages, search terms, or whatever events bring as their key. */
 import { doc, getDoc, type Timestamp } from "firebase/firestore";
 import { type TopKeys, type TopKeysDocument, topKeysPath, toTopKeys, validTopKeys } from "../../../core/src/index.ts";
-import type { CounterRef } from "./counter.ts";
+import { type CounterRef, counterDoc } from "./counter.ts";
 
 /**
  * Reads the most frequent keys of a counter, the most frequent first. Events that the function `ingest` receives bring them; those
@@ -20,6 +20,6 @@ import type { CounterRef } from "./counter.ts";
  */
 export async function topKeys(ref: CounterRef, k = 10): Promise<TopKeys<Timestamp>> {
   const most = validTopKeys(k);
-  const document = await getDoc(doc(ref.firestore, topKeysPath(ref.path)));
+  const document = await getDoc(doc(counterDoc(ref).firestore, topKeysPath(ref.path)));
   return toTopKeys(document.data() as TopKeysDocument<Timestamp> | undefined, most);
 }

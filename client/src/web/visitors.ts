@@ -4,20 +4,29 @@ import {
   bucketOf,
   CounterError,
   hashRank,
+  hasOption,
   Sketch,
   type StoredSketch,
   sketchPath,
   uniquesPath,
   validAmount,
+  validVisitor,
   visitorHash,
 } from "../../../core/src/index.ts";
 import { makeIncrement, send } from "./commit.ts";
-import { type Counter, type CounterRef, hasCode, refreshShardCount, rethrowUnlessDenied } from "./counter.ts";
+import {
+  type Counter,
+  type CounterRef,
+  counterDoc,
+  hasCode,
+  refreshShardCount,
+  rethrowUnlessDenied,
+} from "./counter.ts";
 
 /** Options of {@link countVisitor}. */
 export interface VisitorOptions {
   /** Also adds this to the counter: in the same commit, or in two if the bucket is contended. Default: the visitor alone. */
-  increment?: number | undefined;
+  increment?: number;
 }
 
 /**
@@ -30,7 +39,7 @@ export interface VisitorOptions {
  * also the increment's cost.
  *
  * @param visitor - the user's uid
- * @throws CounterError `counter/invalid-amount` before any I/O; `counter/permission-denied` if the rules refuse the visitor or
+ * @throws CounterError `counter/invalid-visitor`, `counter/invalid-amount` before any I/O; `counter/permission-denied` if the rules refuse the visitor or
  *         the increment
  * @throws TypeError on a page that is not served by https, which has no Web Crypto
  *
@@ -39,14 +48,15 @@ export interface VisitorOptions {
  * await countVisitor(counter(db, "views:home"), user.uid, { increment: 1 });
  * ```
  */
-export async function countVisitor(ref: CounterRef, visitor: string, options: VisitorOptions = {}): Promise<void> {
-  const { increment } = options;
-  const by = increment === undefined ? 0 : validAmount(increment);
+export async function countVisitor(ref: CounterRef, visitor: string, options?: VisitorOptions): Promise<void> {
+  validVisitor(visitor);
+  const by = hasOption(options, "increment") ? validAmount(options.increment) : 0;
+  counterDoc(ref);
   await commit(ref as Counter, visitor, by).catch((error) => {
     rethrowUnlessDenied(error);
     throw new CounterError(
       "counter/permission-denied",
-      `firestore.rules refuse a visit of "${ref.id}"; visitor must be the uid, countsVisitors must name the group`,
+      `firestore.rules refuse a visit of "${ref.id}"; sign in: visitor must be the uid, countsVisitors must name the group${by ? `, isAllowedAmount must allow ${by}` : ""}`,
       error,
     );
   });
@@ -81,7 +91,7 @@ async function commit(counter: Counter, visitor: string, by: number): Promise<vo
  * ```
  */
 export async function getUniques(refs: readonly CounterRef[]): Promise<number> {
-  const stored = await Promise.all(refs.map(({ firestore, path }) => getDoc(doc(firestore, sketchPath(path)))));
+  const stored = await Promise.all(refs.map((ref) => getDoc(doc(counterDoc(ref).firestore, sketchPath(ref.path)))));
   const union = new Sketch();
   for (const sketch of stored) {
     if (!sketch.exists()) continue;

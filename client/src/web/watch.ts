@@ -68,6 +68,7 @@ export function watchCounter(
   { optimistic = true, via }: WatchOptions = {},
 ): () => void {
   const counter = ref as Counter;
+  const watched = counterDoc(ref);
   const own = optimistic ? ownIncrements(counter) : undefined;
   /** The time that the server's clock is ahead of this device's, as far as it decides which windows are over. */
   let clockAhead = 0;
@@ -99,7 +100,7 @@ export function watchCounter(
   };
   const listen = () => {
     stop = onSnapshot(
-      counterDoc(ref),
+      watched,
       { includeMetadataChanges: true },
       (snapshot) => {
         documentRead(counter, snapshot);

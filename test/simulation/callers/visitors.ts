@@ -16,7 +16,7 @@ export function visitors(processes: Processes): Handlers<"visit" | "visitServer"
       const isView = by !== undefined;
       const acknowledge = isView ? oracle.increments.begin(process, VISITED, by) : () => {};
       const isCounted = oracle.visitors.begin(visitor);
-      const call = countVisitor(webCounter(firestore, VISITED), visitor, { increment: by });
+      const call = countVisitor(webCounter(firestore, VISITED), visitor, isView ? { increment: by } : {});
       call.then(isCounted, () => {});
       call.then(acknowledge, () => {
         if (isView) oracle.increments.rejected(process, VISITED, by);
