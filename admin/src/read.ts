@@ -7,6 +7,7 @@ import {
   type HistoryPoint,
   historyPoints,
   historyRange,
+  overflow,
   type Snapshot,
   shardsPath,
   toSnapshot,
@@ -51,7 +52,11 @@ export async function getExactCounter(ref: CounterRef): Promise<number> {
     sumShards(firestore.collection(shardsPath(path)), snapshot),
   ]);
   const counted: string | null | undefined = counter.get("countedCollection");
-  return counted ? (await firestore.collection(counted).count().get()).data().count : sum.total;
+  if (counted) return (await firestore.collection(counted).count().get()).data().count;
+  if (sum.overflows) throw overflow(ref.id);
+  return sum.total;
+ * @throws CounterError `counter/overflow` if the sum is infinite
+ *
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { DocumentSnapshot, Timestamp, WriteBatch } from "firebase-admin/firestore";
 import {
   CounterError,
+  isBounded,
   type KeySummaryDocument,
   keySummaryPath,
   Sketch,
@@ -96,7 +97,7 @@ function forgetKeys(batch: WriteBatch, ref: CounterRef, summary: DocumentSnapsho
 
 /** @throws CounterError `counter/invalid-amount` */
 export function validTotal(name: string, total: unknown): void {
-  if (!Number.isFinite(total)) {
-    throw new CounterError("counter/invalid-amount", `${name} is "${String(total)}"; pass a finite number`);
+  if (!isBounded(total)) {
+    throw new CounterError("counter/invalid-amount", `${name} is "${String(total)}"; pass a number within ±2^53`);
   }
 }

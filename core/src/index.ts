@@ -123,7 +123,7 @@ export {
   UNAVAILABLE,
 } from "./status.ts";
 export { evenShares, MAX_STOCK_SHARDS, MAX_TAKE, soldOut, stockShards, validTake } from "./stock.ts";
-export { isCount, sumOfCounts } from "./sum.ts";
+export { exactSum, isCount, overflow, sumOfCounts } from "./sum.ts";
 export {
   INCREMENTS_PER_MARK_REMOVAL,
   LOOKUP_ATTEMPTS,
@@ -134,7 +134,7 @@ export {
   SLOW_ACK_MS,
 } from "./timeouts.ts";
 export { type KeyCount, KeySummary, MAX_KEY_BYTES, MAX_KEYS } from "./topKeys.ts";
-export { isDocumentId, validAmount, validIncrement, validName } from "./validation.ts";
+export { isBounded, isDocumentId, validAmount, validIncrement, validName } from "./validation.ts";
 export {
   type BucketCount,
   bucketOf,

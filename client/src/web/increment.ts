@@ -46,7 +46,7 @@ export interface IncrementOptions {
  * contended, each increment reads its timestamp (1 read). One in 128 adds 1 read and 1 write, which remove old marks. A contended write
  * costs 1 more read; a refused one 1, or 2 with a `key`.
  *
- * @param by - a finite, non-zero number. The default rules accept 1 alone
+ * @param by - a number within ±2⁵³, not 0. The default rules accept 1 alone
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O; `counter/permission-denied` if the
  *         rules refuse it; other errors of Firestore unchanged
  *

@@ -75,7 +75,7 @@ export async function getExactCounter(ref: CounterRef): Promise<number> {
  * Cost: 1 read of the counter, and 1 per hour with points (minutes) or day with points (hours, days), at least 1.
  *
  * @throws CounterError `counter/invalid-option`
- * @throws FirestoreError `unavailable` when offline
+ * @throws CounterError `counter/overflow` if the sum is infinite; FirestoreError `unavailable` when offline
  *
  * @example
  * ```ts
