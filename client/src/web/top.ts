@@ -5,6 +5,7 @@ import {
   getCountFromServer,
   getDoc,
   getDocs,
+  getDocsFromServer,
   limit,
   orderBy,
   query,
@@ -31,9 +32,10 @@ export interface ListedCounter extends CounterSnapshot {
 /**
  * Reads the counters of a group with the largest totals or rates, or that have counted most today, this week or this month,
  * the largest first. Cost: 1 read per counter that the query returns, at most `limit`. Counters whose window is over come last
- * in the query; they are read, and left out.
+ * in the query; they are read, and left out. Offline, it lists what is cached, with `fromCache`.
  *
  * @param group - the part of their ids before the first colon: `"likes"` for `likes:post42`
+ * @throws FirestoreError `unavailable` when offline and nothing is cached
  *
  * @example
  * ```ts
@@ -49,7 +51,9 @@ export async function topCounters(
   const { limit: most = 10, collection: path = DEFAULT_COLLECTION } = options;
   const largestFirst = rankingFields(options).map((field) => orderBy(field, "desc"));
   const top = query(collection(firestore, path), where("group", "==", group), ...largestFirst, limit(most));
-  const { docs, metadata } = await getDocs(top);
+  let { docs, metadata } = await getDocs(top);
+  // An empty cache tells nothing.
+  if (metadata.fromCache && docs.length === 0) ({ docs, metadata } = await getDocsFromServer(top));
   const listed = withCurrentWindow(docs, options, Date.now());
   return listed.map((counter) => ({ id: counter.id, ...toSnapshot(counter, metadata.fromCache) }));
 }
