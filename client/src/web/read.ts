@@ -41,6 +41,20 @@ export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
 }
 
 /**
+ * Reads the published totals of several counters, in the order of `refs`. For lists, mirrors cost no read. Cost: 1 read per counter.
+ *
+ * @throws FirestoreError `unavailable` when offline and one of them is not cached
+ *
+ * @example
+ * ```ts
+ * const totals = await getCounters(posts.map((id) => counter(db, `likes:${id}`)));
+ * ```
+ */
+export async function getCounters(refs: readonly CounterRef[]): Promise<CounterSnapshot[]> {
+  return await Promise.all(refs.map(getCounter));
+}
+
+/**
  * Reads the sum of the shards at this instant, without waiting for the functions. For decisions where a second of age
  * matters; to show a total, use `onCounter`. Increments that the server has not acknowledged are not included.
  *
@@ -48,7 +62,7 @@ export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
  * missing, if a server has written shards without the indexed fields, or if a shard is created or folded during the call. For a
  * counted collection, 1 read more per 1,000 documents.
  *
- * @throws FirestoreError `unavailable` when offline
+ * @throws CounterError `counter/overflow` if the sum is infinite; FirestoreError `unavailable` when offline
  *
  * @example
  * ```ts
@@ -75,7 +89,7 @@ export async function getExactCounter(ref: CounterRef): Promise<number> {
  * Cost: 1 read of the counter, and 1 per hour with points (minutes) or day with points (hours, days), at least 1.
  *
  * @throws CounterError `counter/invalid-option`
- * @throws CounterError `counter/overflow` if the sum is infinite; FirestoreError `unavailable` when offline
+ * @throws FirestoreError `unavailable` when offline
  *
  * @example
  * ```ts
