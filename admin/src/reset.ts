@@ -41,8 +41,8 @@ export interface ResetOptions {
  * 2 writes more.
  *
  * @param to - the new total
- * @throws CounterError `counter/invalid-amount`; `counter/bounded`; `counter/contention` if a server writes `shards/base` all
- *         the time
+ * @throws CounterError `counter/invalid-amount`; `counter/overflow`; `counter/bounded`; `counter/contention` if a server
+ *         writes `shards/base` all the time
  *
  * @example
  * ```ts

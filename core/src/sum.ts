@@ -26,5 +26,8 @@ export function exactSum(id: string, counts: Iterable<unknown>): number {
 }
 
 export function overflow(id: string): CounterError {
-  return new CounterError("counter/overflow", `the sum of "${id}" is infinite; repair it on a server by resetCounter`);
+  return new CounterError(
+    "counter/overflow",
+    `the sum of "${id}" is infinite; set the count of its shards to numbers, then call resetCounter`,
+  );
 }
