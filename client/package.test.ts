@@ -118,6 +118,20 @@ test("the import of the package has no side effects", () => {
   expect(bundle.replace(/import"firebase\/firestore";/g, "").trim()).toBe("");
 });
 
+test.each(["client", "functions"])(
+  "what an app gets of %s, by the README, has no test that the app's vitest would run",
+  (folder) => {
+    const packed = execFileSync("npm", ["pack", "--dry-run", "--json", "--workspace", folder], {
+      cwd: root,
+      encoding: "utf8",
+    });
+    const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
+    expect(files.length).toBeGreaterThan(3);
+    expect(files.filter(({ path }) => /\.(test|spec)\.\w+$/.test(path))).toEqual([]);
+    expect(read("README.md")).toContain(`<path>/${filename}`);
+  },
+);
+
 test("errors are compared by code: an app may load the package twice, from ESM and from CommonJS", () => {
   const sources = globSync("{core,client,admin,functions,costs,cli,web}/src/**/*.{ts,tsx}", { cwd: root });
   const documents = globSync("{*.md,docs/**/*.md,client/*.md,examples/**/*.ts}", { cwd: root });

@@ -6,7 +6,14 @@
  * fail, and the caller lists the shards again. A repetition of the same commit fails likewise, so it cannot add twice.
  */
 import { FieldValue, type QuerySnapshot, type WriteBatch } from "firebase-admin/firestore";
-import { BASE_SHARD, CounterError, isCount, isPreconditionFailure, sumOfCounts } from "../../core/src/index.ts";
+import {
+  BASE_SHARD,
+  CounterError,
+  isCount,
+  isPreconditionFailure,
+  overflow,
+  sumOfCounts,
+} from "../../core/src/index.ts";
 import { type CounterRef, counterDoc, shardDoc } from "./counter.ts";
 import { backoff, retry } from "./retry.ts";
 
@@ -23,8 +30,11 @@ export function magnitudeOf(shards: QuerySnapshot): number {
 /**
  * Adds `by` to `base`, on the precondition that it is as listed among `shards`. The next publish leaves it out of the windows,
  * by the field `adjusted` of the counter document. Cost: 2 writes of the batch.
+ *
+ * @throws CounterError `counter/overflow` if the shards add up to infinity, which no number added to `base` can change
  */
 export function adjustBase(batch: WriteBatch, ref: CounterRef, shards: QuerySnapshot, by: number): void {
+  if (!Number.isFinite(by)) throw overflow(ref.id);
   const base = shardDoc(ref, BASE_SHARD);
   const before = shards.docs.find(({ id }) => id === BASE_SHARD);
   // A count that is no finite number was left out of the sum, and is replaced.

@@ -39,7 +39,7 @@ export interface IncrementOptions {
  * Cost: 2 writes per commit; without a key, 1 delete a day later, when the commit's receipt expires. With a `key`, its entry
  * stays. And 1 read per process and counter, repeated after two minutes or 20 commits.
  *
- * @param by - a finite number, not 0; 1 if it is left out
+ * @param by - a number within ±2⁵³, not 0; 1 if it is left out
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O, also for `undefined`; `counter/bounded` if it would lower a
  *         bounded counter; `counter/key-conflict` if the key counts another amount; `counter/unknown-outcome`, rarely: if a call
  *         had no response, and then Firestore refuses the next one or is unreachable for half a day; Firestore's errors that

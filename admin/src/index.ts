@@ -38,6 +38,7 @@ export {
   type CounterSnapshot,
   counterHistory,
   getCounter,
+  getCounters,
   getExactCounter,
   hasIncremented,
   onCounter,

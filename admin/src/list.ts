@@ -93,7 +93,10 @@ export async function counterRank(ref: CounterRef, options: RankOptions = {}): P
   const document = await counterDoc(ref).get();
   const fields = rankingFields(options);
   const ranked = fields.at(-1) as string;
-  if (withCurrentWindow([document], options, document.readTime.toMillis()).length === 0 || document.get(ranked) === undefined)
+  if (
+    withCurrentWindow([document], options, document.readTime.toMillis()).length === 0 ||
+    document.get(ranked) === undefined
+  )
     return undefined;
   const group = document.ref.parent.where("group", "==", groupOf(ref.id));
   const above = fields.reduce<Query>(

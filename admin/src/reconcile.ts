@@ -27,6 +27,7 @@ import {
   DEADLINE_EXCEEDED,
   givenFlag,
   hasOption,
+  isBounded,
   parseSource,
   type Source,
   shardsPath,
@@ -154,7 +155,7 @@ async function readSourceAndShards(ref: CounterRef, given: Source | undefined): 
     async (transaction) => {
       const source = given ?? storedSource(await transaction.get(counterDoc(ref)));
       const { expected } = (await transaction.get(sourceAggregation(ref, source))).data();
-      if (!Number.isFinite(expected)) throw notANumber(ref, expected);
+      if (!isBounded(expected)) throw notANumber(ref, expected);
       const shards = await transaction.get(firestore.collection(shardsPath(path)).select("count"));
       return { source, expected, shards, asOf: shards.readTime };
     },
@@ -173,6 +174,6 @@ function tooLarge({ id }: CounterRef, cause: unknown): CounterError {
 function notANumber({ id }: CounterRef, expected: number): CounterError {
   return new CounterError(
     "counter/invalid-source",
-    `the source of "${id}" sums up to ${expected}; correct the documents whose field is not a finite number`,
+    `the source of "${id}" sums up to ${expected}; which must be a number within ±2^53; correct the documents`,
   );
 }

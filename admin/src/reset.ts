@@ -2,6 +2,7 @@
 import type { DocumentSnapshot, Timestamp, WriteBatch } from "firebase-admin/firestore";
 import {
   CounterError,
+  isBounded,
   type KeySummaryDocument,
   keySummaryPath,
   Sketch,
@@ -40,8 +41,8 @@ export interface ResetOptions {
  * 2 writes more.
  *
  * @param to - the new total
- * @throws CounterError `counter/invalid-amount`; `counter/bounded`; `counter/contention` if a server writes `shards/base` all
- *         the time
+ * @throws CounterError `counter/invalid-amount`; `counter/overflow`; `counter/bounded`; `counter/contention` if a server
+ *         writes `shards/base` all the time
  *
  * @example
  * ```ts
@@ -98,6 +99,6 @@ function forgetKeys(batch: WriteBatch, ref: CounterRef, summary: DocumentSnapsho
 
 /** @throws CounterError `counter/invalid-amount` */
 export function validTotal(name: string, total: unknown): number {
-  if (Number.isFinite(total)) return total as number;
-  throw new CounterError("counter/invalid-amount", `${name} is "${String(total)}"; pass a finite number`);
+  if (isBounded(total)) return total;
+  throw new CounterError("counter/invalid-amount", `${name} is "${String(total)}"; pass a number within ±2^53`);
 }

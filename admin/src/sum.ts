@@ -35,6 +35,8 @@ export interface ShardSum {
   readonly documents: number;
   /** The instant of the sum. */
   readonly asOf: Timestamp;
+  /** Whether a `count` or the sum is infinite or NaN. Then `total` is wrong. */
+  readonly overflows?: boolean;
   /** Ids of the shards whose `count` cannot be added, if the shards were listed. */
   readonly malformed?: readonly string[];
   /** Why the index could not be used: it is missing, or some shards are not in it. */
@@ -98,6 +100,7 @@ function added(one: ShardSum, other: ShardSum): ShardSum {
   return {
     asOf: one.asOf,
     total: one.total + other.total,
+    overflows: !!one.overflows || !!other.overflows || !Number.isFinite(one.total + other.total),
     writes: one.writes + other.writes,
     documents: one.documents + other.documents,
     malformed: [...(one.malformed ?? []), ...(other.malformed ?? [])],
@@ -109,6 +112,7 @@ export function sumOfListed({ docs, readTime }: QuerySnapshot) {
   const shards: ListedShard[] = [];
   const malformed: string[] = [];
   let [total, writes] = [0, 0];
+  let overflows = false;
   for (const doc of docs) {
     const count: unknown = doc.get("count");
     const landed = writesOf(doc.get("writes"));
@@ -116,9 +120,13 @@ export function sumOfListed({ docs, readTime }: QuerySnapshot) {
     if (isCount(count)) {
       total += count ?? 0;
       shards.push({ id: doc.id, count: count ?? 0, writes: landed, updatedAt: doc.updateTime });
-    } else malformed.push(doc.id);
+    } else {
+      malformed.push(doc.id);
+      overflows ||= typeof count === "number";
+    }
   }
-  return { total, writes, asOf: readTime, documents: docs.length, shards, malformed } satisfies ShardSum & {
+  overflows ||= !Number.isFinite(total);
+  return { total, overflows, writes, asOf: readTime, documents: docs.length, shards, malformed } satisfies ShardSum & {
     shards: ListedShard[];
   };
 }

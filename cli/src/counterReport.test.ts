@@ -33,6 +33,7 @@ function report(shards: ListedShard[], reading: Partial<CounterReading> = {}, ma
     published: null,
     measurement: {
       total: sum,
+      overflows: false,
       writes: sum,
       asOf: before(0),
       documents: shards.length + malformed.length,

@@ -5,8 +5,10 @@
 
 /** Why a call failed. New codes may be added in a minor version; none changes its meaning. */
 export type CounterErrorCode =
-  /** The call does not accept the amount. Most accept a finite number that is not 0. */
+  /** The call does not accept the amount. Most accept a number within ±2⁵³ that is not 0. */
   | "counter/invalid-amount"
+  /** The sum of the shards is beyond what a number can hold. */
+  | "counter/overflow"
   /** The counter id cannot name a Firestore document. */
   | "counter/invalid-id"
   /** The collection cannot hold counters. */

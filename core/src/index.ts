@@ -125,7 +125,7 @@ export {
   UNAVAILABLE,
 } from "./status.ts";
 export { evenShares, MAX_STOCK_SHARDS, MAX_TAKE, soldOut, stockShards, validTake } from "./stock.ts";
-export { isCount, sumOfCounts } from "./sum.ts";
+export { exactSum, isCount, overflow, sumOfCounts } from "./sum.ts";
 export {
   INCREMENTS_PER_MARK_REMOVAL,
   LOOKUP_ATTEMPTS,
@@ -142,6 +142,7 @@ export {
   givenName,
   hasOption,
   type IncrementArguments,
+  isBounded,
   isDocumentId,
   valid,
   validAmount,

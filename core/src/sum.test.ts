@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isCount, sumOfCounts } from "./sum.ts";
+import { exactSum, isCount, sumOfCounts } from "./sum.ts";
 
 const notCounts = fc.oneof(
   fc.anything().filter((value) => value !== undefined && typeof value !== "number"),
@@ -31,4 +31,15 @@ test("a malformed count is left out, and no other count is affected", () => {
     }),
   );
   expect(sumOfCounts([1, "2", Number.NaN, null, 3])).toBe(4);
+});
+
+test("an exact sum is finite, or an error: of one infinite count, of NaN, and of finite counts that overflow", () => {
+  const counts = fc.array(fc.oneof(fc.integer(), fc.double(), notCounts), { maxLength: 9 });
+  fc.assert(
+    fc.property(counts, (some) => {
+      const sum = some.reduce((all: number, count) => (typeof count === "number" ? all + count : all), 0);
+      if (Number.isFinite(sum)) expect(exactSum("x", some)).toBe(sum);
+      else expect(() => exactSum("x", some)).toThrow(expect.objectContaining({ code: "counter/overflow" }));
+    }),
+  );
 });

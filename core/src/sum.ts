@@ -1,4 +1,5 @@
 /** The sum of listed shards, for the backend's total and a client's exact read. */
+import { CounterError } from "./errors.ts";
 
 /** Whether a `count` can be added: a finite number, or absent in a shard without increments. */
 export function isCount(count: unknown): count is number | undefined {
@@ -10,4 +11,23 @@ export function sumOfCounts(counts: Iterable<unknown>): number {
   let total = 0;
   for (const count of counts) if (isCount(count)) total += count ?? 0;
   return total;
+}
+
+/**
+ * As {@link sumOfCounts}, for an exact read.
+ *
+ * @throws CounterError `counter/overflow` if a count or the sum is infinite or NaN: the sum of the others would be wrong
+ */
+export function exactSum(id: string, counts: Iterable<unknown>): number {
+  let total = 0;
+  for (const count of counts) if (typeof count === "number") total += count;
+  if (Number.isFinite(total)) return total;
+  throw overflow(id);
+}
+
+export function overflow(id: string): CounterError {
+  return new CounterError(
+    "counter/overflow",
+    `the sum of "${id}" is infinite; set the count of its shards to numbers, then call resetCounter`,
+  );
 }

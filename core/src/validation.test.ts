@@ -116,12 +116,19 @@ describe("amounts", () => {
   ])('"%s" is refused: the error has the code, the value and what to do', (shown, by) => {
     const error = refusal(validAmount, by);
     expect(error.code).toBe("counter/invalid-amount");
-    expect(error.message).toBe(`counter/invalid-amount: amount is "${shown}"; pass a finite number, not 0`);
+    expect(error.message).toBe(`counter/invalid-amount: amount is "${shown}"; pass a number within ±2^53, not 0`);
   });
 
-  test("every finite number but zero is accepted unchanged", () => {
-    const amounts = fc.double({ noNaN: true, noDefaultInfinity: true }).filter((by) => by !== 0);
+  const most = Number.MAX_SAFE_INTEGER;
+
+  test("every number within ±2^53 but zero is accepted unchanged", () => {
+    const amounts = fc.double({ noNaN: true, min: -most, max: most }).filter((by) => by !== 0);
     fc.assert(fc.property(amounts, (by) => validAmount(by) === by));
+  });
+
+  test("a larger number is refused, because a sum of such amounts could be infinite", () => {
+    const amounts = fc.double({ noNaN: true, min: most + 1 });
+    fc.assert(fc.property(amounts, (by) => !!refusal(validAmount, by) && !!refusal(validAmount, -by)));
   });
 });
 

@@ -15,18 +15,19 @@ interface Props {
 export function LikeButton({ post, user, initialTotal }: Props) {
   const likes = counter(db, `likes:${post}`);
   const { total } = useCounter(likes, { initialTotal });
-  const { incremented: liked, error } = useIncremented(likes, user);
+  const liked = useIncremented(likes, user);
   const [failed, setFailed] = useState(false);
 
-  const toggle = () => (liked ? unlike(post) : like(post)).catch(() => setFailed(true));
+  const toggle = async () => {
+    setFailed(false);
+    await (liked ? unlike(post) : like(post)).catch(() => setFailed(true));
+  };
   return (
-    <button
-      type="button"
-      aria-pressed={liked}
-      disabled={liked === undefined || failed || error !== undefined}
-      onClick={toggle}
-    >
-      {liked ? "♥" : "♡"} {total}
-    </button>
+    <>
+      <button type="button" aria-pressed={liked} disabled={liked === undefined} onClick={toggle}>
+        {liked ? "♥" : "♡"} {total}
+      </button>
+      {failed && <span role="alert">That did not work. Please try again.</span>}
+    </>
   );
 }

@@ -8,20 +8,26 @@ import { sumOfListed, sumShards } from "../../admin/src/internal.ts";
 import { countedCollectionOf, SHARDS } from "../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
 import type { CounterState } from "./counterDocument.ts";
+import { logError } from "./log.ts";
 import type { Measurement } from "./measurement.ts";
 import { MAX_LISTED_SHARDS, MAX_LISTED_STOCK_SHARDS } from "./shards.ts";
 
 /**
  * Cost: of up to 3 shards, and of up to 200 of a bounded counter, 1 read each; of more, 2 reads per 1,000, and without the index
  * 1 more per shard. For a counted collection, 1 read per 1,000 documents.
+ *
+ * @returns a sum that is infinite or NaN as the last published total, because 0 or the sum of some shards would be wrong
  */
 export async function measureCounter(backend: Backend, state: CounterState): Promise<Measurement> {
   const { ref, published, bounded } = state;
   const documents = published?.shardDocuments ?? 0;
-  return (
-    (await measureCollection(backend, ref.id)) ??
-    (await measureShards(ref.collection(SHARDS), documents, bounded ? MAX_LISTED_STOCK_SHARDS : MAX_LISTED_SHARDS))
-  );
+  const counted = await measureCollection(backend, ref.id);
+  if (counted) return counted;
+  const mostListed = bounded ? MAX_LISTED_STOCK_SHARDS : MAX_LISTED_SHARDS;
+  const measured = await measureShards(ref.collection(SHARDS), documents, mostListed);
+  if (!measured.overflows) return measured;
+  logOverflowOnce(ref.id, measured.malformed);
+  return { ...measured, total: published?.total ?? 0 };
 }
 
 /**
@@ -60,6 +66,15 @@ async function measureCollection(
   const total = counted.data().count;
   const reads = Math.max(Math.ceil(total / COUNTED_PER_READ), 1);
   return { total, writes: 0, asOf: counted.readTime, documents: 0, counted: { path, reads } };
+}
+
+const overflowing = new Set<string>();
+
+/** Logs once per instance and counter. */
+function logOverflowOnce(counter: string, shards: readonly string[] = []): void {
+  if (!overflowing.has(counter))
+    logError("the sum of a counter is infinite, so its last total stays", { counter, shards });
+  overflowing.add(counter);
 }
 
 const WARNINGS = {

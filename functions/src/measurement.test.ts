@@ -41,6 +41,17 @@ describe("a list of shards", () => {
     expect(measurement).toMatchObject({ total: 1, writes: 19, documents: 3, malformed: ["0", "2"] });
     expect(measurement.shards?.map(({ id }) => id)).toEqual(["1"]);
   });
+
+  test.each([
+    [{ a: 1, b: "7" }, false],
+    [{ a: 1, b: Number.NaN }, true],
+    [{ a: Number.NEGATIVE_INFINITY }, true],
+    [{ a: 1e308, b: 1e308 }, true],
+    [{ a: 1e308, b: -1e308 }, false],
+  ])("of %j overflows: %j", (counts, overflows) => {
+    const shards = Object.fromEntries(Object.entries(counts).map(([id, count]) => [id, { count }]));
+    expect(sumOf(shards)).toMatchObject({ overflows });
+  });
 });
 
 describe("a measurement is certain to include a write", () => {

@@ -88,3 +88,21 @@ async function settled(id: string, total: number): Promise<void> {
   expect(await sumOfShards(id)).toBe(total);
   await until(async () => (await readPublished(id))?.total === total, `the total ${total} to be published`);
 }
+
+test("the React button of the examples can be clicked again after a failure", async () => {
+  const tab = await browser.open("likeButton", { post: "react" });
+  const button = tab.page.locator("button");
+  const alert = tab.page.locator("[role=alert]");
+  await until(() => button.isEnabled(), "the button");
+  const like = admin.doc("counters/likes:react/shards/0");
+  // A shard at its bound accepts no more.
+  await like.set({ shard: "0", count: Number.MAX_SAFE_INTEGER, writes: 1 });
+  await button.click();
+  await alert.waitFor();
+  expect(await button.textContent()).toMatch(/^♡/);
+  await like.delete();
+  await button.click();
+  await until(async () => (await sumOfShards("likes:react")) === 1, "the like");
+  await until(async () => (await button.textContent())?.startsWith("♥") === true, "the pressed button");
+  expect(await alert.count()).toBe(0);
+});

@@ -52,6 +52,7 @@ async function bundle(page: URL): Promise<string> {
     write: false,
     format: "esm",
     platform: "browser",
+    jsx: "automatic",
     target: "es2022",
     logLevel: "warning",
     define: Object.fromEntries(Object.entries(environment).map(([n, v]) => [`process.env.${n}`, JSON.stringify(v)])),

@@ -1,6 +1,6 @@
 /** Watches of the web client: each own increment shows at once and exactly once. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { disableNetwork, doc, enableNetwork, getDoc, writeBatch } from "firebase/firestore";
+import { disableNetwork, doc, enableNetwork, getDoc, setLogLevel, terminate, writeBatch } from "firebase/firestore";
 import {
   bufferedCounter,
   type CounterSnapshot,
@@ -80,6 +80,33 @@ test("seconds after the last watch has ended, an increment is committed as if th
   await incrementCounter(ref);
   expect([commits(), meter.usage.reads]).toEqual([before + 1, reads]);
   meter.close();
+});
+
+test("terminate ends the watches of a client without an error in the console", async () => {
+  const one = newClient();
+  const { db } = one;
+  const uid = await signIn(one);
+  const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+  const uncaught = vi.fn();
+  process.on("unhandledRejection", uncaught);
+  // Of the SDK, too.
+  setLogLevel("error");
+  try {
+    const ref = counter(db, "views:terminated");
+    const stops = [onIncremented(ref, uid, () => {})];
+    stops.push((await watching(db, "views:terminated")).stop);
+    await incrementCounter(ref);
+    await terminate(db);
+    await sleep(100);
+    for (const stop of stops) stop();
+    await sleep(MAX_PUBLISH_DELAY_MS + 500);
+    expect(logged.mock.calls).toEqual([]);
+    expect(uncaught.mock.calls).toEqual([]);
+  } finally {
+    setLogLevel("silent");
+    process.off("unhandledRejection", uncaught);
+    logged.mockRestore();
+  }
 });
 
 describe("own increments in a watch", () => {

@@ -1,3 +1,3 @@
 export type { CounterRef, IncrementOptions, Reference } from "firestore-tally";
 export { type UseCounter, type UseCounterOptions, useCounter } from "./useCounter.ts";
-export { type UseIncremented, useIncremented } from "./useIncremented.ts";
+export { useIncremented } from "./useIncremented.ts";

@@ -5,9 +5,15 @@ import {
   doc,
   type Firestore,
   type FirestoreError,
+  getDocsFromServer,
+  limit,
+  type Query,
+  type QuerySnapshot,
+  query,
   runTransaction,
   type Timestamp,
   type Transaction,
+  waitForPendingWrites,
 } from "firebase/firestore";
 import {
   type CounterOptions,
@@ -173,6 +179,24 @@ export async function readFromServer(
   };
   await runTransaction(document.firestore, read, { maxAttempts }).catch(rethrowUnlessDenied);
   return snapshot;
+}
+
+/**
+ * Lists documents as the server has them. The SDK alone does not promise that: while any tab listens to the query, even to the cache
+ * alone, `getDocsFromServer` answers from the cache. So the query gets a limit that no listener has. It also adds this client's
+ * unsent writes to the documents, so those are awaited. Cost: 1 read per document, again after unsent writes.
+ */
+export async function listFromServer(all: Query): Promise<QuerySnapshot> {
+  for (;;) {
+    const listed = await getDocsFromServer(query(all, limit(Math.ceil(1e9 * (1 + Math.random())))));
+    if (!listed.metadata.hasPendingWrites) return listed;
+    await waitForPendingWrites(all.firestore);
+  }
+}
+
+/** Logs why a watch has failed. `terminate` of the database ends all watches, which is no failure. */
+export function logFailure(error: FirestoreError): void {
+  if (!hasCode(error, "aborted")) console.error(error);
 }
 
 /** Rethrows an error, except a refusal by the rules. */

@@ -8,7 +8,7 @@ import {
   onSnapshot,
 } from "firebase/firestore";
 import { entryPath, validName } from "../../../core/src/index.ts";
-import { type Counter, type CounterRef, counterDoc, type Sent } from "./counter.ts";
+import { type Counter, type CounterRef, counterDoc, logFailure, type Sent } from "./counter.ts";
 
 /**
  * Reads whether the counter counts for a key, including pending calls of this client. Cost: 1 read. Offline, it resolves
@@ -45,7 +45,7 @@ export function onIncremented(
   ref: CounterRef,
   key: string,
   next: (incremented: boolean) => void,
-  error: (error: FirestoreError) => void = console.error,
+  error: (error: FirestoreError) => void = logFailure,
 ): () => void {
   const document = entryDoc(ref, key);
   const counter = ref as Counter;

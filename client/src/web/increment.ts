@@ -48,7 +48,7 @@ export interface IncrementOptions {
  * contended, each increment reads its timestamp (1 read). One in 128 adds 1 read and 1 write, which remove old marks. A contended write
  * costs 1 more read; a refused one 1, or 2 with a `key`.
  *
- * @param by - a finite, non-zero number; 1 if it is left out. The default rules accept 1 alone
+ * @param by - a number within ±2⁵³, not 0; 1 if it is left out. The default rules accept 1 alone
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O, also for `undefined`;
  *         `counter/permission-denied` if the rules refuse it, with what to change; other errors of Firestore unchanged
  *

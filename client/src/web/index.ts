@@ -34,7 +34,7 @@ export {
   undoIncrement,
 } from "./increment.ts";
 export { incrementCounterWithin, withRateLimit } from "./rateLimit.ts";
-export { type CounterSnapshot, counterHistory, getCounter, getExactCounter } from "./read.ts";
+export { type CounterSnapshot, counterHistory, getCounter, getCounters, getExactCounter } from "./read.ts";
 export {
   connectRegions,
   type GlobalCounter,

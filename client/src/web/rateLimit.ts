@@ -91,7 +91,7 @@ export async function withRateLimit(
  *
  * @param limit - the arguments that `isWithinLimit` has in the rules
  * @param uid - the uid of the signed-in user
- * @param by - a finite, non-zero number
+ * @param by - a number within ±2⁵³, not 0
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-key`, `counter/invalid-option` before any I/O;
  *         `counter/rate-limited`; `counter/permission-denied` if the rules refuse the increment for another reason
  *

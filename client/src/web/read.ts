@@ -7,7 +7,6 @@ import {
   getCountFromServer,
   getDoc,
   getDocFromServer,
-  getDocsFromServer,
   query,
   type Timestamp,
   where,
@@ -21,7 +20,7 @@ import {
   type Snapshot,
   toSnapshot,
 } from "../../../core/src/index.ts";
-import { type Counter, type CounterRef, counterDoc, documentRead } from "./counter.ts";
+import { type Counter, type CounterRef, counterDoc, documentRead, listFromServer, readFromServer } from "./counter.ts";
 import { sumShards } from "./sum.ts";
 
 /** A total and the instant for which it is exact. */
@@ -50,6 +49,20 @@ export async function timeFor(firestore: Firestore, documents: readonly Document
 }
 
 /**
+ * Reads the published totals of several counters, in the order of `refs`. For lists, mirrors cost no read. Cost: 1 read per counter.
+ *
+ * @throws FirestoreError `unavailable` when offline and one of them is not cached
+ *
+ * @example
+ * ```ts
+ * const totals = await getCounters(posts.map((id) => counter(db, `likes:${id}`)));
+ * ```
+ */
+export async function getCounters(refs: readonly CounterRef[]): Promise<CounterSnapshot[]> {
+  return await Promise.all(refs.map(getCounter));
+}
+
+/**
  * Reads the sum of the shards at this instant, without waiting for the functions. For decisions where a second of age
  * matters; to show a total, use `onCounter`. Increments that the server has not acknowledged are not included.
  *
@@ -57,7 +70,7 @@ export async function timeFor(firestore: Firestore, documents: readonly Document
  * missing, if a server has written shards without the indexed fields, or if a shard is created or folded during the call. For a
  * counted collection, 1 read more per 1,000 documents.
  *
- * @throws FirestoreError `unavailable` when offline
+ * @throws CounterError `counter/overflow` if the sum is infinite; FirestoreError `unavailable` when offline
  *
  * @example
  * ```ts
@@ -66,9 +79,10 @@ export async function timeFor(firestore: Firestore, documents: readonly Document
  */
 export async function getExactCounter(ref: CounterRef): Promise<number> {
   // First, because it refuses what is no reference.
-  const reading = getDocFromServer(counterDoc(ref));
-  const [total, document] = await Promise.all([sumShards(ref), reading]);
-  const counted: string | null | undefined = document.get("countedCollection");
+  const counter = counterDoc(ref);
+  const [total, document] = await Promise.all([sumShards(ref), readFromServer(counter, 1)]);
+  // Rejects like the rules if they do not let this client read it.
+  const counted: string | null | undefined = (document ?? (await getDocFromServer(counter))).get("countedCollection");
   return counted ? (await getCountFromServer(collection(ref.firestore, counted))).data().count : total;
 }
 
@@ -97,7 +111,7 @@ export async function counterHistory(ref: CounterRef, options: HistoryOptions): 
   const [first, last] = historyRange(options);
   const counter = await getDoc(counterDoc(ref));
   const history = collection(ref.firestore, `${ref.path}/${HISTORY}`);
-  const { docs } = await getDocsFromServer(
+  const { docs } = await listFromServer(
     query(history, where(documentId(), ">=", first), where(documentId(), "<=", last)),
   );
   return historyPoints(

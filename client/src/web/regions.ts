@@ -15,6 +15,7 @@ import {
   counterDoc,
   documentRead,
   isHiddenOrOffline,
+  logFailure,
   readFromServer,
 } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
@@ -212,7 +213,7 @@ function watchRegions(
   path: string,
   { _nearest, _awaitAnswer, _listeners }: Choice,
   next: (snapshot: GlobalSnapshot) => void,
-  error: (error: FirestoreError) => void = console.error,
+  error: (error: FirestoreError) => void = logFailure,
 ): () => void {
   const names = Object.keys(refs);
   const own = new Map(names.map((name) => [name, ownIncrements(refs[name] as Counter)]));

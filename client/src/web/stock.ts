@@ -2,7 +2,7 @@
  * Takes units from a bounded counter: one commit lowers one shard and creates the user's entry, and the rules refuse it if the
  * shard has too few. The counter document says which shards have units. If it is out of date, the shards themselves are read.
  */
-import { collection, doc, getDocsFromServer, runTransaction, type WriteBatch } from "firebase/firestore";
+import { collection, doc, runTransaction, type WriteBatch } from "firebase/firestore";
 import {
   BASE_SHARD,
   CounterError,
@@ -16,7 +16,15 @@ import {
   validTake,
 } from "../../../core/src/index.ts";
 import { addWrites, planFor } from "./commit.ts";
-import { type Counter, type CounterRef, counterDoc, hasCode, readFromServer, refreshShardCount } from "./counter.ts";
+import {
+  type Counter,
+  type CounterRef,
+  counterDoc,
+  hasCode,
+  listFromServer,
+  readFromServer,
+  refreshShardCount,
+} from "./counter.ts";
 import { sumShards } from "./sum.ts";
 import { inTurn } from "./turns.ts";
 
@@ -182,7 +190,7 @@ async function publishedStock(counter: Counter): Promise<Stock | null | undefine
  * @returns `undefined` if that takes too long: the SDK lists by way of a stream, which it may open a minute later after an error
  */
 async function actualStock({ firestore, path }: Counter, timeout: number): Promise<Stock | undefined> {
-  const listed = retryTransient(() => getDocsFromServer(collection(firestore, shardsPath(path))));
+  const listed = retryTransient(() => listFromServer(collection(firestore, shardsPath(path))));
   const shards = await Promise.race([listed, pause(timeout)]);
   return shards && Object.fromEntries(shards.docs.map((shard) => [shard.id, shard.get("count")]));
 }

@@ -1,24 +1,17 @@
 /** Sums the shards of a counter, by the index where it serves. */
-import {
-  collection,
-  count,
-  getAggregateFromServer,
-  getCountFromServer,
-  getDocsFromServer,
-  orderBy,
-  query,
-  sum,
-} from "firebase/firestore";
-import { shardsPath, sumOfCounts } from "../../../core/src/index.ts";
-import { type CounterRef, hasCode } from "./counter.ts";
+import { collection, count, getAggregateFromServer, getCountFromServer, orderBy, query, sum } from "firebase/firestore";
+import { exactSum, shardsPath } from "../../../core/src/index.ts";
+import { type CounterRef, hasCode, listFromServer } from "./counter.ts";
 
 /**
  * The sum of the shards at the instant of one query. A query beside it counts the documents, to notice those outside the index. The
  * web SDK cannot give both the same instant; if a shard was created or folded between the two, the shards are listed.
  *
  * Cost: 2 reads, and 2 more for each further 1,000 shards; 1 read per shard more if they are listed.
+ *
+ * @throws CounterError `counter/overflow`
  */
-export async function sumShards({ firestore, path }: CounterRef): Promise<number> {
+export async function sumShards({ firestore, path, id }: CounterRef): Promise<number> {
   const shards = collection(firestore, shardsPath(path));
   const indexed = query(shards, orderBy("shard"));
   const [sums, all] = await Promise.all([
@@ -30,8 +23,11 @@ export async function sumShards({ firestore, path }: CounterRef): Promise<number
   ]);
   const summed = sums?.data();
   if (summed && summed.documents === all?.data().count && Number.isFinite(summed.total)) return summed.total;
-  const listed = await getDocsFromServer(shards);
-  return sumOfCounts(listed.docs.map((shard) => shard.get("count")));
+  const listed = await listFromServer(shards);
+  return exactSum(
+    id,
+    listed.docs.map((shard) => shard.get("count")),
+  );
 }
 
 /** The index may be missing. To browsers, the emulator refuses aggregations below a counter with a colon in its id. */

@@ -1,5 +1,15 @@
 /** Leaderboards: the top counters of a group, and the rank of a counter. */
-import { type Firestore, getCountFromServer, getDoc, getDocs, limit, orderBy, query, where } from "firebase/firestore";
+import {
+  type Firestore,
+  getCountFromServer,
+  getDoc,
+  getDocs,
+  getDocsFromServer,
+  limit,
+  orderBy,
+  query,
+  where,
+} from "firebase/firestore";
 import {
   groupOf,
   type RankOptions,
@@ -20,9 +30,10 @@ export interface ListedCounter extends CounterSnapshot {
 /**
  * Reads the counters of a group with the largest totals or rates, or that have counted most today, this week or this month,
  * the largest first. Cost: 1 read per counter that the query returns, at most `limit`. Counters whose window is over come last
- * in the query; they are read, and left out.
+ * in the query; they are read, and left out. Offline, it lists what is cached, with `fromCache`.
  *
  * @param group - the part of their ids before the first colon: `"likes"` for `likes:post42`
+ * @throws FirestoreError `unavailable` when offline and nothing is cached
  *
  * @example
  * ```ts
@@ -40,7 +51,9 @@ export async function topCounters(
   const { parent } = counterDoc(counter(firestore, "any", options));
   const largestFirst = rankingFields(options).map((field) => orderBy(field, "desc"));
   const top = query(parent, where("group", "==", group), ...largestFirst, limit(most));
-  const { docs, metadata } = await getDocs(top);
+  let { docs, metadata } = await getDocs(top);
+  // An empty cache tells nothing.
+  if (metadata.fromCache && docs.length === 0) ({ docs, metadata } = await getDocsFromServer(top));
   const now = await timeFor(firestore, docs);
   const listed = withCurrentWindow(docs, options, now);
   return listed.map((counter) => ({ id: counter.id, ...toSnapshot(counter, metadata.fromCache, now) }));

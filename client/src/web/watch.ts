@@ -16,7 +16,15 @@ import {
   toSnapshot,
 } from "../../../core/src/index.ts";
 import { callSafely } from "../beacon/callSafely.ts";
-import { type Committed, type Counter, type CounterRef, counterDoc, documentRead, type Watcher } from "./counter.ts";
+import {
+  type Committed,
+  type Counter,
+  type CounterRef,
+  counterDoc,
+  documentRead,
+  logFailure,
+  type Watcher,
+} from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
 
 /** Options of a watch. */
@@ -64,7 +72,7 @@ export function onCounter(
 export function watchCounter(
   ref: CounterRef,
   next: (state: Partial<CounterSnapshot>) => void,
-  error: (error: FirestoreError) => void = console.error,
+  error: (error: FirestoreError) => void = logFailure,
   { optimistic = true, via }: WatchOptions = {},
 ): () => void {
   const counter = ref as Counter;
@@ -156,6 +164,8 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     this.#stopCaching ??= onSnapshot(
       collection(this.#counter.firestore, shardsPath(this.#counter.path)),
       { source: "cache" },
+      () => {},
+      // `terminate` of the database ends it.
       () => {},
     );
     this.#views.add(view);

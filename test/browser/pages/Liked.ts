@@ -1,7 +1,7 @@
 /** A component that shows whether a key counts. The server renders it, too. */
 import { type CounterRef, incrementCounter, undoIncrement } from "firestore-tally";
 import { useIncremented } from "firestore-tally/react";
-import { createElement as h, type ReactElement } from "react";
+import { createElement as h, type ReactElement, useState } from "react";
 
 export interface LikedProps {
   readonly of: CounterRef;
@@ -9,13 +9,14 @@ export interface LikedProps {
 }
 
 export function Liked({ of, by }: LikedProps): ReactElement {
-  const { incremented, error } = useIncremented(of, by);
+  const [error, setError] = useState<Error & { code?: string }>();
+  const incremented = useIncremented(of, by, setError);
   return h(
     "p",
     null,
     by && h("button", { type: "button", id: "like", onClick: () => incrementCounter(of, 1, { key: by }) }, "like"),
     by && h("button", { type: "button", id: "unlike", onClick: () => undoIncrement(of, by) }, "unlike"),
     h("output", { id: "liked" }, `${incremented}`),
-    h("output", { id: "error" }, (error as { code?: string } | undefined)?.code ?? ""),
+    h("output", { id: "error" }, error?.code ?? ""),
   );
 }
