@@ -80,8 +80,10 @@ export async function getCounters(refs: readonly CounterRef[]): Promise<CounterS
 export async function getExactCounter(ref: CounterRef): Promise<number> {
   // First, because it refuses what is no reference.
   const counter = counterDoc(ref);
-  const [total, document] = await Promise.all([sumShards(ref), readFromServer(counter, 1)]);
-  // Rejects like the rules if they do not let this client read it.
+  // `disableNetwork` alone does not stop a transaction.
+  const reading = globalThis.navigator?.onLine === false ? undefined : readFromServer(counter, 1);
+  const [total, document] = await Promise.all([sumShards(ref), reading]);
+  // Rejects if the device is offline, or if the rules do not let this client read it.
   const counted: string | null | undefined = (document ?? (await getDocFromServer(counter))).get("countedCollection");
   return counted ? (await getCountFromServer(collection(ref.firestore, counted))).data().count : total;
 }

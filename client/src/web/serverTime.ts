@@ -19,6 +19,8 @@ interface Known {
   readonly clock: ServerClock;
   /** The question that has no answer yet. */
   asking?: Promise<void> | undefined;
+  /** Whether the rules let everybody read everything, so that their answers tell nothing. */
+  isOpen?: boolean;
 }
 
 const knownOf = new WeakMap<Firestore, Known>();
@@ -44,8 +46,8 @@ export async function serverNow(firestore: Firestore, path: string, documents: r
   for (const document of documents) clock._isAtLeast(millisOf(document.get("asOf")));
   const ends = documents.flatMap((document) => ENDS.map((field) => millisOf(document.get(field))));
   try {
-    for (let at = clock._questionAbout(ends); at !== undefined; at = clock._questionAbout(ends)) {
-      known.asking ??= ask(firestore, path, at, clock).finally(() => {
+    for (let at = clock._questionAbout(ends); at !== undefined && !known.isOpen; at = clock._questionAbout(ends)) {
+      known.asking ??= ask(firestore, path, at, known).finally(() => {
         known.asking = undefined;
       });
       await known.asking;
@@ -54,13 +56,13 @@ export async function serverNow(firestore: Firestore, path: string, documents: r
   return clock._now();
 }
 
-/** @throws if the server cannot be reached, or its rules let everybody read everything */
-async function ask(firestore: Firestore, path: string, instant: number, clock: ServerClock): Promise<void> {
+/** @throws FirestoreError if the server cannot be reached */
+async function ask(firestore: Firestore, path: string, instant: number, known: Known): Promise<void> {
   const isPast = async (at: number) => !!(await readFromServer(doc(firestore, timePath(path, at)), LOOKUP_ATTEMPTS));
   const shown = performance.now();
-  if (!(await isPast(instant))) return clock._wasBefore(instant, shown);
-  if (await isPast(NEVER_MS)) throw new Error("the rules say yes to each question for the time");
-  clock._isAtLeast(instant);
+  if (!(await isPast(instant))) known.clock._wasBefore(instant, shown);
+  else if (await isPast(NEVER_MS)) known.isOpen = true;
+  else known.clock._isAtLeast(instant);
 }
 
 /** NaN if there is none: no comparison with it is true. */

@@ -337,6 +337,9 @@ async function read(ref: DocumentReference): Promise<Version> {
 function readOnce({ firestore, path }: DocumentReference): Promise<Version> {
   const { connection } = firestore;
   return connection.call(`get ${path}`, () => {
+    const [, instant] = /\/time\/(\d+)$/.exec(path) ?? [];
+    if (instant && connection.network.scheduler.now < Number(instant) * MS)
+      throw new Refused(Code.PERMISSION_DENIED, "not past");
     connection.bill(1);
     const version = connection.database.get(path);
     return planted.document?.(version, connection.process) ?? version;
