@@ -32,7 +32,10 @@ const lazyPeer: Plugin = {
   },
 };
 
-/** A part of an entry that is loaded when it is needed: a file beside the entry, in the same format. */
+/** Parts of the web entry that are loaded when they are needed. */
+const LOADED_LATER = ["totals", "serverTime", "whyRefused"];
+
+/** Such a part is a file beside the entry, in the same format. */
 const loadedLater = (format: "js" | "cjs"): Plugin => ({
   name: "loaded-later",
   setup({ onResolve }) {
@@ -93,8 +96,7 @@ async function buildCode(): Promise<void> {
       metafile: true,
     }),
     ...Object.entries(ENTRIES).map(([entry, folder]) => buildModule(entry, `${folder}/index.ts`)),
-    buildModule("totals", "client/src/web/totals.ts"),
-    buildModule("serverTime", "client/src/web/serverTime.ts"),
+    ...LOADED_LATER.map((name) => buildModule(name, `client/src/web/${name}.ts`)),
     build({
       ...shared,
       entryPoints: ["functions/src/index.ts"],

@@ -15,7 +15,7 @@ test("counters without a group are selected by --ungrouped, not by an empty name
   expect(parseSelection([], { ungrouped: true })).toEqual({ ids: [], group: "", after: undefined });
 });
 
-test("whoever deletes a group, or all counters without one, types its name", () => {
+test("to delete a group, or all counters without one, its name must be typed", () => {
   expect(confirmationWord(parseSelection([], { group: "likes" }))).toBe("likes");
   expect(confirmationWord(parseSelection([], { ungrouped: true }))).toBe("ungrouped");
   expect(confirmationWord(parseSelection(["a"], {}))).toBe(undefined);

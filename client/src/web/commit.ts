@@ -70,9 +70,6 @@ export function commitIncrement(
   return outcome;
 }
 
-/** So many marks in a window are a script's. An honest shard has some 1,500 at 100 writes a second. */
-const FULL_WINDOW = 7e3;
-
 /** Resolves to what adds the write, given the path of the increment's shard; to `undefined` if there is nothing to write. */
 type PlanWrite = () => Promise<((writer: WriteBatch, path: string) => unknown) | undefined>;
 
@@ -203,24 +200,14 @@ async function confirmCommitted(
   const own = entry && !undoneShard ? await readFromServer(doc(firestore, entry), LOOKUP_ATTEMPTS) : undefined;
   const counted = own?.get("by");
   if (counted === by) return null;
-  // Firestore gives no reason. What these reads have found, or were refused, leaves few.
-  throw new CounterError(
-    "counter/permission-denied",
-    `firestore.rules refuse ${by} for "${id}"; ${
-      counted
-        ? `the key counts ${counted}, undo that first`
-        : !shard
-          ? "mayRead must allow it, or Tally's block is missing"
-          : Math.abs(shard.get("count") + by) >= 2 ** 53 || marks?.[FULL_WINDOW]
-            ? "the shard is full, of marks or at 2^53"
-            : entry
-              ? own || undoneShard
-                ? "isKeyed must name the group, isAllowedKeyedAmount must allow it"
-                : "sign in, the key must be the uid"
-              : by % 1
-                ? "pass a whole number"
-                : "isAllowedAmount must allow it, or isKeyed or isBounded name the group: pass { key: uid }"
-    }`,
-    cause,
-  );
+  const { whyRefused } = await import("./whyRefused.ts");
+  const why = whyRefused({
+    by,
+    isUndo: !!undoneShard,
+    isKeyed: !!entry,
+    counted,
+    hasReadEntry: !!own,
+    shard: shard && { count: shard.get("count"), marksInWindow: marks?.length ?? 0 },
+  });
+  throw new CounterError("counter/permission-denied", `firestore.rules refuse ${by} for "${id}"; ${why}`, cause);
 }

@@ -4,8 +4,8 @@
  * that it has sent arrive.
  */
 import { buildSync } from "esbuild";
-import { type Random, randomFor } from "../../../testkit/random.ts";
-import type { Beacon, BeaconOptions } from "./beacon.ts";
+import { type Random, randomFor } from "./random.ts";
+import type { Beacon, BeaconOptions } from "../client/src/beacon/beacon.ts";
 
 const MINUTE = 60_000;
 
