@@ -6,7 +6,7 @@
  * later than it says, and never earlier.
  */
 
-/** A change of the wall clock against the monotonic one by more than this is a sleep, or somebody has set the clock. */
+/** A change of the wall clock against the monotonic one by more than this is a sleep, or a user who sets the clock. */
 const MAX_DRIFT_MS = 1_000;
 
 /** How near to an instant the server's time must be found out. */

@@ -201,13 +201,6 @@ async function confirmCommitted(
   const counted = own?.get("by");
   if (counted === by) return null;
   const { whyRefused } = await import("./whyRefused.ts");
-  const why = whyRefused({
-    by,
-    isUndo: !!undoneShard,
-    isKeyed: !!entry,
-    counted,
-    hasReadEntry: !!own,
-    shard: shard && { count: shard.get("count"), marksInWindow: marks?.length ?? 0 },
-  });
+  const why = whyRefused(by, shard, marks?.length ?? 0, !!entry, counted, !!(undoneShard || own));
   throw new CounterError("counter/permission-denied", `firestore.rules refuse ${by} for "${id}"; ${why}`, cause);
 }

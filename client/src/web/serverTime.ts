@@ -19,7 +19,7 @@ interface Known {
   readonly clock: ServerClock;
   /** The question that has no answer yet. */
   asking?: Promise<void> | undefined;
-  /** Whether the rules let everybody read everything, so that their answers tell nothing. */
+  /** Whether the rules let all clients read everything, so that their answers tell nothing. */
   isOpen?: boolean;
 }
 
