@@ -14,7 +14,8 @@ import {
   undoIncrementsOf,
 } from "../../admin/src/index.ts";
 import { aroundCommits, beforeFirstCommit, losingFirstAnswer } from "../../testkit/aroundCommits.ts";
-import { admin, type Client, client } from "../../testkit/clients.ts";
+import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
+import { startMeter } from "../../testkit/meter.ts";
 import { randomFor } from "../../testkit/random.ts";
 
 const SEED = Number(process.env.TALLY_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -181,6 +182,28 @@ describe("undoIncrementsOf", () => {
     const wrong = { code: "counter/invalid-collection" };
     await expect(undoIncrementsOf(admin, "ada", { collection: "a/b" })).rejects.toMatchObject(wrong);
   });
+});
+
+test("I6: undoing and moving take no lock, and cost the documented reads, writes and deletes", async () => {
+  const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
+  const { firestore, close } = adminAt(meter.address);
+  const db = firestore as unknown as FirebaseFirestore.Firestore;
+  const [guest, ada] = [unique("guest"), unique("ada")];
+  const ids = range(4, unique("likes:paid"));
+  const costOf = async (call: () => Promise<unknown>) => {
+    const { reads, writes, deletes } = { ...meter.usage };
+    await call();
+    return [meter.usage.reads - reads, meter.usage.writes - writes, meter.usage.deletes - deletes];
+  };
+  await countFor(guest, ids);
+  expect(await costOf(() => moveIncrements(db, guest, ada))).toEqual([4, 4, 4]);
+  await countFor(guest, ids);
+  expect(await costOf(() => moveIncrements(db, guest, ada))).toEqual([12, 4, 4]);
+  expect(await costOf(() => moveIncrements(db, guest, ada))).toEqual([1, 0, 0]);
+  expect(await costOf(() => undoIncrementsOf(db, ada))).toEqual([8, 4, 4]);
+  expect(meter.calls.get("transaction")).toBeUndefined();
+  await close();
+  meter.close();
 });
 
 describe("moveIncrements", () => {
