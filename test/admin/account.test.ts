@@ -165,7 +165,8 @@ describe("undoIncrementsOf", () => {
   test("undoes all but what would lower a bounded counter, and then says so", async () => {
     const uid = unique("seller");
     const stock = counter(admin, unique("stock:a"));
-    const likes = [unique("likes:x"), unique("votes:z")];
+    // More than a page, and most of them after the counter that is refused.
+    const likes = [unique("likes:x"), ...range(60, unique("votes:z"))];
     await ensureCounter(stock, { bounded: true, initial: 5 });
     await incrementCounter(stock, 10, { key: uid });
     await countFor(uid, likes);
@@ -266,12 +267,18 @@ describe("moveIncrements", () => {
     });
     const [old, now] = [call(guest, guestDb), call(ada, adaDb)];
     const nothing = async () => {};
+    let commits = 0;
+    const refusedOnce = aroundCommits(admin, async (commit) => {
+      if (commits++ === 0) throw Object.assign(new Error("refused"), { code: 9 });
+      return await commit();
+    });
     const cases: [name: string, firestore: typeof admin, likes: number][] = [
       ["the answer is lost", losingFirstAnswer(admin, nothing), 1],
       ["… and the new account undoes", losingFirstAnswer(admin, now.unlike), 0],
       ["… and the old account likes again", losingFirstAnswer(admin, old.like), 1],
       ["the old account undoes", beforeFirstCommit(admin, old.unlike), 0],
       ["the old account likes anew", beforeFirstCommit(admin, () => old.unlike().then(old.like)), 1],
+      ["a commit is refused though nothing has changed", refusedOnce, 1],
       ["the new account likes", beforeFirstCommit(admin, now.like), 1],
     ];
     for (const [name, firestore, likes] of cases) {
