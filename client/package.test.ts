@@ -37,10 +37,12 @@ describe("the public API", () => {
       "deleteCounter",
       "ensureCounter",
       "listCounters",
+      "moveIncrements",
       "rateLimiter",
       "reconcileCounter",
       "resetCounter",
       "setSource",
+      "undoIncrementsOf",
     ]);
   });
 

@@ -1,5 +1,5 @@
 /** Increments by a server, exact under retries. commit.ts says why. */
-import { FieldValue, type QueryDocumentSnapshot, type Transaction, type WriteBatch } from "firebase-admin/firestore";
+import { type DocumentSnapshot, FieldValue, type Transaction, type WriteBatch } from "firebase-admin/firestore";
 import {
   ALREADY_EXISTS,
   CounterError,
@@ -13,6 +13,7 @@ import {
 import { combine } from "./combine.ts";
 import { addIncrement, type CreateDocument, commitOnce, shardUpdate } from "./commit.ts";
 import { type Counter, type CounterRef, counterDoc, firestoreOf, refreshShardCount, shardDoc } from "./counter.ts";
+import { unchanged } from "./precondition.ts";
 import { addWithReceipt } from "./receipt.ts";
 import { retry } from "./retry.ts";
 import { refuseLowering } from "./stock.ts";
@@ -79,12 +80,26 @@ export async function incrementCounter(ref: CounterRef, ...given: IncrementArgum
 export async function undoIncrement(ref: CounterRef, key: string): Promise<void> {
   const document = firestoreOf(ref).doc(entryPath(ref.path, validName("key", key)));
   const entry = await retry(() => document.get());
-  if (!entry.exists) return;
-  await refuseLowering(ref as Counter, -entry.get("by"));
-  await retry(() => takeBack(ref as Counter, entry as QueryDocumentSnapshot)).catch((error) => {
-    // The entry has gone: by an earlier attempt without a response, or by another process.
-    if (!isPreconditionFailure(error)) throw error;
-  });
+  // If it has changed since, an earlier attempt without a response was committed, or another process was first.
+  if (entry.exists) await undoEntry(ref as Counter, entry);
+}
+
+/**
+ * Deletes an entry and takes its amount back. Cost: 1 write, 1 delete; for an increment, 1 read of the counter document, unless it
+ * is known.
+ *
+ * @returns `false` if the entry is not as it was read; then nothing was written
+ * @throws CounterError `counter/bounded` if it would lower a bounded counter
+ */
+export async function undoEntry(counter: Counter, entry: DocumentSnapshot): Promise<boolean> {
+  await refuseLowering(counter, -entry.get("by"));
+  try {
+    await retry(() => takeBack(counter, entry));
+    return true;
+  } catch (error) {
+    if (isPreconditionFailure(error)) return false;
+    throw error;
+  }
 }
 
 /**
@@ -127,7 +142,7 @@ export function incrementCounterIn(
 /** Creates the entry of a key, so that the increment cannot be committed again. */
 function entry(counter: Counter, key: string, by: number): CreateDocument {
   const document = firestoreOf(counter).doc(entryPath(counter.path, key));
-  return (writer, shard) => writer.create(document, { by, shard, at: FieldValue.serverTimestamp() });
+  return (writer, shard) => writer.create(document, { key, by, shard, at: FieldValue.serverTimestamp() });
 }
 
 async function incrementOnce(counter: Counter, by: number, key: string): Promise<void> {
@@ -144,9 +159,9 @@ async function incrementOnce(counter: Counter, by: number, key: string): Promise
   });
 }
 
-async function takeBack(counter: Counter, entry: QueryDocumentSnapshot): Promise<void> {
+async function takeBack(counter: Counter, entry: DocumentSnapshot): Promise<void> {
   const batch = counter.firestore.batch();
-  batch.delete(entry.ref, { lastUpdateTime: entry.updateTime });
+  batch.delete(entry.ref, unchanged(entry));
   const shard: string = entry.get("shard");
   batch.set(shardDoc(counter, shard), shardUpdate(shard, -entry.get("by")), { merge: true });
   await batch.commit();

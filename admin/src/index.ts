@@ -25,6 +25,12 @@ export {
   type Windows,
   type WindowTotals,
 } from "../../core/src/index.ts";
+export {
+  type AccountOptions,
+  type MovedIncrements,
+  moveIncrements,
+  undoIncrementsOf,
+} from "./account.ts";
 export { bufferedCounter } from "./buffered.ts";
 export { type CounterRef, counter } from "./counter.ts";
 export { type DeleteOptions, deleteCounter } from "./delete.ts";

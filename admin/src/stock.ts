@@ -130,7 +130,7 @@ function createEntry(entry: DocumentReference, n: number): Create {
   return (batch, parts) => {
     // A client can give back to a numbered shard alone.
     const shard = parts.find((part) => part.shard.id !== BASE_SHARD)?.shard.id ?? "0";
-    batch.create(entry, { by: -n, shard, at: FieldValue.serverTimestamp() });
+    batch.create(entry, { key: entry.id, by: -n, shard, at: FieldValue.serverTimestamp() });
   };
 }
 

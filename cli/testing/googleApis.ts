@@ -87,9 +87,9 @@ export function healthyProject(project: string): Resources {
     [paths.fields]: {
       fields: [
         { name: `${below}/__default__/fields/*`, indexConfig: { indexes: [{}, {}, {}] } },
-        ...fieldOverrides.map(({ collectionGroup, fieldPath, ttl }: Resource) => ({
+        ...fieldOverrides.map(({ collectionGroup, fieldPath, ttl, indexes }: Resource) => ({
           name: `${below}/${collectionGroup}/fields/${fieldPath}`,
-          indexConfig: { ancestorField: `${below}/__default__/fields/*` },
+          indexConfig: { ancestorField: `${below}/__default__/fields/*`, ...(indexes.length > 0 && { indexes }) },
           ...(ttl && { ttlConfig: { state: "ACTIVE" } }),
         })),
       ],

@@ -73,9 +73,10 @@ export function healthyFacts(changes: Partial<ProjectFacts> = {}): ProjectFacts 
     database: { value: { locationId: "eur3", type: "FIRESTORE_NATIVE" } },
     indexes: { value: indexes.map((index: object) => ({ ...index, state: "READY" })) },
     fields: {
-      value: fieldOverrides.map(({ ttl, ...field }: { ttl?: boolean }) => ({
+      value: fieldOverrides.map(({ ttl, indexes, ...field }: { ttl?: boolean; indexes: object[] }) => ({
         ...field,
-        indexes: 0,
+        indexes: indexes.length,
+        hasGroupIndex: indexes.length > 0,
         ttl: ttl ? "ACTIVE" : null,
       })),
     },

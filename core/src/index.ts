@@ -41,6 +41,7 @@ export {
   type CounterDocument,
   counterPath,
   DEFAULT_COLLECTION,
+  ENTRIES,
   type EntryDocument,
   entriesPath,
   entryPath,

@@ -67,6 +67,8 @@ export interface MarkWindow<Timestamp, Nonce> {
 
 /** `counters/{id}/entries/{key}`: one keyed increment or take. Created and deleted, never updated. */
 export interface EntryDocument<Timestamp> {
+  /** The id of the document, so that a query over all counters finds the entries of one key. */
+  key: string;
   /** The amount; negative for a take. */
   by: number;
   /** The id of the shard that got the amount. */
@@ -149,9 +151,12 @@ export function receiptsPath(counter: string): string {
   return `${counter}/receipts`;
 }
 
+/** The subcollection of a counter that holds its entries. */
+export const ENTRIES = "entries";
+
 /** Path of the collection of a counter's entries. */
 export function entriesPath(counter: string): string {
-  return `${counter}/entries`;
+  return `${counter}/${ENTRIES}`;
 }
 
 /** Path of the entry of one key. It does not call `entriesPath`, which would make every web app some bytes larger. */

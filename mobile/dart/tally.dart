@@ -64,13 +64,14 @@ class TallyWrite {
 
 /// One increment: which shard, which window, which nonce. A retry sends the same plan.
 class TallyPlan {
-  const TallyPlan(this.counter, this.shard, this.by, this.window, this.nonce, this.entry, this.isUndo);
+  const TallyPlan(this.counter, this.shard, this.by, this.window, this.nonce, this.entry, this.key, this.isUndo);
   final String counter;
   final String shard;
   final int by;
   final String window;
   final List<int> nonce;
   final String? entry;
+  final String? key;
   final bool isUndo;
 }
 
@@ -147,7 +148,7 @@ abstract final class TallyPlanner {
     bool isUndo,
   ) {
     final entry = key == null ? null : entryPath(counter, key);
-    return TallyPlan(counter, shard, by, markWindow(now), newNonce(random), entry, isUndo);
+    return TallyPlan(counter, shard, by, markWindow(now), newNonce(random), entry, key, isUndo);
   }
 
   /// The writes of a plan, for one commit.
@@ -161,13 +162,14 @@ abstract final class TallyPlanner {
       'marks': TallyFields({plan.window: mark}),
     };
     final shardWrite = TallyWrite(shardPath(plan.counter, plan.shard), fields, true);
-    if (plan.entry == null) {
+    if (plan.entry == null || plan.key == null) {
       return [shardWrite];
     }
     if (plan.isUndo) {
       return [TallyWrite(plan.entry!, null, false), shardWrite];
     }
     final entry = {
+      'key': TallyText(plan.key!),
       'by': TallyWhole(plan.by),
       'shard': TallyText(plan.shard),
       'at': TallyServerTime(),

@@ -67,6 +67,7 @@ class TallyPlan(
   val window: String,
   val nonce: List<Int>,
   val entry: String?,
+  val key: String?,
   val isUndo: Boolean
 )
 
@@ -145,7 +146,7 @@ object TallyPlanner {
     isUndo: Boolean
   ): TallyPlan {
     val entry = if (key == null) null else entryPath(counter, key)
-    return TallyPlan(counter, shard, by, markWindow(now), newNonce(random), entry, isUndo)
+    return TallyPlan(counter, shard, by, markWindow(now), newNonce(random), entry, key, isUndo)
   }
 
   /** The writes of a plan, for one commit. */
@@ -161,7 +162,7 @@ object TallyPlanner {
         "marks" to TallyValue.Fields(mapOf(plan.window to mark))
       )
     val shardWrite = TallyWrite(shardPath(plan.counter, plan.shard), fields, true)
-    if (plan.entry == null) {
+    if (plan.entry == null || plan.key == null) {
       return listOf(shardWrite)
     }
     if (plan.isUndo) {
@@ -169,6 +170,7 @@ object TallyPlanner {
     }
     val entry =
       mapOf(
+        "key" to TallyValue.Text(plan.key),
         "by" to TallyValue.Whole(plan.by),
         "shard" to TallyValue.Text(plan.shard),
         "at" to TallyValue.ServerTime

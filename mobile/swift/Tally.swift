@@ -48,10 +48,12 @@ struct TallyPlan {
   let window: String
   let nonce: [Int]
   let entry: String?
+  let key: String?
   let isUndo: Bool
 
   init(
-    _ counter: String, _ shard: String, _ by: Int64, _ window: String, _ nonce: [Int], _ entry: String?, _ isUndo: Bool
+    _ counter: String, _ shard: String, _ by: Int64, _ window: String, _ nonce: [Int], _ entry: String?, _ key: String?,
+    _ isUndo: Bool
   ) {
     self.counter = counter
     self.shard = shard
@@ -59,6 +61,7 @@ struct TallyPlan {
     self.window = window
     self.nonce = nonce
     self.entry = entry
+    self.key = key
     self.isUndo = isUndo
   }
 }
@@ -131,7 +134,7 @@ enum TallyPlanner {
     _ isUndo: Bool
   ) -> TallyPlan {
     let entry = key == nil ? nil : entryPath(counter, key!)
-    return TallyPlan(counter, shard, by, markWindow(now), newNonce(random), entry, isUndo)
+    return TallyPlan(counter, shard, by, markWindow(now), newNonce(random), entry, key, isUndo)
   }
 
   /// The writes of a plan, for one commit.
@@ -145,13 +148,14 @@ enum TallyPlanner {
       "marks": TallyValue.fields([plan.window: mark]),
     ]
     let shardWrite = TallyWrite(shardPath(plan.counter, plan.shard), fields, true)
-    if plan.entry == nil {
+    if plan.entry == nil || plan.key == nil {
       return [shardWrite]
     }
     if plan.isUndo {
       return [TallyWrite(plan.entry!, nil, false), shardWrite]
     }
     let entry = [
+      "key": TallyValue.text(plan.key!),
       "by": TallyValue.whole(plan.by),
       "shard": TallyValue.text(plan.shard),
       "at": TallyValue.serverTime,

@@ -220,7 +220,8 @@ const WEAKENED: Record<string, [from: string | RegExp, to: string]> = {
   "entries without an increment": [/&& isWrittenNow\(counter, entry\.shard\)/, ""],
   "entries deleted without an undo": [/&& isWrittenNow\(counter, resource\.data\.shard\)/, ""],
   "entries with a time of their own": ["&& entry.at == request.time", ""],
-  "entries with foreign fields": ["entry.keys().hasOnly(['by', 'shard', 'at'])", "true"],
+  "entries with foreign fields": ["entry.keys().hasOnly(['key', 'by', 'shard', 'at'])", "true"],
+  "entries with another key": ["&& entry.key == request.auth.uid", ""],
   "shards with foreign fields": ["after.keys().hasOnly(['shard', 'count', 'writes', 'at', 'marks'])", "true"],
   "writes that do not count themselves": ["&& after.writes == before.get('writes', 0) + 1", ""],
   "writes that may count themselves": [

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { accepts, db, hides, newCounter, refuses, shows, sumOf } from "./environment.ts";
 import { ADMIN, type Write } from "./rest.ts";
-import { add, increment, like, merge, NOW, remove, set, unlike } from "./writes.ts";
+import { add, DELETED, increment, like, merge, NOW, remove, set, unlike } from "./writes.ts";
 
 describe.concurrent("a keyed counter", () => {
   test.each(["likes", "votes"])("of the group %s counts once per user, is undone, and counts again", async (group) => {
@@ -36,7 +36,7 @@ describe.concurrent("a keyed counter", () => {
 
   test("accepts no entry without its increment, nor one with another's", async () => {
     const counter = newCounter("likes");
-    const entry = set(`${counter}/entries/alice`, { by: 1, shard: "0", at: NOW });
+    const entry = set(`${counter}/entries/alice`, { key: "alice", by: 1, shard: "0", at: NOW });
     await refuses("alice", entry);
     await accepts("bob", ...like(counter, "bob"));
     await refuses("alice", entry);
@@ -51,7 +51,7 @@ describe.concurrent("a keyed counter", () => {
   test("neither makes nor deletes another user's entry beside a valid like", async () => {
     const counter = newCounter("likes");
     const entry = `${counter}/entries/alice`;
-    await refuses("bob", ...like(counter, "bob"), set(entry, { by: 1, shard: "0", at: NOW }));
+    await refuses("bob", ...like(counter, "bob"), set(entry, { key: "alice", by: 1, shard: "0", at: NOW }));
     await accepts("alice", ...like(counter, "alice"));
     await refuses("bob", ...like(counter, "bob"), remove(entry));
   });
@@ -77,7 +77,7 @@ describe.concurrent("a keyed counter", () => {
     await accepts("alice", ...like(counter, "alice"));
     await refuses("alice", remove(entry));
     await refuses("bob", ...unlike(counter, "alice"));
-    await refuses("alice", ...unlike(counter, "alice"), set(entry, { by: 1, shard: "0", at: NOW }));
+    await refuses("alice", ...unlike(counter, "alice"), set(entry, { key: "alice", by: 1, shard: "0", at: NOW }));
   });
 
   const forms: Record<string, { entry?: object; shard?: object }> = {
@@ -89,6 +89,8 @@ describe.concurrent("a keyed counter", () => {
     "an entry that names base": { entry: { shard: "base" } },
     "an entry whose shard is a number": { entry: { shard: 0 } },
     "an entry with a time of its own": { entry: { at: new Date(0) } },
+    "an entry with another's key": { entry: { key: "bob" } },
+    "an entry with no key": { entry: { key: DELETED } },
     "an entry with a foreign field": { entry: { note: "x" } },
     "no mark": { shard: { marks: {} } },
     "a shard of another name": { shard: { shard: "1" } },
@@ -114,7 +116,7 @@ describe.concurrent("a keyed counter", () => {
     const entry = `${counter}/entries/alice`;
     await accepts("alice", ...like(counter, "alice"));
     await refuses("alice", merge(entry, { by: 5 }));
-    await refuses("alice", set(entry, { by: 1, shard: "0", at: NOW }));
+    await refuses("alice", set(entry, { key: "alice", by: 1, shard: "0", at: NOW }));
   });
 
   test("has a group that ends at the first colon of the id: 'likes' and 'likesX:1' are open", async () => {

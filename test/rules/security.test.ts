@@ -63,6 +63,13 @@ describe.concurrent("requests over REST", () => {
   });
 
   const anEntry = "home/entries/alice";
+  /** What a server asks, to find all that an account has counted. */
+  const entriesOf = (key: string) => ({
+    structuredQuery: {
+      from: [{ collectionId: "entries", allDescendants: true }],
+      where: { fieldFilter: { field: { fieldPath: "key" }, op: "EQUAL", value: { stringValue: key } } },
+    },
+  });
   const query = (collectionId?: string, allDescendants = true) => ({
     structuredQuery: { from: [{ ...(collectionId && { collectionId }), allDescendants }] },
   });
@@ -71,7 +78,7 @@ describe.concurrent("requests over REST", () => {
   });
   test.each<User>([null, "bob"])("no request shows entries, receipts or corrections to %j", async (user) => {
     await db.commit(ADMIN, [
-      set(`counters/${anEntry}`, { by: 1, shard: "0" }),
+      set(`counters/${anEntry}`, { key: "alice", by: 1, shard: "0" }),
       set("counters/home/receipts/x", { expireAt: new Date("2030-01-01") }),
       set("counters/home/corrections/x", { by: 1 }),
     ]);
@@ -87,6 +94,8 @@ describe.concurrent("requests over REST", () => {
       ];
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => REFUSED));
     }
+    for (const key of ["alice", "bob"])
+      expect(await db.call(user, "POST", ":runQuery", entriesOf(key))).toMatchObject({ status: REFUSED });
     for (const path of [":runQuery", "counters/home:runQuery"]) {
       expect(await db.call(user, "POST", path, query())).toMatchObject({ status: REFUSED });
     }
@@ -94,7 +103,7 @@ describe.concurrent("requests over REST", () => {
   });
 
   test("a user reads the own entry by its path, not by a list or a query", async () => {
-    await db.commit(ADMIN, [set(`counters/${anEntry}`, { by: 1, shard: "0" })]);
+    await db.commit(ADMIN, [set(`counters/${anEntry}`, { key: "alice", by: 1, shard: "0" })]);
     const name = `projects/${PROJECT}/databases/(default)/documents/counters/${anEntry}`;
     const where = {
       fieldFilter: { field: { fieldPath: "__name__" }, op: "EQUAL", value: { referenceValue: name } },
@@ -103,6 +112,7 @@ describe.concurrent("requests over REST", () => {
     expect(await db.call("alice", "GET", `counters/${anEntry}`)).toMatchObject({ status: ACCEPTED });
     expect(await db.call("alice", "GET", "counters/home/entries")).toMatchObject({ status: REFUSED });
     expect(await db.call("alice", "POST", "counters/home:runQuery", own)).toMatchObject({ status: REFUSED });
+    expect(await db.call("alice", "POST", ":runQuery", entriesOf("alice"))).toMatchObject({ status: REFUSED });
   });
 
   test("by design: everyone lists every counter and every shard", async () => {

@@ -58,7 +58,11 @@ function webWrites({ call, counter, by, key, shardsToChooseFrom = 0, shard, now,
   const entry = plan.entry && {
     update: {
       name: name(plan.entry),
-      fields: { by: { integerValue: String(plan.by) }, shard: { stringValue: plan.shard } },
+      fields: {
+        key: { stringValue: String(key) },
+        by: { integerValue: String(plan.by) },
+        shard: { stringValue: plan.shard },
+      },
     },
     updateTransforms: [at],
   };

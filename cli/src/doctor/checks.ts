@@ -6,7 +6,7 @@ import { checkExchange } from "./exchangeChecks.ts";
 import type { ProjectFacts } from "./facts.ts";
 import type { Finding } from "./finding.ts";
 import { checkFunctions } from "./functionChecks.ts";
-import { checkExemptions, checkIndexes, checkPlan, checkTtl } from "./indexChecks.ts";
+import { checkExemptions, checkGroupIndexes, checkIndexes, checkPlan, checkTtl } from "./indexChecks.ts";
 import { checkParameters } from "./parameterChecks.ts";
 import { checkGrants, checkQueue, checkSweep } from "./queueChecks.ts";
 import { checkRules } from "./rulesChecks.ts";
@@ -21,6 +21,7 @@ const CHECKS: readonly ((facts: ProjectFacts) => Finding[])[] = [
   checkSweep,
   checkIndexes,
   checkExemptions,
+  checkGroupIndexes,
   checkTtl,
   checkPlan,
   checkAppCheck,

@@ -39,6 +39,8 @@ export interface OwnIndexes {
     readonly collectionGroup: string;
     readonly fieldPath: string;
     readonly ttl?: boolean;
+    /** Without one, the field is exempt. */
+    readonly indexes: readonly { readonly queryScope?: string }[];
   }[];
 }
 
@@ -74,6 +76,8 @@ export interface FieldConfig {
   readonly fieldPath: string;
   /** How many single-field indexes it has; `null` if it has those of the default. */
   readonly indexes: number | null;
+  /** Whether one of them is over all collections of the id. */
+  readonly hasGroupIndex: boolean;
   /** `CREATING`, `ACTIVE` or `NEEDS_REPAIR`; `null` without a TTL policy. */
   readonly ttl: string | null;
 }

@@ -52,6 +52,7 @@ export function checkExemptions({ fields, ownIndexes, target }: ProjectFacts): F
   const [deployed, own] = [seen(fields), seen(ownIndexes)];
   if (!deployed || !own) return [];
   const indexed = own.fieldOverrides
+    .filter(({ indexes }) => indexes.length === 0)
     .map((field) => ({ ...field, collectionGroup: renamed(field.collectionGroup, target.collection) }))
     .filter((wanted) => !deployed.some((field) => isSameField(field, wanted) && field.indexes === 0))
     .map(({ collectionGroup, fieldPath }) => `${collectionGroup}.${fieldPath}`);
@@ -63,6 +64,22 @@ export function checkExemptions({ fields, ownIndexes, target }: ProjectFacts): F
       DEPLOY,
     ),
   ];
+}
+
+/** The collection-group index of `entries.key`, by which a server finds what an account has counted. */
+export function checkGroupIndexes({ fields, ownIndexes }: ProjectFacts): Finding[] {
+  const [deployed, own] = [seen(fields), seen(ownIndexes)];
+  if (!deployed || !own) return [];
+  return own.fieldOverrides
+    .filter(({ indexes }) => indexes.some(({ queryScope }) => queryScope === "COLLECTION_GROUP"))
+    .filter((wanted) => !deployed.some((field) => isSameField(field, wanted) && field.hasGroupIndex))
+    .map(({ collectionGroup, fieldPath }) =>
+      warningFinding(
+        "index-missing",
+        `the collection-group index of ${collectionGroup}.${fieldPath} is missing, so undoIncrementsOf and moveIncrements fail`,
+        DEPLOY,
+      ),
+    );
 }
 
 /** What a TTL policy deletes, by collection group. */

@@ -201,6 +201,14 @@ test.each<[what: string, remedy: RegExp, plant: Plant]>([
     },
   ],
   [
+    "warning index-missing",
+    /firestore:indexes/,
+    (resources) => {
+      const { fields } = resources[paths.fields];
+      resources[paths.fields].fields = fields.filter(({ name }: Resource) => !name.endsWith("/entries/fields/key"));
+    },
+  ],
+  [
     "warning ttl",
     /firestore:indexes/,
     (resources) => {

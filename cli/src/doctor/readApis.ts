@@ -95,7 +95,10 @@ async function readIndexes(apis: GoogleApis, { project, database }: DatabaseTarg
 async function readFields(apis: GoogleApis, { project, database }: DatabaseTarget): Promise<FieldConfig[]> {
   interface Field {
     readonly name: string;
-    readonly indexConfig?: { readonly indexes?: readonly unknown[]; readonly usesAncestorConfig?: boolean };
+    readonly indexConfig?: {
+      readonly indexes?: readonly { readonly queryScope?: string }[];
+      readonly usesAncestorConfig?: boolean;
+    };
     readonly ttlConfig?: { readonly state: string };
   }
   const path = `v1/projects/${project}/databases/${database}/collectionGroups/-/fields`;
@@ -105,6 +108,7 @@ async function readFields(apis: GoogleApis, { project, database }: DatabaseTarge
     collectionGroup: segmentAfter(name, "collectionGroups"),
     fieldPath: segmentAfter(name, "fields"),
     indexes: indexConfig && !indexConfig.usesAncestorConfig ? (indexConfig.indexes?.length ?? 0) : null,
+    hasGroupIndex: indexConfig?.indexes?.some(({ queryScope }) => queryScope === "COLLECTION_GROUP") ?? false,
     ttl: ttlConfig?.state ?? null,
   }));
 }

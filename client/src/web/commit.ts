@@ -168,8 +168,9 @@ export function addWrites(w: WriteBatch, { firestore }: Counter, plan: Increment
   const { path, entry, shard, by, window, nonce } = plan;
   const at = serverTimestamp();
   const nonces = arrayUnion(Bytes.fromUint8Array(nonce));
-  if (entry && undoneShard) w.delete(doc(firestore, entry));
-  else if (entry) w.set(doc(firestore, entry), { by, shard, at });
+  const entryDoc = entry && doc(firestore, entry);
+  if (entryDoc && undoneShard) w.delete(entryDoc);
+  else if (entryDoc) w.set(entryDoc, { key: entryDoc.id, by, shard, at });
   w.set(
     doc(firestore, path),
     { shard, count: increment(by), writes: increment(1), at, marks: { [window]: { at, nonces } } },

@@ -161,6 +161,7 @@ export const CORRUPTIONS: Record<string, Corrupt> = {
     write,
     ...(isEntry(write) ? [{ ...write, path: write.path.replace(/[^/]+$/, choose(KEYS, pick)) }] : []),
   ],
+  "entry's key": (write, pick) => [setEntry(write, "key", choose([...KEYS.map(text), ...WRONG], pick))],
   "entry's amount": (write, pick) => [setEntry(write, "by", choose([...AMOUNTS, ...WRONG], pick))],
   "entry's shard": (write, pick) => [
     setEntry(

@@ -115,6 +115,7 @@ export function initialDocuments({ open, keyed, stock }: Counters): Write[] {
       marks: markWindows({ 6: ["2020-01-01T00:00:00Z", nonceOf(-3)], 7: [new Date().toISOString(), nonceOf(-2)] }),
     }),
     document(`${keyed}/entries/carol`, {
+      key: { stringValue: "carol" },
       by: integer(1),
       shard: { stringValue: "1" },
       at: { timestampValue: "2020-01-01T00:00:00Z" },
@@ -156,7 +157,7 @@ export function findViolation(
     const [old, entry] = [before[path], after[path]];
     if (!entry || isEqual(old, entry)) continue;
     if (old) return `${path} was updated`;
-    const fault = faultOfEntry(entry, path.startsWith(stock), span);
+    const fault = faultOfEntry(entry, String(user), path.startsWith(stock), span);
     if (fault) return `${path}: ${fault}`;
   }
   for (const path of shards.filter((path) => paths.includes(path))) {
@@ -248,8 +249,9 @@ export function slotsOf(limit: Fields | undefined): Fields {
   return (limit?.slots?.mapValue as { fields?: Fields } | undefined)?.fields ?? {};
 }
 
-function faultOfEntry(entry: Fields, isTake: boolean, span: Span): string | undefined {
-  if (Object.keys(entry).sort().join() !== "at,by,shard") return `has the fields ${Object.keys(entry)}`;
+function faultOfEntry(entry: Fields, key: string, isTake: boolean, span: Span): string | undefined {
+  if (Object.keys(entry).sort().join() !== "at,by,key,shard") return `has the fields ${Object.keys(entry)}`;
+  if (textOf(entry.key) !== key) return `has the key ${JSON.stringify(entry.key)}`;
   const isAllowed = isTake ? /^-([1-9]|10)$/.test(String(entry.by?.integerValue)) : numberOf(entry.by) === 1;
   if (!isAllowed) return `counts ${JSON.stringify(entry.by)}`;
   if (!SHARD_IDS.includes(textOf(entry.shard) ?? "")) return `is on ${JSON.stringify(entry.shard)}`;

@@ -50,7 +50,7 @@ export function visitWrite(counter: string, hash: string, pick: number): Write {
 export function entry(counter: string, key: string, shard: string, by = integer(1)): Write {
   return {
     path: `${counter}/entries/${key}`,
-    set: { by, shard: { stringValue: shard } },
+    set: { key: text(key), by, shard: text(shard) },
     transforms: [{ fieldPath: "at", setToServerValue: "REQUEST_TIME" }],
   };
 }

@@ -127,6 +127,7 @@ function isOneEntry(changes: readonly Change[], shard: string, { before, after }
   const [entry, ...others] = changes.filter(({ after }) => after.path.includes("/entries/"));
   const [old, created] = [entry?.before.fields, entry?.after.fields];
   if (others.length > 0 || !old === !created) return false;
-  const { shard: named, by } = (created ?? old) as Fields;
+  const { key, shard: named, by } = (created ?? old) as Fields;
+  if (created && !entry?.after.path.endsWith(`/entries/${key}`)) return false;
   return named === shard && after.count === Number(before.count ?? 0) + (created ? 1 : -1) * Number(by);
 }

@@ -1,0 +1,337 @@
+/** All that an account has counted, undone or moved to another account, while both count, and over calls that are cut. */
+import { connectAuthEmulator, getAuth, signInWithCustomToken } from "firebase/auth";
+import { FieldValue } from "firebase-admin/firestore";
+import * as web from "firestore-tally";
+import { afterAll, describe, expect, test } from "vitest";
+import {
+  counter,
+  deleteCounter,
+  ensureCounter,
+  getExactCounter,
+  incrementCounter,
+  moveIncrements,
+  takeFromCounter,
+  undoIncrementsOf,
+} from "../../admin/src/index.ts";
+import { aroundCommits, beforeFirstCommit, losingFirstAnswer } from "../../testkit/aroundCommits.ts";
+import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
+import { startMeter } from "../../testkit/meter.ts";
+import { randomFor } from "../../testkit/random.ts";
+
+const SEED = Number(process.env.TALLY_SEED ?? Math.floor(Math.random() * 2 ** 31));
+console.log(`account: TALLY_SEED=${SEED}`);
+
+let made = 0;
+/** Names of this test file alone. */
+const unique = (name: string) => `${name}-${process.pid}-${made++}`;
+
+const clients: Client[] = [];
+afterAll(() => Promise.all(clients.map((one) => one.close())));
+
+/** The app of a signed-in user. */
+async function signedIn(uid: string): Promise<web.CounterRef["firestore"]> {
+  const app = client();
+  clients.push(app);
+  const auth = getAuth(app.app);
+  connectAuthEmulator(auth, `http://${process.env.FIREBASE_AUTH_EMULATOR_HOST}`, { disableWarnings: true });
+  // The emulator takes an unsigned custom token.
+  await signInWithCustomToken(auth, JSON.stringify({ uid }));
+  return app.db;
+}
+
+/** Creates entries as clients do, on a shard each, without the time that it takes through the rules. */
+async function countFor(uid: string, ids: readonly string[], by = 1): Promise<void> {
+  const writer = admin.bulkWriter();
+  for (const id of ids) {
+    const shard = String(id.length % 3);
+    void writer.create(admin.doc(`counters/${id}/entries/${uid}`), { key: uid, by, shard, at: new Date() });
+    const shardWrite = { shard, count: FieldValue.increment(by), writes: FieldValue.increment(1) };
+    void writer.set(admin.doc(`counters/${id}/shards/${shard}`), shardWrite, { merge: true });
+  }
+  await writer.close();
+}
+
+/** The exact total of a counter and the amounts of its entries, by key. */
+async function stateOf(id: string): Promise<{ total: number; entries: Record<string, number> }> {
+  const { docs } = await admin.collection(`counters/${id}/entries`).get();
+  return {
+    total: await getExactCounter(counter(admin, id)),
+    entries: Object.fromEntries(docs.map((entry) => [entry.id, entry.get("by")])),
+  };
+}
+
+/** Each counter has exactly what its entries say. */
+async function expectStates(expected: Record<string, Record<string, number>>): Promise<void> {
+  const states = await Promise.all(Object.keys(expected).map(async (id) => [id, await stateOf(id)]));
+  const wanted = Object.entries(expected).map(([id, entries]) => [
+    id,
+    { total: Object.values(entries).reduce((sum, by) => sum + by, 0), entries },
+  ]);
+  expect(Object.fromEntries(states)).toEqual(Object.fromEntries(wanted));
+}
+
+/** Ids of counters. */
+const range = (count: number, name: string) => Array.from({ length: count }, (_, n) => `${name}-${n}`);
+
+describe("undoIncrementsOf", () => {
+  test("undoes likes, votes and takes that clients have made, and nothing of others; repeated, it finds nothing", async () => {
+    const [ada, bob] = [unique("ada"), unique("bob")];
+    const [likes, votes, tickets] = [unique("likes:a"), unique("votes:a"), unique("tickets:a")] as const;
+    await ensureCounter(counter(admin, tickets), { bounded: true, initial: 10 });
+    for (const uid of [ada, bob]) {
+      const db = await signedIn(uid);
+      for (const id of [likes, votes]) await web.incrementCounter(web.counter(db, id), 1, { key: uid });
+      await web.takeFromCounter(web.counter(db, tickets), 3, { key: uid });
+    }
+    await takeFromCounter(counter(admin, tickets), 2, { key: "order1" });
+    const calls: [number, number][] = [];
+    const onProgress = (done: number, all: number) => calls.push([done, all]);
+    expect(await undoIncrementsOf(admin, ada, { onProgress })).toBe(3);
+    expect(calls).toEqual([
+      [1, 3],
+      [2, 3],
+      [3, 3],
+    ]);
+    await expectStates({ [likes]: { [bob]: 1 }, [votes]: { [bob]: 1 } });
+    expect(await stateOf(tickets)).toEqual({ total: 5, entries: { [bob]: -3, order1: -2 } });
+    expect(await undoIncrementsOf(admin, ada)).toBe(0);
+  });
+
+  test("undoes several hundred entries, cut in the middle and repeated", async () => {
+    const uid = unique("fan");
+    const ids = range(330, unique("likes:page"));
+    await countFor(uid, ids);
+    await countFor("other", ids.slice(0, 5));
+    const cut = (done: number) => {
+      if (done === 120) throw new Error("cut");
+    };
+    await expect(undoIncrementsOf(admin, uid, { onProgress: cut })).rejects.toThrow("cut");
+    const left = await undoIncrementsOf(admin, uid);
+    expect(left).toBeGreaterThanOrEqual(180);
+    expect(left).toBeLessThanOrEqual(210);
+    await expectStates(Object.fromEntries(ids.map((id, n) => [id, n < 5 ? { other: 1 } : {}])));
+  });
+
+  test("undoes an entry once if the answer is lost, or if its user undoes it or likes again first", async () => {
+    const uid = unique("ada");
+    const db = await signedIn(uid);
+    const id = unique("likes:raced");
+    const likes = web.counter(db, id);
+    const like = () => web.incrementCounter(likes, 1, { key: uid });
+    const unlike = () => web.undoIncrement(likes, uid);
+    await like();
+    await undoIncrementsOf(
+      losingFirstAnswer(admin, async () => {}),
+      uid,
+    );
+    await expectStates({ [id]: {} });
+    await like();
+    await undoIncrementsOf(losingFirstAnswer(admin, like), uid);
+    await expectStates({ [id]: {} });
+    await like();
+    await undoIncrementsOf(beforeFirstCommit(admin, unlike), uid);
+    await expectStates({ [id]: {} });
+    await like();
+    const again = async () => {
+      await unlike();
+      await like();
+    };
+    await undoIncrementsOf(beforeFirstCommit(admin, again), uid);
+    await expectStates({ [id]: {} });
+  });
+
+  test("leaves the app's own collections, other collections of counters, and documents of another id alone", async () => {
+    const uid = unique("ada");
+    const others = [
+      `diaries/${uid}/entries/${uid}`,
+      `entries/${uid}`,
+      `apps/x/counters/y/entries/${uid}`,
+      `counters/diary/pages/1/entries/${uid}`,
+      `counters/diary/entries/of-${uid}`,
+    ];
+    for (const path of others) await admin.doc(path).set({ key: uid, by: 1, shard: "0" });
+    const [here, there] = [unique("sales:here"), unique("sales:there")];
+    const elsewhere = { collection: "tallies" };
+    await incrementCounter(counter(admin, here), 2.5, { key: uid });
+    await incrementCounter(counter(admin, there, elsewhere), 7, { key: uid });
+    expect(await undoIncrementsOf(admin, uid)).toBe(1);
+    await expectStates({ [here]: {} });
+    expect(await getExactCounter(counter(admin, there, elsewhere))).toBe(7);
+    expect(await undoIncrementsOf(admin, uid, elsewhere)).toBe(1);
+    expect(await getExactCounter(counter(admin, there, elsewhere))).toBe(0);
+    for (const path of others) expect((await admin.doc(path).get()).exists, path).toBe(true);
+  });
+
+  test("undoes all but what would lower a bounded counter, and then says so", async () => {
+    const uid = unique("seller");
+    const stock = counter(admin, unique("stock:a"));
+    // More than a page, and most of them after the counter that is refused.
+    const likes = [unique("likes:x"), ...range(60, unique("votes:z"))];
+    await ensureCounter(stock, { bounded: true, initial: 5 });
+    await incrementCounter(stock, 10, { key: uid });
+    await countFor(uid, likes);
+    await expect(undoIncrementsOf(admin, uid)).rejects.toMatchObject({ code: "counter/bounded" });
+    await expectStates(Object.fromEntries(likes.map((id) => [id, {}])));
+    expect(await getExactCounter(stock)).toBe(15);
+    await deleteCounter(stock);
+    expect(await undoIncrementsOf(admin, uid)).toBe(0);
+  });
+
+  test("refuses a key or a collection that cannot be one", async () => {
+    for (const key of ["", "a/b", undefined, null])
+      await expect(undoIncrementsOf(admin, key as string)).rejects.toMatchObject({ code: "counter/invalid-key" });
+    const wrong = { code: "counter/invalid-collection" };
+    await expect(undoIncrementsOf(admin, "ada", { collection: "a/b" })).rejects.toMatchObject(wrong);
+  });
+});
+
+test("I6: undoing and moving take no lock, and cost the documented reads, writes and deletes", async () => {
+  const meter = await startMeter(process.env.FIRESTORE_EMULATOR_HOST as string);
+  const { firestore, close } = adminAt(meter.address);
+  const db = firestore as unknown as FirebaseFirestore.Firestore;
+  const [guest, ada] = [unique("guest"), unique("ada")];
+  const ids = range(4, unique("likes:paid"));
+  const costOf = async (call: () => Promise<unknown>) => {
+    const { reads, writes, deletes } = { ...meter.usage };
+    await call();
+    return [meter.usage.reads - reads, meter.usage.writes - writes, meter.usage.deletes - deletes];
+  };
+  await countFor(guest, ids);
+  expect(await costOf(() => moveIncrements(db, guest, ada))).toEqual([4, 4, 4]);
+  await countFor(guest, ids);
+  expect(await costOf(() => moveIncrements(db, guest, ada))).toEqual([12, 4, 4]);
+  expect(await costOf(() => moveIncrements(db, guest, ada))).toEqual([1, 0, 0]);
+  expect(await costOf(() => undoIncrementsOf(db, ada))).toEqual([8, 4, 4]);
+  expect(meter.calls.get("transaction")).toBeUndefined();
+  await close();
+  meter.close();
+});
+
+describe("moveIncrements", () => {
+  test("moves what the new account lacks without a change of the total, undoes the rest, and lets it be undone", async () => {
+    const [guest, ada] = [unique("guest"), unique("ada")];
+    const [both, old, tickets] = [unique("likes:both"), unique("likes:old"), unique("tickets:a")] as const;
+    await ensureCounter(counter(admin, tickets), { bounded: true, initial: 10 });
+    const [guestDb, adaDb] = [await signedIn(guest), await signedIn(ada)];
+    for (const id of [both, old]) await web.incrementCounter(web.counter(guestDb, id), 1, { key: guest });
+    await web.takeFromCounter(web.counter(guestDb, tickets), 4, { key: guest });
+    await web.incrementCounter(web.counter(adaDb, both), 1, { key: ada });
+    const shard = (await admin.doc(`counters/${old}/entries/${guest}`).get()).get("shard");
+    expect(await moveIncrements(admin, guest, ada)).toEqual({ moved: 2, undone: 1 });
+    await expectStates({ [both]: { [ada]: 1 }, [old]: { [ada]: 1 } });
+    expect(await stateOf(tickets)).toEqual({ total: 6, entries: { [ada]: -4 } });
+    const moved = (await admin.doc(`counters/${old}/entries/${ada}`).get()).data();
+    expect(moved).toEqual({ key: ada, by: 1, shard, at: expect.anything() });
+    expect(await moveIncrements(admin, guest, ada)).toEqual({ moved: 0, undone: 0 });
+    // The new account has what the old one had: it likes no second time, takes no more, and undoes each.
+    await web.incrementCounter(web.counter(adaDb, old), 1, { key: ada });
+    expect(await web.takeFromCounter(web.counter(adaDb, tickets), 2, { key: ada })).toBe(4);
+    await web.undoIncrement(web.counter(guestDb, old), guest);
+    await expectStates({ [old]: { [ada]: 1 } });
+    for (const id of [both, old, tickets]) await web.undoIncrement(web.counter(adaDb, id), ada);
+    await expectStates({ [both]: {}, [old]: {} });
+    expect(await stateOf(tickets)).toEqual({ total: 10, entries: {} });
+    await web.incrementCounter(web.counter(adaDb, old), 1, { key: ada });
+    expect(await undoIncrementsOf(admin, ada)).toBe(1);
+  });
+
+  test("moves several hundred entries, half of them overlapping, cut in the middle and repeated", async () => {
+    const [guest, ada] = [unique("guest"), unique("ada")];
+    const ids = range(240, unique("likes:page"));
+    const overlap = ids.filter((_, n) => n % 2 === 0);
+    await countFor(guest, ids);
+    await countFor(ada, overlap);
+    let commits = 0;
+    const crashing = aroundCommits(admin, async (commit) => {
+      // Before some commits and after others, and for good.
+      if (++commits > 90 && commits % 2 === 0) await commit();
+      if (commits > 90) throw Object.assign(new Error("crashed"), { code: 16 });
+      return await commit();
+    });
+    await expect(moveIncrements(crashing, guest, ada)).rejects.toThrow("crashed");
+    const left = await admin.collectionGroup("entries").where("key", "==", guest).count().get();
+    expect(left.data().count).toBeGreaterThan(0);
+    expect(left.data().count).toBeLessThan(240);
+    const { moved, undone } = await moveIncrements(admin, guest, ada);
+    expect(moved + undone).toBe(left.data().count);
+    await expectStates(Object.fromEntries(ids.map((id) => [id, { [ada]: 1 }])));
+  });
+
+  test("moves once if the answer is lost, or if either account counts or undoes before the commit", async () => {
+    const [guest, ada] = [unique("guest"), unique("ada")];
+    const [guestDb, adaDb] = [await signedIn(guest), await signedIn(ada)];
+    const id = unique("likes:raced");
+    const call = (uid: string, db: web.CounterRef["firestore"]) => ({
+      like: () => web.incrementCounter(web.counter(db, id), 1, { key: uid }),
+      unlike: () => web.undoIncrement(web.counter(db, id), uid),
+    });
+    const [old, now] = [call(guest, guestDb), call(ada, adaDb)];
+    const nothing = async () => {};
+    let commits = 0;
+    const refusedOnce = aroundCommits(admin, async (commit) => {
+      if (commits++ === 0) throw Object.assign(new Error("refused"), { code: 9 });
+      return await commit();
+    });
+    const cases: [name: string, firestore: typeof admin, likes: number][] = [
+      ["the answer is lost", losingFirstAnswer(admin, nothing), 1],
+      ["… and the new account undoes", losingFirstAnswer(admin, now.unlike), 0],
+      ["… and the old account likes again", losingFirstAnswer(admin, old.like), 1],
+      ["the old account undoes", beforeFirstCommit(admin, old.unlike), 0],
+      ["the old account likes anew", beforeFirstCommit(admin, () => old.unlike().then(old.like)), 1],
+      ["a commit is refused though nothing has changed", refusedOnce, 1],
+      ["the new account likes", beforeFirstCommit(admin, now.like), 1],
+    ];
+    for (const [name, firestore, likes] of cases) {
+      await old.like();
+      await moveIncrements(firestore, guest, ada);
+      expect(await stateOf(id), name).toEqual({ total: likes, entries: likes === 1 ? { [ada]: 1 } : {} });
+      await now.unlike();
+    }
+  });
+
+  test("while both accounts like and unlike and two servers move, each total is the number of its entries", async () => {
+    const random = randomFor(SEED, "account");
+    const [guest, ada] = [unique("guest"), unique("ada")];
+    const ids = range(8, unique("likes:both"));
+    const apps = await Promise.all([guest, ada].map(async (uid) => ({ uid, db: await signedIn(uid) })));
+    let clicks = 0;
+    const clicking = apps.map(async ({ uid, db }) => {
+      for (let n = 0; n < 60; n++) {
+        const ref = web.counter(db, random.pick(ids));
+        const call = random.chance(0.6) ? web.incrementCounter(ref, 1, { key: uid }) : web.undoIncrement(ref, uid);
+        await call.then(
+          () => clicks++,
+          // A move in between, which the client cannot tell from a rule.
+          (error) => expect(error).toMatchObject({ code: "counter/permission-denied" }),
+        );
+      }
+    });
+    let isClicking = true;
+    const moving = [1, 2].map(async () => {
+      while (isClicking) await moveIncrements(admin, guest, ada);
+    });
+    await Promise.all(clicking);
+    isClicking = false;
+    await Promise.all(moving);
+    // The emulator's queries may lag behind the last commits.
+    for (let found = 1; found > 0; ) {
+      const { moved, undone } = await moveIncrements(admin, guest, ada);
+      found = moved + undone;
+    }
+    expect(clicks).toBeGreaterThan(60);
+    for (const id of ids) {
+      const { total, entries } = await stateOf(id);
+      expect([total, Object.keys(entries)], `seed ${SEED}: ${id}`).toEqual(
+        Object.keys(entries).length === 0 ? [0, []] : [1, [ada]],
+      );
+    }
+  });
+
+  test("refuses to move a key to itself, and keeps what it has counted", async () => {
+    const id = unique("sales:a");
+    await incrementCounter(counter(admin, id), 3, { key: "ada" });
+    await expect(moveIncrements(admin, "ada", "ada")).rejects.toMatchObject({ code: "counter/invalid-key" });
+    await expect(moveIncrements(admin, "ada", "")).rejects.toMatchObject({ code: "counter/invalid-key" });
+    await expectStates({ [id]: { ada: 3 } });
+  });
+});
