@@ -9,8 +9,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { doc, getDoc } from "firebase/firestore";
 import { counter, incrementCounter } from "firestore-tally";
 import { counter as counterOf, ensureCounter } from "firestore-tally/admin";
+import { randomFor } from "../core/testing/random.ts";
 import { adminAt, client } from "../testkit/clients.ts";
-import { randomFor } from "../testkit/random.ts";
 import { type Millis, type Percentiles, percentilesOf, visibilityDelays } from "../testkit/statistics.ts";
 import { callAt, watchTotals } from "../testkit/traffic.ts";
 

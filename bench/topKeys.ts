@@ -10,8 +10,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatWhole } from "../cli/src/format.ts";
 import { KeySummary, MAX_KEYS, MAX_TOP_KEYS } from "../core/src/index.ts";
+import { randomFor } from "../core/testing/random.ts";
 import { accuracyOf, countStream } from "../testkit/keyStream.ts";
-import { randomFor } from "../testkit/random.ts";
 import { zipf } from "../testkit/zipf.ts";
 import { table } from "./markdown.ts";
 

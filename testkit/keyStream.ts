@@ -3,7 +3,7 @@
  * wait, and are merged in rounds into the stored one.
  */
 import { KeySummary, MAX_KEYS } from "../core/src/index.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../core/testing/random.ts";
 
 const INSTANCES = 4;
 

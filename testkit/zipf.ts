@@ -1,5 +1,5 @@
 /** Keys as people search for them: the n-th most frequent comes a n-th as often as the first (Zipf's law). */
-import type { Random } from "./random.ts";
+import type { Random } from "../core/testing/random.ts";
 
 /** @returns draws a rank, from 1 to `ranks` */
 export function zipf(ranks: number, random: Random): () => number {

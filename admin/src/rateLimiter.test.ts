@@ -29,6 +29,7 @@ class Database {
   #version = 0;
 
   readonly firestore = {
+    getAll: async () => [],
     doc: (path: string) => ({
       path,
       get: () => this.#request(() => this.#read(path)),

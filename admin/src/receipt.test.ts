@@ -38,6 +38,7 @@ class Database {
 
   readonly firestore = {
     collection: (path: string) => ({ doc: () => this.#document(`${path}/${this.#names++}`) }),
+    getAll: async () => [],
     doc: (path: string) => this.#document(path),
     batch: () => {
       const writes: Write[] = [];

@@ -25,6 +25,7 @@ describe("a reset of a counter whose base is written all the time", () => {
     };
     const firestore = {
       collection: () => ({ select: () => ({ get: list }) }),
+      getAll: async () => [],
       doc: (path: string) => ({ path, get: async () => ({ get: () => undefined }) }),
       batch: () => ({
         create: () => {},

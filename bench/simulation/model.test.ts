@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { randomFor } from "../../core/testing/random.ts";
 import { idle } from "../../functions/testing/arbitraries.ts";
 import { DeletedEntries } from "../../testkit/production/aggregations.ts";
-import { randomFor } from "../../testkit/random.ts";
 import { Backend } from "./backend.ts";
 import { Clock } from "./clock.ts";
 import { Counter } from "./counter.ts";

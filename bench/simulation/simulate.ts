@@ -1,6 +1,7 @@
 /** Runs one scenario. The same scenario, settings and seed give the same outcome. */
+
+import { randomFor } from "../../core/testing/random.ts";
 import type { Millis } from "../../functions/src/decisions.ts";
-import { randomFor } from "../../testkit/random.ts";
 import { Backend } from "./backend.ts";
 import { addTo, type Bill, emptyBill } from "./bill.ts";
 import { Clock, TICK } from "./clock.ts";

@@ -1,8 +1,8 @@
 /** What unique visitors cost: how many of those who have not been there before are written, as a table and a chart. */
 import { table } from "../../bench/markdown.ts";
 import { formatDollars, formatWhole } from "../../cli/src/format.ts";
+import { randomFor } from "../../core/testing/random.ts";
 import { priceOf } from "../../costs/src/index.ts";
-import { randomFor } from "../../testkit/random.ts";
 
 const REGISTERS = 16_384;
 

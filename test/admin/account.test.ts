@@ -13,10 +13,10 @@ import {
   takeFromCounter,
   undoIncrementsOf,
 } from "../../admin/src/index.ts";
+import { randomFor } from "../../core/testing/random.ts";
 import { aroundCommits, beforeFirstCommit, losingFirstAnswer } from "../../testkit/aroundCommits.ts";
 import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";
-import { randomFor } from "../../testkit/random.ts";
 
 const SEED = Number(process.env.TALLY_SEED ?? Math.floor(Math.random() * 2 ** 31));
 console.log(`account: TALLY_SEED=${SEED}`);

@@ -15,10 +15,10 @@ import {
   undoIncrement,
 } from "firestore-tally";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { randomFor } from "../../core/testing/random.ts";
 import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
 import { governor } from "../../testkit/governor.ts";
 import { startProxy } from "../../testkit/grpcProxy.ts";
-import { randomFor } from "../../testkit/random.ts";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { type CuttingProxy, cuttingProxy } from "../../testkit/tcpProxy.ts";
 import { until } from "../../testkit/until.ts";

@@ -12,9 +12,9 @@ import { once } from "node:events";
 import { Agent, createServer, type IncomingHttpHeaders, type IncomingMessage, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { randomFor } from "../../core/testing/random.ts";
 import { isEventLost } from "../../testkit/production/events.ts";
 import { creationOutcome } from "../../testkit/production/tasks.ts";
-import { randomFor } from "../../testkit/random.ts";
 
 /** The probability of each fault, and the longest delay. */
 export interface DeliveryFaults {

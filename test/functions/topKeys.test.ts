@@ -11,6 +11,7 @@ import {
 } from "firestore-tally/admin";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { KeySummary, keyCountsPath, keySummaryPath } from "../../core/src/index.ts";
+import { randomFor } from "../../core/testing/random.ts";
 import type { EventMessage } from "../../functions/src/ingest/events.ts";
 import { createMergeHandler } from "../../functions/src/merge.ts";
 import { toMillis } from "../../functions/src/time.ts";
@@ -18,7 +19,6 @@ import { keyMerging } from "../../functions/src/topKeys.ts";
 import { admin, type Client, client } from "../../testkit/clients.ts";
 import { type ServedFunction, serveFunction } from "../../testkit/functionServer.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
-import { randomFor } from "../../testkit/random.ts";
 import { sumOfShards } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 

@@ -3,7 +3,7 @@
  * `setTimeout`, `clearTimeout`, `console.warn`, Web Crypto, `localStorage` and `node:timers/promises`. One simulation runs at a time.
  */
 import { createHash } from "node:crypto";
-import { Random } from "../../testkit/random.ts";
+import { Random } from "../../core/testing/random.ts";
 import { planted } from "./mutations/mutation.ts";
 import type { Event, Scheduler } from "./scheduler.ts";
 

@@ -4,7 +4,7 @@
  */
 import { expect, test } from "vitest";
 import { MARK_WINDOW_MILLIS, MARK_WINDOWS, NONCE_BYTES } from "../../core/src/layout.ts";
-import { randomFor } from "../../testkit/random.ts";
+import { randomFor } from "../../core/testing/random.ts";
 import { Faults } from "./faults.ts";
 import * as adminSdk from "./model/adminSdk.ts";
 import { connect, createNetwork } from "./model/createNetwork.ts";

@@ -5,7 +5,7 @@
  * Events of a crashed process are dropped. Events of a frozen process wait until it thaws.
  */
 
-import { type Random, randomFor } from "../../testkit/random.ts";
+import { type Random, randomFor } from "../../core/testing/random.ts";
 import type { Micros } from "./model/values.ts";
 
 export interface Event {

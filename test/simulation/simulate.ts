@@ -3,7 +3,7 @@
  * until every counter is idle.
  */
 
-import { randomFor } from "../../testkit/random.ts";
+import { randomFor } from "../../core/testing/random.ts";
 import { type Callers, createCallers } from "./callers/callers.ts";
 import { startClock } from "./clock.ts";
 import { CloudFunctions } from "./cloudFunctions.ts";

@@ -1,7 +1,7 @@
 /** The most frequent keys of long streams, over 8 seeds. */
 import { describe, expect, test } from "vitest";
+import { type Random, randomFor } from "../../core/testing/random.ts";
 import { accuracyOf, countStream } from "../../testkit/keyStream.ts";
-import { type Random, randomFor } from "../../testkit/random.ts";
 import { zipf } from "../../testkit/zipf.ts";
 
 const SEEDS = Array.from({ length: 8 }, (_, seed) => seed);

@@ -1,7 +1,7 @@
 /** The error of the estimate, over 1,000 seeded runs for each number of visitors. */
 import { describe, expect, test } from "vitest";
 import { Sketch } from "../../core/src/index.ts";
-import { type Random, randomFor } from "../../testkit/random.ts";
+import { type Random, randomFor } from "../../core/testing/random.ts";
 
 const RUNS = 1_000;
 const REGISTERS = 16_384;

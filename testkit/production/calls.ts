@@ -2,7 +2,7 @@
  * What happens to a call on its way to the database and back: it takes its time, is lost, loses its answer, is sent twice, arrives
  * after its caller has given up, or is aborted. Each happens in production; how often is the caller's choice.
  */
-import type { Random } from "../random.ts";
+import type { Random } from "../../core/testing/random.ts";
 import type { Millis } from "../statistics.ts";
 
 /** Each way, if nothing is wrong. Assumptions: clients are some hundred kilometres away, functions in the database's region. */

@@ -1,7 +1,7 @@
 /** Events, tasks and their retries. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { randomFor } from "../random.ts";
+import { randomFor } from "../../core/testing/random.ts";
 import { eventBytes, eventDelays, isEventLost } from "./events.ts";
 import { EVENT_RETRIES, type Retries, retryAfter, TASK_RETRIES } from "./invocations.ts";
 import { TaskNames, taskDelays } from "./tasks.ts";

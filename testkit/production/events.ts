@@ -2,7 +2,7 @@
  * Events of Firestore, as Eventarc delivers them to functions: at least once, in no order, with retries (`invocations.ts`) — except
  * large ones, which never arrive.
  */
-import type { Random } from "../random.ts";
+import type { Random } from "../../core/testing/random.ts";
 import type { Millis } from "../statistics.ts";
 import { messageBytes, type StoredFields } from "./sizes.ts";
 

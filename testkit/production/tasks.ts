@@ -2,7 +2,7 @@
  * Cloud Tasks: a task runs at least once, at its time or later, and its name cannot be used again for an hour. Retries are in
  * `invocations.ts`.
  */
-import type { Random } from "../random.ts";
+import type { Random } from "../../core/testing/random.ts";
 import type { Millis } from "../statistics.ts";
 
 /**

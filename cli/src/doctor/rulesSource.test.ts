@@ -15,6 +15,7 @@ test("functions and matches of Tally's rules are found, each match with its whol
     "/counters/{counter}/sketches/{sketch}",
     "/counters/{counter}/sketches/topKeys",
     "/counters/{counter}/corrections/{correction}",
+    "/counters/{counter}/time/{millis}",
     "/counters/{counter}/entries/{key}",
     "/clientLimits/{limit}/keys/{key}",
   ]);

@@ -1,7 +1,7 @@
 /** The beacon in pages of a simulated site. The server counts the batches of one id once. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Page, SimulatedSite, type Weather } from "../../../testkit/simulatedSite.ts";
+import { type Page, SimulatedSite, type Weather } from "./simulatedSite.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,7 +1,7 @@
 /** The model of Firestore compared with the emulator: the same random calls of the server SDK on both, step by step. */
 import * as realAdmin from "@google-cloud/firestore";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Random, randomFor } from "../../../testkit/random.ts";
+import { type Random, randomFor } from "../../../core/testing/random.ts";
 import * as modelAdmin from "../model/adminSdk.ts";
 import { connectToEmulator, createModel, type Emulator, LONG, plain } from "./comparison.ts";
 

@@ -2,7 +2,7 @@
 import * as realAdmin from "@google-cloud/firestore";
 import * as realWeb from "firebase/firestore";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Random, randomFor } from "../../../testkit/random.ts";
+import { type Random, randomFor } from "../../../core/testing/random.ts";
 import * as modelAdmin from "../model/adminSdk.ts";
 import * as modelWeb from "../model/webSdk.ts";
 import { connectToEmulator, createModel, type Emulator, LONG, plain } from "./comparison.ts";

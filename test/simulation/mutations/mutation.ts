@@ -7,9 +7,9 @@
  * hooks are missing, draw no random numbers, and change no run.
  */
 
+import type { Random } from "../../../core/testing/random.ts";
 import type { Backend } from "../../../functions/src/backend.ts";
 import type { CounterTask, WriteEvent } from "../../../functions/src/cause.ts";
-import type { Random } from "../../../testkit/random.ts";
 import type { Decide, Step } from "../decide.ts";
 import type { TransactionOptions } from "../model/adminSdk.ts";
 import type { Change, Database, QueryPlan, Version, Write } from "../model/database.ts";

@@ -1,6 +1,6 @@
 /** Many writes at once, and few after them. */
 
-import type { Random } from "../../../testkit/random.ts";
+import type { Random } from "../../../core/testing/random.ts";
 import type { Micros } from "../model/values.ts";
 import { type Action, MS, PLAIN, type Scenario, SECOND } from "./scenario.ts";
 

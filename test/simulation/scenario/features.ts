@@ -1,6 +1,6 @@
 /** What only some counters do: move from Google's extension, count visitors or keys, sell. */
 
-import type { Random } from "../../../testkit/random.ts";
+import type { Random } from "../../../core/testing/random.ts";
 import { type Action, BRIDGED, MS, type Scenario, SECOND } from "./scenario.ts";
 
 /** The number of the first buyer of a sale. Each has its own connection. */

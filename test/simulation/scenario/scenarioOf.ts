@@ -1,6 +1,6 @@
 /** The scenario of a seed: traffic, and parts that some scenarios have besides. */
 
-import { randomFor } from "../../../testkit/random.ts";
+import { randomFor } from "../../../core/testing/random.ts";
 import { crowd, lull } from "./crowds.ts";
 import { keyedEvents, move, sale, visits } from "./features.ts";
 import type { Scenario } from "./scenario.ts";

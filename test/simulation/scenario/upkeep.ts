@@ -1,6 +1,6 @@
 /** Deletions, resets and folds while others write. */
 
-import type { Random } from "../../../testkit/random.ts";
+import type { Random } from "../../../core/testing/random.ts";
 import { type Action, LIKES, MS, PLAIN, type Scenario, VOTES } from "./scenario.ts";
 import { randomWrite } from "./traffic.ts";
 

@@ -1,5 +1,5 @@
 /** Scenarios for what watches show: users who like and unlike quickly, and plain increments, on the faults of any scenario. */
-import { randomFor } from "../../../testkit/random.ts";
+import { randomFor } from "../../../core/testing/random.ts";
 import { type Action, LIKES, PLAIN, type Scenario, SECOND } from "./scenario.ts";
 import { trafficOf } from "./traffic.ts";
 

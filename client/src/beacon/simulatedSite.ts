@@ -4,8 +4,8 @@
  * that it has sent arrive.
  */
 import { buildSync } from "esbuild";
-import type { Beacon, BeaconOptions } from "../client/src/beacon/beacon.ts";
-import { type Random, randomFor } from "./random.ts";
+import { type Random, randomFor } from "../../../core/testing/random.ts";
+import type { Beacon, BeaconOptions } from "./beacon.ts";
 
 const MINUTE = 60_000;
 
@@ -65,7 +65,7 @@ let code: string | undefined;
 
 /** Keeps the beacon's internal names, which the build shortens. */
 function beaconCode(): string {
-  const entryPoints = [`${import.meta.dirname}/../client/src/beacon/beacon.ts`];
+  const entryPoints = [`${import.meta.dirname}/beacon.ts`];
   const { outputFiles } = buildSync({ entryPoints, bundle: true, format: "iife", globalName: "entry", write: false });
   return `${outputFiles[0]?.text}; return entry.beacon;`;
 }
