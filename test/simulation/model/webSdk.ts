@@ -150,14 +150,18 @@ export function collection({ connection }: Firestore, path: string): CollectionR
 }
 
 export const orderBy = (field: string) => field;
-export const query = (collection: CollectionReference, field: string): Query => collection.orderBy(field);
+export const limit = (count: number) => count;
+export const query = (all: CollectionReference | Query, constraint: string | number): Query =>
+  typeof constraint === "string" ? all.orderBy(constraint) : all.limit(constraint);
 export const { count, sum } = AggregateField;
 
 /** Queries are single calls beside the stream of writes. */
 export const getAggregateFromServer = (query: Query, fields: Record<string, AggregateField>) =>
   withWebErrors(query.aggregate(fields).get());
 export const getCountFromServer = (query: Query) => withWebErrors(query.count().get());
-export const getDocsFromServer = (query: Query) => withWebErrors(query.get());
+export const getDocsFromServer = async (query: Query) =>
+  Object.assign(await withWebErrors(query.get()), { metadata: { hasPendingWrites: false } });
+export const waitForPendingWrites = () => Promise.resolve();
 
 async function withWebErrors<T>(call: Promise<T>): Promise<T> {
   return await call.catch((error) => {
