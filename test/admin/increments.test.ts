@@ -120,12 +120,10 @@ describe("increments by a server", () => {
     expect(await admin.doc(ref.path).listCollections()).toEqual([]);
   });
 
-  test("fractions and numbers beyond 2^53 go to the base shard, so that clients' increments are not blocked", async () => {
+  test("fractions go to the base shard, so that clients' increments are not blocked", async () => {
     const id = "server:fractions";
     const ref = counter(admin, id);
     await incrementCounter(ref, 31.99);
-    await incrementCounter(ref, 1e300);
-    await incrementCounter(ref, -1e300);
     expect([...(await readShards(id)).keys()]).toEqual(["base"]);
     await resetCounter(ref, 0.5);
     const browser = client();

@@ -1,8 +1,12 @@
 import { GoogleAuthProvider } from "firebase/auth";
 import { hasIncremented } from "firestore-tally";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { projectWithFunctions, setUpProjects, until } from "./project.ts";
 
+// The Auth emulator issues tokens for the project that it was started with.
+vi.hoisted(() => {
+  process.env.GCLOUD_PROJECT = "demo-tally";
+});
 setUpProjects();
 
 /** A credential of Google, which the emulator takes without a signature. */
