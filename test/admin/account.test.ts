@@ -103,7 +103,7 @@ describe("undoIncrementsOf", () => {
     expect(await undoIncrementsOf(admin, ada)).toBe(0);
   });
 
-  test("undoes several hundred entries, cut in the middle and repeated", async () => {
+  test("undoes several hundred entries, cut in the middle and repeated", { tags: "deep" }, async () => {
     const uid = unique("fan");
     const ids = range(330, unique("likes:page"));
     await countFor(uid, ids, 1, collection);
@@ -241,7 +241,9 @@ describe("moveIncrements", () => {
     expect(await undoIncrementsOf(admin, ada)).toBe(1);
   });
 
-  test("moves several hundred entries, half of them overlapping, cut in the middle and repeated", async () => {
+  test("moves several hundred entries, half of them overlapping, cut in the middle and repeated", {
+    tags: "deep",
+  }, async () => {
     const [guest, ada] = [unique("guest"), unique("ada")];
     const ids = range(240, unique("likes:page"));
     const overlap = ids.filter((_, n) => n % 2 === 0);

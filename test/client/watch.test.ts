@@ -82,7 +82,7 @@ test("seconds after the last watch has ended, an increment is committed as if th
   meter.close();
 });
 
-test("terminate ends the watches of a client without an error in the console", async () => {
+test("terminate ends the watches of a client without an error in the console", { tags: "deep" }, async () => {
   const one = newClient();
   const { db } = one;
   const uid = await signIn(one);
