@@ -231,7 +231,7 @@ class World {
       wasBuffered,
       earliest,
       latest: Number.POSITIVE_INFINITY,
-      known: this.client._incrementMade(by, key),
+      known: this.client._incrementMade(by, key, by < 0),
     });
   }
 
@@ -388,11 +388,21 @@ test("a user who toggles a like moves the shown total by one at most from what t
   );
 });
 
-test("of two increments in a row with the same key and amount one counts", () => {
+test("a vote that is changed moves the total by two", () => {
+  const client = new OptimisticTotal();
+  client._totalRead(10, 1, false);
+  client._incrementMade(-1, "ada", true);
+  client._incrementMade(-1, "ada", false);
+  expect(client._total).toBe(8);
+  client._totalRead(9, 2, false);
+  expect(client._total).toBe(8);
+});
+
+test("of two increments in a row with the same key one counts", () => {
   const client = new OptimisticTotal();
   client._totalRead(10, 1, false);
   client._incrementMade(1, "ada");
-  const unlike = client._incrementMade(-1, "ada");
+  const unlike = client._incrementMade(-1, "ada", true);
   client._incrementMade(1, "ada");
   client._incrementMade(1, "ada");
   expect(client._total).toBe(11);

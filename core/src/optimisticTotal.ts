@@ -15,8 +15,8 @@
  * further than into that range, so a guess neither lowers it nor counts twice. The acknowledgement or the next total decides.
  *
  * Increments with the same key are committed in the order in which they were made. So a total includes the first few of them
- * and none of the others: of like, unlike, like, a total that includes none or two lacks 1, and any other lacks 0. Two in a row
- * with the same amount count once.
+ * and none of the others: of like, unlike, like, a total that includes none or two lacks 1, and any other lacks 0. Of two increments
+ * in a row, without an undo in between, the first one counts.
  *
  * Instants are whole microseconds of the server's clock since the epoch. The client's clock only measures the round trip.
  */
@@ -27,6 +27,8 @@ export interface OwnIncrement {
   readonly by: number;
   /** Increments with the same key are committed in the order in which they were made. */
   readonly _key: unknown;
+  /** Whether it takes back what its key counts. */
+  readonly _isUndo: boolean;
   /** The commit is not before this instant. */
   _earliest: number;
   /** The commit is not after this instant. */
@@ -36,7 +38,7 @@ export interface OwnIncrement {
 /** Sums of fractions that cancel out may differ from 0 by this much. */
 const ROUNDING = 1e-9;
 
-/** The total of one counter. Synchronous, no I/O. Each call takes time in proportion to the increments not dropped yet. */
+/** The total of one counter. Synchronous, no I/O. Each call takes time in proportion to the increments not dropped yet, at most their square. */
 export class OptimisticTotal {
   /** In the order in which they were made; those that a total includes, until it includes all with their key. */
   #own: OwnIncrement[] = [];
@@ -58,8 +60,8 @@ export class OptimisticTotal {
   }
 
   /** The client makes an increment. @param _key - one that counts once; else one that no other has */
-  _incrementMade(by: number, _key: unknown = {}): OwnIncrement {
-    const own = { by, _key, _earliest: this.#asOf + 1, _latest: Number.POSITIVE_INFINITY };
+  _incrementMade(by: number, _key: unknown = {}, _isUndo = false): OwnIncrement {
+    const own = { by, _key, _isUndo, _earliest: this.#asOf + 1, _latest: Number.POSITIVE_INFINITY };
     this.#change([...this.#own, own]);
     return own;
   }
@@ -115,7 +117,11 @@ export class OptimisticTotal {
     let low = this.#published + this.#buffered;
     let high = low;
     const byKey = new Map<unknown, OwnIncrement[]>();
-    for (const own of this.#own) byKey.set(own._key, [...(byKey.get(own._key) ?? []), own]);
+    for (const own of this.#own) {
+      const sequence = byKey.get(own._key) ?? [];
+      sequence.push(own);
+      byKey.set(own._key, sequence);
+    }
     this.#own = [];
     for (const sequence of byKey.values()) {
       // The last one that the total surely includes, and all before it.
@@ -135,13 +141,13 @@ export class OptimisticTotal {
   }
 }
 
-/** What each increment adds: of two in a row with the same key and amount, the second one adds nothing. */
+/** What each increment adds: of two in a row with the same key, or two undos, the second one adds nothing. */
 function amounts(own: readonly OwnIncrement[]): number[] {
-  const last = new Map<unknown, number>();
-  return own.map(({ by, _key }) => {
-    const adds = last.get(_key) === by ? 0 : by;
-    last.set(_key, by);
-    return adds;
+  const last = new Map<unknown, OwnIncrement>();
+  return own.map((one) => {
+    const before = last.get(one._key);
+    last.set(one._key, one);
+    return before && before._isUndo === one._isUndo ? 0 : one.by;
   });
 }
 

@@ -31,10 +31,9 @@ export class ServerClock {
     if (ahead > this.#least) this.#least = ahead;
   }
 
-  /** The server's time was before this instant when the monotonic clock showed `shown`. */
+  /** The server's time was before this instant when the monotonic clock showed `shown`, if the device has not slept since. */
   _wasBefore(instant: number, shown: number): void {
-    this.#noticeSleep();
-    this.#most = Math.min(this.#most, instant - shown);
+    if (!this.#noticeSleep()) this.#most = Math.min(this.#most, instant - shown);
   }
 
   /**
@@ -52,10 +51,12 @@ export class ServerClock {
     return next - from < PRECISION_MS ? undefined : Math.floor((from + next) / 2);
   }
 
-  /** After a sleep the server's time is later than the monotonic clock says. */
-  #noticeSleep(): void {
+  /** After a sleep the server's time is later than the monotonic clock says. @returns whether there was one */
+  #noticeSleep(): boolean {
     const ahead = Date.now() - performance.now();
-    if (Math.abs(ahead - this.#wallClockAhead) > MAX_DRIFT_MS) this.#most = Number.POSITIVE_INFINITY;
+    const hasSlept = Math.abs(ahead - this.#wallClockAhead) > MAX_DRIFT_MS;
+    if (hasSlept) this.#most = Number.POSITIVE_INFINITY;
     this.#wallClockAhead = ahead;
+    return hasSlept;
   }
 }

@@ -90,6 +90,7 @@ describe("coverage", () => {
     "mayRead(counter): never false",
     "mayRead(counter): never false",
     "mayRead(counter): never false",
+    "mayRead(counter): never false",
     // The emulator applies the rules to several writes of one document in a commit as one.
     "getAfter(/databases/$(database)/documents/counters/$(counter)/shards/$(shard)).data.writes == " +
       "request.resource.data.writes: never false",

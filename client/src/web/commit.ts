@@ -66,7 +66,7 @@ export function commitIncrement(
   planWrite?: PlanWrite,
 ): Promise<Committed> {
   const outcome = commitWithRetries(counter, by, turn, undoneShard, planWrite);
-  counter._watcher?._track(by, outcome, turn?._key);
+  counter._watcher?._track(by, outcome, turn?._key, !!undoneShard);
   return outcome;
 }
 
@@ -201,7 +201,9 @@ async function confirmCommitted(
   const own = entry && !undoneShard ? await readFromServer(doc(firestore, entry), LOOKUP_ATTEMPTS) : undefined;
   const counted = own?.get("by");
   if (counted === by) return null;
-  const { whyRefused } = await import("./whyRefused.ts");
-  const why = whyRefused(by, shard, marks?.length ?? 0, !!entry, counted, !!(undoneShard || own));
+  const why = await import("./whyRefused.ts").then(
+    ({ whyRefused }) => whyRefused(by, shard, marks?.length ?? 0, entry && (undoneShard ? "undo" : "increment"), own),
+    () => "see its policy",
+  );
   throw new CounterError("counter/permission-denied", `firestore.rules refuse ${by} for "${id}"; ${why}`, cause);
 }

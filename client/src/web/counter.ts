@@ -16,6 +16,7 @@ import {
   waitForPendingWrites,
 } from "firebase/firestore";
 import {
+  CounterError,
   type CounterOptions,
   counterPath,
   createShardCountCache,
@@ -58,7 +59,7 @@ export type Sent = Promise<true | undefined> & { _counts?: boolean | undefined }
 
 export interface Watcher {
   /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. */
-  _track(by: number, outcome: Promise<Committed>, key: string | undefined): void;
+  _track(by: number, outcome: Promise<Committed>, key?: string, isUndo?: boolean): void;
   /** One more call with a key has begun, or one has returned: it may wait for others, or for a read, before it writes. */
   _callsChanged(by: 1 | -1): void;
   /** The sum that buffers have not written changes by an amount. */
@@ -184,14 +185,17 @@ export async function readFromServer(
 /**
  * Lists documents as the server has them. The SDK alone does not promise that: while any tab listens to the query, even to the cache
  * alone, `getDocsFromServer` answers from the cache. So the query gets a limit that no listener has. It also adds this client's
- * unsent writes to the documents, so those are awaited. Cost: 1 read per document, again after unsent writes.
+ * unsent writes to the documents, so those are awaited. Cost: 1 read per document, up to three times beside unsent writes.
+ *
+ * @throws CounterError `counter/contention` if this client writes all the time
  */
 export async function listFromServer(all: Query): Promise<QuerySnapshot> {
-  for (;;) {
+  for (let attempt = 1; attempt <= 3; attempt++) {
     const listed = await getDocsFromServer(query(all, limit(Math.ceil(1e9 * (1 + Math.random())))));
     if (!listed.metadata.hasPendingWrites) return listed;
     await waitForPendingWrites(all.firestore);
   }
+  throw new CounterError("counter/contention", "this client's own writes change the shards all the time; call again");
 }
 
 /** Logs why a watch has failed. `terminate` of the database ends all watches, which is no failure. */

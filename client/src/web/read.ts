@@ -44,8 +44,13 @@ export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
 
 /** The server's time in milliseconds since the epoch, for the windows of counter documents; 0 if none has windows. */
 export async function timeFor(firestore: Firestore, documents: readonly DocumentSnapshot[]): Promise<number> {
-  const some = documents.find((document) => document.get("windows"));
-  return some ? await (await import("./serverTime.ts")).serverNow(firestore, some.ref.path, documents) : 0;
+  const some = documents.find((document) => document.get("windows") || document.get("globalWindows"));
+  if (!some) return 0;
+  return await import("./serverTime.ts").then(
+    ({ serverNow }) => serverNow(firestore, some.ref.path, documents),
+    // The file could not be loaded.
+    Date.now,
+  );
 }
 
 /**

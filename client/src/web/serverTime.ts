@@ -3,8 +3,8 @@
  * this a file of its own, which is loaded with the first counter that has windows.
  */
 import { doc, type Firestore } from "firebase/firestore";
-import { LOOKUP_ATTEMPTS, ServerClock, timePath } from "../../../core/src/index.ts";
-import { readFromServer } from "./counter.ts";
+import { ServerClock, timePath } from "../../../core/src/index.ts";
+import { isHiddenOrOffline, readFromServer } from "./counter.ts";
 
 /** The fields of a counter document that say when its windows end. */
 const ENDS = ["windows", "globalWindows"].flatMap((field) =>
@@ -19,8 +19,8 @@ interface Known {
   readonly clock: ServerClock;
   /** The question that has no answer yet. */
   asking?: Promise<void> | undefined;
-  /** Whether the rules let all clients read everything, so that their answers tell nothing. */
-  isOpen?: boolean;
+  /** Whether the rules say the same at all times: they let clients read everything, or lack the match. */
+  isTimeless?: boolean;
 }
 
 const knownOf = new WeakMap<Firestore, Known>();
@@ -43,10 +43,12 @@ export async function serverNow(firestore: Firestore, path: string, documents: r
   const known = knownOf.get(firestore) ?? { clock: new ServerClock() };
   knownOf.set(firestore, known);
   const { clock } = known;
+  // A question would wait until the device is online.
+  if (isHiddenOrOffline()) return clock._now();
   for (const document of documents) clock._isAtLeast(millisOf(document.get("asOf")));
   const ends = documents.flatMap((document) => ENDS.map((field) => millisOf(document.get(field))));
   try {
-    for (let at = clock._questionAbout(ends); at !== undefined && !known.isOpen; at = clock._questionAbout(ends)) {
+    for (let at = clock._questionAbout(ends); at !== undefined && !known.isTimeless; at = clock._questionAbout(ends)) {
       known.asking ??= ask(firestore, path, at, known).finally(() => {
         known.asking = undefined;
       });
@@ -58,11 +60,13 @@ export async function serverNow(firestore: Firestore, path: string, documents: r
 
 /** @throws FirestoreError if the server cannot be reached */
 async function ask(firestore: Firestore, path: string, instant: number, known: Known): Promise<void> {
-  const isPast = async (at: number) => !!(await readFromServer(doc(firestore, timePath(path, at)), LOOKUP_ATTEMPTS));
+  const isPast = async (at: number) => !!(await readFromServer(doc(firestore, timePath(path, at)), 1));
   const shown = performance.now();
-  if (!(await isPast(instant))) known.clock._wasBefore(instant, shown);
-  else if (await isPast(NEVER_MS)) known.isOpen = true;
-  else known.clock._isAtLeast(instant);
+  const answer = await isPast(instant);
+  // An answer that contradicts the device's clock, or that is given for the sake of all documents, is tried once more.
+  if (answer ? await isPast(NEVER_MS) : Date.now() > instant && !(await isPast(0))) known.isTimeless = true;
+  else if (answer) known.clock._isAtLeast(instant);
+  else known.clock._wasBefore(instant, shown);
 }
 
 /** NaN if there is none: no comparison with it is true. */

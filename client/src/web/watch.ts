@@ -98,12 +98,14 @@ export function watchCounter(
     published = latest;
     own?._totalRead(published.total, micros(published.asOf), fromCache);
     show();
-    if (!fromCache && document !== asked && document.get("windows")) {
+    if (!fromCache && document !== asked && (document.get("windows") || document.get("globalWindows"))) {
       asked = document;
-      import("./serverTime.ts").then(async ({ serverNow }) => {
-        clockAhead = (await serverNow(ref.firestore, ref.path, [document])) - Date.now();
-        if (published === latest && !hasEnded) read(document, fromCache);
-      }, console.warn);
+      import("./serverTime.ts")
+        .then(async ({ serverNow }) => {
+          clockAhead = (await serverNow(ref.firestore, ref.path, [document])) - Date.now();
+          if (published === latest && !hasEnded) read(document, fromCache);
+        })
+        .catch(() => {});
     }
   };
   const listen = () => {
@@ -201,8 +203,8 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   }
 
   /** Cost: none, because the cache has the commit time; 1 read if the cache has lost it. */
-  async _track(by: number, outcome: Promise<Committed>, key: string | undefined): Promise<void> {
-    const own = this._incrementMade(by, key);
+  async _track(by: number, outcome: Promise<Committed>, key?: string, isUndo?: boolean): Promise<void> {
+    const own = this._incrementMade(by, key, isUndo);
     this.#notifyViews();
     const sentAt = performance.now();
     try {

@@ -58,6 +58,7 @@ export function useListing(
     }
     let reads = 0;
     let isFirst = true;
+    let latest: QuerySnapshot | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let state: Pick<Listed, "counters" | "end" | "fromCache"> | undefined;
     const show = () => {
@@ -95,7 +96,9 @@ export function useListing(
           isFirst = false;
         }
         take(snapshot);
-        if (!fromCache) learnServerTime(db, snapshot.docs).then((hasMoved) => hasMoved && take(snapshot));
+        latest = snapshot;
+        if (!fromCache)
+          learnServerTime(db, snapshot.docs).then((hasMoved) => hasMoved && latest === snapshot && take(snapshot));
       },
       (error) => {
         clearTimeout(timer);
@@ -103,6 +106,7 @@ export function useListing(
       },
     );
     return () => {
+      latest = undefined;
       clearTimeout(timer);
       stop();
     };
