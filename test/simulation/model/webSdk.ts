@@ -44,6 +44,8 @@ class FirestoreError extends Error {
 
 interface Pending {
   readonly writes: readonly Write[];
+  /** The documents after the commit. */
+  committed?: readonly Version[];
   readonly resolve: () => void;
   readonly reject: (error: FirestoreError) => void;
 }
@@ -51,6 +53,8 @@ interface Pending {
 export class Firestore {
   readonly connection: Connection;
   readonly pending: Pending[] = [];
+  /** The documents that this client has written through its queue, as they were after that. */
+  readonly cache = new Map<string, Fields | undefined>();
   /** Until then the device is offline, because its stream was cut. */
   offlineUntil: Micros = 0;
   #isSending = false;
@@ -83,7 +87,8 @@ export class Firestore {
       for (let i = 0; i < arrived && !outcomes.some(Boolean); i++) outcomes.push(this.#arrive(sent[i] as Pending));
       const answer = () => {
         for (const refused of outcomes.slice(0, answered)) {
-          const { writes, resolve, reject } = this.pending.shift() as Pending;
+          const { writes, committed = [], resolve, reject } = this.pending.shift() as Pending;
+          for (const { path, fields } of committed) this.cache.set(path, fields);
           log(process, () => `${writes[0]?.path} → ${refused ? "rejected" : "acknowledged"}`);
           if (refused) reject(new FirestoreError(refused));
           else resolve();
@@ -100,11 +105,13 @@ export class Firestore {
     });
   }
 
-  #arrive({ writes }: Pending): Refused | undefined {
+  #arrive(pending: Pending): Refused | undefined {
+    const { writes } = pending;
     const { process, network } = this.connection;
     let refused: Refused | undefined;
     try {
       this.connection.commit(writes, authorize);
+      pending.committed = writes.map(({ path }) => this.connection.database.get(path));
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       refused = error;
@@ -184,9 +191,12 @@ export async function getDoc(ref: DocumentReference): Promise<DocumentSnapshot> 
   );
 }
 
-/** The cache is empty. */
-export const getDocFromCache = () =>
-  Promise.reject(new FirestoreError(new Refused(Code.UNAVAILABLE, "not in the cache")));
+/** The cache has what this client has written through its queue. */
+export async function getDocFromCache(ref: DocumentReference): Promise<DocumentSnapshot> {
+  const { cache } = ref.firestore;
+  if (!cache.has(ref.path)) throw new FirestoreError(new Refused(Code.UNAVAILABLE, "not in the cache"));
+  return new DocumentSnapshot(ref, cache.get(ref.path));
+}
 
 /**
  * Listens to a document: the newest version comes after each commit, in order, and after a cut connection later. A listener to a cache
