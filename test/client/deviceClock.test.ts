@@ -1,6 +1,7 @@
 /** Windows end at the server's midnight, whatever the clock of the device says. */
+import { readFileSync } from "node:fs";
 import { Timestamp } from "firebase-admin/firestore";
-import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   type CounterSnapshot,
   counter,
@@ -9,12 +10,16 @@ import {
   onCounter,
   topCounters,
 } from "../../client/src/web/index.ts";
-import { admin, type Client, client } from "../../testkit/clients.ts";
+import { adminAt, type Client, client } from "../../testkit/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";
+import { loadRules } from "../../testkit/rules.ts";
 import { until } from "../../testkit/until.ts";
 
 const HOUR = 3_600_000;
 const host = process.env.FIRESTORE_EMULATOR_HOST as string;
+/** A project without functions, which would publish these counters anew. */
+const PROJECT = `demo-clock-${process.pid}`;
+const { firestore: admin, close } = adminAt(host, PROJECT);
 const realNow = Date.now;
 const inHours = (hours: number) => Timestamp.fromMillis(realNow() + hours * HOUR);
 let app: Client;
@@ -36,11 +41,14 @@ async function publish(id: string, asOf: number, day: [ends: number, total: numb
 }
 
 beforeAll(async () => {
+  await loadRules(PROJECT, readFileSync("firestore.rules", "utf8"));
   await publish("busy:today", -0.001, [5, 12]);
   await publish("busy:yesterday", -20, [-1, 40]);
   await publish("over:yesterday", -20, [-1, 40]);
   await publish("silent:today", -3, [5, 7]);
 });
+
+afterAll(close);
 
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -50,7 +58,7 @@ afterEach(async () => {
 describe.for(CLOCKS)("with a device's clock that is %s", ([, hours]) => {
   const start = (address = host) => {
     vi.spyOn(Date, "now").mockImplementation(() => realNow() + hours * HOUR);
-    app = client(address);
+    app = client(address, PROJECT);
     return app.db;
   };
 

@@ -128,11 +128,13 @@ test.runIf(latency === 0)("an idle counter is fresh: p50 ≤ 40 ms, p95 ≤ 100 
     bare.push(await timeToSee(floor, () => admin.doc(`counters/${floor}`).set({ total: 1, asOf: Timestamp.now() })));
   }
   const [p50, p95] = [percentile(tally.slice(10), 0.5), percentile(tally.slice(10), 0.95)];
+  const floor = percentile(bare.slice(10), 0.5);
   console.log(
     `increment to visible total over 30 tries: p50 ${p50.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms; ` +
-      `one bare write to its watcher in the same run: p50 ${percentile(bare.slice(10), 0.5).toFixed(1)} ms`,
+      `one bare write to its watcher in the same run: p50 ${floor.toFixed(1)} ms`,
   );
-  const slow = await slowness();
+  // Where a bare write takes longer than the 8 ms of an idle machine, so does all else.
+  const slow = Math.max(floor / 8, 1);
   expect(p50).toBeLessThanOrEqual(40 * slow);
   expect(p95).toBeLessThanOrEqual(100 * slow);
 
