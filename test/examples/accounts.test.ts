@@ -60,6 +60,9 @@ test("a guest who becomes a permanent account keeps the uid; one who has an acco
   for (const post of ["both", "new"]) await like(post);
   expect(auth.currentUser?.isAnonymous).toBe(true);
   expect(await sums(...all)).toEqual([2, 1]);
+  const failing = () => Promise.reject(new Error("offline"));
+  await expect(signInAs(google("ada"), failing)).rejects.toThrow("offline");
+  expect(await sums(...all)).toEqual([2, 1]);
   await signInAs(google("ada"), call);
   expect(auth.currentUser?.uid).toBe(ada);
   expect(await sums(...all)).toEqual([1, 1]);
