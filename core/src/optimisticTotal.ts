@@ -38,7 +38,10 @@ export interface OwnIncrement {
 /** Sums of fractions that cancel out may differ from 0 by this much. */
 const ROUNDING = 1e-9;
 
-/** The total of one counter. Synchronous, no I/O. Each call takes time in proportion to the increments not dropped yet, at most their square. */
+/**
+ * The total of one counter. Synchronous, no I/O. Each call takes time in proportion to the increments not dropped yet; for those with
+ * the same key, to the square of their number.
+ */
 export class OptimisticTotal {
   /** In the order in which they were made; those that a total includes, until it includes all with their key. */
   #own: OwnIncrement[] = [];
@@ -130,10 +133,10 @@ export class OptimisticTotal {
       this.#own.push(...sequence);
       const added = amounts(sequence);
       // What the total lacks if it includes no other; the next one, too; the next two …
-      const lacks = sequence.flatMap(({ _earliest }, n) =>
-        n < included || (n > included && _earliest > this.#asOf) ? [] : sum(added.slice(n + 1)),
-      );
-      if (included < 0) lacks.push(sum(added));
+      const lacks = [sum(added.slice(included + 1))];
+      for (const [n, { _earliest }] of sequence.entries()) {
+        if (n > included && _earliest <= this.#asOf) lacks.push(sum(added.slice(n + 1)));
+      }
       low += Math.min(...lacks);
       high += Math.max(...lacks);
     }

@@ -1,9 +1,7 @@
 /** One-time reads of a counter: the published total, the exact sum, or the history. */
 import {
   collection,
-  type DocumentSnapshot,
   documentId,
-  type Firestore,
   getCountFromServer,
   getDoc,
   getDocFromServer,
@@ -22,12 +20,14 @@ import {
 } from "../../../core/src/index.ts";
 import { type Counter, type CounterRef, counterDoc, documentRead, listFromServer, readFromServer } from "./counter.ts";
 import { sumShards } from "./sum.ts";
+import { timeFor } from "./timeFor.ts";
 
 /** A total and the instant for which it is exact. */
 export type CounterSnapshot = Snapshot<Timestamp>;
 
 /**
- * Reads the published total. Cost: 1 read, for any number of shards.
+ * Reads the published total. Cost: 1 read, for any number of shards. If the counter has windows and one of them has ended, now and
+ * then 1 read more.
  *
  * @throws FirestoreError `unavailable` when offline and nothing is cached
  *
@@ -39,18 +39,7 @@ export type CounterSnapshot = Snapshot<Timestamp>;
 export async function getCounter(ref: CounterRef): Promise<CounterSnapshot> {
   const snapshot = await getDoc(counterDoc(ref));
   documentRead(ref as Counter, snapshot, snapshot.get("growing"));
-  return toSnapshot(snapshot, snapshot.metadata.fromCache, await timeFor(ref.firestore, [snapshot]));
-}
-
-/** The server's time in milliseconds since the epoch, for the windows of counter documents; 0 if none has windows. */
-export async function timeFor(firestore: Firestore, documents: readonly DocumentSnapshot[]): Promise<number> {
-  const some = documents.find((document) => document.get("windows") || document.get("globalWindows"));
-  if (!some) return 0;
-  return await import("./serverTime.ts").then(
-    ({ serverNow }) => serverNow(firestore, some.ref.path, documents),
-    // The file could not be loaded.
-    Date.now,
-  );
+  return toSnapshot(snapshot, snapshot.metadata.fromCache, await timeFor(ref, [snapshot]));
 }
 
 /**

@@ -19,7 +19,8 @@ import {
   withCurrentWindow,
 } from "../../../core/src/index.ts";
 import { type CounterRef, counter, counterDoc } from "./counter.ts";
-import { type CounterSnapshot, timeFor } from "./read.ts";
+import type { CounterSnapshot } from "./read.ts";
+import { timeFor } from "./timeFor.ts";
 
 /** One of several counters: its id and its last published total. */
 export interface ListedCounter extends CounterSnapshot {
@@ -48,13 +49,13 @@ export async function topCounters(
 ): Promise<ListedCounter[]> {
   const { limit: most = 10 } = options;
   // Of any counter, because `counter` checks the database and the collection.
-  const { parent } = counterDoc(counter(firestore, "any", options));
+  const any = counter(firestore, "any", options);
   const largestFirst = rankingFields(options).map((field) => orderBy(field, "desc"));
-  const top = query(parent, where("group", "==", group), ...largestFirst, limit(most));
+  const top = query(counterDoc(any).parent, where("group", "==", group), ...largestFirst, limit(most));
   let { docs, metadata } = await getDocs(top);
   // An empty cache tells nothing.
   if (metadata.fromCache && docs.length === 0) ({ docs, metadata } = await getDocsFromServer(top));
-  const now = await timeFor(firestore, docs);
+  const now = await timeFor(any, docs);
   const listed = withCurrentWindow(docs, options, now);
   return listed.map((counter) => ({ id: counter.id, ...toSnapshot(counter, metadata.fromCache, now) }));
 }
@@ -75,7 +76,7 @@ export async function counterRank(ref: CounterRef, options: RankOptions = {}): P
   const document = await getDoc(counterDoc(ref));
   const fields = rankingFields(options);
   const ranked = fields.at(-1) as string;
-  const now = await timeFor(ref.firestore, [document]);
+  const now = await timeFor(ref, [document]);
   if (withCurrentWindow([document], options, now).length === 0 || document.get(ranked) === undefined) return undefined;
   const above = query(
     document.ref.parent,

@@ -26,6 +26,7 @@ import {
   type Watcher,
 } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
+import { timeFor } from "./timeFor.ts";
 
 /** Options of a watch. */
 export interface WatchOptions {
@@ -98,15 +99,12 @@ export function watchCounter(
     published = latest;
     own?._totalRead(published.total, micros(published.asOf), fromCache);
     show();
-    if (!fromCache && document !== asked && (document.get("windows") || document.get("globalWindows"))) {
-      asked = document;
-      import("./serverTime.ts")
-        .then(async ({ serverNow }) => {
-          clockAhead = (await serverNow(ref.firestore, ref.path, [document])) - Date.now();
-          if (published === latest && !hasEnded) read(document, fromCache);
-        })
-        .catch(() => {});
-    }
+    if (fromCache || document === asked) return;
+    asked = document;
+    timeFor(ref, [document]).then((now) => {
+      if (now) clockAhead = now - Date.now();
+      if (now && published === latest && !hasEnded) read(document, fromCache);
+    });
   };
   const listen = () => {
     stop = onSnapshot(

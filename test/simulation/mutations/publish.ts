@@ -15,7 +15,7 @@ import {
   those,
   withoutPreconditions,
 } from "./edits.ts";
-import type { Hooks, Mutation } from "./mutation.ts";
+import type { Edit, Hooks, Mutation } from "./mutation.ts";
 
 const isShards = (collection: string) => /^counters\/[^/]+\/shards$/.test(collection);
 
@@ -24,6 +24,13 @@ const without = (isLeftOut: (shard: Version) => boolean): Hooks => ({
   query: (plan, find, { name }) =>
     isShards(plan.collection) && name.startsWith("instance") ? find().filter((shard) => !isLeftOut(shard)) : find(),
 });
+
+/** Writes some documents in another way: merges or replaces. */
+const withKind = (kind: "merge" | "set", isOne: (path: string) => boolean): Edit =>
+  those(
+    ({ path }) => isOne(path),
+    (write) => ({ ...write, kind }),
+  );
 
 /** The point of the history, with the state that is published. */
 function ofNextState({ data, ...write }: Write, published: Data): Write {
@@ -44,12 +51,7 @@ export const publishMutations: Record<string, Mutation> = {
     breaks: ["I1", "I9"],
   },
   "a mirror's document is created": {
-    ...publishing(
-      those(
-        ({ path }) => isMirror(path),
-        (write) => ({ ...write, kind: "merge" }),
-      ),
-    ),
+    ...publishing(withKind("merge", isMirror)),
     breaks: ["I1"],
   },
   "the history has what is published instead of what that replaces": {
@@ -64,12 +66,7 @@ export const publishMutations: Record<string, Mutation> = {
     breaks: ["history"],
   },
   "a point replaces the others of its document": {
-    ...publishing(
-      those(
-        ({ path }) => isHistory(path),
-        (write) => ({ ...write, kind: "set" }),
-      ),
-    ),
+    ...publishing(withKind("set", isHistory)),
     breaks: ["history"],
   },
   "a minute in which writing stopped is not kept": {
