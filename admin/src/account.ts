@@ -1,7 +1,7 @@
 /**
  * Undoes or moves what one key has counted in all counters: an account that is deleted, or merged with another one.
  *
- * A query over all collections `entries` finds the entries, by their field `key`. Each entry is then changed in a commit of its
+ * A query over all collections `tallyEntries` finds the entries, by their field `key`. Each entry is then changed in a commit of its
  * own, on the precondition that it is as it was read. So a call can be interrupted and repeated, clients may count at the same
  * time, and after each commit an entry exists if and only if its increment counts.
  */
@@ -172,7 +172,7 @@ async function forEachEntry(
   return done;
 }
 
-/** Whether a document is the entry of a key in a counter of this collection. The app may have collections `entries` of its own. */
+/** Whether a document is the entry of a key in a counter of this collection. The app may have collections `tallyEntries` of its own. */
 function isEntryOf({ id, parent }: DocumentReference, key: string, collection: string): boolean {
   return id === key && parent.parent?.parent.path === collection;
 }

@@ -1,6 +1,6 @@
 /** Deletes a counter with its subcollections. */
 import type { CollectionReference } from "firebase-admin/firestore";
-import { KEY_COUNTS, receiptsPath, UNIQUES } from "../../core/src/index.ts";
+import { KEY_COUNTS, receiptsPath, VISITORS } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { setSource } from "./source.ts";
 
@@ -36,7 +36,7 @@ export async function deleteCounter(ref: CounterRef, options: DeleteOptions = {}
   const writer = ref.firestore.bulkWriter();
   writer.onWriteResult(() => options.onProgress?.(++deleted, documents));
   // What waits before the sketches: a merge in between would create another one.
-  const waits = ({ id }: CollectionReference) => id === UNIQUES || id === KEY_COUNTS;
+  const waits = ({ id }: CollectionReference) => id === VISITORS || id === KEY_COUNTS;
   // Not for ever, because writers may not have been stopped.
   for (let round = 0; parts.length > 0 && round < MAX_ROUNDS; round++) {
     const inOrder = parts.toSorted((a, b) => Number(waits(b)) - Number(waits(a)));

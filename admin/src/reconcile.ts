@@ -64,7 +64,7 @@ export interface Reconciliation {
 
 /**
  * Compares a counter with its source of truth in one snapshot, and if they differ, adds the difference to the counter.
- * Increments may go on meanwhile, and count; none waits. Each correction is kept in `corrections` of the counter.
+ * Increments may go on meanwhile, and count; none waits. Each correction is kept in `tallyCorrections` of the counter.
  *
  * Exact if each document of the source is committed together with its increment, as with {@link incrementCounterIn}. If the
  * increment is a commit of its own, increments that are pending at the snapshot are taken for drift: then reconcile when little

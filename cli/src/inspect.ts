@@ -44,7 +44,7 @@ async function readAll(ref: CounterRef): Promise<CounterReading> {
   const [measurement, documents, entries, corrections] = await Promise.all([
     part(SHARDS).select("count", "writes").get().then(sumOfListed),
     counted ? document.firestore.collection(counted).count().get() : null,
-    part("entries").count().get(),
+    part("tallyEntries").count().get(),
     part(CORRECTIONS).orderBy("at", "desc").limit(1).get(),
   ]);
   const latest = corrections.docs[0]?.data();

@@ -8,7 +8,7 @@
 import type { CounterDocument } from "./layout.ts";
 
 /** The subcollection of a counter that holds its history. */
-export const HISTORY = "history";
+export const HISTORY = "tallyHistory";
 
 /** A published state: the fields of the counter document at that time. */
 export type HistoryState<Timestamp> = Omit<
@@ -16,7 +16,7 @@ export type HistoryState<Timestamp> = Omit<
   "group" | "countedCollection" | "growing" | "stock"
 >;
 
-/** `counters/{id}/history/minutes-2026-11-21T14` or `…/hours-2026-11-21`. */
+/** `counters/{id}/tallyHistory/minutes-2026-11-21T14` or `…/hours-2026-11-21`. */
 export interface HistoryDocument<Timestamp> {
   /**
    * Minute of the hour, `"00"`…`"59"`, or hour of the day, `"00"`…`"23"` → the last state published in that step. The hour

@@ -159,6 +159,7 @@ export {
   UNIQUES,
   type UniquesDocument,
   uniquesPath,
+  VISITORS,
   validVisitor,
   visitorHash,
 } from "./visitor.ts";

@@ -1,20 +1,20 @@
 /**
- * Where keys are counted: those of the last 10 seconds wait in `keyCounts`, a document for each commit, until the functions merge
+ * Where keys are counted: those of the last 10 seconds wait in `tallyItemCounts`, a document for each commit, until the functions merge
  * them into the counter's summary. Servers and the functions write all of this, clients nothing.
  */
 import { CounterError } from "./errors.ts";
 import type { KeyCount } from "./topKeys.ts";
 
 /** The subcollection of a counter that holds what is not in its summary yet. */
-export const KEY_COUNTS = "keyCounts";
+export const KEY_COUNTS = "tallyItemCounts";
 
-/** `counters/{id}/keyCounts/{random id}`: the keys of one commit. Created in it, never updated, deleted when it is merged. */
+/** `counters/{id}/tallyItemCounts/{random id}`: the keys of one commit. Created in it, never updated, deleted when it is merged. */
 export interface KeyCountsDocument {
   /** A `KeySummary`. */
   bytes: Uint8Array;
 }
 
-/** `counters/{id}/sketches/keySummary`: all keys that are merged. */
+/** `counters/{id}/tallySketches/keySummary`: all keys that are merged. */
 export interface KeySummaryDocument<Timestamp> {
   /** A `KeySummary`; `null` without keys. */
   bytes: Uint8Array | null;
@@ -24,7 +24,7 @@ export interface KeySummaryDocument<Timestamp> {
   resetAt?: Timestamp;
 }
 
-/** `counters/{id}/sketches/topKeys`: what readers read, since the summary is far larger. Written in the same commit. */
+/** `counters/{id}/tallySketches/topKeys`: what readers read, since the summary is far larger. Written in the same commit. */
 export interface TopKeysDocument<Timestamp> {
   /** The {@link MAX_TOP_KEYS} most frequent keys, the most frequent first. */
   top: readonly KeyCount[];
@@ -46,12 +46,12 @@ export function keyCountsPath(counter: string): string {
 
 /** Path of the summary. */
 export function keySummaryPath(counter: string): string {
-  return `${counter}/sketches/keySummary`;
+  return `${counter}/tallySketches/keySummary`;
 }
 
 /** Path of what readers read. */
 export function topKeysPath(counter: string): string {
-  return `${counter}/sketches/topKeys`;
+  return `${counter}/tallySketches/topKeys`;
 }
 
 /** The most frequent keys of a counter. `Timestamp` is the timestamp type of the SDK. */

@@ -65,7 +65,7 @@ export interface MarkWindow<Timestamp, Nonce> {
   nonces: Nonce[];
 }
 
-/** `counters/{id}/entries/{key}`: one keyed increment or take. Created and deleted, never updated. */
+/** `counters/{id}/tallyEntries/{key}`: one keyed increment or take. Created and deleted, never updated. */
 export interface EntryDocument<Timestamp> {
   /** The id of the document, so that a query over all counters finds the entries of one key. */
   key: string;
@@ -77,13 +77,13 @@ export interface EntryDocument<Timestamp> {
   at: Timestamp;
 }
 
-/** `counters/{id}/receipts/{id}`: a commit of a server's increments without a key, or what the sender of an event has named. Never updated. */
+/** `counters/{id}/tallyReceipts/{id}`: a commit of a server's increments without a key, or what the sender of an event has named. Never updated. */
 export interface ReceiptDocument<Timestamp> {
   /** When the document may be deleted: the same commit cannot arrive again after it. For a TTL policy. */
   expireAt: Timestamp;
 }
 
-/** `clientLimits/{name}/keys/{uid}`: what a user has used of a rate limit. Written by the user's clients alone. */
+/** `tallyLimits/{name}/tallyUses/{uid}`: what a user has used of a rate limit. Written by the user's clients alone. */
 export interface LimitDocument<Timestamp, Reference> {
   /** Decimal index of a slot → server time of its last use. A slot is free again `burst × interval` later. */
   slots: Record<string, Timestamp>;
@@ -95,7 +95,7 @@ export interface LimitDocument<Timestamp, Reference> {
   expireAt: Timestamp;
 }
 
-/** `serverLimits/{name}/keys/{key}`: what servers have used of a rate limit. Written by servers, with preconditions. */
+/** `tallyServerLimits/{name}/tallyKeys/{key}`: what servers have used of a rate limit. Written by servers, with preconditions. */
 export interface ServerLimitDocument<Timestamp> {
   /** The theoretical arrival time: when the whole burst is free again. Never falls. */
   tat: Timestamp;
@@ -148,11 +148,11 @@ export function shardsPath(counter: string): string {
 
 /** Path of the collection of a counter's receipts. */
 export function receiptsPath(counter: string): string {
-  return `${counter}/receipts`;
+  return `${counter}/tallyReceipts`;
 }
 
 /** The subcollection of a counter that holds its entries. */
-export const ENTRIES = "entries";
+export const ENTRIES = "tallyEntries";
 
 /** Path of the collection of a counter's entries. */
 export function entriesPath(counter: string): string {
@@ -161,7 +161,7 @@ export function entriesPath(counter: string): string {
 
 /** Path of the entry of one key. It does not call `entriesPath`, which would make every web app some bytes larger. */
 export function entryPath(counter: string, key: string): string {
-  return `${counter}/entries/${key}`;
+  return `${counter}/tallyEntries/${key}`;
 }
 
 /** Path of a document that does not exist; the rules let clients read it from this instant on, in milliseconds since the epoch. */
@@ -171,10 +171,10 @@ export function timePath(counter: string, instant: number): string {
 
 /** Path of the document that has a user's uses of a rate limit. */
 export function limitPath(name: string, uid: string): string {
-  return `clientLimits/${name}/keys/${uid}`;
+  return `tallyLimits/${name}/tallyUses/${uid}`;
 }
 
 /** Path of what servers have used of a rate limit, relative to the database. */
 export function serverLimitPath(name: string, key: string): string {
-  return `serverLimits/${name}/keys/${key}`;
+  return `tallyServerLimits/${name}/tallyKeys/${key}`;
 }

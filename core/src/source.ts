@@ -58,7 +58,7 @@ export interface Schedule {
   readonly alarmBeyond: number;
 }
 
-/** `counters/{id}/corrections/{id}`: what one reconcile found and changed. Created, never updated. */
+/** `counters/{id}/tallyCorrections/{id}`: what one reconcile found and changed. Created, never updated. */
 export interface CorrectionDocument<Timestamp> {
   /** The source that the counter was compared with. */
   source: Source;
@@ -75,7 +75,7 @@ export interface CorrectionDocument<Timestamp> {
 }
 
 /** The subcollection of a counter that holds its corrections. */
-export const CORRECTIONS = "corrections";
+export const CORRECTIONS = "tallyCorrections";
 
 /**
  * Checks a source and returns it without empty parts.

@@ -1,14 +1,14 @@
 /**
- * Where a visitor is written: the visitors of the last 10 seconds wait in `uniques` until the functions merge them into
+ * Where a visitor is written: the visitors of the last 10 seconds wait in `tallyVisitors` until the functions merge them into
  * the counter's sketch. The rules compute the same hash from the user's uid, so that no user can write another's hash, or a chosen one.
  */
 import { CounterError } from "./errors.ts";
 import { VISITOR_HASH_DIGITS } from "./sketch.ts";
 
 /** The subcollection of a counter that holds the visitors who are not in its sketch yet. */
-export const UNIQUES = "uniques";
+export const VISITORS = "tallyVisitors";
 
-/** `counters/{id}/uniques/{bucket}`. Clients add visitors, the functions delete the document. */
+/** `counters/{id}/tallyVisitors/{bucket}`. Clients add visitors, the functions delete the document. */
 export interface UniquesDocument {
   /** Their hashes, each once. */
   visitors: string[];
@@ -22,18 +22,21 @@ export type BucketCount = 16 | 256;
 
 /** Path of the collection of a counter's buckets. */
 export function uniquesPath(counter: string): string {
-  return `${counter}/${UNIQUES}`;
+  return `${counter}/${VISITORS}`;
 }
 
 /** The subcollection of a counter that holds its sketches. */
-export const SKETCHES = "sketches";
+export const SKETCHES = "tallySketches";
+
+/** The id, in `tallySketches`, of the visitors. */
+export const UNIQUES = "uniques";
 
 /** Path of the sketch of a counter's visitors. */
 export function sketchPath(counter: string): string {
   return `${counter}/${SKETCHES}/${UNIQUES}`;
 }
 
-/** The id, in `sketches`, of what another region has sent of its visitors. */
+/** The id, in `tallySketches`, of what another region has sent of its visitors. */
 export function regionSketchId(region: string): string {
   return `${UNIQUES}-${region}`;
 }

@@ -33,7 +33,7 @@ describe("the plan of an increment", () => {
       fc.property(fc.string({ minLength: 1 }), instants, draws, (key, now, draw) => {
         const plan = planIncrement("c/x", "4", 2, now, () => draw);
         const keyed = planIncrement("c/x", "4", 2, now, () => draw, key);
-        expect(keyed).toEqual({ ...plan, entry: `c/x/entries/${key}` });
+        expect(keyed).toEqual({ ...plan, entry: `c/x/tallyEntries/${key}` });
       }),
     );
   });

@@ -17,6 +17,6 @@ export async function withdrawVote(id: string) {
 
 /** 1, -1, or 0 for none. */
 export async function myVote(id: string): Promise<number> {
-  const entry = await getDoc(doc(db, counter(db, `votes:${id}`).path, "entries", await userId()));
+  const entry = await getDoc(doc(db, counter(db, `votes:${id}`).path, "tallyEntries", await userId()));
   return entry.get("by") ?? 0;
 }

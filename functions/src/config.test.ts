@@ -56,8 +56,8 @@ describe("each parameter is refused outside its range", () => {
 
   test("and so is a counted collection or a mirror below COLLECTION", () => {
     const below = { ...defaults, collection: "tallies" };
-    expect(() => validConfig({ ...below, counted: parseCountedCollection("tallies/{counter}/entries") })).toThrow(
-      'counter/invalid-config: COUNTED_COLLECTION: "tallies/{counter}/entries" is below COLLECTION',
+    expect(() => validConfig({ ...below, counted: parseCountedCollection("tallies/{counter}/tallyEntries") })).toThrow(
+      'counter/invalid-config: COUNTED_COLLECTION: "tallies/{counter}/tallyEntries" is below COLLECTION',
     );
     expect(() => validConfig({ ...below, counted: parseCountedCollection("tallies") })).toThrow(CounterError);
     expect(() => validConfig({ ...below, mirrors: parseMirrors("a=x/{key}.a,b=tallies/{key}.b", "MIRRORS") })).toThrow(

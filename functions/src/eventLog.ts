@@ -32,9 +32,9 @@ export interface LogRecord {
 }
 
 /** The subcollection of a counter that holds records until they are published. */
-const OUTBOX = "outbox";
+const OUTBOX = "tallyOutbox";
 
-/** `counters/{id}/outbox/{random id}`. Created with the events' increments, deleted when the records are published. */
+/** `counters/{id}/tallyOutbox/{random id}`. Created with the events' increments, deleted when the records are published. */
 interface OutboxDocument {
   /** JSON of {@link LogRecord}s. */
   readonly records: string;

@@ -22,13 +22,14 @@ test("fields that grow with every write are exempt from indexes; those that are 
   const more = [
     "counters.publishes",
     "counters.stock",
-    "history.points",
-    "history.expireAt",
-    "receipts.expireAt",
-    "keys.tat",
-    "keys.slots",
-    "keys.for",
-    "keys.expireAt",
+    "tallyHistory.points",
+    "tallyHistory.expireAt",
+    "tallyReceipts.expireAt",
+    "tallyKeys.tat",
+    "tallyUses.slots",
+    "tallyUses.for",
+    "tallyUses.expireAt",
+    "tallyKeys.expireAt",
   ];
   expect(exempt).toEqual(expect.arrayContaining([...growing, ...more]));
   for (const queried of ["total", "rate", "group", "phase", "nextReconcileAt"])

@@ -98,7 +98,7 @@ describe("a publish", () => {
     const { commits, isPublished } = await publishing({ published: before }, 5);
     const kept = [
       "set",
-      "counters/likes:42/history/hours-2023-11-14",
+      "counters/likes:42/tallyHistory/hours-2023-11-14",
       { points: { 21: { total: 41 } } },
       { merge: true },
     ];

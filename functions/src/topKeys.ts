@@ -1,5 +1,5 @@
 /**
- * Top keys: merges the pending summaries in `keyCounts` into the counter's, and publishes the most frequent keys.
+ * Top keys: merges the pending summaries in `tallyItemCounts` into the counter's, and publishes the most frequent keys.
  *
  * Merging a summary twice would count its keys twice. So one commit writes the merged summary and deletes what was merged, on the
  * preconditions that the summary and all that is deleted are as they were read. Of two merges of the same documents one fails as a

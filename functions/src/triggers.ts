@@ -121,7 +121,7 @@ export const bridge = onDocumentWritten(
 
 /** Merges new visitors. Ignores deletions, which merges make. */
 export const visitors = onDocumentWritten(
-  { document: expr`${params.collection}/{counterId}/uniques/{bucket}`, ...retried },
+  { document: expr`${params.collection}/{counterId}/tallyVisitors/{bucket}`, ...retried },
   async ({ data }) => {
     if (!data?.after.updateTime) return;
     const { id: counterId } = data.after.ref.parent.parent as DocumentReference;
@@ -131,7 +131,7 @@ export const visitors = onDocumentWritten(
 
 /** Merges new keys. */
 export const topkeys = onDocumentCreated(
-  { document: expr`${params.collection}/{counterId}/keyCounts/{id}`, ...retried },
+  { document: expr`${params.collection}/{counterId}/tallyItemCounts/{id}`, ...retried },
   async ({ data }) => {
     if (!data) return;
     const { id: counterId } = data.ref.parent.parent as DocumentReference;
@@ -165,14 +165,14 @@ const publish = lazily(() => publisher(params.eventsTopic.value()));
 
 /** Events of ingest to be published: none, unless there is a topic. */
 export const logevents = onDocumentCreated(
-  { document: expr`${params.collection}/{counterId}/outbox/{id}`, ...retried },
+  { document: expr`${params.collection}/{counterId}/tallyOutbox/{id}`, ...retried },
   async ({ data }) => {
     if (data) await publishOutbox(data, publish());
   },
 );
 
 export const logentries = onDocumentWritten(
-  { document: expr`${params.eventsCollection}/{counterId}/entries/{key}`, ...retried },
+  { document: expr`${params.eventsCollection}/{counterId}/tallyEntries/{key}`, ...retried },
   async ({ data, time }) => {
     const { before, after } = data ?? {};
     if (!isLogged() || before?.exists === after?.exists) return;

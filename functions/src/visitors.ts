@@ -1,5 +1,5 @@
 /**
- * Visitors: merges the hashes in `uniques` into the counter's sketch, and publishes the estimate.
+ * Visitors: merges the hashes in `tallyVisitors` into the counter's sketch, and publishes the estimate.
  *
  * A merge reads the sketch, then the buckets. One commit writes the merged sketch and the estimate, on the precondition that
  * the sketch is as it was read, so no merge can undo another (I10). Then the buckets are deleted, each on the precondition
@@ -21,7 +21,7 @@ import {
   Sketch,
   type StoredSketch,
   sketchPath,
-  UNIQUES,
+  VISITORS,
 } from "../../core/src/index.ts";
 import { logError } from "./log.ts";
 import { type Merging, mergedUntil } from "./merge.ts";
@@ -35,7 +35,7 @@ export const visitorMerging: Merging = {
   kind: "visitors",
   target: sketchPath,
   isExchanged: true,
-  pending: (counter) => counter.collection(UNIQUES),
+  pending: (counter) => counter.collection(VISITORS),
   merge,
 };
 

@@ -111,7 +111,7 @@ abstract final class TallyPlanner {
   }
 
   static String entryPath(String counter, String key) {
-    return counter + '/entries/' + key;
+    return counter + '/tallyEntries/' + key;
   }
 
   /// The id of a random shard, one of the last seven eighths. Shard 0, which wakes the functions, gets an eighth of a share.

@@ -107,7 +107,7 @@ object TallyPlanner {
   }
 
   fun entryPath(counter: String, key: String): String {
-    return counter + "/entries/" + key
+    return counter + "/tallyEntries/" + key
   }
 
   /** The id of a random shard, one of the last seven eighths. Shard 0, which wakes the functions, gets an eighth of a share. */

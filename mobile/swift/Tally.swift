@@ -102,7 +102,7 @@ enum TallyPlanner {
   }
 
   static func entryPath(_ counter: String, _ key: String) -> String {
-    return counter + "/entries/" + key
+    return counter + "/tallyEntries/" + key
   }
 
   /// The id of a random shard, one of the last seven eighths. Shard 0, which wakes the functions, gets an eighth of a share.

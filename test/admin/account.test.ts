@@ -44,7 +44,7 @@ async function countFor(uid: string, ids: readonly string[], by = 1, collection 
   const writer = admin.bulkWriter();
   for (const id of ids) {
     const shard = String(id.length % 3);
-    void writer.create(admin.doc(`${collection}/${id}/entries/${uid}`), { key: uid, by, shard, at: new Date() });
+    void writer.create(admin.doc(`${collection}/${id}/tallyEntries/${uid}`), { key: uid, by, shard, at: new Date() });
     const shardWrite = { shard, count: FieldValue.increment(by), writes: FieldValue.increment(1) };
     void writer.set(admin.doc(`${collection}/${id}/shards/${shard}`), shardWrite, { merge: true });
   }
@@ -56,7 +56,7 @@ async function stateOf(
   id: string,
   collection = "counters",
 ): Promise<{ total: number; entries: Record<string, number> }> {
-  const { docs } = await admin.collection(`${collection}/${id}/entries`).get();
+  const { docs } = await admin.collection(`${collection}/${id}/tallyEntries`).get();
   return {
     total: await getExactCounter(counter(admin, id, { collection })),
     entries: Object.fromEntries(docs.map((entry) => [entry.id, entry.get("by")])),
@@ -149,11 +149,11 @@ describe("undoIncrementsOf", () => {
   test("leaves the app's own collections, other collections of counters, and documents of another id alone", async () => {
     const uid = unique("ada");
     const others = [
-      `diaries/${uid}/entries/${uid}`,
+      `diaries/${uid}/tallyEntries/${uid}`,
       `entries/${uid}`,
-      `apps/x/counters/y/entries/${uid}`,
-      `counters/diary/pages/1/entries/${uid}`,
-      `counters/diary/entries/of-${uid}`,
+      `apps/x/counters/y/tallyEntries/${uid}`,
+      `counters/diary/pages/1/tallyEntries/${uid}`,
+      `counters/diary/tallyEntries/of-${uid}`,
     ];
     for (const path of others) await admin.doc(path).set({ key: uid, by: 1, shard: "0" });
     const [here, there] = [unique("sales:here"), unique("sales:there")];
@@ -222,11 +222,11 @@ describe("moveIncrements", () => {
     for (const id of [both, old]) await web.incrementCounter(web.counter(guestDb, id), 1, { key: guest });
     await web.takeFromCounter(web.counter(guestDb, tickets), 4, { key: guest });
     await web.incrementCounter(web.counter(adaDb, both), 1, { key: ada });
-    const shard = (await admin.doc(`counters/${old}/entries/${guest}`).get()).get("shard");
+    const shard = (await admin.doc(`counters/${old}/tallyEntries/${guest}`).get()).get("shard");
     expect(await moveIncrements(admin, guest, ada)).toEqual({ moved: 2, undone: 1 });
     await expectStates({ [both]: { [ada]: 1 }, [old]: { [ada]: 1 } });
     expect(await stateOf(tickets)).toEqual({ total: 6, entries: { [ada]: -4 } });
-    const moved = (await admin.doc(`counters/${old}/entries/${ada}`).get()).data();
+    const moved = (await admin.doc(`counters/${old}/tallyEntries/${ada}`).get()).data();
     expect(moved).toEqual({ key: ada, by: 1, shard, at: expect.anything() });
     expect(await moveIncrements(admin, guest, ada)).toEqual({ moved: 0, undone: 0 });
     // The new account has what the old one had: it likes no second time, takes no more, and undoes each.
@@ -257,7 +257,7 @@ describe("moveIncrements", () => {
       return await commit();
     });
     await expect(moveIncrements(crashing, guest, ada, { collection })).rejects.toThrow("crashed");
-    const left = await admin.collectionGroup("entries").where("key", "==", guest).count().get();
+    const left = await admin.collectionGroup("tallyEntries").where("key", "==", guest).count().get();
     expect(left.data().count).toBeGreaterThan(0);
     expect(left.data().count).toBeLessThan(240);
     const { moved, undone } = await moveIncrements(admin, guest, ada, { collection });

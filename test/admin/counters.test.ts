@@ -79,7 +79,7 @@ test("deleteCounter deletes all documents, reports progress, and the counter can
   const ref = counter(admin, "delete:me");
   await Promise.all(Array.from({ length: 5 }, (_, n) => incrementCounter(ref, 1, { key: `k${n}` })));
   await incrementCounter(ref, 5);
-  await admin.doc(`${ref.path}/corrections/one`).set({ by: 1 });
+  await admin.doc(`${ref.path}/tallyCorrections/one`).set({ by: 1 });
   await until(async () => (await getCounter(ref)).total === 10, "the total");
   const progress: [number, number][] = [];
   await deleteCounter(ref, { onProgress: (deleted, documents) => progress.push([deleted, documents]) });
@@ -87,7 +87,7 @@ test("deleteCounter deletes all documents, reports progress, and the counter can
   expect(documents).toBeGreaterThanOrEqual(5 + 1 + 1 + 1);
   expect(progress).toEqual(Array.from({ length: documents }, (_, n) => [n + 1, documents]));
   // Those expire by themselves.
-  expect((await admin.doc(ref.path).listCollections()).map(({ id }) => id)).toEqual(["receipts"]);
+  expect((await admin.doc(ref.path).listCollections()).map(({ id }) => id)).toEqual(["tallyReceipts"]);
   expect((await admin.doc(ref.path).get()).exists).toBe(false);
   await deleteCounter(ref);
   await incrementCounter(ref, 2);

@@ -23,7 +23,7 @@ import { until } from "../../testkit/until.ts";
 const firestoreHost = process.env.FIRESTORE_EMULATOR_HOST as string;
 
 async function receiptsOf(id: string): Promise<FirebaseFirestore.DocumentData[]> {
-  return (await admin.collection(`counters/${id}/receipts`).get()).docs.map((receipt) => receipt.data());
+  return (await admin.collection(`counters/${id}/tallyReceipts`).get()).docs.map((receipt) => receipt.data());
 }
 
 /** A server with its own connection to the database, which can be cut. */

@@ -92,7 +92,7 @@ test("the document holds when the burst is free again, and invalid arguments are
     const code = key === "a" ? "counter/invalid-amount" : "counter/invalid-key";
     await expect(limiter.take(key, n)).rejects.toMatchObject({ code });
   }
-  const document = admin.doc("serverLimits/stored/keys/a");
+  const document = admin.doc("tallyServerLimits/stored/tallyKeys/a");
   expect((await document.get()).exists).toBe(false);
   const before = Date.now();
   await Promise.all([1, 2, 3].map(() => limiter.take("a")));

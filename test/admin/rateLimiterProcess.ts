@@ -35,5 +35,5 @@ process.on("message", async ({ key, options, perSecond, from, until }: Order) =>
   process.send?.({ calls, commits } satisfies Outcome);
 });
 // Connects.
-await db.doc("serverLimits/load").get();
+await db.doc("tallyServerLimits/load").get();
 process.send?.("ready");

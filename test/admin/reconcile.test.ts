@@ -95,7 +95,7 @@ describe("I5: a correction changes the sum by the drift alone", () => {
     for (const { expected, drift, corrected } of found)
       expect([expected, drift, corrected]).toEqual([expected, 0, false]);
     expect(new Set(found.map(({ expected }) => expected)).size).toBeGreaterThan(2);
-    expect((await admin.collection(`${it.ref.path}/corrections`).get()).size).toBe(0);
+    expect((await admin.collection(`${it.ref.path}/tallyCorrections`).get()).size).toBe(0);
     expect(await getExactCounter(it.ref)).toBe(await documents(it.source));
   });
 

@@ -27,6 +27,6 @@ export function newUnwatchedCollection(): string {
 
 /** The recorded corrections of a counter, oldest first. */
 export async function correctionsOf(id: string): Promise<FirebaseFirestore.DocumentData[]> {
-  const { docs } = await admin.collection(`counters/${id}/corrections`).orderBy("at").get();
+  const { docs } = await admin.collection(`counters/${id}/tallyCorrections`).orderBy("at").get();
   return docs.map((correction) => correction.data());
 }

@@ -104,7 +104,7 @@ describe("a source of truth", () => {
     await undoIncrement(ref, "k1");
     await setSource(ref, { entries: true });
     expect(await reconcileCounter(ref)).toMatchObject({ expected: 9, found: 9, drift: 0, corrected: false });
-    await admin.doc(`${ref.path}/entries/k4`).delete();
+    await admin.doc(`${ref.path}/tallyEntries/k4`).delete();
     expect(await reconcileCounter(ref)).toMatchObject({ expected: 5, found: 9, drift: -4, corrected: true });
     expect(await getExactCounter(ref)).toBe(5);
     expect(await correctionsOf(id)).toHaveLength(1);

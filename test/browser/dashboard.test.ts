@@ -160,7 +160,7 @@ describe("the dashboard", () => {
     await admin.doc(`counters/${id}/shards/0`).set({ count: 41, writes: 41 });
     await until(async () => (await readPublished(id))?.total === 41, "the total to be published");
     await admin
-      .doc(`counters/${id}/corrections/x`)
+      .doc(`counters/${id}/tallyCorrections/x`)
       .set({ expected: 42, found: 41, by: 1, at: FieldValue.serverTimestamp() });
     const tab = await visit(browser, `#/dashboard/${encodeURIComponent(id)}`);
     await until(async () => (await total(tab, "total")) === 41, "the total");
@@ -195,7 +195,7 @@ test("the dashboard shows the top keys of a counter that has some, as text, and 
   ];
   const top = keys.map((key, n) => ({ key, count: 2_500 - 100 * n, error: n > 8 ? 12 : 0 }));
   await admin.doc(`counters/${id}`).set({ total: 31_000, asOf: Timestamp.now(), group: "fleet" });
-  const document = admin.doc(`counters/${id}/sketches/topKeys`);
+  const document = admin.doc(`counters/${id}/tallySketches/topKeys`);
   const tab = await visit(browser, `#/dashboard/${encodeURIComponent(id)}`);
   await until(async () => (await total(tab, "total")) === 31_000, "the total");
   expect(await tab.page.locator("#keys").count()).toBe(0);

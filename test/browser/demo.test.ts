@@ -42,7 +42,7 @@ describe("the demo", () => {
     signIn();
     await until(async () => (await total(tab, "likes")) === before + 1, "the like to show");
     await until(async () => (await sumOfShards(LIKES)) === before + 1, "the like to arrive");
-    expect((await admin.collection(`counters/${LIKES}/entries`).get()).size).toBe(before + 1);
+    expect((await admin.collection(`counters/${LIKES}/tallyEntries`).get()).size).toBe(before + 1);
 
     expect(signUps).toBe(1);
 
@@ -148,7 +148,7 @@ describe("the demo", () => {
       }),
     );
     expect((left as number) + (right as number)).toBe(15);
-    expect((await admin.collection(`counters/${TICKETS}/entries`).get()).size).toBe(15);
+    expect((await admin.collection(`counters/${TICKETS}/tallyEntries`).get()).size).toBe(15);
     expect(await sumOfShards(TICKETS)).toBe(0);
     const states = await Promise.all(tabs.map((tab) => textOf(tab, "ticket-state")));
     expect(states.join(" ")).toContain("came too late: sold out");

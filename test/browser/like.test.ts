@@ -81,7 +81,7 @@ async function totals(tab: Tab): Promise<number[]> {
 }
 
 async function entries(id: string): Promise<string[]> {
-  return (await admin.collection(`counters/${id}/entries`).get()).docs.map((entry) => entry.id);
+  return (await admin.collection(`counters/${id}/tallyEntries`).get()).docs.map((entry) => entry.id);
 }
 
 async function settled(id: string, total: number): Promise<void> {

@@ -126,7 +126,7 @@ test("useIncremented is undefined without a key, then follows the clicks of the 
   await tab.click("unlike");
   await tab.shows("liked", "false");
   await until(async () => (await sumOfShards(id)) === 0, "the like to be undone");
-  expect(tab.watches(`counters/${id}/entries/${key}`)).toBe(1);
+  expect(tab.watches(`counters/${id}/tallyEntries/${key}`)).toBe(1);
   expect(tab.problems).toEqual([]);
 });
 
@@ -137,13 +137,13 @@ test("useIncremented ends its watch with the component, and reports a watch that
   await tab.shows("liked", "false");
   const key = await tab.page.textContent("#key");
   await tab.click("toggle");
-  await until(() => tab.watches(`counters/${id}/entries/${key}`) === 0, "the watch to end");
+  await until(() => tab.watches(`counters/${id}/tallyEntries/${key}`) === 0, "the watch to end");
   await tab.click("toggle");
   await tab.shows("liked", "false");
   await tab.click("other");
   await tab.shows("liked", "undefined");
   await tab.shows("error", "permission-denied");
-  await until(() => tab.watches(`counters/${id}/entries/${key}`) === 0, "the first watch to end");
+  await until(() => tab.watches(`counters/${id}/tallyEntries/${key}`) === 0, "the first watch to end");
 });
 
 test("with another ref, a component shows and watches only the other counter", async () => {

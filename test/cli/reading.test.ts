@@ -16,7 +16,7 @@ describe("inspect", () => {
     await make("likes:post42", [5, 9, 1, 1], { shardCount: 2, rate: 1.5, entries: 7 });
     await db.doc("counters/likes:post42/shards/0").update({ count: 8, writes: 8 });
     await db.doc("counters/likes:post42/shards/base").set({ count: 4, writes: 1 });
-    await db.doc("counters/likes:post42/receipts/x").set({});
+    await db.doc("counters/likes:post42/tallyReceipts/x").set({});
     await db.doc("counters/likes:post42/shards/9").set({ count: "many" });
     expect(await json("inspect", "likes:post42")).toMatchObject({
       project: PROJECT,

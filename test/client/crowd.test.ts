@@ -76,7 +76,7 @@ test.concurrent("likes that wait for the shard of a new counter move to other sh
   await Promise.all(clients.map(({ db }, n) => incrementCounter(counter(db, id), 1, { key: uids[n] as string })));
   expect((await readShards(id)).size).toBeGreaterThan(1);
   expect(await sumOfShards(id)).toBe(4);
-  const entries = await admin.collection(`counters/${id}/entries`).listDocuments();
+  const entries = await admin.collection(`counters/${id}/tallyEntries`).listDocuments();
   expect(entries.map(({ id }) => id)).toEqual(uids.sort());
   for (const one of clients) await one.close();
   proxy.close();

@@ -95,11 +95,11 @@ const like = (on: CounterRef, { uid }: Device) => incrementCounter(on, 1, { key:
 const unlike = (on: CounterRef, { uid }: Device) => undoIncrement(on, uid);
 
 async function isEntered(id: string, uid: string): Promise<boolean> {
-  return (await admin.doc(`counters/${id}/entries/${uid}`).get()).exists;
+  return (await admin.doc(`counters/${id}/tallyEntries/${uid}`).get()).exists;
 }
 
 async function entries(id: string): Promise<number> {
-  return (await admin.collection(`counters/${id}/entries`).get()).size;
+  return (await admin.collection(`counters/${id}/tallyEntries`).get()).size;
 }
 
 /** @returns the sum of the shards and the number of entries, at one instant */
@@ -108,7 +108,7 @@ async function snapshot(id: string): Promise<[sum: number, entries: number]> {
   return await admin.runTransaction(
     async (transaction) => {
       const shards = await transaction.get(admin.collection(`counters/${id}/shards`));
-      const { size } = await transaction.get(admin.collection(`counters/${id}/entries`));
+      const { size } = await transaction.get(admin.collection(`counters/${id}/tallyEntries`));
       return [shards.docs.reduce((sum, shard) => sum + shard.get("count"), 0), size];
     },
     { readOnly: true, readTime },

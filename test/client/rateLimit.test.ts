@@ -106,7 +106,7 @@ function noteOf(uid: string, { name }: RateLimit): Write {
 /** @returns a use of a slot for a note, and the note */
 function withUse(uid: string, limit: RateLimit, slot: number, note: Write, clock = Date.now()): Write[] {
   const use: Write = {
-    path: `clientLimits/${limit.name}/keys/${uid}`,
+    path: `tallyLimits/${limit.name}/tallyUses/${uid}`,
     set: {
       slot: { integerValue: String(slot) },
       for: { referenceValue: `${server.documents}/${note.path}` },
@@ -240,12 +240,12 @@ describe("a refused use", () => {
   };
   /** By the clock that a test does not change. */
   const millisUntilFree = async (uid: string, { name, interval, burst }: RateLimit) => {
-    const times = (await slotTimes(`clientLimits/${name}/keys/${uid}`)).map(([, time]) => time);
+    const times = (await slotTimes(`tallyLimits/${name}/tallyUses/${uid}`)).map(([, time]) => time);
     return Math.min(...times) + burst * interval - (performance.timeOrigin + performance.now());
   };
   /** As if so many milliseconds had passed since the uses of a limit, for a page that is opened then. */
   async function pass(millis: number, uid: string, { name }: RateLimit): Promise<Firestore> {
-    const path = `clientLimits/${name}/keys/${uid}`;
+    const path = `tallyLimits/${name}/tallyUses/${uid}`;
     const slots = (await slotTimes(path)).map(([slot, time]) => [slot, new Date(time - millis)]);
     expect(await server.commit(ADMIN, [update(path, { slots: Object.fromEntries(slots) })])).toBe(200);
     return device(uid);

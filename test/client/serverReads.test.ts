@@ -91,7 +91,7 @@ const reads: Record<
   "getExactCounter, what the counter counts": [
     ({ firestore, path }) => doc(firestore, path),
     async (path, n) => {
-      const counted = `${path}-${n}/history`;
+      const counted = `${path}-${n}/tallyHistory`;
       for (let each = 0; each < n; each++) await admin.doc(`${counted}/${each}`).set({});
       await admin.doc(path).set({ countedCollection: counted });
     },
@@ -100,12 +100,14 @@ const reads: Record<
   counterHistory: [
     ({ firestore, path }) =>
       query(
-        collection(firestore, `${path}/history`),
+        collection(firestore, `${path}/tallyHistory`),
         where(documentId(), ">=", hour),
         where(documentId(), "<=", "hours-2026-11-21"),
       ),
     (path, n) =>
-      admin.doc(`${path}/history/${hour}`).set({ points: { "05": { total: n, asOf: new Date(+day + 20_000_000) } } }),
+      admin
+        .doc(`${path}/tallyHistory/${hour}`)
+        .set({ points: { "05": { total: n, asOf: new Date(+day + 20_000_000) } } }),
     async (ref) =>
       (await counterHistory(ref, { from: day, to: new Date(+day + 86_400_000), step: "hour" })).at(-1)?.total ?? 0,
   ],

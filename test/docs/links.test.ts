@@ -52,9 +52,9 @@ test("every path of the sources exists", () => {
   }
 });
 
-test("all of docs/ is at most 3,650 lines, the README 130", () => {
+test("all of docs/ is at most 3,800 lines, the README 130", () => {
   const linesOf = (file: string) => readFileSync(file, "utf8").split("\n").length - 1;
   const docs = files.filter((file) => file.startsWith("docs/"));
-  expect(docs.reduce((sum, file) => sum + linesOf(file), 0)).toBeLessThanOrEqual(3_650);
+  expect(docs.reduce((sum, file) => sum + linesOf(file), 0)).toBeLessThanOrEqual(3_800);
   expect(linesOf("README.md")).toBeLessThanOrEqual(130);
 });

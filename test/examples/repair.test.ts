@@ -23,7 +23,7 @@ test("a recount counts the posts that exist, and posts that are published meanwh
   expect(await total("posts:published")).toBe(34);
   await expect(withdrawPost("new7")).rejects.toThrow();
   expect(await recountPosts()).toBe("34 posts, all counted");
-  expect((await db.collection("counters/posts:published/corrections").get()).size).toBeGreaterThanOrEqual(2);
+  expect((await db.collection("counters/posts:published/tallyCorrections").get()).size).toBeGreaterThanOrEqual(2);
 });
 
 test("an alarm that is delivered twice is recorded once", async () => {

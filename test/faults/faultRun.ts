@@ -48,7 +48,9 @@ export async function runUnderFault(
     for (const [id, { sum, isKeyed }] of workload.acknowledged) {
       const shards = await sumOfShards(id);
       if (shards !== sum) violations.push(`${id}: the shards sum to ${shards}, ${sum} were acknowledged`);
-      const entries = isKeyed ? (await admin.collection(`counters/${id}/entries`).count().get()).data().count : sum;
+      const entries = isKeyed
+        ? (await admin.collection(`counters/${id}/tallyEntries`).count().get()).data().count
+        : sum;
       if (entries !== sum) violations.push(`${id}: ${entries} entries, ${sum} were acknowledged`);
     }
     const wrongTotals = async (ids: Iterable<string>) => {

@@ -101,7 +101,7 @@ export async function runSale(
   const injected = await fault(end);
   await end;
 
-  const sold = (await admin.collection(`counters/${id}/entries`).count().get()).data().count;
+  const sold = (await admin.collection(`counters/${id}/tallyEntries`).count().get()).data().count;
   const expected = Math.min(units + restock, users);
   if (sold !== expected) violations.push(`${sold} entries for ${expected} units`);
   if (takes?.length !== expected) violations.push(`${takes?.length} users were told that they have a unit`);

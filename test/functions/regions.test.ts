@@ -207,7 +207,7 @@ describe("regions", () => {
       const uniques = visitors.length;
       await counter.firestore
         .batch()
-        .set(counter.collection("sketches").doc("uniques"), {
+        .set(counter.collection("tallySketches").doc("uniques"), {
           format,
           bytes: Buffer.from(bytes),
           asOf: Timestamp.now(),

@@ -45,7 +45,7 @@ const sizeOf = async (path: string) => (await admin.collection(path).count().get
 async function settles(id: string, total: number): Promise<void> {
   const ref = serverCounter(admin, id);
   await until(async () => (await topKeysOnServer(ref)).total === total, `${total} keys of ${id}`);
-  expect(await sizeOf(`counters/${id}/keyCounts`)).toBe(0);
+  expect(await sizeOf(`counters/${id}/tallyItemCounts`)).toBe(0);
 }
 /** Adds the keys of a commit of ingest. */
 function addKeys(counterPath: string, counts: Readonly<Record<string, number>>) {
@@ -90,7 +90,7 @@ describe("keys of events", { tags: "deep" }, () => {
     // A hundred a second, so that the instance is killed in between.
     const sendAll = () => batches.map(({ id, events }, n) => sleep(10 * n).then(() => send(n, id, events)));
     const first = sendAll();
-    await until(async () => (await sizeOf(`counters/${id}/receipts`)) > 0, "the first commit");
+    await until(async () => (await sizeOf(`counters/${id}/tallyReceipts`)) > 0, "the first commit");
     await victim.kill();
     const answers = await Promise.all(first);
     expect(answers).toContain(false);
@@ -106,7 +106,7 @@ describe("keys of events", { tags: "deep" }, () => {
     const id = "views:document";
     const events = Array.from({ length: 500 }, (_, n) => ({ counter: id, key: `key ${n % 250}` }));
     const created: number[] = [];
-    const stop = admin.collection(`counters/${id}/keyCounts`).onSnapshot((snapshot) => {
+    const stop = admin.collection(`counters/${id}/tallyItemCounts`).onSnapshot((snapshot) => {
       for (const change of snapshot.docChanges()) {
         if (change.type === "added") created.push(change.doc.get("bytes").length);
       }
@@ -131,7 +131,7 @@ describe("keys of events", { tags: "deep" }, () => {
     await settles(id, 5);
     expect((await topKeysOnServer(ref)).keys).toEqual([{ key: "a", count: 5, error: 0 }]);
     await deleteCounter(ref);
-    expect((await admin.doc(`counters/${id}`).listCollections()).map((part) => part.id)).toEqual(["receipts"]);
+    expect((await admin.doc(`counters/${id}`).listCollections()).map((part) => part.id)).toEqual(["tallyReceipts"]);
     expect(await topKeysOnServer(ref)).toEqual({ keys: [], error: 0, total: 0, asOf: null });
   });
 });
@@ -158,7 +158,7 @@ describe("the merge", () => {
     const path = `${backend.config.collection}/${counterId}`;
     // Without the pause between two merges.
     const eager = { ...backend, now: () => Date.now() + 60_000 };
-    const now = async () => toMillis((await admin.doc(`${path}/keyCounts/none`).get()).readTime);
+    const now = async () => toMillis((await admin.doc(`${path}/tallyItemCounts/none`).get()).readTime);
     const stored = async () => KeySummary.parse((await admin.doc(keySummaryPath(path)).get()).get("bytes"));
     return { eager, counterId, path, now, stored };
   };
@@ -199,9 +199,9 @@ describe("the merge", () => {
 
   test("removes what a server has written there by mistake, also in place of the summary", async () => {
     const { eager, counterId, path, now, stored } = inProcess();
-    await admin.doc(`${path}/keyCounts/a`).set({ bytes: "none" });
-    await admin.doc(`${path}/keyCounts/b`).set({ bytes: Buffer.from([9, 9]) });
-    await admin.doc(`${path}/keyCounts/c`).set({ other: FieldValue.serverTimestamp() });
+    await admin.doc(`${path}/tallyItemCounts/a`).set({ bytes: "none" });
+    await admin.doc(`${path}/tallyItemCounts/b`).set({ bytes: Buffer.from([9, 9]) });
+    await admin.doc(`${path}/tallyItemCounts/c`).set({ other: FieldValue.serverTimestamp() });
     await admin.doc(keySummaryPath(path)).set({ bytes: Buffer.from([1, 1]) });
     await addKeys(path, { right: 2 });
     await createMergeHandler(eager, keyMerging)({ counterId, committedAt: await now() });

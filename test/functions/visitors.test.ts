@@ -34,7 +34,9 @@ beforeAll(async () => {
 afterAll(() => visitor.close());
 
 const waiting = async (id: string) =>
-  (await admin.collection(`counters/${id}/uniques`).get()).docs.flatMap((bucket) => bucket.get("visitors") as string[]);
+  (await admin.collection(`counters/${id}/tallyVisitors`).get()).docs.flatMap(
+    (bucket) => bucket.get("visitors") as string[],
+  );
 const uniques = async (id: string) => (await admin.doc(`counters/${id}`).get()).get("uniques");
 const range = (size: number) => Array.from({ length: size }, (_, i) => `visitor ${i}`);
 
@@ -187,11 +189,11 @@ describe("the merge", () => {
     const ref = serverCounter(admin, counterId, { collection: backend.config.collection });
     return { backend, tasks, counterId, path, ref };
   };
-  const now = async (path: string) => toMillis((await admin.doc(`${path}/uniques/none`).get()).readTime);
+  const now = async (path: string) => toMillis((await admin.doc(`${path}/tallyVisitors/none`).get()).readTime);
 
   test("I10: of two that have read the same sketch, the later one is refused, and is made again", async () => {
     const { backend, counterId, path, ref } = inProcess();
-    const sketch = admin.doc(`${path}/sketches/uniques`);
+    const sketch = admin.doc(`${path}/tallySketches/uniques`);
     const before = await sketch.get();
     const pending = () => visitorMerging.pending(backend.counters.doc(counterId)).get();
     await countOnServer(ref, "first");
@@ -207,7 +209,7 @@ describe("the merge", () => {
     expect(await visitorMerging.merge(await sketch.get(), await pending())).toBe(true);
     expect(Sketch.parse((await sketch.get()).data() as StoredSketch).estimate()).toBe(43);
     expect((await admin.doc(path).get()).get("uniques")).toBe(43);
-    expect((await admin.collection(`${path}/uniques`).get()).size).toBe(0);
+    expect((await admin.collection(`${path}/tallyVisitors`).get()).size).toBe(0);
   });
 
   test("is made at most once in ten seconds, by a task", async () => {
@@ -223,7 +225,7 @@ describe("the merge", () => {
     const [task, ...others] = tasks;
     expect(others).toEqual([]);
     expect(task).toMatchObject({ counterId, merges: "visitors" });
-    const asOf = toMillis((await admin.doc(`${path}/sketches/uniques`).get()).get("asOf"));
+    const asOf = toMillis((await admin.doc(`${path}/tallySketches/uniques`).get()).get("asOf"));
     expect(task?.due).toBeCloseTo(asOf + 10_000, 0);
     expect((await admin.doc(path).get()).get("uniques")).toBe(1);
     await runMergeTask({ ...backend, now: () => Date.now() + 60_000 }, visitorMerging, {
@@ -243,12 +245,12 @@ describe("the merge", () => {
 
   test("removes what a server has written there by mistake", async () => {
     const { backend, counterId, path, ref } = inProcess();
-    await admin.doc(`${path}/uniques/a`).set({ visitors: "none" });
-    await admin.doc(`${path}/uniques/b`).set({ visitors: ["x", 7, null] });
-    await admin.doc(`${path}/uniques/c`).set({ other: FieldValue.serverTimestamp() });
+    await admin.doc(`${path}/tallyVisitors/a`).set({ visitors: "none" });
+    await admin.doc(`${path}/tallyVisitors/b`).set({ visitors: ["x", 7, null] });
+    await admin.doc(`${path}/tallyVisitors/c`).set({ other: FieldValue.serverTimestamp() });
     await countOnServer(ref, "right");
     await createMergeHandler(backend, visitorMerging)({ counterId, committedAt: await now(path) });
     expect((await admin.doc(path).get()).get("uniques")).toBe(1);
-    expect((await admin.collection(`${path}/uniques`).get()).size).toBe(0);
+    expect((await admin.collection(`${path}/tallyVisitors`).get()).size).toBe(0);
   });
 });

@@ -80,7 +80,7 @@ async function countVisitors(clients: number, users: number): Promise<void> {
   const readCounter = async () => (await admin.doc(`counters/${id}`).get()).data();
   await until(async () => (await readCounter())?.total === expected, "all views");
   const viewsIn = Date.now() - end;
-  const waiting = async () => (await admin.collection(`counters/${id}/uniques`).count().get()).data().count;
+  const waiting = async () => (await admin.collection(`counters/${id}/tallyVisitors`).count().get()).data().count;
   await until(async () => (await waiting()) === 0, "all visitors to be merged");
   const mergedIn = Date.now() - end;
   const { uniques, uniqueBuckets, uniquesAsOf } = (await readCounter()) ?? {};
@@ -108,7 +108,7 @@ function watchMerges(id: string): readonly number[] {
   });
   (async () => {
     while (isWatching) {
-      const asOf = (await admin.doc(`counters/${id}/sketches/uniques`).get()).get("asOf");
+      const asOf = (await admin.doc(`counters/${id}/tallySketches/uniques`).get()).get("asOf");
       if (asOf && toMillis(asOf) !== merges.at(-1)) merges.push(toMillis(asOf));
       await setTimeout(500);
     }

@@ -79,7 +79,7 @@ test("all that was counted is in the log, and replaying the log gives the same t
     }, `the records of ${id}`);
   }
   await until(
-    async () => (await admin.collectionGroup("outbox").count().get()).data().count === 0,
+    async () => (await admin.collectionGroup("tallyOutbox").count().get()).data().count === 0,
     "the outbox to be empty",
   );
   await pull();

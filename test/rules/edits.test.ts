@@ -26,7 +26,7 @@ describe.concurrent("a careless edit of the rules", () => {
     expect(await open.commit(null, [set("counters/x", { total: 1 })])).toBe(REFUSED);
     expect(await open.commit("alice", [set("counters/x", { total: 1 })])).toBe(ACCEPTED);
     expect(await open.commit("alice", [set("counters/x/shards/base", { count: 1e6 })])).toBe(ACCEPTED);
-    expect(await open.call("bob", "GET", "counters/x/entries")).toMatchObject({ status: ACCEPTED });
+    expect(await open.call("bob", "GET", "counters/x/tallyEntries")).toMatchObject({ status: ACCEPTED });
   });
 
   test("that allows any positive amount lets one write fill a shard, which then refuses everyone", async () => {
@@ -83,7 +83,7 @@ describe.concurrent("the edits that docs/security.md advises:", () => {
     const clap = increment("counters/claps:x/shards/0");
     const document = { referenceValue: `${rules.documents}/${clap.path}` };
     const payment = (slot: number) =>
-      merge("clientLimits/claps/keys/alice", {
+      merge("tallyLimits/claps/tallyUses/alice", {
         slot,
         slots: { [slot]: NOW },
         for: document,

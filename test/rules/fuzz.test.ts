@@ -163,7 +163,7 @@ const sharesNothing = (userCount: number) => async () => {
   const { keyed, ...where } = countersOf(`${process.pid}x${worlds++}`);
   const context: BatchContext = { ...where, keyed, world: {}, nextNonce: 0, documents: db.documents };
   const users = Array.from({ length: userCount }, (_, n) => `user${n}`);
-  const paths = [`${keyed}/shards/0`, ...users.map((user) => `${keyed}/entries/${user}`)];
+  const paths = [`${keyed}/shards/0`, ...users.map((user) => `${keyed}/tallyEntries/${user}`)];
   const sendAll = (batches: [user: string, writes: Write[]][]) =>
     Promise.all(batches.map(([user, writes]) => db.commit(user, writes)));
   let refused = 0;
@@ -177,7 +177,9 @@ const sharesNothing = (userCount: number) => async () => {
         [user, like(context, user, "0")],
         [
           cheats[i] as string,
-          i < 5 ? [{ path: `${keyed}/entries/${cheats[i]}`, delete: true }] : [entry(keyed, cheats[i] as string, "0")],
+          i < 5
+            ? [{ path: `${keyed}/tallyEntries/${cheats[i]}`, delete: true }]
+            : [entry(keyed, cheats[i] as string, "0")],
         ],
       ]),
     ]);

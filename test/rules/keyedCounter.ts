@@ -36,7 +36,7 @@ describe.concurrent("a keyed counter", () => {
 
   test("accepts no entry without its increment, nor one with another's", async () => {
     const counter = newCounter("likes");
-    const entry = set(`${counter}/entries/alice`, { key: "alice", by: 1, shard: "0", at: NOW });
+    const entry = set(`${counter}/tallyEntries/alice`, { key: "alice", by: 1, shard: "0", at: NOW });
     await refuses("alice", entry);
     await accepts("bob", ...like(counter, "bob"));
     await refuses("alice", entry);
@@ -50,7 +50,7 @@ describe.concurrent("a keyed counter", () => {
 
   test("neither makes nor deletes another user's entry beside a valid like", async () => {
     const counter = newCounter("likes");
-    const entry = `${counter}/entries/alice`;
+    const entry = `${counter}/tallyEntries/alice`;
     await refuses("bob", ...like(counter, "bob"), set(entry, { key: "alice", by: 1, shard: "0", at: NOW }));
     await accepts("alice", ...like(counter, "alice"));
     await refuses("bob", ...like(counter, "bob"), remove(entry));
@@ -73,7 +73,7 @@ describe.concurrent("a keyed counter", () => {
 
   test("refuses an undo without its decrement or by another user, and a like and unlike in one commit", async () => {
     const counter = newCounter("likes");
-    const entry = `${counter}/entries/alice`;
+    const entry = `${counter}/tallyEntries/alice`;
     await accepts("alice", ...like(counter, "alice"));
     await refuses("alice", remove(entry));
     await refuses("bob", ...unlike(counter, "alice"));
@@ -106,14 +106,14 @@ describe.concurrent("a keyed counter", () => {
   test("shows an entry to its owner alone, and a list to no client", async () => {
     const counter = newCounter("likes");
     await accepts("alice", ...like(counter, "alice"));
-    await shows(`${counter}/entries/alice`, "alice");
-    await hides(`${counter}/entries/alice`, "bob", null);
-    await hides(`${counter}/entries`, "alice");
+    await shows(`${counter}/tallyEntries/alice`, "alice");
+    await hides(`${counter}/tallyEntries/alice`, "bob", null);
+    await hides(`${counter}/tallyEntries`, "alice");
   });
 
   test("never lets an entry be updated", async () => {
     const counter = newCounter("likes");
-    const entry = `${counter}/entries/alice`;
+    const entry = `${counter}/tallyEntries/alice`;
     await accepts("alice", ...like(counter, "alice"));
     await refuses("alice", merge(entry, { by: 5 }));
     await refuses("alice", set(entry, { key: "alice", by: 1, shard: "0", at: NOW }));

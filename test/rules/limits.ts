@@ -22,7 +22,7 @@ import {
 } from "./writes.ts";
 
 const DAY = 86_400;
-const limitOf = (user: string, name = "notes") => `clientLimits/${name}/keys/${user}`;
+const limitOf = (user: string, name = "notes") => `tallyLimits/${name}/tallyUses/${user}`;
 const reference = (path: string): Value => ({ referenceValue: `${db.documents}/${path}` });
 /** A document of the app that only this user writes. */
 const noteOf = (user: string, id = "one") => set(`notes/${user}-${id}`, { text: "hello" });
@@ -101,12 +101,12 @@ describe.concurrent("a limit document", () => {
     await used(user, { 0: ago(1) });
     await shows(limit, user);
     await hides(limit, null, other);
-    await hides("clientLimits/notes/keys", null, user);
-    const everywhere = { structuredQuery: { from: [{ collectionId: "keys", allDescendants: true }] } };
+    await hides("tallyLimits/notes/tallyUses", null, user);
+    const everywhere = { structuredQuery: { from: [{ collectionId: "tallyUses", allDescendants: true }] } };
     for (const one of [null, user, other]) {
       expect((await db.call(one, "POST", ":runQuery", everywhere)).status).toBe(403);
       await refuses(one, remove(limit));
-      await refuses(one, set("clientLimits/notes", { burst: 100 }));
+      await refuses(one, set("tallyLimits/notes", { burst: 100 }));
       await refuses(one, set(`${limit}/slots/0`, { at: NOW }));
     }
   });

@@ -31,17 +31,17 @@ describe.concurrent("what the functions store", () => {
 
   test("corrections are read by operators alone, receipts by no client, and both are written by none", async () => {
     const counter = newCounter();
-    const correction = `${counter}/corrections/one`;
+    const correction = `${counter}/tallyCorrections/one`;
     await store(correction, { expected: 1, found: 0, by: 1 });
     const claims = [{}, { operator: false }, { operator: "true" }, { operator: 1 }, { admin: true }];
     const others = [null, ...claims.map((claim) => ({ uid: "carol", ...claim }))];
-    for (const path of [correction, `${counter}/corrections`]) {
+    for (const path of [correction, `${counter}/tallyCorrections`]) {
       await shows(path, OPERATOR);
       await hides(path, ...others);
     }
-    await hides(`${counter}/receipts/x`, null, OPERATOR);
+    await hides(`${counter}/tallyReceipts/x`, null, OPERATOR);
     for (const user of [null, OPERATOR]) {
-      await refuses(user, set(`${counter}/corrections/two`, { by: 1 }));
+      await refuses(user, set(`${counter}/tallyCorrections/two`, { by: 1 }));
       await refuses(user, remove(correction));
     }
   });
@@ -50,11 +50,11 @@ describe.concurrent("what the functions store", () => {
     // Without a colon, which the emulator refuses in the path of a query.
     const counter = newCounter().replace(":", "-");
     const hours = { points: { 14: { total: 1 } }, expireAt: ago(0) };
-    const kept = `${counter}/history/hours-2026-11-21`;
+    const kept = `${counter}/tallyHistory/hours-2026-11-21`;
     await store(kept, hours);
-    const from = { referenceValue: `${db.documents}/${counter}/history/hours-2026-11-20` };
+    const from = { referenceValue: `${db.documents}/${counter}/tallyHistory/hours-2026-11-20` };
     const where = { fieldFilter: { field: { fieldPath: "__name__" }, op: "GREATER_THAN_OR_EQUAL", value: from } };
-    const history = { collectionId: "history" };
+    const history = { collectionId: "tallyHistory" };
     for (const user of [null, "alice"]) {
       await shows(kept, user);
       const range = { structuredQuery: { from: [history], where } };
@@ -65,7 +65,7 @@ describe.concurrent("what the functions store", () => {
       for (const changed of [set(kept, hours), merge(kept, { points: { 14: { total: 2 } } })])
         await refuses(user, changed);
       await refuses(user, remove(kept));
-      await refuses(user, set(`${counter}/history/hours-2026-11-22`, hours));
+      await refuses(user, set(`${counter}/tallyHistory/hours-2026-11-22`, hours));
     }
   });
 });

@@ -62,11 +62,11 @@ describe.concurrent("requests over REST", () => {
     }
   });
 
-  const anEntry = "home/entries/alice";
+  const anEntry = "home/tallyEntries/alice";
   /** What a server asks, to find all that an account has counted. */
   const entriesOf = (key: string) => ({
     structuredQuery: {
-      from: [{ collectionId: "entries", allDescendants: true }],
+      from: [{ collectionId: "tallyEntries", allDescendants: true }],
       where: { fieldFilter: { field: { fieldPath: "key" }, op: "EQUAL", value: { stringValue: key } } },
     },
   });
@@ -79,8 +79,8 @@ describe.concurrent("requests over REST", () => {
   test.each<User>([null, "bob"])("no request shows entries, receipts or corrections to %j", async (user) => {
     await db.commit(ADMIN, [
       set(`counters/${anEntry}`, { key: "alice", by: 1, shard: "0" }),
-      set("counters/home/receipts/x", { expireAt: new Date("2030-01-01") }),
-      set("counters/home/corrections/x", { by: 1 }),
+      set("counters/home/tallyReceipts/x", { expireAt: new Date("2030-01-01") }),
+      set("counters/home/tallyCorrections/x", { by: 1 }),
     ]);
     for (const [collection, id] of Object.entries({ entries: "alice", receipts: "x", corrections: "x" })) {
       const answers = [
@@ -108,9 +108,9 @@ describe.concurrent("requests over REST", () => {
     const where = {
       fieldFilter: { field: { fieldPath: "__name__" }, op: "EQUAL", value: { referenceValue: name } },
     };
-    const own = { structuredQuery: { from: [{ collectionId: "entries" }], where } };
+    const own = { structuredQuery: { from: [{ collectionId: "tallyEntries" }], where } };
     expect(await db.call("alice", "GET", `counters/${anEntry}`)).toMatchObject({ status: ACCEPTED });
-    expect(await db.call("alice", "GET", "counters/home/entries")).toMatchObject({ status: REFUSED });
+    expect(await db.call("alice", "GET", "counters/home/tallyEntries")).toMatchObject({ status: REFUSED });
     expect(await db.call("alice", "POST", "counters/home:runQuery", own)).toMatchObject({ status: REFUSED });
     expect(await db.call("alice", "POST", ":runQuery", entriesOf("alice"))).toMatchObject({ status: REFUSED });
   });
@@ -236,7 +236,7 @@ describe.concurrent("once per user", () => {
     const counter = newCounter("likes");
     const shard = `${counter}/shards/3`;
     await db.commit(ADMIN, [
-      set(`${counter}/entries/alice`, { by: 10, shard: "3" }),
+      set(`${counter}/tallyEntries/alice`, { by: 10, shard: "3" }),
       set(shard, { count: 10, writes: 1 }),
     ]);
     expect(await db.commit("alice", unlike(counter, "alice", "3", -11))).toBe(REFUSED);

@@ -5,12 +5,12 @@ import { add, increment, merge, NOW, remove, set } from "./writes.ts";
 
 /** Takes units of shard 0. @param changes  fields of the entry that differ from a valid one */
 const take = (counter: string, user: string, n: number, changes: object = {}) => [
-  set(`${counter}/entries/${user}`, { key: user, by: -n, shard: "0", at: NOW, ...changes }),
+  set(`${counter}/tallyEntries/${user}`, { key: user, by: -n, shard: "0", at: NOW, ...changes }),
   increment(`${counter}/shards/0`, { count: add(-n) }),
 ];
 
 const giveBack = (counter: string, user: string, n: number) => [
-  remove(`${counter}/entries/${user}`),
+  remove(`${counter}/tallyEntries/${user}`),
   increment(`${counter}/shards/0`, { count: add(n) }),
 ];
 
@@ -52,7 +52,7 @@ describe.concurrent("a bounded counter", () => {
 
   test("accepts no take without its entry, nor by another amount, shard or user", async () => {
     const counter = await stocked(50);
-    const entry = `${counter}/entries/alice`;
+    const entry = `${counter}/tallyEntries/alice`;
     for (const user of [null, "alice"])
       for (const by of [-1, 1]) await refuses(user, increment(`${counter}/shards/0`, { count: add(by) }));
     for (const by of [-1, -1.5]) await refuses("alice", set(entry, { key: "alice", by, shard: "0", at: NOW }));
@@ -65,7 +65,7 @@ describe.concurrent("a bounded counter", () => {
 
   test("gives nothing back that a server has put in", async () => {
     const counter = await stocked(5);
-    await store(`${counter}/entries/alice`, { by: 10, shard: "0" });
+    await store(`${counter}/tallyEntries/alice`, { by: 10, shard: "0" });
     await refuses("alice", ...giveBack(counter, "alice", -10));
     await stocked(10, counter);
     await accepts("alice", ...giveBack(counter, "alice", -10));

@@ -1,4 +1,4 @@
-/** What clients may write to `uniques`: the hash of their own uid, and nothing else. */
+/** What clients may write to `tallyVisitors`: the hash of their own uid, and nothing else. */
 import { describe, expect, test } from "vitest";
 import { visitorHash } from "../../core/src/index.ts";
 import { accepts, hides, newCounter, OPERATOR, PROJECT, RULES, read, refuses, shows, store } from "./environment.ts";
@@ -12,7 +12,7 @@ const DIGIT = ALICE[0] as string;
 /** Other visitors, in the bucket of Alice. */
 const OTHERS = [`${DIGIT}000000000000000`, `${DIGIT}111111111111111`];
 
-const bucketOf = (counter: string, id = DIGIT) => `${counter}/uniques/${id}`;
+const bucketOf = (counter: string, id = DIGIT) => `${counter}/tallyVisitors/${id}`;
 const visit = (counter: string, hash: unknown, id = DIGIT) => merge(bucketOf(counter, id), { visitors: append(hash) });
 const visitors = async (counter: string) => visitorsOf(await read(bucketOf(counter)));
 
@@ -104,7 +104,7 @@ describe.concurrent("who has been there", () => {
   });
 
   test("is in the sketch, which operators alone read and clients do not write", async () => {
-    const sketch = `${newCounter()}/sketches/uniques`;
+    const sketch = `${newCounter()}/tallySketches/uniques`;
     await store(sketch, { format: "sparse" });
     await hides(sketch, null, "alice");
     await shows(sketch, OPERATOR);

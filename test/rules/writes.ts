@@ -101,11 +101,11 @@ export function increment(shard: string, changes: object = {}): Write {
 
 export function like(counter: string, user: string, shard = "0", changes: object = {}): Write[] {
   return [
-    set(`${counter}/entries/${user}`, { key: user, by: 1, shard, at: NOW, ...changes }),
+    set(`${counter}/tallyEntries/${user}`, { key: user, by: 1, shard, at: NOW, ...changes }),
     increment(`${counter}/shards/${shard}`),
   ];
 }
 
 export function unlike(counter: string, user: string, shard = "0", by = -1): Write[] {
-  return [remove(`${counter}/entries/${user}`), increment(`${counter}/shards/${shard}`, { count: add(by) })];
+  return [remove(`${counter}/tallyEntries/${user}`), increment(`${counter}/shards/${shard}`, { count: add(by) })];
 }

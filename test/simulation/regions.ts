@@ -285,7 +285,9 @@ export async function simulateRegions(
   function hasAll(region: string, other: string, counter: string): boolean {
     const registers = networks.get(region)?.database.get(`counters/${counter}`).fields?.regions;
     const register = (registers as Record<string, { total: number } | null> | undefined)?.[other];
-    const sketch = networks.get(region)?.database.get(`counters/${counter}/sketches/${regionSketchId(other)}`).fields;
+    const sketch = networks
+      .get(region)
+      ?.database.get(`counters/${counter}/tallySketches/${regionSketchId(other)}`).fields;
     const known = sketch ? Math.round(Sketch.parse(sketch as unknown as StoredSketch).estimate()) : 0;
     const [count, { size }] = [
       countedIn.get(`${other} ${counter}`) ?? 0,
@@ -332,7 +334,7 @@ export async function simulateRegions(
         counted.set(counter, (counted.get(counter) ?? 0) + by);
         countedIn.set(`${name} ${counter}`, (countedIn.get(`${name} ${counter}`) ?? 0) + by);
       }
-      if (collection === "uniques") {
+      if (collection === "tallyVisitors") {
         for (const hash of (after.fields?.visitors ?? []) as string[]) {
           addTo(visited, counter, hash);
           addTo(visitedIn, `${name} ${counter}`, hash);

@@ -113,7 +113,7 @@ export async function simulate(
   for (let i = 0; i < 8; i++) await sweepOnce();
   callers.atEnd();
   const hasEntry = (counter: string, key: string) =>
-    network.database.get(`${config.collection}/${counter}/entries/${key}`).fields !== undefined;
+    network.database.get(`${config.collection}/${counter}/tallyEntries/${key}`).fields !== undefined;
   oracle.keyedIncrements.atEnd(hasEntry, !!faults.injected["calls that arrive late"]);
   oracle.checkAllPublished((counter) => network.database.get(`${config.collection}/${counter}`).fields);
   oracle.increments.atEnd();

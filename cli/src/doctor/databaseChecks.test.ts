@@ -44,7 +44,7 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
   [
     "a broken TTL policy",
     ["warning ttl"],
-    fields(({ ttl, collectionGroup }) => ({ ttl: collectionGroup === "history" && ttl ? "NEEDS_REPAIR" : ttl })),
+    fields(({ ttl, collectionGroup }) => ({ ttl: collectionGroup === "tallyHistory" && ttl ? "NEEDS_REPAIR" : ttl })),
   ],
   ["a plan with another index", ["warning plan"], used(["(count ASC, __name__ ASC)"], 3)],
   ["a plan with too many reads", ["warning plan"], used(["(shard ASC, count ASC, writes ASC, __name__ ASC)"], 2_500)],

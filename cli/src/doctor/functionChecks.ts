@@ -122,9 +122,9 @@ const PATTERNS: Partial<Record<FunctionName, RegExp>> = {
   wake: /^\/\{\w+\}\/shards\/\{\w+\}$/,
   wakezero: /^\/\{\w+\}\/shards\/0$/,
   wakebase: /^\/\{\w+\}\/shards\/base$/,
-  visitors: /^\/\{\w+\}\/uniques\/\{\w+\}$/,
-  logevents: /^\/\{\w+\}\/outbox\/\{\w+\}$/,
-  topkeys: /^\/\{\w+\}\/keyCounts\/\{\w+\}$/,
+  visitors: /^\/\{\w+\}\/tallyVisitors\/\{\w+\}$/,
+  logevents: /^\/\{\w+\}\/tallyOutbox\/\{\w+\}$/,
+  topkeys: /^\/\{\w+\}\/tallyItemCounts\/\{\w+\}$/,
 };
 
 const triggersMatch: DeploymentCheck = (deployment) => {
@@ -132,7 +132,7 @@ const triggersMatch: DeploymentCheck = (deployment) => {
   const { COUNTED_COLLECTION: counted, EVENTS_COLLECTION: logged } = variablesOf(deployment) ?? {};
   const isRight = (name: FunctionName, document: string) => {
     if (name === "bridge") return true;
-    if (name === "logentries") return logged === undefined || document === `${logged}/{counterId}/entries/{key}`;
+    if (name === "logentries") return logged === undefined || document === `${logged}/{counterId}/tallyEntries/{key}`;
     const pattern = PATTERNS[name];
     if (pattern) return document.startsWith(`${collection}/`) && pattern.test(document.slice(collection.length));
     return counted === undefined || document === `${counted}/{document}`;

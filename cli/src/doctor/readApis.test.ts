@@ -205,14 +205,16 @@ test.each<[what: string, remedy: RegExp, plant: Plant]>([
     /firestore:indexes/,
     (resources) => {
       const { fields } = resources[paths.fields];
-      resources[paths.fields].fields = fields.filter(({ name }: Resource) => !name.endsWith("/entries/fields/key"));
+      resources[paths.fields].fields = fields.filter(
+        ({ name }: Resource) => !name.endsWith("/tallyEntries/fields/key"),
+      );
     },
   ],
   [
     "warning ttl",
     /firestore:indexes/,
     (resources) => {
-      delete resources[paths.fields].fields.find(({ name }: Resource) => name.includes("/receipts/")).ttlConfig;
+      delete resources[paths.fields].fields.find(({ name }: Resource) => name.includes("/tallyReceipts/")).ttlConfig;
     },
   ],
   ["warning app-check", /enable-enforcement/, change(paths.appCheck, { enforcementMode: "UNENFORCED" })],
@@ -260,6 +262,6 @@ test("finds a log of increments with a key whose collection is another one; the 
   policy.bindings[0].role = "roles/pubsub.publisher";
   apis.resources[topic] = policy;
   setParameters({ EVENTS_TOPIC: "tally-log", EVENTS_COLLECTION: "likes" })(apis.resources);
-  functionIn(apis.resources, "logentries").eventTrigger.eventFilters[2].value = "likes/{counterId}/entries/{key}";
+  functionIn(apis.resources, "logentries").eventTrigger.eventFilters[2].value = "likes/{counterId}/tallyEntries/{key}";
   expect(await examine()).toMatchObject([{ id: "events-elsewhere", remedy: expect.stringContaining("_none") }]);
 });

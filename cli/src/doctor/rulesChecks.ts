@@ -116,14 +116,14 @@ function allowsNoMore(wanted: RulesParts, present: RulesParts): Finding[] {
 const DOCUMENTS = [
   "c",
   "c/shards/0",
-  "c/entries/k",
-  "c/receipts/r",
-  "c/corrections/r",
-  "c/history/h",
-  "c/uniques/0",
-  "c/sketches/uniques",
-  "c/keyCounts/k",
-  "c/outbox/o",
+  "c/tallyEntries/k",
+  "c/tallyReceipts/r",
+  "c/tallyCorrections/r",
+  "c/tallyHistory/h",
+  "c/tallyVisitors/0",
+  "c/tallySketches/uniques",
+  "c/tallyItemCounts/k",
+  "c/tallyOutbox/o",
 ];
 
 function isCoveredByNoOther(wanted: RulesParts, present: RulesParts): Finding[] {

@@ -10,14 +10,14 @@ test("functions and matches of Tally's rules are found, each match with its whol
   expect(matches.map(({ path }) => path)).toEqual([
     "/counters/{counter}",
     "/counters/{counter}/shards/{shard}",
-    "/counters/{counter}/history/{document}",
-    "/counters/{counter}/uniques/{bucket}",
-    "/counters/{counter}/sketches/{sketch}",
-    "/counters/{counter}/sketches/topKeys",
-    "/counters/{counter}/corrections/{correction}",
+    "/counters/{counter}/tallyHistory/{document}",
+    "/counters/{counter}/tallyVisitors/{bucket}",
+    "/counters/{counter}/tallySketches/{sketch}",
+    "/counters/{counter}/tallySketches/topKeys",
+    "/counters/{counter}/tallyCorrections/{correction}",
     "/counters/{counter}/time/{millis}",
-    "/counters/{counter}/entries/{key}",
-    "/clientLimits/{limit}/keys/{key}",
+    "/counters/{counter}/tallyEntries/{key}",
+    "/tallyLimits/{limit}/tallyUses/{key}",
   ]);
   const statements = OWN_RULES.match(/^ +allow /gm) ?? [];
   expect(matches.flatMap(({ allows }) => allows)).toHaveLength(statements.length);

@@ -134,7 +134,7 @@ fun main() {
 
   val remembered = World("likes:l")
   remembered.firestore.isOffline = true
-  remembered.firestore.cached.add("${remembered.path}/entries/alice")
+  remembered.firestore.cached.add("${remembered.path}/tallyEntries/alice")
   val cachedStates = mutableListOf<Boolean>()
   val entryWatch = remembered.counter.onIncremented("alice") { cachedStates.add(it) }
   scenario("a cache that knows of no entry says that a key does not count", listOf(false), cachedStates)

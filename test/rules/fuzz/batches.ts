@@ -88,7 +88,7 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
   const { open, keyed, world } = context;
   const key = user ?? "alice";
   const other = choose(KEYS, pick);
-  const own = textOf(world[`${keyed}/entries/${key}`]?.shard);
+  const own = textOf(world[`${keyed}/tallyEntries/${key}`]?.shard);
   switch (kind) {
     case "increment":
       return [incrementWrite(context, open, shard)];
@@ -107,10 +107,10 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
     case "unlikeAs":
       return unlike(context, other, shard);
     case "unlikeForTwo":
-      return [{ path: `${keyed}/entries/${other}`, delete: true }, ...unlike(context, key, shard)];
+      return [{ path: `${keyed}/tallyEntries/${other}`, delete: true }, ...unlike(context, key, shard)];
     case "unlikeElsewhere":
       return [
-        { path: `${keyed}/entries/${key}`, delete: true },
+        { path: `${keyed}/tallyEntries/${key}`, delete: true },
         incrementWrite(
           context,
           keyed,
@@ -126,7 +126,7 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
     case "enterOpen":
       return [entry(open, key, shard), incrementWrite(context, open, shard)];
     case "leave":
-      return [{ path: `${keyed}/entries/${key}`, delete: true }];
+      return [{ path: `${keyed}/tallyEntries/${key}`, delete: true }];
     case "incrementKeyed":
       return [incrementWrite(context, keyed, shard)];
     case "decrementKeyed":
@@ -160,7 +160,7 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
     case "visitWith": {
       // Another list instead of one hash more, mostly in the own bucket.
       const own = hashOf(key);
-      const bucket = `${open}/uniques/${choose([own.slice(0, 1), own.slice(0, 2), choose(BUCKETS, pick)], pick)}`;
+      const bucket = `${open}/tallyVisitors/${choose([own.slice(0, 1), own.slice(0, 2), choose(BUCKETS, pick)], pick)}`;
       const more = [...visitorsOf(world[bucket]), own].map(String);
       const lists = [more, more, [own, hashOf(other)], [hashOf(other), own], [own.slice(1)], [own, ""], []];
       return [{ path: bucket, set: { visitors: list(...choose(lists, pick).map(text)) } }];

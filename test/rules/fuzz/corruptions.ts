@@ -173,7 +173,7 @@ export const CORRUPTIONS: Record<string, Corrupt> = {
   "entry's time": (write, pick) => [setEntry(write, "at", choose([...TIMES, ...WRONG], pick))],
   "undone on the other shard": (write, pick, context, user) => [
     write,
-    { path: `${context.keyed}/entries/${user}`, delete: true },
+    { path: `${context.keyed}/tallyEntries/${user}`, delete: true },
     incrementWrite(context, context.keyed, choose(SHARD_IDS, pick), integer(-1)),
   ],
 };

@@ -48,19 +48,22 @@ export function countersOf(id: string, parts: Part = "all"): Counters {
     counter,
     `${counter}/other/x`,
     ...[...SHARD_IDS, ...FOREIGN_SHARD_IDS].map((shard) => `${counter}/shards/${shard}`),
-    ...KEYS.map((key) => `${counter}/entries/${key}`),
-    ...BUCKETS.map((bucket) => `${counter}/uniques/${bucket}`),
-    ...["uniques", "topKeys", "keySummary"].map((sketch) => `${counter}/sketches/${sketch}`),
-    `${counter}/keyCounts/x`,
+    ...KEYS.map((key) => `${counter}/tallyEntries/${key}`),
+    ...BUCKETS.map((bucket) => `${counter}/tallyVisitors/${bucket}`),
+    ...["uniques", "topKeys", "keySummary"].map((sketch) => `${counter}/tallySketches/${sketch}`),
+    `${counter}/tallyItemCounts/x`,
   ];
   const limited = `counters/claps:${id}`;
-  const limit = `clientLimits/claps:${id}/keys`;
+  const limit = `tallyLimits/claps:${id}/tallyUses`;
   const notes = ["0", "1"].map((note) => `notes/claps:${id}/all/${note}`);
   const stock = `counters/tickets:${id}`;
   const paths = {
     counting: [...around(open), ...around(keyed)],
     limited: [...notes, `${limited}/shards/0`, ...KEYS.map((key) => `${limit}/${key}`)],
-    stock: [...SHARD_IDS.map((shard) => `${stock}/shards/${shard}`), ...KEYS.map((key) => `${stock}/entries/${key}`)],
+    stock: [
+      ...SHARD_IDS.map((shard) => `${stock}/shards/${shard}`),
+      ...KEYS.map((key) => `${stock}/tallyEntries/${key}`),
+    ],
   };
   const of = parts === "all" ? Object.values(paths).flat() : paths[parts];
   return { open, keyed, limited, stock, notes, limit, paths: of };
@@ -103,7 +106,7 @@ export function initialDocuments({ open, keyed, stock }: Counters): Write[] {
         3: [new Date().toISOString(), nonceOf(-5)],
       }),
     }),
-    document(`${open}/uniques/${hashOf("alice")[0]}`, {
+    document(`${open}/tallyVisitors/${hashOf("alice")[0]}`, {
       visitors: { arrayValue: { values: [{ stringValue: hashOf("carol") }] } },
     }),
     document(`${keyed}/shards/base`, { count: integer(5), writes: integer(2) }),
@@ -114,7 +117,7 @@ export function initialDocuments({ open, keyed, stock }: Counters): Write[] {
       shard: { stringValue: "1" },
       marks: markWindows({ 6: ["2020-01-01T00:00:00Z", nonceOf(-3)], 7: [new Date().toISOString(), nonceOf(-2)] }),
     }),
-    document(`${keyed}/entries/carol`, {
+    document(`${keyed}/tallyEntries/carol`, {
       key: { stringValue: "carol" },
       by: integer(1),
       shard: { stringValue: "1" },
@@ -138,7 +141,7 @@ export function findViolation(
   writes: readonly Write[],
   span: Span,
 ): string | undefined {
-  const own = new Set(user === null ? [] : [`${keyed}/entries/${user}`, `${stock}/entries/${user}`]);
+  const own = new Set(user === null ? [] : [`${keyed}/tallyEntries/${user}`, `${stock}/tallyEntries/${user}`]);
   const claps = `${limited}/shards/0`;
   const shards = [
     ...[open, keyed, stock].flatMap((counter) => SHARD_IDS.map((id) => `${counter}/shards/${id}`)),
@@ -148,7 +151,7 @@ export function findViolation(
   const payable = new Set([...notes, claps]);
   for (const path of paths) {
     if (own.has(path) || shards.includes(path) || payable.has(path) || (user && path === ownLimit)) continue;
-    if (user !== null && path.startsWith(`${open}/uniques/`)) {
+    if (user !== null && path.startsWith(`${open}/tallyVisitors/`)) {
       const fault = faultOfBucket(path.slice(path.lastIndexOf("/") + 1), before[path], after[path], hashOf(user));
       if (fault) return `${path}: ${fault}`;
     } else if (!isEqual(before[path], after[path])) return `${path} was changed`;
@@ -183,10 +186,10 @@ export function findViolation(
   }
   for (const id of SHARD_IDS) {
     const sum = count(after[`${keyed}/shards/${id}`]);
-    const entries = KEYS.filter((key) => textOf(after[`${keyed}/entries/${key}`]?.shard) === id).length;
+    const entries = KEYS.filter((key) => textOf(after[`${keyed}/tallyEntries/${key}`]?.shard) === id).length;
     if (sum !== entries) return `${keyed}: shard ${id} counts ${sum}, but ${entries} entries are on it`;
     const units = count(after[`${stock}/shards/${id}`]);
-    const taken = KEYS.map((key) => after[`${stock}/entries/${key}`])
+    const taken = KEYS.map((key) => after[`${stock}/tallyEntries/${key}`])
       .filter((entry) => textOf(entry?.shard) === id)
       .reduce((all, entry) => all - (numberOf(entry?.by) ?? 0), 0);
     if (!paths.includes(`${stock}/shards/${id}`)) continue;

@@ -9,7 +9,7 @@ export function take(context: BatchContext, key: string, shard: string, by: Valu
 }
 
 export function giveBack(context: BatchContext, key: string, shard: string): Write[] {
-  const path = `${context.stock}/entries/${key}`;
+  const path = `${context.stock}/tallyEntries/${key}`;
   const { by, shard: taken } = context.world[path] ?? {};
   const units = integer(-(numberOf(by) ?? -1));
   return [{ path, delete: true }, incrementWrite(context, context.stock, textOf(taken) ?? shard, units)];
@@ -29,8 +29,8 @@ export function takeWrongly(context: BatchContext, key: string, shard: string, p
     () => [entry(stock, key, shard, integer(-1)), incrementWrite(context, stock, shard, integer(-2))],
     () => [entry(stock, key, "0", integer(-1)), incrementWrite(context, stock, "1", integer(-1))],
     () => giveBack(context, other, shard),
-    () => [{ path: `${stock}/entries/${key}`, delete: true }],
-    () => [{ path: `${stock}/entries/${key}`, delete: true }, incrementWrite(context, stock, shard, integer(10))],
+    () => [{ path: `${stock}/tallyEntries/${key}`, delete: true }],
+    () => [{ path: `${stock}/tallyEntries/${key}`, delete: true }, incrementWrite(context, stock, shard, integer(10))],
   ];
   return choose(ways, pick >> 3)();
 }

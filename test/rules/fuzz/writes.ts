@@ -40,7 +40,7 @@ export function incrementWrite(context: BatchContext, counter: string, shard: st
 export function visitWrite(counter: string, hash: string, pick: number): Write {
   const bucket = choose([hash.slice(0, 1), hash.slice(0, 1), hash.slice(0, 2), choose(BUCKETS, pick)], pick);
   return {
-    path: `${counter}/uniques/${bucket}`,
+    path: `${counter}/tallyVisitors/${bucket}`,
     set: {},
     mask: [],
     transforms: [{ fieldPath: "visitors", appendMissingElements: { values: [text(hash)] } }],
@@ -49,14 +49,14 @@ export function visitWrite(counter: string, hash: string, pick: number): Write {
 
 export function entry(counter: string, key: string, shard: string, by = integer(1)): Write {
   return {
-    path: `${counter}/entries/${key}`,
+    path: `${counter}/tallyEntries/${key}`,
     set: { key: text(key), by, shard: text(shard) },
     transforms: [{ fieldPath: "at", setToServerValue: "REQUEST_TIME" }],
   };
 }
 
 export function unlike(context: BatchContext, key: string, shard: string): Write[] {
-  const path = `${context.keyed}/entries/${key}`;
+  const path = `${context.keyed}/tallyEntries/${key}`;
   return [
     { path, delete: true },
     incrementWrite(context, context.keyed, textOf(context.world[path]?.shard) ?? shard, integer(-1)),
@@ -64,7 +64,7 @@ export function unlike(context: BatchContext, key: string, shard: string): Write
 }
 
 export function isEntry({ path }: Write): boolean {
-  return path.includes("/entries/");
+  return path.includes("/tallyEntries/");
 }
 
 /** Replaces a transform, or drops it. Entries have but one, of `at`. */

@@ -124,10 +124,10 @@ function mapOf(value: Value | undefined): Fields {
 
 /** An increment creates one entry, of its shard and amount. An undo deletes one, of its shard and the opposite amount. */
 function isOneEntry(changes: readonly Change[], shard: string, { before, after }: Step): boolean {
-  const [entry, ...others] = changes.filter(({ after }) => after.path.includes("/entries/"));
+  const [entry, ...others] = changes.filter(({ after }) => after.path.includes("/tallyEntries/"));
   const [old, created] = [entry?.before.fields, entry?.after.fields];
   if (others.length > 0 || !old === !created) return false;
   const { key, shard: named, by } = (created ?? old) as Fields;
-  if (created && !entry?.after.path.endsWith(`/entries/${key}`)) return false;
+  if (created && !entry?.after.path.endsWith(`/tallyEntries/${key}`)) return false;
   return named === shard && after.count === Number(before.count ?? 0) + (created ? 1 : -1) * Number(by);
 }

@@ -14,7 +14,7 @@ export const committing = (process: string, isMeant: (write: Write) => boolean, 
 const isCounter = (path: string) => /^counters\/[^/]+$/.test(path);
 const isShard = (path: string) => /^counters\/[^/]+\/shards\//.test(path);
 export const isMirror = (path: string) => !path.startsWith("counters/");
-export const isHistory = (path: string) => path.includes("/history/");
+export const isHistory = (path: string) => path.includes("/tallyHistory/");
 export const isDeletion = ({ kind }: Write) => kind === "delete";
 
 /** Edits publishes: the commits of instances that write the total of a counter. */

@@ -14,10 +14,10 @@ import {
 } from "./edits.ts";
 import type { Edit, Mutation } from "./mutation.ts";
 
-const isReceipt = ({ path }: Write) => path.includes("/receipts/") && !path.includes(`/${STOCK}/`);
+const isReceipt = ({ path }: Write) => path.includes("/tallyReceipts/") && !path.includes(`/${STOCK}/`);
 const receipts = (edit: Edit) => committing("server", isReceipt, edit);
 
-const isEntry = ({ path }: Write) => path.includes("/entries/") && !path.includes(`/${STOCK}/`);
+const isEntry = ({ path }: Write) => path.includes("/tallyEntries/") && !path.includes(`/${STOCK}/`);
 const isUndo = (write: Write) => isEntry(write) && isDeletion(write);
 
 /** Changes the amounts of increments. */

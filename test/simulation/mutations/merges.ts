@@ -13,9 +13,9 @@ import {
 } from "./edits.ts";
 import type { Edit, Mutation } from "./mutation.ts";
 
-const isSketch = ({ path }: Write) => path.endsWith("/sketches/uniques");
-const isSummary = ({ path }: Write) => path.endsWith("/sketches/keySummary");
-const isBucket = ({ path }: Write) => path.includes("/uniques/");
+const isSketch = ({ path }: Write) => path.endsWith("/tallySketches/uniques");
+const isSummary = ({ path }: Write) => path.endsWith("/tallySketches/keySummary");
+const isBucket = ({ path }: Write) => path.includes("/tallyVisitors/");
 
 const mergingVisitors = (edit: Edit) => committing("instance", isSketch, edit);
 const mergingKeys = (edit: Edit) => committing("instance", isSummary, edit);
@@ -25,7 +25,7 @@ export const mergeMutations: Record<string, Mutation> = {
   "a merge is never scheduled": { ...notScheduling(({ merges }) => merges === "visitors"), breaks: ["I10"] },
   "an instance believes that its merge has seen later visitors": {
     readTime: (at, { collection }, { name }) =>
-      name.startsWith("instance") && collection.endsWith("/uniques") ? at + 2_000_000 : at,
+      name.startsWith("instance") && collection.endsWith("/tallyVisitors") ? at + 2_000_000 : at,
     breaks: ["I10"],
   },
   "a merged bucket is deleted as it is now": {

@@ -47,7 +47,7 @@ export const regionMutations: Record<string, Mutation> = {
   "a region's visitors replace those of the others": {
     ...inRegions,
     query: ({ collection }, find) =>
-      collection.endsWith("/sketches") ? find().filter(({ path }) => path.endsWith("/uniques")) : find(),
+      collection.endsWith("/tallySketches") ? find().filter(({ path }) => path.endsWith("/uniques")) : find(),
   },
   "a region that has left no longer counts": {
     ...inRegions,

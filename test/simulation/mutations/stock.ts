@@ -5,7 +5,7 @@ import { committing, deciding, inTwoCommits, isDeletion, those, withoutPrecondit
 import type { Edit, Hooks, Mutation } from "./mutation.ts";
 
 const isStock = ({ path }: { readonly path: string }) => path.startsWith(`counters/${STOCK}/`);
-const isReceipt = (write: Write) => isStock(write) && write.path.includes("/receipts/");
+const isReceipt = (write: Write) => isStock(write) && write.path.includes("/tallyReceipts/");
 
 /** Edits transfers: the commits of instances that change shards and delete none. */
 const transferring = (edit: Edit): Mutation => ({

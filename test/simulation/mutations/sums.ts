@@ -16,7 +16,7 @@ import type { Edit, Mutation } from "./mutation.ts";
 
 const isBase = ({ path }: { readonly path: string }) => path.endsWith("/shards/base");
 const resetting = (edit: Edit) => committing("reset", isBase, edit);
-const correcting = (edit: Edit) => committing("", ({ path }) => path.includes("/corrections/"), edit);
+const correcting = (edit: Edit) => committing("", ({ path }) => path.includes("/tallyCorrections/"), edit);
 
 export const sumMutations: Record<string, Mutation> = {
   "fold without the precondition": { ...folding(withoutPreconditions), breaks: ["I5", "I9", "I12"], seed: 13 },

@@ -36,7 +36,9 @@ export class DriftCheck {
   onCommit(process: Process, by: number, time: Micros, changes: readonly Change[], mayDrift: boolean): void {
     const before = this.#history.at(-1)?.drift ?? 0;
     if (by !== 0) this.#history.push({ time, drift: before + by });
-    const correction = changes.find(({ after }) => after.path.startsWith(`counters/${ORDERS.counter}/corrections/`));
+    const correction = changes.find(({ after }) =>
+      after.path.startsWith(`counters/${ORDERS.counter}/tallyCorrections/`),
+    );
     if (!correction) {
       if (by !== 0 && !mayDrift) {
         this.#fail("I5", `${process.name} made ${ORDERS.counter} drift by ${by}`);

@@ -36,7 +36,7 @@ export class HistoryCheck {
     for (const change of changes) this.#followPublish(change, due);
     for (const { before, after } of changes) {
       const [root, counter = "", collection, id = ""] = after.path.split("/");
-      if (root !== this.#config.collection || collection !== "history") continue;
+      if (root !== this.#config.collection || collection !== "tallyHistory") continue;
       const [old, now] = [pointsOf(before.fields), pointsOf(after.fields)];
       for (const key of new Set([...Object.keys(old), ...Object.keys(now)])) {
         if (isEqual(old[key], now[key])) continue;

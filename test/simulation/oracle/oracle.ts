@@ -152,9 +152,9 @@ export class Oracle {
           this.increments.followWrite({ before, after }, write, kind === "delete");
         this.#followShard(counter, id, { before, after }, time);
       }
-      if (collection === "receipts" && !isBounded(counter))
+      if (collection === "tallyReceipts" && !isBounded(counter))
         this.increments.followReceipt({ before, after }, kind === "delete");
-      if (collection === "entries") state.entries += amountOf(after.fields) - amountOf(before.fields);
+      if (collection === "tallyEntries") state.entries += amountOf(after.fields) - amountOf(before.fields);
     }
     for (const [counter, by] of added) {
       const { sums } = this.#state(counter);
@@ -377,7 +377,7 @@ function incrementsIn(
   kind: Intent["kind"] | undefined,
   changes: readonly Change[],
 ): number {
-  const isCorrection = changes.some(({ after }) => after.path.includes("/corrections/"));
+  const isCorrection = changes.some(({ after }) => after.path.includes("/tallyCorrections/"));
   const isMove = counter === BRIDGED.counter && (kind === "move" || kind === "none");
   return kind === "reset" || kind === "ensure" || isCorrection || isMove ? 0 : by;
 }

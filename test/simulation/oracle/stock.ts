@@ -54,12 +54,12 @@ export class StockCheck {
         this.#shards.set(id, count);
         if (count < 0) this.#fail("I12", `${process.name} leaves ${count} units in ${after.path}`);
       }
-      if (collection === "entries") {
+      if (collection === "tallyEntries") {
         inEntries += amountOf(after.fields) - amountOf(before.fields);
         if (after.fields) this.#entries.set(id, amountOf(after.fields));
         else this.#entries.delete(id);
       }
-      hasReceipt ||= collection === "receipts" && !!after.fields;
+      hasReceipt ||= collection === "tallyReceipts" && !!after.fields;
     }
     this.#isDeleted ||= kind === "delete" && own.length > 0;
     const by = this.#units - before;

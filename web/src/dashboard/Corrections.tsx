@@ -21,7 +21,7 @@ export function Corrections({ connection, id }: { connection: Connection; id: st
   const [error, setError] = useState<Error>();
   const read = useCallback(() => {
     const latest = query(
-      collection(connection.db, "counters", id, "corrections"),
+      collection(connection.db, "counters", id, "tallyCorrections"),
       orderBy("at", "desc"),
       limit(MAX_CORRECTIONS),
     );
