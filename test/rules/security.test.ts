@@ -82,7 +82,11 @@ describe.concurrent("requests over REST", () => {
       set("counters/home/tallyReceipts/x", { expireAt: new Date("2030-01-01") }),
       set("counters/home/tallyCorrections/x", { by: 1 }),
     ]);
-    for (const [collection, id] of Object.entries({ entries: "alice", receipts: "x", corrections: "x" })) {
+    for (const [collection, id] of Object.entries({
+      tallyEntries: "alice",
+      tallyReceipts: "x",
+      tallyCorrections: "x",
+    })) {
       const answers = [
         await db.call(user, "GET", `counters/home/${collection}/${id}`),
         await db.call(user, "GET", `counters/home/${collection}`),

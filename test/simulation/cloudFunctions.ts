@@ -5,7 +5,7 @@
 
 import type { Firestore as RealFirestore } from "firebase-admin/firestore";
 import type { Functions } from "firebase-admin/functions";
-import { counterIdOf, KEY_COUNTS, UNIQUES } from "../../core/src/index.ts";
+import { counterIdOf, KEY_COUNTS, VISITORS } from "../../core/src/index.ts";
 import type { Backend } from "../../functions/src/backend.ts";
 import { createBridgeHandler, type LegacyWrite } from "../../functions/src/bridge.ts";
 import type { CounterTask, WriteEvent } from "../../functions/src/cause.ts";
@@ -94,7 +94,7 @@ export class CloudFunctions {
         if (isNew || (TRIGGER_SHARDS.includes(shardId) && hasCounted(shard(before), shard(after))))
           this.#deliver(change, `event ${shardId}`, wakeFor({ counterId, shardId, isNew, committedAt }, change));
       }
-      if (collection === this.#config.collection && shards === UNIQUES && after.fields)
+      if (collection === this.#config.collection && shards === VISITORS && after.fields)
         this.#deliver(change, `event ${after.path}`, ({ visitors }) => visitors({ counterId, committedAt }));
       if (collection === this.#config.collection && shards === KEY_COUNTS && after.fields)
         this.#deliver(change, `event ${after.path}`, ({ keys }) => keys({ counterId, committedAt }));

@@ -84,9 +84,10 @@ export function checkGroupIndexes({ fields, ownIndexes }: ProjectFacts): Finding
 
 /** What a TTL policy deletes, by collection group. */
 const EXPIRING: Readonly<Record<string, string>> = {
-  receipts: "a receipt of each commit of a server",
-  history: "past history",
-  keys: "a document of each key of a rate limit",
+  tallyReceipts: "a receipt of each commit of a server",
+  tallyHistory: "past history",
+  tallyUses: "a document of each user of a rate limit",
+  tallyKeys: "a document of each key of a rate limit on servers",
 };
 
 export function checkTtl({ fields, ownIndexes }: ProjectFacts): Finding[] {

@@ -30,8 +30,8 @@ export function authorize(changes: readonly Change[]): void {
           isInBounds(counter, step) &&
           (!hasEntries(counter) || isOneEntry(changes, id, step))) ||
           isTidy(step, time)),
-      entries: () => hasEntries(counter) && changes.length === 2,
-      uniques: () => step !== undefined && addsOneHash(step, id),
+      tallyEntries: () => hasEntries(counter) && changes.length === 2,
+      tallyVisitors: () => step !== undefined && addsOneHash(step, id),
     };
     const isAllowed = isAllowedOf[collection as keyof typeof isAllowedOf]?.() ?? false;
     if (!isAllowed) throw new Refused(Code.PERMISSION_DENIED, after.path);

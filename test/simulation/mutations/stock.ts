@@ -19,7 +19,7 @@ const transferring = (edit: Edit): Mutation => ({
 
 /** Hides the records of takes from the processes whose name begins so. */
 const hidingTakes = (process: string): Hooks => {
-  const isRecord = (version: Version) => isStock(version) && /\/(entries|receipts)\//.test(version.path);
+  const isRecord = (version: Version) => isStock(version) && /\/(tallyEntries|tallyReceipts)\//.test(version.path);
   return {
     document: (version, { name }) =>
       name.startsWith(process) && isRecord(version) ? { ...version, fields: undefined } : version,
