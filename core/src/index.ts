@@ -52,6 +52,7 @@ export {
   MARK_WINDOW_MILLIS,
   MARK_WINDOWS,
   MAX_SHARDS,
+  MAX_WINDOW_NONCES,
   type MarkWindow,
   NONCE_BYTES,
   type ReceiptDocument,
