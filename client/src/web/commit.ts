@@ -139,8 +139,9 @@ export async function send(counter: Counter, add: AddWrites, isQueued?: unknown,
     const commit = (removesMarks: boolean) =>
       runTransaction(firestore, async (own) => add(own as unknown as WriteBatch, removesMarks), { maxAttempts: 1 });
     try {
-      const path = await commit(!counter._keepsMarks).catch(async (error) => {
-        if (counter._keepsMarks || !hasCode(error, "permission-denied")) throw error;
+      const removesMarks = !counter._keepsMarks;
+      const path = await commit(removesMarks).catch(async (error) => {
+        if (!removesMarks || !hasCode(error, "permission-denied")) throw error;
         const accepted = await commit(false);
         counter._keepsMarks = true;
         return accepted;
