@@ -136,6 +136,7 @@ export {
   SHARD_COUNT_TTL_MS,
   SHARD_COUNT_TTL_WRITES,
   SLOW_ACK_MS,
+  WRITES_PER_MARK_LOOK,
 } from "./timeouts.ts";
 export { type KeyCount, KeySummary, MAX_KEY_BYTES, MAX_KEYS } from "./topKeys.ts";
 export {

@@ -5,12 +5,9 @@
  */
 import { type CollectionReference, type DocumentSnapshot, FieldValue, type Timestamp } from "firebase-admin/firestore";
 import { commitUnlessChanged } from "../../admin/src/internal.ts";
-import { MARK_LIFETIME_SECONDS, MARK_WINDOWS, type ShardDocument } from "../../core/src/index.ts";
+import { MARK_LIFETIME_SECONDS, MARK_WINDOWS, type ShardDocument, WRITES_PER_MARK_LOOK } from "../../core/src/index.ts";
 import { logError } from "./log.ts";
 import { type Millis, toMillis } from "./time.ts";
-
-/** Shard writes for one look at a shard. */
-const WRITES_PER_LOOK = 512;
 
 /** Looks after one publish. */
 const MAX_LOOKS = 20;
@@ -26,7 +23,7 @@ const FEW_MARKS = 100;
  * @param random      uniform in [0, 1)
  */
 export function shardsToLookAt(writes: number, shardCount: number, random: () => number): string[] {
-  const looks = Math.min(Math.floor(writes / WRITES_PER_LOOK + random()), MAX_LOOKS);
+  const looks = Math.min(Math.floor(writes / WRITES_PER_MARK_LOOK + random()), MAX_LOOKS);
   return [...new Set(Array.from({ length: looks }, () => `${Math.floor(random() * shardCount)}`))];
 }
 

@@ -26,7 +26,8 @@ export function authorize(changes: readonly Change[]): void {
     const isAllowedOf = {
       shards: () =>
         step !== undefined &&
-        isOneWrite(step, time, id) && isInBounds(counter, step) &&
+        isOneWrite(step, time, id) &&
+        isInBounds(counter, step) &&
         (!hasEntries(counter) || isOneEntry(changes, id, step)),
       tallyEntries: () => hasEntries(counter) && changes.length === 2,
       tallyVisitors: () => step !== undefined && addsOneHash(step, id),
