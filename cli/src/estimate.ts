@@ -61,7 +61,7 @@ function parseTraffic(options: EstimateOptions): Traffic {
     );
   }
   if (batch !== undefined && keyed > 0) {
-    throw new CommandError(WRONG_USAGE, "--keyed and --batch: ingest has no increments with a key; pass one of them");
+    throw new CommandError(WRONG_USAGE, "--keyed and --batch: ingest has no increments with `once`; pass one of them");
   }
   if (compare && regions > 1) {
     throw new CommandError(
@@ -96,7 +96,7 @@ function assumptions(
         ]
       : []),
     ...(isShortened ? ["The peak is shorter than given: a longer one would exceed the increments of a day."] : []),
-    `${formatNumber(keyed * 100)}% of the increments have a key; ${pluralize(watchers, "client")} watch each counter.`,
+    `${formatNumber(keyed * 100)}% of the increments have `once`; ${pluralize(watchers, "client")} watch each counter.`,
     batch !== undefined
       ? `One instance of ingest gets all increments, in requests of ${pluralize(batch, "event")} with an id.`
       : perClient > 0

@@ -22,7 +22,7 @@ const some: Traffic = {
 const compare = (...workloads: Traffic[]) => compareDesigns(workloads, PRICES.nam5);
 const part = ({ items }: DesignCosts, name: string) => items.find((item) => item.name === name)?.dollars ?? Number.NaN;
 
-/** Without keys and returning clients, which the alternatives lack. */
+/** Without `once` and returning clients, which the alternatives lack. */
 const anyPlain = anyTraffic.map((traffic): Traffic => ({ ...traffic, keyed: 0, perClient: 0 }));
 
 test("every design costs the sum of its items, and no item is negative", () => {

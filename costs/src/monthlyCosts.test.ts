@@ -234,7 +234,7 @@ test("one increment in 128 reads its shard again and removes old marks", () => {
   expect(amountOf(costs, "markRemovals")).toBeCloseTo(costs.increments / 128);
 });
 
-test("a keyed increment is two writes, and two documents that the rules look up", () => {
+test("an increment with `once` is two writes, and two documents that the rules look up", () => {
   const costs = monthlyCosts(steady(1, { keyed: 0.5 }), PRICES.nam5);
   expect(amountOf(costs, "entries")).toBe(costs.increments / 2);
   expect(amountOf(costs, "lookups")).toBe(costs.increments);

@@ -14,7 +14,7 @@ export interface Traffic {
   readonly peakHours: number;
   /** How many counters share the traffic evenly. */
   readonly counters: number;
-  /** The share of increments that have a key, from 0 to 1. */
+  /** The share of increments that have `once`, from 0 to 1. */
   readonly keyed: number;
   /** Clients that watch one counter, averaged over the day. */
   readonly watchers: number;

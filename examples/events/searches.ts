@@ -7,13 +7,13 @@ const { INGEST_URL = "" } = process.env;
 
 /** Counts a search once, however often it is sent. */
 export async function countSearch(term: string, id: string) {
-  const batch = { id, events: [{ counter: "searches", key: term }] };
+  const batch = { id, events: [{ counter: "searches", item: term }] };
   const response = await fetch(INGEST_URL, { method: "POST", body: JSON.stringify(batch) });
   if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
 }
 
 /** The ten most frequent terms, with how often each was searched for. */
 export async function trends() {
-  const { keys } = await topKeys(counter(db, "searches"), 10);
-  return keys.map(({ key, count }) => `${key}: ${count}`);
+  const { items } = await topKeys(counter(db, "searches"), 10);
+  return items.map(({ item, count }) => `${item}: ${count}`);
 }

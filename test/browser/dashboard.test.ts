@@ -183,7 +183,7 @@ describe("the dashboard", () => {
   });
 });
 
-test("the dashboard shows the top keys of a counter that has some, as text, and follows them", async () => {
+test("the dashboard shows the top items of a counter that has some, as text, and follows them", async () => {
   const id = "fleet:keys";
   const keys = [
     "/",

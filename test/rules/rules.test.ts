@@ -9,7 +9,7 @@ import { database } from "./rest.ts";
 import { add, ago, merge, remove, set, update } from "./writes.ts";
 import "./openCounter.ts";
 import "./marks.ts";
-import "./keyedCounter.ts";
+import "./onceCounter.ts";
 import "./stock.ts";
 import "./topKeys.ts";
 import "./visitors.ts";

@@ -112,9 +112,9 @@ export async function simulate(
   // Sweeps alone shrink counters and fold shards.
   for (let i = 0; i < 8; i++) await sweepOnce();
   callers.atEnd();
-  const hasEntry = (counter: string, key: string) =>
-    network.database.get(`${config.collection}/${counter}/tallyEntries/${key}`).fields !== undefined;
-  oracle.keyedIncrements.atEnd(hasEntry, !!faults.injected["calls that arrive late"]);
+  const hasEntry = (counter: string, once: string) =>
+    network.database.get(`${config.collection}/${counter}/tallyEntries/${once}`).fields !== undefined;
+  oracle.onceIncrements.atEnd(hasEntry, !!faults.injected["calls that arrive late"]);
   oracle.checkAllPublished((counter) => network.database.get(`${config.collection}/${counter}`).fields);
   oracle.increments.atEnd();
   const pending = network.database.below(`${BRIDGED.document}/_counter_shards_`);

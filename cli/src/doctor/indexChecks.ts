@@ -87,7 +87,7 @@ const EXPIRING: Readonly<Record<string, string>> = {
   tallyReceipts: "a receipt of each commit of a server",
   tallyHistory: "past history",
   tallyUses: "a document of each user of a rate limit",
-  tallyKeys: "a document of each key of a rate limit on servers",
+  tallyKeys: "a document of each once of a rate limit on servers",
 };
 
 export function checkTtl({ fields, ownIndexes }: ProjectFacts): Finding[] {

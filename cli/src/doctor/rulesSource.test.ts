@@ -16,8 +16,8 @@ test("functions and matches of Tally's rules are found, each match with its whol
     "/counters/{counter}/tallySketches/topKeys",
     "/counters/{counter}/tallyCorrections/{correction}",
     "/counters/{counter}/time/{millis}",
-    "/counters/{counter}/tallyEntries/{key}",
-    "/tallyLimits/{limit}/tallyUses/{key}",
+    "/counters/{counter}/tallyEntries/{once}",
+    "/tallyLimits/{limit}/tallyUses/{once}",
   ]);
   const statements = OWN_RULES.match(/^ +allow /gm) ?? [];
   expect(matches.flatMap(({ allows }) => allows)).toHaveLength(statements.length);

@@ -115,9 +115,9 @@ export async function incrementCounterWithin(
   ...given: IncrementArguments
 ): Promise<void> {
   const { firestore } = counterDoc(ref);
-  const [by, key] = validIncrement(given);
+  const [by, once] = validIncrement(given);
   await commitWithUse(firestore, limit, uid, (addUse) =>
-    makeIncrement(ref as Counter, by, key, async () => (writer, path) => {
+    makeIncrement(ref as Counter, by, once, async () => (writer, path) => {
       addUse(writer, doc(firestore, path));
     }),
   );
@@ -155,7 +155,7 @@ async function commitWithUse(
   validLimit(rate);
   // Refuses the database of another SDK.
   counter(firestore, rate.name);
-  const path = limitPath(rate.name, validName("key", uid));
+  const path = limitPath(rate.name, validName("once", uid));
   const all = limits.get(firestore) ?? {};
   all[path] ??= { _document: doc(firestore, path) };
   limits.set(firestore, all);
@@ -181,7 +181,7 @@ async function commitWithUse(
         };
         writer.set(limit._document, use, { merge: true });
       });
-      // A key that counted before needed no write.
+      // A `once` that counted before needed no write.
       answered(committed?._at !== null);
       return;
     } catch (error) {

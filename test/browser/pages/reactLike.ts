@@ -1,4 +1,4 @@
-/** A React app with a like button: no user is signed in at first, and the key can be changed and the button removed. */
+/** A React app with a like button: no user is signed in at first, and the `once` can be changed and the button removed. */
 import { connectAuthEmulator, getAuth, signInAnonymously } from "firebase/auth";
 import { counter } from "firestore-tally";
 import { createElement as h, type ReactElement, StrictMode, useState } from "react";
@@ -10,7 +10,7 @@ const auth = getAuth(app);
 connectAuthEmulator(auth, `http://${process.env.FIREBASE_AUTH_EMULATOR_HOST}`, { disableWarnings: true });
 
 function App(): ReactElement {
-  const [key, setKey] = useState<string>();
+  const [once, setKey] = useState<string>();
   const [mounted, setMounted] = useState(true);
   const signIn = async () => setKey((await signInAnonymously(auth)).user.uid);
   return h(
@@ -19,8 +19,8 @@ function App(): ReactElement {
     h("button", { type: "button", id: "sign-in", onClick: signIn }, "sign in"),
     h("button", { type: "button", id: "other", onClick: () => setKey("another-user") }, "other"),
     h("button", { type: "button", id: "toggle", onClick: () => setMounted(!mounted) }, "toggle"),
-    h("output", { id: "key" }, key ?? ""),
-    mounted && h(Liked, { of: counter(db, id), by: key }),
+    h("output", { id: "once" }, once ?? ""),
+    mounted && h(Liked, { of: counter(db, id), by: once }),
   );
 }
 

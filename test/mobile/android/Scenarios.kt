@@ -127,7 +127,7 @@ fun main() {
   unreachable.firestore.isOffline = true
   val states = mutableListOf<Boolean>()
   unreachable.counter.onIncremented("alice") { states.add(it) }
-  scenario("an empty cache does not say that a key does not count", listOf<Boolean>(), states)
+  scenario("an empty cache does not say that a once does not count", listOf<Boolean>(), states)
   unreachable.firestore.connect()
   unreachable.counter.increment(1, "alice")
   scenario("the server does, and each change shows", listOf(false, true), states)
@@ -137,7 +137,7 @@ fun main() {
   remembered.firestore.cached.add("${remembered.path}/tallyEntries/alice")
   val cachedStates = mutableListOf<Boolean>()
   val entryWatch = remembered.counter.onIncremented("alice") { cachedStates.add(it) }
-  scenario("a cache that knows of no entry says that a key does not count", listOf(false), cachedStates)
+  scenario("a cache that knows of no entry says that a once does not count", listOf(false), cachedStates)
   entryWatch.remove()
   remembered.firestore.connect()
   remembered.counter.increment(1, "alice")
@@ -159,5 +159,5 @@ fun main() {
         error.code
       }
     }
-  scenario("bad arguments are refused", listOf("counter/invalid-id", "counter/invalid-amount", "counter/invalid-key"), bad)
+  scenario("bad arguments are refused", listOf("counter/invalid-id", "counter/invalid-amount", "counter/invalid-once"), bad)
 }

@@ -156,12 +156,12 @@ export const CORRUPTIONS: Record<string, Corrupt> = {
   "other counter": (write, _, { open, keyed }) => [
     { ...write, path: write.path.replace(/^counters\/[^/]+/, (counter) => (counter === open ? keyed : open)) },
   ],
-  "other key": (write, pick) => [{ ...write, path: write.path.replace(/(?<=entries\/).*/, choose(KEYS, pick)) }],
+  "other once": (write, pick) => [{ ...write, path: write.path.replace(/(?<=entries\/).*/, choose(KEYS, pick)) }],
   "another's, too": (write, pick) => [
     write,
     ...(isEntry(write) ? [{ ...write, path: write.path.replace(/[^/]+$/, choose(KEYS, pick)) }] : []),
   ],
-  "entry's key": (write, pick) => [setEntry(write, "key", choose([...KEYS.map(text), ...WRONG], pick))],
+  "entry's once": (write, pick) => [setEntry(write, "once", choose([...KEYS.map(text), ...WRONG], pick))],
   "entry's amount": (write, pick) => [setEntry(write, "by", choose([...AMOUNTS, ...WRONG], pick))],
   "entry's shard": (write, pick) => [
     setEntry(

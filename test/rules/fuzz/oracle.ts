@@ -48,9 +48,9 @@ export function countersOf(id: string, parts: Part = "all"): Counters {
     counter,
     `${counter}/other/x`,
     ...[...SHARD_IDS, ...FOREIGN_SHARD_IDS].map((shard) => `${counter}/shards/${shard}`),
-    ...KEYS.map((key) => `${counter}/tallyEntries/${key}`),
+    ...KEYS.map((once) => `${counter}/tallyEntries/${once}`),
     ...BUCKETS.map((bucket) => `${counter}/tallyVisitors/${bucket}`),
-    ...["uniques", "topKeys", "keySummary"].map((sketch) => `${counter}/tallySketches/${sketch}`),
+    ...["uniques", "topKeys", "itemSummary"].map((sketch) => `${counter}/tallySketches/${sketch}`),
     `${counter}/tallyItemCounts/x`,
   ];
   const limited = `counters/claps:${id}`;
@@ -59,10 +59,10 @@ export function countersOf(id: string, parts: Part = "all"): Counters {
   const stock = `counters/tickets:${id}`;
   const paths = {
     counting: [...around(open), ...around(keyed)],
-    limited: [...notes, `${limited}/shards/0`, ...KEYS.map((key) => `${limit}/${key}`)],
+    limited: [...notes, `${limited}/shards/0`, ...KEYS.map((once) => `${limit}/${once}`)],
     stock: [
       ...SHARD_IDS.map((shard) => `${stock}/shards/${shard}`),
-      ...KEYS.map((key) => `${stock}/tallyEntries/${key}`),
+      ...KEYS.map((once) => `${stock}/tallyEntries/${once}`),
     ],
   };
   const of = parts === "all" ? Object.values(paths).flat() : paths[parts];
@@ -118,7 +118,7 @@ export function initialDocuments({ open, keyed, stock }: Counters): Write[] {
       marks: markWindows({ 6: ["2020-01-01T00:00:00Z", nonceOf(-3)], 7: [new Date().toISOString(), nonceOf(-2)] }),
     }),
     document(`${keyed}/tallyEntries/carol`, {
-      key: { stringValue: "carol" },
+      once: { stringValue: "carol" },
       by: integer(1),
       shard: { stringValue: "1" },
       at: { timestampValue: "2020-01-01T00:00:00Z" },
@@ -186,10 +186,10 @@ export function findViolation(
   }
   for (const id of SHARD_IDS) {
     const sum = count(after[`${keyed}/shards/${id}`]);
-    const entries = KEYS.filter((key) => textOf(after[`${keyed}/tallyEntries/${key}`]?.shard) === id).length;
+    const entries = KEYS.filter((once) => textOf(after[`${keyed}/tallyEntries/${once}`]?.shard) === id).length;
     if (sum !== entries) return `${keyed}: shard ${id} counts ${sum}, but ${entries} entries are on it`;
     const units = count(after[`${stock}/shards/${id}`]);
-    const taken = KEYS.map((key) => after[`${stock}/tallyEntries/${key}`])
+    const taken = KEYS.map((once) => after[`${stock}/tallyEntries/${once}`])
       .filter((entry) => textOf(entry?.shard) === id)
       .reduce((all, entry) => all - (numberOf(entry?.by) ?? 0), 0);
     if (!paths.includes(`${stock}/shards/${id}`)) continue;
@@ -252,9 +252,9 @@ export function slotsOf(limit: Fields | undefined): Fields {
   return (limit?.slots?.mapValue as { fields?: Fields } | undefined)?.fields ?? {};
 }
 
-function faultOfEntry(entry: Fields, key: string, isTake: boolean, span: Span): string | undefined {
-  if (Object.keys(entry).sort().join() !== "at,by,key,shard") return `has the fields ${Object.keys(entry)}`;
-  if (textOf(entry.key) !== key) return `has the key ${JSON.stringify(entry.key)}`;
+function faultOfEntry(entry: Fields, once: string, isTake: boolean, span: Span): string | undefined {
+  if (Object.keys(entry).sort().join() !== "at,by,once,shard") return `has the fields ${Object.keys(entry)}`;
+  if (textOf(entry.once) !== once) return `has the once ${JSON.stringify(entry.once)}`;
   const isAllowed = isTake ? /^-([1-9]|10)$/.test(String(entry.by?.integerValue)) : numberOf(entry.by) === 1;
   if (!isAllowed) return `counts ${JSON.stringify(entry.by)}`;
   if (!SHARD_IDS.includes(textOf(entry.shard) ?? "")) return `is on ${JSON.stringify(entry.shard)}`;

@@ -1,9 +1,9 @@
-/** Keyed increments: once a key's last call has returned, the key counts or does not count, as the call reported (I8). */
+/** Increments with `once`: once a `once`'s last call has returned, the `once` counts or does not count, as the call reported (I8). */
 import type { Micros } from "../model/values.ts";
 import type { Process } from "../scheduler.ts";
 import type { Fail } from "./violation.ts";
 
-/** What the calls for one key of one counter have reported. */
+/** What the calls for one `once` of one counter have reported. */
 interface KeyState {
   /** What the latest of the calls that have returned reported. */
   counts: boolean;
@@ -16,10 +16,10 @@ interface KeyState {
   wasUndone: boolean;
 }
 
-export class KeyedIncrementCheck {
+export class OnceIncrementCheck {
   readonly #fail: Fail;
   readonly #deletedAt: (counter: string) => Micros;
-  /** By counter and key, joined by a slash. */
+  /** By counter and once, joined by a slash. */
   readonly #keys = new Map<string, KeyState>();
 
   /** @param deletedAt  when a counter was deleted last; 0 if it never was */
@@ -29,18 +29,18 @@ export class KeyedIncrementCheck {
   }
 
   /**
-   * A process calls for a key.
+   * A process calls for a `once`.
    *
-   * @param counts  whether the key counts after the call: true for an increment, false for an undo
+   * @param counts  whether the `once` counts after the call: true for an increment, false for an undo
    * @returns       callbacks for the result of the call
    */
   begin(
     process: Process,
     counter: string,
-    key: string,
+    once: string,
     counts: boolean,
   ): { readonly done: () => void; readonly failed: (error: unknown) => void } {
-    const name = `${counter}/${key}`;
+    const name = `${counter}/${once}`;
     const state = this.#keys.get(name) ?? {
       counts: false,
       latestReturned: 0,
@@ -73,20 +73,20 @@ export class KeyedIncrementCheck {
   /**
    * Every call has returned, and keys with a single caller are as it was told.
    *
-   * @param exists        whether a key has an entry
-   * @param arrivedLate   whether a call was committed after its caller had given up. Such a call counts a key again that
+   * @param exists        whether a `once` has an entry
+   * @param arrivedLate   whether a call was committed after its caller had given up. Such a call counts a `once` again that
    *                      was undone meanwhile, and nothing in the database could prevent that.
    */
-  atEnd(exists: (counter: string, key: string) => boolean, arrivedLate: boolean): void {
+  atEnd(exists: (counter: string, once: string) => boolean, arrivedLate: boolean): void {
     for (const [name, { counts, callers, pending, wasUndone }] of this.#keys) {
-      const [counter = "", key = ""] = name.split("/");
+      const [counter = "", once = ""] = name.split("/");
       // A deletion also removes keys that were reported as counted.
       if (this.#deletedAt(counter) > 0) continue;
       const areAlive = [...callers].every((process) => !process.isDead);
       if (areAlive && pending > 0) this.#fail("completion", `a call for ${name} has not returned`);
       if (wasUndone && arrivedLate) continue;
-      if (callers.size === 1 && pending === 0 && exists(counter, key) !== counts) {
-        this.#fail("I8", `${key} was reported to ${counts ? "count" : "not count"} in ${counter}`);
+      if (callers.size === 1 && pending === 0 && exists(counter, once) !== counts) {
+        this.#fail("I8", `${once} was reported to ${counts ? "count" : "not count"} in ${counter}`);
       }
     }
   }

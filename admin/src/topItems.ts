@@ -1,0 +1,23 @@
+/** The most frequent items of a counter, for a server. */
+import type { Timestamp } from "firebase-admin/firestore";
+import { type TopItems, type TopItemsDocument, topItemsPath, toTopItems, validTopItems } from "../../core/src/index.ts";
+import { type CounterRef, firestoreOf } from "./counter.ts";
+
+/**
+ * Reads the most frequent items of a counter, the most frequent first. Events that the functions `ingest` and `ingestevents` receive
+ * bring them; those of the last 10 seconds may be missing. Cost: 1 read.
+ *
+ * @param k - how many items, 100 at most
+ * @throws CounterError `counter/invalid-option`
+ *
+ * @example
+ * ```ts
+ * const { items, total } = await topKeys(counter(db, "searches"), 5);
+ * console.log(items.map(({ item, count }) => `${item}: ${(100 * count) / total} %`));
+ * ```
+ */
+export async function topKeys(ref: CounterRef, k = 10): Promise<TopItems<Timestamp>> {
+  const most = validTopItems(k);
+  const document = await firestoreOf(ref).doc(topItemsPath(ref.path)).get();
+  return toTopItems(document.data() as TopItemsDocument<Timestamp> | undefined, most);
+}
