@@ -110,7 +110,7 @@ describe("a reference or a database of the other SDK", async () => {
     countVisitor: () => web.countVisitor(ref, "ada"),
     "countVisitor with an increment": () => web.countVisitor(ref, "ada", { increment: 1 }),
     getUniques: () => web.getUniques([ref]),
-    topKeys: () => web.topKeys(ref),
+    getTopItems: () => web.getTopItems(ref),
     bufferedCounter: () => web.bufferedCounter(ref),
     counterStore: () => web.counterStore(ref).subscribe(() => {}),
   });
@@ -126,7 +126,7 @@ describe("a reference or a database of the other SDK", async () => {
     }
   });
   test("nor is a document, for a function that counts", async () => {
-    const { withRateLimit, getUniques, topKeys, ...others } = webCalls(doc(webDb, "counters/views:home"));
+    const { withRateLimit, getUniques, getTopItems, ...others } = webCalls(doc(webDb, "counters/views:home"));
     for (const [name, call] of Object.entries(others)) {
       await expect((async () => call())(), name).rejects.toMatchObject(invalidReference);
     }
@@ -140,7 +140,7 @@ describe("a reference or a database of the other SDK", async () => {
         ...others,
         countVisitor: () => admin.countVisitor(ref, "ada"),
         getUniques: () => admin.getUniques([ref]),
-        topKeys: () => admin.topKeys(ref),
+        getTopItems: () => admin.getTopItems(ref),
         bufferedCounter: () => admin.bufferedCounter(ref),
       };
       for (const [name, call] of Object.entries(all)) {

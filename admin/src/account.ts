@@ -1,5 +1,5 @@
 /**
- * Undoes or moves what one `once` has counted in all counters: an account that is deleted, or merged with another one.
+ * Undoes or moves all that was counted once for something, in all counters: an account that is deleted, or merged with another one.
  *
  * A query over all collections `tallyEntries` finds the entries, by their field `once`. Each entry is then changed in a commit of its
  * own, on the precondition that it is as it was read. So a call can be interrupted and repeated, clients may count at the same
@@ -41,15 +41,15 @@ export interface MovedIncrements {
 const PAGE = 50;
 
 /**
- * Undoes all that a `once` has counted in the counters of a collection: for an account that is deleted. Increments are subtracted,
- * and the units of takes are given back. The call can be repeated, and continues where it was interrupted. What the `once` counts
+ * Undoes all that was counted with a `once` in the counters of a collection: for an account that is deleted. Increments are subtracted,
+ * and the units of takes are given back. The call can be repeated, and continues where it was interrupted. What is counted with it
  * during the call may stay, so delete the account first, and call it again after an hour, when the last ID token has expired.
  *
  * An entry that cannot be undone does not stop the others. The first error is thrown at the end.
  *
  * Cost: 2 reads, 1 write and 1 delete per entry; 1 read less for a take. 1 read if there is none.
  *
- * @param once - the uid of the account, or any other once
+ * @param once - the uid of the account, or whatever else increments counted once for
  * @returns how many entries the call has found
  * @throws CounterError `counter/invalid-once`, `counter/invalid-collection`, `counter/invalid-reference` before any I/O;
  *         `counter/bounded` if a server has restocked a bounded counter under this `once`; FAILED_PRECONDITION of Firestore without
@@ -69,18 +69,18 @@ export async function undoIncrementsOf(
 }
 
 /**
- * Moves all that a `once` has counted to another `once`: for an anonymous account that is merged with a permanent one. Each entry gets the
+ * Moves all that was counted with a `once` to another one: for an anonymous account that is merged with a permanent one. Each entry gets the
  * new `once`, with its amount and its shard, so that no total changes and the new account can undo it. If the new `once` has an entry in the same
  * counter, that one stays and the old one is undone: the account counts once.
  *
- * The call can be repeated, and continues where it was interrupted. Both accounts may count during the call. What the old `once` counts
+ * The call can be repeated, and continues where it was interrupted. Both accounts may count during the call. What is counted with the old one
  * then may stay; the next call moves it.
  *
  * An entry that cannot be moved does not stop the others. The first error is thrown at the end.
  *
  * Cost: 1 read, 1 write and 1 delete per entry; 3 reads if it is undone, 2 for a take. 1 read if there is none.
  *
- * @throws CounterError `counter/invalid-once`, also if both keys are the same; others as for {@link undoIncrementsOf}
+ * @throws CounterError `counter/invalid-once`, also if both are the same; others as for {@link undoIncrementsOf}
  *
  * @example
  * ```ts
@@ -89,13 +89,13 @@ export async function undoIncrementsOf(
  */
 export async function moveIncrements(
   firestore: Firestore,
-  fromKey: string,
-  toKey: string,
+  from: string,
+  to: string,
   options: AccountOptions = {},
 ): Promise<MovedIncrements> {
-  if (validName("once", fromKey) === validName("once", toKey))
-    throw new CounterError("counter/invalid-once", `both keys are "${toKey}"; pass the old once, then the new one`);
-  const done = await forEachEntry(firestore, fromKey, options, (counter, entry) => move(counter, entry, toKey));
+  if (validName("once", from) === validName("once", to))
+    throw new CounterError("counter/invalid-once", `both are "${to}"; pass the old one, then the new one`);
+  const done = await forEachEntry(firestore, from, options, (counter, entry) => move(counter, entry, to));
   const moved = done.filter((outcome) => outcome === "moved").length;
   return { moved, undone: done.length - moved };
 }

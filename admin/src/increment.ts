@@ -21,7 +21,7 @@ import { refuseLowering } from "./stock.ts";
 /** Options of {@link incrementCounter}. */
 export interface IncrementOptions {
   /**
-   * Counts once for this `once`, such as an order, a request or a user, however often and from wherever it is called. A `once` that is
+   * What the increment counts once for, such as an order, a request or a user, however often and from wherever it is called. A `once` that is
    * `undefined` is refused, because without one each call counts.
    */
   once?: string;
@@ -32,8 +32,8 @@ export interface IncrementOptions {
  * counting twice. Security rules do not apply.
  *
  * Without `once`, increments made while a commit of this process for this counter is pending share the next one; if their
- * sum is 0, nothing is written. With `once`, the counter counts exactly once for that `once`, across processes and restarts. If
- * the `once` counts already with the same amount, the call succeeds.
+ * sum is 0, nothing is written. With `once`, the counter counts it exactly once, across processes and restarts. If
+ * it counts already with the same amount, the call succeeds.
  *
  * A bounded counter is restocked so, by whole numbers above 0. `takeFromCounter` lowers it.
  *
@@ -65,9 +65,9 @@ export async function incrementCounter(ref: CounterRef, ...given: IncrementArgum
 }
 
 /**
- * Takes an increment with `once` back, or gives the units of a take back. Succeeds also if the `once` does not count.
+ * Takes an increment with `once` back, or gives the units of a take back. Succeeds also if it does not count.
  *
- * Cost: 1 read; if the `once` counts, 1 write and 1 delete more, and now and then the read of the counter document.
+ * Cost: 1 read; if it counts, 1 write and 1 delete more, and now and then the read of the counter document.
  *
  * @param once - the `once` of the increment
  * @throws CounterError `counter/invalid-once` before any I/O; `counter/bounded` if it would lower a bounded counter

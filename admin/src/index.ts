@@ -54,5 +54,5 @@ export { type ReconcileOptions, type Reconciliation, reconcileCounter } from "./
 export { type ResetOptions, resetCounter } from "./reset.ts";
 export { type SourceOptions, setSource } from "./source.ts";
 export { type TakeOptions, takeFromCounter } from "./stock.ts";
-export { topKeys } from "./topKeys.ts";
+export { getTopItems } from "./topItems.ts";
 export { countVisitor, getUniques } from "./visitors.ts";

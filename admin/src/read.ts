@@ -1,4 +1,4 @@
-/** Reads counters: the published total, the exact sum, the history, and whether a `once` counts. */
+/** Reads counters: the published total, the exact sum, the history, and whether an increment with `once` counts. */
 import { type DocumentSnapshot, FieldPath, type Timestamp } from "firebase-admin/firestore";
 import {
   entryPath,
@@ -131,7 +131,7 @@ export function snapshotOf(document: DocumentSnapshot): CounterSnapshot {
 }
 
 /**
- * Whether the counter counts for a `once`. Cost: 1 read.
+ * Whether an increment with this `once` counts. Cost: 1 read.
  *
  * @throws CounterError `counter/invalid-once`
  *
@@ -145,7 +145,7 @@ export async function hasIncremented(ref: CounterRef, once: string): Promise<boo
 }
 
 /**
- * Watches whether the counter counts for a `once`: calls `next` now and whenever it changes. Cost: 1 read, and 1 per change.
+ * Watches whether an increment with this `once` counts: calls `next` now and whenever it changes. Cost: 1 read, and 1 per change.
  *
  * @returns a function that ends the watch
  * @throws CounterError `counter/invalid-once`

@@ -30,7 +30,7 @@ export interface ResetOptions {
 
 /**
  * Sets the total of a counter, at one instant between the call and its return: increments committed before it are discarded,
- * those after it count in full. No increment is blocked. Entries stay, so items that count still do. The sums of
+ * those after it count in full. No increment is blocked. Entries stay, so what counts once still does. The sums of
  * today, this week and this month stay, too.
  *
  * A bounded counter is not reset: its units may be in a shopper's hands already. Restock it by `incrementCounter`, and lower it

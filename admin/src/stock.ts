@@ -29,7 +29,7 @@ import { backoff, retry } from "./retry.ts";
 
 /** Options of {@link takeFromCounter}. */
 export interface TakeOptions {
-  /** Takes once for this `once`, such as an order, however often and from wherever it is called. `undefined` is refused. */
+  /** What the take counts once for, such as an order, however often and from wherever it is called. `undefined` is refused. */
   once?: string;
 }
 

@@ -7,17 +7,20 @@ import { type CounterRef, firestoreOf } from "./counter.ts";
  * Reads the most frequent items of a counter, the most frequent first. Events that the functions `ingest` and `ingestevents` receive
  * bring them; those of the last 10 seconds may be missing. Cost: 1 read.
  *
- * @param k - how many items, 100 at most
+ * @param options.limit - how many items, 100 at most. Default 10
  * @throws CounterError `counter/invalid-option`
  *
  * @example
  * ```ts
- * const { items, total } = await topKeys(counter(db, "searches"), 5);
+ * const { items, total } = await getTopItems(counter(db, "searches"), { limit: 5 });
  * console.log(items.map(({ item, count }) => `${item}: ${(100 * count) / total} %`));
  * ```
  */
-export async function topKeys(ref: CounterRef, k = 10): Promise<TopItems<Timestamp>> {
-  const most = validTopItems(k);
+export async function getTopItems(
+  ref: CounterRef,
+  { limit = 10 }: { limit?: number | undefined } = {},
+): Promise<TopItems<Timestamp>> {
+  const most = validTopItems(limit);
   const document = await firestoreOf(ref).doc(topItemsPath(ref.path)).get();
   return toTopItems(document.data() as TopItemsDocument<Timestamp> | undefined, most);
 }

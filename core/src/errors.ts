@@ -13,7 +13,7 @@ export type CounterErrorCode =
   | "counter/invalid-id"
   /** The collection cannot hold counters. */
   | "counter/invalid-collection"
-  /** The `once` of an increment with `once` cannot name a Firestore document. */
+  /** The `once` of an increment cannot name a Firestore document. */
   | "counter/invalid-once"
   /** The id of a visitor is not a text. */
   | "counter/invalid-visitor"
@@ -24,7 +24,7 @@ export type CounterErrorCode =
   /** On a server: the `once` already counts with another amount. */
   | "counter/once-conflict"
   /**
-   * The security rules refuse the increment: its amount, its `once`, a missing once, or a user who is signed out. Or they refuse
+   * The security rules refuse the increment: its amount, its `once`, a missing `once`, or a user who is signed out. Or they refuse
    * the document of `withRateLimit`, for another reason than its rate.
    */
   | "counter/permission-denied"

@@ -136,7 +136,7 @@ export {
   SHARD_COUNT_TTL_WRITES,
   SLOW_ACK_MS,
 } from "./timeouts.ts";
-export { type ItemCount, ItemSummary, MAX_ITEM_BYTES, MAX_ITEMS } from "./topKeys.ts";
+export { type ItemCount, ItemSummary, MAX_ITEM_BYTES, MAX_ITEMS } from "./topItems.ts";
 export {
   givenAmount,
   givenFlag,

@@ -3,20 +3,20 @@
  * them into the counter's summary. Servers and the functions write all of this, clients nothing.
  */
 import { CounterError } from "./errors.ts";
-import type { ItemCount } from "./topKeys.ts";
+import type { ItemCount } from "./topItems.ts";
 
 /** The subcollection of a counter that holds what is not in its summary yet. */
 export const ITEM_COUNTS = "tallyItemCounts";
 
 /** `counters/{id}/tallyItemCounts/{random id}`: the items of one commit. Created in it, never updated, deleted when it is merged. */
 export interface ItemCountsDocument {
-  /** A `ItemSummary`. */
+  /** An `ItemSummary`. */
   bytes: Uint8Array;
 }
 
 /** `counters/{id}/tallySketches/itemSummary`: all items that are merged. */
 export interface ItemSummaryDocument<Timestamp> {
-  /** A `ItemSummary`; `null` without items. */
+  /** An `ItemSummary`; `null` without items. */
   bytes: Uint8Array | null;
   /** All items committed until then are merged. Absent until all pending items have been merged once. */
   asOf?: Timestamp;
@@ -24,7 +24,7 @@ export interface ItemSummaryDocument<Timestamp> {
   resetAt?: Timestamp;
 }
 
-/** `counters/{id}/tallySketches/topKeys`: what readers read, since the summary is far larger. Written in the same commit. */
+/** `counters/{id}/tallySketches/topItems`: what readers read, since the summary is far larger. Written in the same commit. */
 export interface TopItemsDocument<Timestamp> {
   /** The {@link MAX_TOP_ITEMS} most frequent items, the most frequent first. */
   top: readonly ItemCount[];
@@ -51,7 +51,7 @@ export function itemSummaryPath(counter: string): string {
 
 /** Path of what readers read. */
 export function topItemsPath(counter: string): string {
-  return `${counter}/tallySketches/topKeys`;
+  return `${counter}/tallySketches/topItems`;
 }
 
 /** The most frequent items of a counter. `Timestamp` is the timestamp type of the SDK. */
@@ -69,17 +69,17 @@ export interface TopItems<Timestamp> {
   readonly asOf: Timestamp | null;
 }
 
-/** @throws CounterError `counter/invalid-option` unless `k` is a whole number from 1 to 100 */
-export function validTopItems(k: number): number {
-  if (Number.isInteger(k) && k >= 1 && k <= MAX_TOP_ITEMS) return k;
-  throw new CounterError("counter/invalid-option", `k is ${k}; pass a whole number from 1 to ${MAX_TOP_ITEMS}`);
+/** @throws CounterError `counter/invalid-option` unless `limit` is a whole number from 1 to 100 */
+export function validTopItems(limit: number): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_TOP_ITEMS) return limit;
+  throw new CounterError("counter/invalid-option", `limit is ${limit}; pass a whole number from 1 to ${MAX_TOP_ITEMS}`);
 }
 
 /** Converts the document for readers: without one, there are no items. */
 export function toTopItems<Timestamp>(
   document: Partial<TopItemsDocument<Timestamp>> | undefined,
-  k: number,
+  limit: number,
 ): TopItems<Timestamp> {
   const { top = [], error = 0, total = 0, asOf = null } = document ?? {};
-  return { items: top.slice(0, k), error, total, asOf };
+  return { items: top.slice(0, limit), error, total, asOf };
 }

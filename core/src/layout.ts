@@ -65,7 +65,7 @@ export interface MarkWindow<Timestamp, Nonce> {
   nonces: Nonce[];
 }
 
-/** `counters/{id}/tallyEntries/{once}`: one increment with `once` or take. Created and deleted, never updated. */
+/** `counters/{id}/tallyEntries/{once}`: one increment with `once`, or one take. Created and deleted, never updated. */
 export interface EntryDocument<Timestamp> {
   /** The id of the document, so that a query over all counters finds the entries of one `once`. */
   once: string;
@@ -95,7 +95,7 @@ export interface LimitDocument<Timestamp, Reference> {
   expireAt: Timestamp;
 }
 
-/** `tallyServerLimits/{name}/tallyKeys/{once}`: what servers have used of a rate limit. Written by servers, with preconditions. */
+/** `tallyServerLimits/{name}/tallyKeys/{key}`: what servers have used of a rate limit. Written by servers, with preconditions. */
 export interface ServerLimitDocument<Timestamp> {
   /** The theoretical arrival time: when the whole burst is free again. Never falls. */
   tat: Timestamp;
@@ -175,6 +175,6 @@ export function limitPath(name: string, uid: string): string {
 }
 
 /** Path of what servers have used of a rate limit, relative to the database. */
-export function serverLimitPath(name: string, once: string): string {
-  return `tallyServerLimits/${name}/tallyKeys/${once}`;
+export function serverLimitPath(name: string, key: string): string {
+  return `tallyServerLimits/${name}/tallyKeys/${key}`;
 }

@@ -62,7 +62,7 @@ export class OptimisticTotal {
     return Math.abs(this.#buffered) > ROUNDING || this.#own.some(isOpen);
   }
 
-  /** The client makes an increment. @param _key - one that counts once; else one that no other has */
+  /** The client makes an increment. @param _once - one that counts once; else one that no other has */
   _incrementMade(by: number, _once: unknown = {}, _isUndo = false): OwnIncrement {
     const own = { by, _once, _isUndo, _earliest: this.#asOf + 1, _latest: Number.POSITIVE_INFINITY };
     this.#change([...this.#own, own]);
@@ -119,14 +119,14 @@ export class OptimisticTotal {
   #settle(): void {
     let low = this.#published + this.#buffered;
     let high = low;
-    const byKey = new Map<unknown, OwnIncrement[]>();
+    const byOnce = new Map<unknown, OwnIncrement[]>();
     for (const own of this.#own) {
-      const sequence = byKey.get(own._once) ?? [];
+      const sequence = byOnce.get(own._once) ?? [];
       sequence.push(own);
-      byKey.set(own._once, sequence);
+      byOnce.set(own._once, sequence);
     }
     this.#own = [];
-    for (const sequence of byKey.values()) {
+    for (const sequence of byOnce.values()) {
       // The last one that the total surely includes, and all before it.
       const included = sequence.map(({ _latest }) => _latest <= this.#asOf).lastIndexOf(true);
       if (included === sequence.length - 1) continue;

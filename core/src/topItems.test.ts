@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../testing/runs.ts";
-import { ItemSummary, MAX_ITEM_BYTES, MAX_ITEMS } from "./topKeys.ts";
+import { ItemSummary, MAX_ITEM_BYTES, MAX_ITEMS } from "./topItems.ts";
 
 type Counts = Map<string, number>;
 

@@ -53,7 +53,7 @@ export function hasOption<Name extends string>(options: unknown, name: Name): op
 
 /**
  * @param what  `"id"` of a counter, `"collection"` or `"once"`
- * @throws CounterError `counter/invalid-id`, `-collection` or `-key` unless `name` is a valid Firestore document id
+ * @throws CounterError `counter/invalid-id`, `-collection` or `-once` unless `name` is a valid Firestore document id
  */
 export function validName(what: "id" | "collection" | "once", name: unknown): string {
   return valid(isDocumentId(name), what, name, '1-1500 bytes, no "/" or control character, not ".", "..", "__x__"');

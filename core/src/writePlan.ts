@@ -8,7 +8,7 @@ import type { Random } from "./shardSelection.ts";
 /**
  * A merge into one shard document: `count` grows by the amount and `writes` by 1, `shard` becomes the id of the document,
  * `at` the server's time, and one window of `marks` gets a nonce. An increment with `once` creates its entry in the same commit, with
- * `once`, `by`, the id of the shard and the server's time as `at`. Cost: 1 document write, 2 if keyed.
+ * `once`, `by`, the id of the shard and the server's time as `at`. Cost: 1 document write, 2 with `once`.
  */
 export interface IncrementPlan {
   /** The shard document, relative to the database. */

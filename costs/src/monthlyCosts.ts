@@ -84,7 +84,7 @@ const FOLD_BATCH = 200;
 export function monthlyCosts(all: Traffic, prices: Prices, config: Config = DEFAULT_CONFIG): MonthlyCosts {
   const { regions = 1 } = all;
   const traffic = regions > 1 ? shareOf(all, regions) : all;
-  const { counters, keyed, watchers, readsPerDay, batch } = traffic;
+  const { counters, once, watchers, readsPerDay, batch } = traffic;
   // An instance of ingest reads the shard count as a client does that writes the counter all the time.
   const perClient = batch === undefined ? traffic.perClient : WRITES_PER_READ;
   const dayParts = dayPartsOf(traffic, config);
@@ -124,8 +124,8 @@ export function monthlyCosts(all: Traffic, prices: Prices, config: Config = DEFA
     item("increments", batch === undefined ? "increments" : "commits of ingest", "write", writes),
     item("receipts", "receipts of requests", "write", requests),
     item("expiredReceipts", "receipts, expired", "delete", requests),
-    item("entries", "entries of increments with `once`", "write", increments * keyed),
-    item("lookups", "rules' lookups for increments with `once`", "read", increments * keyed * LOOKUPS),
+    item("entries", "entries of increments with `once`", "write", increments * once),
+    item("lookups", "rules' lookups for increments with `once`", "read", increments * once * LOOKUPS),
     item("shardCount", "shard count, read by writers", "read", perClient > 0 ? writes / Math.max(perClient, 1) : 0),
     item(
       "markChecks",

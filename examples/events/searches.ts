@@ -1,5 +1,5 @@
 /** What users search for: a server sends each search, and reads the most frequent ones. */
-import { counter, topKeys } from "firestore-tally/admin";
+import { counter, getTopItems } from "firestore-tally/admin";
 import { db } from "../setup/server.ts";
 
 /** The address of the function, as the Firebase CLI prints it. */
@@ -14,6 +14,6 @@ export async function countSearch(term: string, id: string) {
 
 /** The ten most frequent terms, with how often each was searched for. */
 export async function trends() {
-  const { items } = await topKeys(counter(db, "searches"), 10);
+  const { items } = await getTopItems(counter(db, "searches"));
   return items.map(({ item, count }) => `${item}: ${count}`);
 }

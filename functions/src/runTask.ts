@@ -4,7 +4,7 @@ import type { Backend } from "./backend.ts";
 import type { CounterTask } from "./cause.ts";
 import { runMergeTask } from "./merge.ts";
 import { runExchange } from "./regions/exchange.ts";
-import { itemMerging } from "./topKeys.ts";
+import { itemMerging } from "./topItems.ts";
 import { visitorMerging } from "./visitors.ts";
 
 export function runTask(backend: Backend, task: CounterTask): Promise<void> {

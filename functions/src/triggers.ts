@@ -31,7 +31,7 @@ import { deployedIngestConfig, deployedTotalsCounters, params } from "./paramete
 import { runTask } from "./runTask.ts";
 import { runSweep } from "./sweep.ts";
 import { type Millis, toMillis } from "./time.ts";
-import { itemMerging } from "./topKeys.ts";
+import { itemMerging } from "./topItems.ts";
 import { createHttpTotals } from "./totals/index.ts";
 import { visitorMerging } from "./visitors.ts";
 import { createWakeHandler, hasCounted, latestDeletionTime } from "./wake.ts";

@@ -481,7 +481,7 @@ class TallyCounter {
   }
 
   /// Adds [by]. Completes when the server has acknowledged the increment; offline, when the device is online again. With a
-  /// [once], the user's uid, the counter counts once for that `once`, and the call succeeds if it counts already.
+  /// [once], the user's uid, the counter counts it once, and the call succeeds if it counts already.
   ///
   /// Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
   /// awaited for a second at most); so do the first after two minutes and one in 20, unless a watch has delivered a total.
@@ -501,9 +501,9 @@ class TallyCounter {
     await _commit(by, once, null);
   }
 
-  /// Undoes an increment with `once`. Succeeds if the `once` does not count.
+  /// Undoes an increment with `once`. Succeeds if it does not count.
   ///
-  /// Cost: 1 read; if the `once` counts, 1 write and 1 delete more, and 2 reads by the rules.
+  /// Cost: 1 read; if it counts, 1 write and 1 delete more, and 2 reads by the rules.
   ///
   /// Throws a [TallyException] with `counter/invalid-once` or `counter/permission-denied`; Firestore's `unavailable` if the
   /// device is offline and the entry is not in its cache.
@@ -542,13 +542,13 @@ class TallyCounter {
     _addWrites(batch, _planFor(by, once, null));
   }
 
-  /// Whether the counter counts for a `once`. Cost: 1 read. Offline it needs the entry in the cache.
+  /// Whether an increment with this `once` counts. Cost: 1 read. Offline it needs the entry in the cache.
   Future<bool> hasIncremented({required String once}) async {
     _requireName('once', once);
     return (await _entryOf(once).get()).exists;
   }
 
-  /// Watches whether the counter counts for a `once`, once that is known, with this client's own changes at once. Cost: 1 read,
+  /// Watches whether an increment with this `once` counts, once that is known, with this client's own changes at once. Cost: 1 read,
   /// and 1 per change.
   Stream<bool> onIncremented({required String once}) {
     _requireName('once', once);
@@ -804,8 +804,8 @@ class TallyCounter {
 
   TallyException _refusal(TallyPlan plan, int? countedBy) {
     var advice = 'isAllowedAmount must allow it; if countsOncePerUser names the group, pass a once';
-    if (plan.entry != null) advice = "the once must be the user's uid, and countsOncePerUser must name the group";
-    if (countedBy != null) advice = 'the once counts $countedBy, undo that first';
+    if (plan.entry != null) advice = "once must be the user's uid, and countsOncePerUser must name the group";
+    if (countedBy != null) advice = 'it counts $countedBy, undo that first';
     return TallyException('counter/permission-denied', 'firestore.rules refuse ${plan.by} for "$id"; $advice');
   }
 
@@ -893,7 +893,7 @@ class TallyCounter {
   }
 
   Future<void> _settle(TallyOwnIncrement own, _Committed committed, int sentAt, String? once) async {
-    // The `once` counted before; or no view is left that could show the increment.
+    // It had counted before; or no view is left that could show the increment.
     if (committed.countedBefore || !_isWatched()) return _refuse(own, once);
     final at = committed.at ?? await _timestampOf(_shardOf(committed.plan));
     if (at == null) return _refuse(own, once);

@@ -469,7 +469,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
 
   /**
    * Adds `by`. The task ends when the server has acknowledged the increment; offline, when the device is online again. With a
-   * `once`, the user's uid, the counter counts once for that `once`, and the call succeeds if it counts already.
+   * `once`, the user's uid, the counter counts it once, and the call succeeds if it counts already.
    *
    * Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
    * awaited for a second at most); so do the first after two minutes and one in 20, unless a watch has delivered a total. One
@@ -490,9 +490,9 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   }
 
   /**
-   * Undoes an increment with `once`. Succeeds if the `once` does not count.
+   * Undoes an increment with `once`. Succeeds if it does not count.
    *
-   * Cost: 1 read; if the `once` counts, 1 write and 1 delete more, and 2 reads by the rules.
+   * Cost: 1 read; if it counts, 1 write and 1 delete more, and 2 reads by the rules.
    *
    * @throws TallyException `counter/invalid-once`; the task fails with `counter/permission-denied`, and with Firestore's
    *   `unavailable` if the device is offline and the entry is not in its cache
@@ -535,14 +535,14 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     addWrites(batch, planFor(by, once, null))
   }
 
-  /** Whether the counter counts for a `once`. Cost: 1 read. Offline it needs the entry in the cache. */
+  /** Whether an increment with this `once` counts. Cost: 1 read. Offline it needs the entry in the cache. */
   fun hasIncremented(once: String): Task<Boolean> {
     requireName("once", once)
     return entryOf(once).get().onSuccessTask { entry -> Tasks.forResult(entry.exists()) }
   }
 
   /**
-   * Watches whether the counter counts for a `once`, once that is known, with this client's own changes at once. Cost: 1 read, and 1
+   * Watches whether an increment with this `once` counts, once that is known, with this client's own changes at once. Cost: 1 read, and 1
    * per change.
    */
   fun onIncremented(
@@ -777,8 +777,8 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   private fun refusal(plan: TallyPlan, countedBy: Long?, cause: Exception): TallyException {
     val advice =
       when {
-        countedBy != null -> "the once counts $countedBy, undo that first"
-        plan.entry != null -> "the once must be the user's uid, and countsOncePerUser must name the group"
+        countedBy != null -> "it counts $countedBy, undo that first"
+        plan.entry != null -> "once must be the user's uid, and countsOncePerUser must name the group"
         else -> "isAllowedAmount must allow it; if countsOncePerUser names the group, pass a once"
       }
     return TallyException("counter/permission-denied", "firestore.rules refuse ${plan.by} for \"$id\"; $advice", cause)
@@ -854,7 +854,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     outcome
       .onSuccessTask { committed ->
         when {
-          // The `once` counted before; or no view is left that could show the increment.
+          // It had counted before; or no view is left that could show the increment.
           committed.countedBefore || !isWatched() -> Tasks.forResult<Timestamp>(null)
           committed.at != null -> Tasks.forResult(committed.at)
           else -> timestampOf(shardOf(committed.plan))

@@ -457,7 +457,7 @@ final class TallyCounter {
   }
 
   /// Adds `by`. Returns when the server has acknowledged the increment; offline, when the device is online again. With a
-  /// `once`, the user's uid, the counter counts once for that `once`, and the call succeeds if it counts already.
+  /// `once`, the user's uid, the counter counts it once, and the call succeeds if it counts already.
   ///
   /// Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
   /// awaited for a second at most); so do the first after two minutes and one in 20, unless a watch has delivered a total.
@@ -476,9 +476,9 @@ final class TallyCounter {
     try await commit(by, once, nil)
   }
 
-  /// Undoes an increment with `once`. Succeeds if the `once` does not count.
+  /// Undoes an increment with `once`. Succeeds if it does not count.
   ///
-  /// Cost: 1 read; if the `once` counts, 1 write and 1 delete more, and 2 reads by the rules.
+  /// Cost: 1 read; if it counts, 1 write and 1 delete more, and 2 reads by the rules.
   ///
   /// - Throws: `TallyError` with `counter/invalid-once` or `counter/permission-denied`; Firestore's `unavailable` if the
   ///   device is offline and the entry is not in its cache
@@ -516,13 +516,13 @@ final class TallyCounter {
     addWrites(batch, planFor(by, once, nil))
   }
 
-  /// Whether the counter counts for a `once`. Cost: 1 read. Offline it needs the entry in the cache.
+  /// Whether an increment with this `once` counts. Cost: 1 read. Offline it needs the entry in the cache.
   func hasIncremented(once: String) async throws -> Bool {
     try TallyCounter.requireName("once", once)
     return try await entryOf(once).getDocument().exists
   }
 
-  /// Watches whether the counter counts for a `once`, once that is known, with this client's own changes at once. Cost: 1 read,
+  /// Watches whether an increment with this `once` counts, once that is known, with this client's own changes at once. Cost: 1 read,
   /// and 1 per change.
   func onIncremented(
     once: String, onError: @escaping (Error) -> Void = { _ in }, _ next: @escaping (Bool) -> Void
@@ -796,8 +796,8 @@ final class TallyCounter {
 
   private func refusal(_ plan: TallyPlan, _ countedBy: Int64?) -> TallyError {
     var advice = "isAllowedAmount must allow it; if countsOncePerUser names the group, pass a once"
-    if plan.entry != nil { advice = "the once must be the user's uid, and countsOncePerUser must name the group" }
-    if let countedBy { advice = "the once counts \(countedBy), undo that first" }
+    if plan.entry != nil { advice = "once must be the user's uid, and countsOncePerUser must name the group" }
+    if let countedBy { advice = "it counts \(countedBy), undo that first" }
     return TallyError(
       code: "counter/permission-denied", message: "firestore.rules refuse \(plan.by) for \"\(id)\"; \(advice)")
   }
@@ -906,7 +906,7 @@ final class TallyCounter {
   }
 
   private func settle(_ own: TallyOwnIncrement, _ committed: Committed, _ sentAt: Int64, _ once: String?) async {
-    // The `once` counted before; or no view is left that could show the increment.
+    // It had counted before; or no view is left that could show the increment.
     if committed.countedBefore || !isWatched() { return refuse(own, once) }
     var found = committed.at
     if found == nil { found = await timestampOf(shardOf(committed.plan)) }
@@ -940,7 +940,7 @@ final class TallyCounter {
   }
 }
 
-/// A watch of whether a `once` counts. It ends with `remove()`.
+/// A watch of whether an increment with `once` counts. It ends with `remove()`.
 private final class TallyEntryWatch: NSObject, ListenerRegistration {
   var listener: ListenerRegistration?
   private(set) var isRemoved = false

@@ -70,7 +70,7 @@ const steady = (perSecond: number): Traffic => ({
   peakPerSecond: perSecond * MANY,
   peakHours: 24,
   counters: MANY,
-  keyed: 0,
+  once: 0,
   watchers: 0,
   readsPerDay: 0,
   perClient: 0,
@@ -137,7 +137,7 @@ function traffic(perMonth: number, { counters, peak, views, watchers = 0 }: Shap
   const perSecond = perMonth / MONTH_SECONDS;
   const readsPerDay = (views * perMonth) / 30;
   // A page that increments a counter shows its total, so its clients know the shard count.
-  return { perSecond, peakPerSecond, peakHours, counters, keyed: 0, watchers, readsPerDay, perClient: 0 };
+  return { perSecond, peakPerSecond, peakHours, counters, once: 0, watchers, readsPerDay, perClient: 0 };
 }
 
 const alike = (name: string, perMonth: number, shape: Shape): Example => ({

@@ -195,7 +195,7 @@ test("the dashboard shows the top items of a counter that has some, as text, and
   ];
   const top = keys.map((key, n) => ({ key, count: 2_500 - 100 * n, error: n > 8 ? 12 : 0 }));
   await admin.doc(`counters/${id}`).set({ total: 31_000, asOf: Timestamp.now(), group: "fleet" });
-  const document = admin.doc(`counters/${id}/tallySketches/topKeys`);
+  const document = admin.doc(`counters/${id}/tallySketches/topItems`);
   const tab = await visit(browser, `#/dashboard/${encodeURIComponent(id)}`);
   await until(async () => (await total(tab, "total")) === 31_000, "the total");
   expect(await tab.page.locator("#keys").count()).toBe(0);

@@ -14,7 +14,7 @@ afterAll(() => Promise.all([user.close(), visitor.close()]));
 
 const plain = "isAllowedAmount must allow it, or countsOncePerUser or isBounded name the group: pass { once: uid }";
 const keyed = "countsOncePerUser must name the group, isAllowedOnceAmount must allow it";
-const isOther = "sign in, the once must be the uid";
+const isOther = "sign in, once must be the uid";
 const noBlock = "mayRead must allow it, or Tally's block is missing";
 const full = "the shard is full, of marks or at 2^53";
 
@@ -58,7 +58,7 @@ test("a once that counts with another amount: undo that first", async () => {
   await incrementCounter(ref, 1, { once: uid });
   await expect(incrementCounter(ref, -1, { once: uid })).rejects.toMatchObject({
     code: "counter/permission-denied",
-    message: `counter/permission-denied: firestore.rules refuse -1 for "${ref.id}"; the once counts 1, undo that first`,
+    message: `counter/permission-denied: firestore.rules refuse -1 for "${ref.id}"; it counts 1, undo that first`,
   });
   expect(await sumOfShards(ref.id)).toBe(1);
 });
@@ -82,7 +82,7 @@ test("a take by a user who is signed out", async () => {
   await admin.doc("counters/stock:denied-take/shards/0").set({ shard: "0", count: 5, writes: 1 });
   await expect(takeFromCounter(counter(visitor.db, "stock:denied-take"), 1, { once: uid })).rejects.toMatchObject({
     code: "counter/permission-denied",
-    message: expect.stringContaining("sign in: the once must be the user's uid"),
+    message: expect.stringContaining("sign in: once must be the user's uid"),
   });
 });
 

@@ -2,12 +2,12 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FieldValue, type QuerySnapshot } from "firebase-admin/firestore";
-import { counter, topKeys } from "firestore-tally";
+import { counter, getTopItems } from "firestore-tally";
 import {
   deleteCounter,
   resetCounter,
   counter as serverCounter,
-  topKeys as topItemsOnServer,
+  getTopItems as getTopItemsOnServer,
 } from "firestore-tally/admin";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ItemSummary, itemCountsPath, itemSummaryPath } from "../../core/src/index.ts";
@@ -15,7 +15,7 @@ import { randomFor } from "../../core/testing/random.ts";
 import type { EventMessage } from "../../functions/src/ingest/events.ts";
 import { createMergeHandler } from "../../functions/src/merge.ts";
 import { toMillis } from "../../functions/src/time.ts";
-import { itemMerging } from "../../functions/src/topKeys.ts";
+import { itemMerging } from "../../functions/src/topItems.ts";
 import { admin, type Client, client } from "../../testkit/clients.ts";
 import { type ServedFunction, serveFunction } from "../../testkit/functionServer.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
@@ -44,7 +44,7 @@ async function send(instance: number, id: string | undefined, events: readonly E
 const sizeOf = async (path: string) => (await admin.collection(path).count().get()).data().count;
 async function settles(id: string, total: number): Promise<void> {
   const ref = serverCounter(admin, id);
-  await until(async () => (await topItemsOnServer(ref)).total === total, `${total} items of ${id}`);
+  await until(async () => (await getTopItemsOnServer(ref)).total === total, `${total} items of ${id}`);
   expect(await sizeOf(`counters/${id}/tallyItemCounts`)).toBe(0);
 }
 /** Adds the items of a commit of ingest. */
@@ -99,7 +99,7 @@ describe("items of events", { tags: "deep" }, () => {
     expect(new Set(await Promise.all([...sendAll(), ...sendAll()]))).toEqual(new Set([true]));
     await settles(id, items.total);
     expect(await sumOfShards(id)).toBe(items.total + 300);
-    expect((await topKeys(counter(reader.db, id), 100)).items).toEqual(items.top);
+    expect((await getTopItems(counter(reader.db, id), 100)).items).toEqual(items.top);
   });
 
   test.concurrent("of one commit are one document, with one write", async () => {
@@ -126,13 +126,13 @@ describe("items of events", { tags: "deep" }, () => {
     await settles(id, 3);
     await count(4);
     await resetCounter(ref, 0, { items: true });
-    expect(await topItemsOnServer(ref)).toMatchObject({ items: [], total: 0 });
+    expect(await getTopItemsOnServer(ref)).toMatchObject({ items: [], total: 0 });
     await count(5);
     await settles(id, 5);
-    expect((await topItemsOnServer(ref)).items).toEqual([{ item: "a", count: 5, error: 0 }]);
+    expect((await getTopItemsOnServer(ref)).items).toEqual([{ item: "a", count: 5, error: 0 }]);
     await deleteCounter(ref);
     expect((await admin.doc(`counters/${id}`).listCollections()).map((part) => part.id)).toEqual(["tallyReceipts"]);
-    expect(await topItemsOnServer(ref)).toEqual({ items: [], error: 0, total: 0, asOf: null });
+    expect(await getTopItemsOnServer(ref)).toEqual({ items: [], error: 0, total: 0, asOf: null });
   });
 });
 
@@ -142,12 +142,12 @@ test("items are merged by the deployed function, and read with both SDKs, up to 
   await settles(id, 5);
   const a = { item: "a", count: 2, error: 0 };
   const b = { item: "b", count: 3, error: 0 };
-  expect(await topKeys(counter(reader.db, id), 1)).toEqual({ items: [b], error: 0, total: 5, asOf: expect.anything() });
-  expect((await topItemsOnServer(serverCounter(admin, id))).items).toEqual([b, a]);
+  expect(await getTopItems(counter(reader.db, id), 1)).toEqual({ items: [b], error: 0, total: 5, asOf: expect.anything() });
+  expect((await getTopItemsOnServer(serverCounter(admin, id))).items).toEqual([b, a]);
   const refused = { code: "counter/invalid-option" };
   for (const k of [0, 101, 1.5, Number.NaN, "5"] as number[]) {
-    await expect(topKeys(counter(reader.db, id), k)).rejects.toMatchObject(refused);
-    await expect(topItemsOnServer(serverCounter(admin, id), k)).rejects.toMatchObject(refused);
+    await expect(getTopItems(counter(reader.db, id), k)).rejects.toMatchObject(refused);
+    await expect(getTopItemsOnServer(serverCounter(admin, id), k)).rejects.toMatchObject(refused);
   }
 });
 

@@ -11,7 +11,7 @@ import "./openCounter.ts";
 import "./marks.ts";
 import "./onceCounter.ts";
 import "./stock.ts";
-import "./topKeys.ts";
+import "./topItems.ts";
 import "./visitors.ts";
 import "./limits.ts";
 

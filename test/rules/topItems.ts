@@ -5,7 +5,7 @@ import { remove, set } from "./writes.ts";
 
 describe.concurrent("top items", () => {
   test.each([
-    ["sketches/topKeys", "are read by every client", ["alice", null, OPERATOR]],
+    ["sketches/topItems", "are read by every client", ["alice", null, OPERATOR]],
     ["sketches/itemSummary", "are read with the whole summary by operators alone", [OPERATOR]],
     ["itemCounts/x", "are read by no client while they wait", []],
   ] as const)("in %s %s, and written by none", async (document, _, readers) => {

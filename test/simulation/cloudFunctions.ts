@@ -17,7 +17,7 @@ import { exchangeCounter } from "../../functions/src/regions/exchange.ts";
 import { runTask } from "../../functions/src/runTask.ts";
 import { TRIGGER_SHARDS } from "../../functions/src/shards.ts";
 import { runSweep } from "../../functions/src/sweep.ts";
-import { itemMerging } from "../../functions/src/topKeys.ts";
+import { itemMerging } from "../../functions/src/topItems.ts";
 import { visitorMerging } from "../../functions/src/visitors.ts";
 import { createWakeHandler, hasCounted, latestDeletionTime } from "../../functions/src/wake.ts";
 import { eventBytes, eventDelays, isEventLost } from "../../testkit/production/events.ts";

@@ -120,7 +120,7 @@ export async function simulate(
   const pending = network.database.below(`${BRIDGED.document}/_counter_shards_`);
   oracle.bridge.atEnd((path) => network.database.get(path).fields, pending.length);
   oracle.visitors.atEnd();
-  oracle.topKeys.atEnd();
+  oracle.topItems.atEnd();
   oracle.stock.atEnd();
   if (network.database.get(`${config.collection}/${ORDERS.counter}`).fields?.nextReconcileAt) {
     if (scenario.snapshotLag === 0) oracle.drift.atEnd();

@@ -82,7 +82,7 @@ const EFFECTS: Readonly<Record<FunctionName, string>> = {
   deleted: "deleted documents of the counted collection are still counted",
   bridge: "increments of old apps are not counted",
   visitors: "visitors are not counted",
-  mergeitems: "keys that events bring are not counted",
+  mergeitems: "items that events bring are not counted",
   ingest: "events that pages and servers send are not counted",
   logevents: "events of ingest are not published to EVENTS_TOPIC",
   logentries: "increments with `once` are not published to EVENTS_TOPIC",

@@ -66,7 +66,7 @@ export function checkExemptions({ fields, ownIndexes, target }: ProjectFacts): F
   ];
 }
 
-/** The collection-group index of `entries.key`, by which a server finds what an account has counted. */
+/** The collection-group index of `tallyEntries.once`, by which a server finds what an account has counted. */
 export function checkGroupIndexes({ fields, ownIndexes }: ProjectFacts): Finding[] {
   const [deployed, own] = [seen(fields), seen(ownIndexes)];
   if (!deployed || !own) return [];
@@ -87,7 +87,7 @@ const EXPIRING: Readonly<Record<string, string>> = {
   tallyReceipts: "a receipt of each commit of a server",
   tallyHistory: "past history",
   tallyUses: "a document of each user of a rate limit",
-  tallyKeys: "a document of each once of a rate limit on servers",
+  tallyKeys: "a document of each key of a rate limit on servers",
 };
 
 export function checkTtl({ fields, ownIndexes }: ProjectFacts): Finding[] {

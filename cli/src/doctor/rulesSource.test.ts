@@ -13,7 +13,7 @@ test("functions and matches of Tally's rules are found, each match with its whol
     "/counters/{counter}/tallyHistory/{document}",
     "/counters/{counter}/tallyVisitors/{bucket}",
     "/counters/{counter}/tallySketches/{sketch}",
-    "/counters/{counter}/tallySketches/topKeys",
+    "/counters/{counter}/tallySketches/topItems",
     "/counters/{counter}/tallyCorrections/{correction}",
     "/counters/{counter}/time/{millis}",
     "/counters/{counter}/tallyEntries/{once}",

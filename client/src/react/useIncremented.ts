@@ -1,9 +1,9 @@
-/** A hook for whether a `once` counts: the state of a like button. */
+/** A hook for whether an increment with `once` counts: the state of a like button. */
 import { type CounterRef, onIncremented } from "firestore-tally";
 import { useEffect, useMemo, useRef, useSyncExternalStore } from "react";
 
 /**
- * Watches whether the counter counts for a `once` while the component is mounted. Works in StrictMode.
+ * Watches whether an increment with this `once` counts while the component is mounted. Works in StrictMode.
  *
  * Cost: 1 read, and 1 per change.
  *

@@ -182,7 +182,7 @@ export function addWrites(w: WriteBatch, { firestore }: Counter, plan: Increment
  * Looks up whether a refused write counts: a replay was committed by its first attempt, and a `once` may count already. Browsers
  * repeat requests, too, so contention can refuse a replay. Cost: 1 read, 2 for a refused increment with `once`.
  *
- * @returns the server's timestamp of the write or of a later one; `null` if the `once` counted before
+ * @returns the server's timestamp of the write or of a later one; `null` if it had counted before
  * @throws CounterError `counter/permission-denied` if it does not count; the message says why that may be
  */
 async function confirmCommitted(

@@ -35,7 +35,7 @@ export type CounterRef = Reference<Firestore>;
 /** A reference with its internal state. The build shortens names with an underscore. */
 export interface Counter extends CounterRef {
   readonly _shardCountCache: ShardCountCache;
-  /** Key → the last call with it. */
+  /** `once` → the last call with it. */
   readonly _turns: Map<string, Sent>;
   /** Told of each call with `once`. */
   _entryWatches?: Set<(once: string, counts: boolean, sent: Sent) => void>;
@@ -53,7 +53,7 @@ export interface Counter extends CounterRef {
 
 /**
  * A call with `once`: resolves to `true` when it is committed or in the SDK's queue; to `undefined` if it has failed before.
- * `_counts` says whether the `once` is to count afterwards; `undefined` if the outcome alone tells.
+ * `_counts` says whether it is to count afterwards; `undefined` if the outcome alone tells.
  */
 export type Sent = Promise<true | undefined> & { _counts?: boolean | undefined };
 

@@ -1,4 +1,4 @@
-/** Reads whether a `once` counts: the state of a like button. */
+/** Reads whether an increment with `once` counts: the state of a like button. */
 import {
   type DocumentReference,
   doc,
@@ -11,7 +11,7 @@ import { entryPath, validName } from "../../../core/src/index.ts";
 import { type Counter, type CounterRef, counterDoc, logFailure, type Sent } from "./counter.ts";
 
 /**
- * Reads whether the counter counts for a `once`, including pending calls of this client. Cost: 1 read. Offline, it resolves
+ * Reads whether an increment with this `once` counts, including pending calls of this client. Cost: 1 read. Offline, it resolves
  * only if the entry is cached: with Firestore's persistence, or while `onIncremented` watches it.
  *
  * @throws CounterError `counter/invalid-once`; FirestoreError `permission-denied` (the default rules let users read
@@ -29,7 +29,7 @@ export async function hasIncremented(ref: CounterRef, once: string): Promise<boo
 }
 
 /**
- * Watches whether the counter counts for a `once`: calls `next` with the current state, once it is known, and after each change, at
+ * Watches whether an increment with this `once` counts: calls `next` with the current state, once it is known, and after each change, at
  * once for changes by this client. Cost: 1 read, and 1 per change.
  *
  * @param error - called when the watch fails; the watch has then ended. Default: `console.error`
@@ -53,7 +53,7 @@ export function onIncremented(
   const watches = counter._entryWatches;
   /** What the SDK has, or will have when it hears of a call that is committed. */
   let stored: boolean | undefined;
-  /** How many calls are neither in the SDK's cache nor committed, and whether the `once` counts after the last of them. */
+  /** How many calls are neither in the SDK's cache nor committed, and whether it counts after the last of them. */
   let unsent = 0;
   let wanted: boolean | undefined;
   let shown: boolean | undefined;

@@ -19,8 +19,8 @@ const MAX_UNDO_ATTEMPTS = 3;
 /** Options of an increment. */
 export interface IncrementOptions {
   /**
-   * The counter counts once for this `once`, however often the call is made: one like per user. The default rules accept a
-   * once only in the groups `likes` and `votes`, where they require one: the user's uid. A document id, so without `/`. A `once` that is
+   * What the increment counts once for, however often the call is made: one like per user. The default rules accept a
+   * `once` only in the groups `likes` and `votes`, where they require one: the user's uid. A document id, so without `/`. A `once` that is
    * `undefined` is refused, because without one each call counts.
    */
   once?: string;
@@ -31,7 +31,7 @@ export interface IncrementOptions {
  * An acknowledged increment is never lost, but for 1 in 286 million at one write a second per shard, whose random mark another one
  * has. It does not count twice if the SDK sends it again within two minutes, after a cut connection say; with `once`, never.
  *
- * With `once`, the counter counts exactly once for that `once`: the same commit creates an entry with that id. If the `once`
+ * With `once`, the counter counts it exactly once: the same commit creates an entry with that id. If the `once`
  * already counts with the same amount, the call succeeds.
  *
  * While it commits an increment, the SDK holds all other calls back: for some milliseconds; for seconds on a contended shard; for
@@ -64,10 +64,10 @@ export async function incrementCounter(ref: CounterRef, ...given: IncrementArgum
 }
 
 /**
- * Undoes an increment with `once`, such as a like. Succeeds if the `once` does not count. Waits until earlier calls with this `once` are
+ * Undoes an increment with `once`, such as a like. Succeeds if it does not count. Waits until earlier calls with this `once` are
  * committed or in the SDK's queue.
  *
- * Cost: 1 read; if the `once` does not count, 1 more; if it does, 1 write and 1 delete, 2 reads by the rules, and what
+ * Cost: 1 read; if it does not count, 1 more; if it does, 1 write and 1 delete, 2 reads by the rules, and what
  * {@link incrementCounter} reads of the counter document. If the rules refuse
  * it, 3 reads more for each of up to two other attempts.
  *

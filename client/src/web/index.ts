@@ -45,6 +45,6 @@ export {
 export { type TakeOptions, takeFromCounter } from "./stock.ts";
 export { type CounterState, type CounterStore, counterStore } from "./store.ts";
 export { counterRank, type ListedCounter, topCounters } from "./top.ts";
-export { topKeys } from "./topKeys.ts";
+export { getTopItems } from "./topItems.ts";
 export { countVisitor, getUniques, type VisitorOptions } from "./visitors.ts";
 export { onCounter, type WatchOptions } from "./watch.ts";

@@ -181,7 +181,7 @@ async function commitWithUse(
         };
         writer.set(limit._document, use, { merge: true });
       });
-      // A `once` that counted before needed no write.
+      // An increment that had counted before needed no write.
       answered(committed?._at !== null);
       return;
     } catch (error) {

@@ -41,7 +41,7 @@ export interface Regions {
 /** A counter of all regions. */
 export interface GlobalCounter {
   /**
-   * The counter in one region, for everything that this object does not have. Whatever counts once per once counts once per once
+   * The counter in one region, for everything that this object does not have. Whatever counts once per user counts once per user
    * and region, so each user needs a region of their own: choose it once, and keep it with the user's profile.
    */
   in(region: string): CounterRef;

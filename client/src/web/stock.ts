@@ -231,6 +231,6 @@ async function pause(most: number): Promise<undefined> {
 function refusal(n: number, reads = ""): CounterError {
   return new CounterError(
     "counter/permission-denied",
-    `firestore.rules refuse a take of ${n}; ${reads}sign in: the once must be the user's uid; isBounded must name the group, and isAllowedTake must allow it`,
+    `firestore.rules refuse a take of ${n}; ${reads}sign in: once must be the user's uid; isBounded must name the group, and isAllowedTake must allow it`,
   );
 }

@@ -7,19 +7,22 @@ import { type CounterRef, counterDoc } from "./counter.ts";
  * Reads the most frequent items of a counter, the most frequent first. Events that the function `ingest` receives bring them; those
  * of the last 10 seconds may be missing. Cost: 1 read.
  *
- * @param k - how many items, 100 at most
+ * @param options.limit - how many items, 100 at most. Default 10
  * @throws CounterError `counter/invalid-option`
  * @throws FirestoreError `permission-denied` unless `mayRead` of the rules allows it; `unavailable` when offline and nothing is
  *         cached
  *
  * @example
  * ```ts
- * const { items } = await topKeys(counter(db, "searches"), 5);
+ * const { items } = await getTopItems(counter(db, "searches"), { limit: 5 });
  * list(items.map(({ item, count }) => `${item}: ${count}`));
  * ```
  */
-export async function topKeys(ref: CounterRef, k = 10): Promise<TopItems<Timestamp>> {
-  const most = validTopItems(k);
+export async function getTopItems(
+  ref: CounterRef,
+  { limit = 10 }: { limit?: number | undefined } = {},
+): Promise<TopItems<Timestamp>> {
+  const most = validTopItems(limit);
   const document = await getDoc(doc(counterDoc(ref).firestore, topItemsPath(ref.path)));
   return toTopItems(document.data() as TopItemsDocument<Timestamp> | undefined, most);
 }

@@ -18,7 +18,7 @@ export interface Turn {
 /**
  * Makes a call with `once` after those before.
  *
- * @param counts - whether the `once` counts afterwards; `undefined` if the outcome alone tells, as for a take
+ * @param counts - whether it counts afterwards; `undefined` if the outcome alone tells, as for a take
  */
 export async function inTurn<T>(
   { _turns, _entryWatches, _watcher }: Counter,

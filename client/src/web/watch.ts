@@ -207,7 +207,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
     const sentAt = performance.now();
     try {
       const { _path, _at } = await outcome;
-      // The `once` counted before; or no view is left that could show the increment.
+      // It had counted before; or no view is left that could show the increment.
       if (_at === null || !this._isWatched()) throw undefined;
       // The timestamp is from the start of the commit, whose end is within the round trip.
       const start = micros(_at || (await this.#readTimestamp(_path)));

@@ -1,4 +1,4 @@
-/** A component that shows whether a `once` counts. The server renders it, too. */
+/** A component that shows whether an increment with `once` counts. The server renders it, too. */
 import { type CounterRef, incrementCounter, undoIncrement } from "firestore-tally";
 import { useIncremented } from "firestore-tally/react";
 import { createElement as h, type ReactElement, useState } from "react";

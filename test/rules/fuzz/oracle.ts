@@ -50,7 +50,7 @@ export function countersOf(id: string, parts: Part = "all"): Counters {
     ...[...SHARD_IDS, ...FOREIGN_SHARD_IDS].map((shard) => `${counter}/shards/${shard}`),
     ...KEYS.map((once) => `${counter}/tallyEntries/${once}`),
     ...BUCKETS.map((bucket) => `${counter}/tallyVisitors/${bucket}`),
-    ...["uniques", "topKeys", "itemSummary"].map((sketch) => `${counter}/tallySketches/${sketch}`),
+    ...["uniques", "topItems", "itemSummary"].map((sketch) => `${counter}/tallySketches/${sketch}`),
     `${counter}/tallyItemCounts/x`,
   ];
   const limited = `counters/claps:${id}`;

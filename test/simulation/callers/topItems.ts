@@ -9,7 +9,7 @@ import type { Handlers, Processes } from "./processes.ts";
 /** As long as an instance of ingest repeats a commit, in milliseconds. */
 const INGEST_TIMEOUT = 20_000;
 
-export function topKeys(processes: Processes): Handlers<"search" | "resetItems"> {
+export function topItems(processes: Processes): Handlers<"search" | "resetItems"> {
   const { oracle, network } = processes;
   const { scheduler } = network;
   return {
@@ -21,7 +21,7 @@ export function topKeys(processes: Processes): Handlers<"search" | "resetItems">
         receipt: receiptOf(ref, event),
         counts: [event, "all", `group ${event.length}`].map((item) => ({ counter: ref, by: 1, item })),
       }));
-      const isCounted = oracle.topKeys.begin(events);
+      const isCounted = oracle.topItems.begin(events);
       commitTogether(units, Date.now() + INGEST_TIMEOUT).then(isCounted, () => {});
       if (diesAfter === undefined) return;
       scheduler.after(diesAfter, () => {

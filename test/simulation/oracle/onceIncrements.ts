@@ -31,7 +31,7 @@ export class OnceIncrementCheck {
   /**
    * A process calls for a `once`.
    *
-   * @param counts  whether the `once` counts after the call: true for an increment, false for an undo
+   * @param counts  whether it counts after the call: true for an increment, false for an undo
    * @returns       callbacks for the result of the call
    */
   begin(

@@ -21,7 +21,7 @@ import { OnceIncrementCheck } from "./onceIncrements.ts";
 import { MirrorCheck } from "./mirrors.ts";
 import { ShownCheck } from "./shown.ts";
 import { StockCheck } from "./stock.ts";
-import { TopItemsCheck } from "./topKeys.ts";
+import { TopItemsCheck } from "./topItems.ts";
 import { type Fail, Violation } from "./violation.ts";
 import { VisitorCheck } from "./visitors.ts";
 import { WindowCheck } from "./windows.ts";
@@ -80,7 +80,7 @@ export class Oracle {
   readonly visitors: VisitorCheck;
   readonly shown: ShownCheck;
   readonly stock: StockCheck;
-  readonly topKeys: TopItemsCheck;
+  readonly topItems: TopItemsCheck;
   readonly #windows: WindowCheck;
   readonly #mirrors: MirrorCheck;
   readonly #history: HistoryCheck;
@@ -100,7 +100,7 @@ export class Oracle {
     this.visitors = new VisitorCheck(this.fail, snapshotLag > 0);
     this.shown = new ShownCheck(this.fail);
     this.stock = new StockCheck(this.fail, snapshotLag);
-    this.topKeys = new TopItemsCheck(this.fail, snapshotLag > 0);
+    this.topItems = new TopItemsCheck(this.fail, snapshotLag > 0);
     this.#windows = new WindowCheck(config.timeZone, this.fail);
     this.#mirrors = new MirrorCheck(this.fail);
     this.#history = new HistoryCheck(config, this.fail);
@@ -127,7 +127,7 @@ export class Oracle {
     const kind = this.#intents.get(process)?.kind;
     this.bridge.onCommit(process, changes, kind === "none" || kind === "move" || kind === "legacyMove");
     this.visitors.onCommit(process, changes, kind);
-    this.topKeys.onCommit(process, changes, kind);
+    this.topItems.onCommit(process, changes, kind);
     this.stock.onCommit({ process, time, changes }, kind);
     let orders = 0;
     for (const { before, after } of changes) {
