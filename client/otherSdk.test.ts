@@ -175,9 +175,9 @@ describe("a reference or a database of the other SDK", async () => {
       "prepareIncrement once": [(once) => web.prepareIncrement(ref, 1, { once }), "once"],
       "incrementCounterWithin by": [(by) => web.incrementCounterWithin(ref, limit, "ada", by), "amount"],
       "incrementCounterWithin once": [(once) => web.incrementCounterWithin(ref, limit, "ada", 1, { once }), "once"],
-      "incrementCounterWithin uid": [(uid) => web.incrementCounterWithin(ref, limit, uid), "once"],
+      "incrementCounterWithin uid": [(uid) => web.incrementCounterWithin(ref, limit, uid), "key"],
       "incrementCounterWithin limit": [(other) => web.incrementCounterWithin(ref, other, "ada"), "option"],
-      "withRateLimit uid": [(uid) => web.withRateLimit(doc(webDb, "a/b"), limit, uid, () => {}), "once"],
+      "withRateLimit uid": [(uid) => web.withRateLimit(doc(webDb, "a/b"), limit, uid, () => {}), "key"],
       "countVisitor increment": [(increment) => web.countVisitor(ref, "ada", { increment }), "amount"],
       "bufferedCounter by, via ingest": [
         (by) => web.bufferedCounter(ref, { via: "http://127.0.0.1:9" }).increment(by),
@@ -198,7 +198,7 @@ describe("a reference or a database of the other SDK", async () => {
       ],
       "setSource where": [(where) => admin.setSource(serverRef, { collection: "posts", where }), "source"],
       "setSource sum": [(sum) => admin.setSource(serverRef, { collection: "posts", sum }), "source"],
-      "rateLimiter once": [(once) => admin.rateLimiter(serverDb, "a", { limit: 1, per: 1_000 }).take(once), "once"],
+      "rateLimiter key": [(key) => admin.rateLimiter(serverDb, "a", { limit: 1, per: 1_000 }).take(key), "key"],
       "rateLimiter n": [(n) => admin.rateLimiter(serverDb, "a", { limit: 1, per: 1_000 }).take("ada", n), "amount"],
     },
     beacon: {
@@ -215,7 +215,7 @@ describe("a reference or a database of the other SDK", async () => {
     });
   });
 
-  test("useCounter passes on what its increment is called with: a missing amount or once is refused, too", async () => {
+  test("useCounter passes on what its increment is called with: a missing amount or `once` is refused, too", async () => {
     const { useCounter } = await built("react");
     const reads = vi.fn();
     // Nothing reads a reference before the arguments are checked.

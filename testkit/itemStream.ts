@@ -73,7 +73,8 @@ export function accuracyOf({ bytes, truth }: CountedStream, k: number): Accuracy
   const truthOf = (item: string) => truth.get(item) ?? 0;
   const least = [...truth.values()].toSorted((a, b) => b - a)[Math.min(k, truth.size) - 1] as number;
   const top = summary.top(k);
-  const isOut = ({ item, count, error }: (typeof top)[number]) => truthOf(item) < count || truthOf(item) > count + error;
+  const isOut = ({ item, count, error }: (typeof top)[number]) =>
+    truthOf(item) < count || truthOf(item) > count + error;
   return {
     recalled: top.filter(({ item }) => truthOf(item) >= least).length,
     exact: top.filter(({ item, count }) => truthOf(item) === count).length,

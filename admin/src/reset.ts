@@ -2,8 +2,8 @@
 import type { DocumentSnapshot, Timestamp, WriteBatch } from "firebase-admin/firestore";
 import {
   CounterError,
-  isBounded,
   type ItemSummaryDocument,
+  isBounded,
   itemSummaryPath,
   Sketch,
   shardsPath,

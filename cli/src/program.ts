@@ -68,7 +68,7 @@ export function defineProgram(program: Command): Command {
     .addHelpText(
       "after",
       `
-Credentials: those of \`gcloud auth application-default login\`, or the once file that
+Credentials: those of \`gcloud auth application-default login\`, or the key file that
 GOOGLE_APPLICATION_CREDENTIALS names. The emulator needs none.
 
 Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
@@ -125,7 +125,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .option("--ungrouped", "all counters whose ids have no colon")
     .option("--dry-run", "compare only; change nothing")
     .option("--entries", "source: the counter's own entries")
-    .option("--from <path>", "source: the documents of a collection; {id} and {name} become the counter's id and once")
+    .option("--from <path>", "source: the documents of a collection; {id} and {name} become the counter's id and name")
     .option("--from-group <name>", "source: the documents of a collection group")
     .option("--where <comparison>", 'only documents where "field == value"; may be repeated', collect)
     .option("--sum <field>", "the sum of a field instead of the number of documents")

@@ -73,7 +73,9 @@ describe("a source for several counters", () => {
     { from: "posts/{name}/likes", sum: "{name}" },
     { from: "posts/{name}/likes", where: ["by{id} == 1"] },
   ])("is rejected where a placeholder would be left: %j", (options) => {
-    expect(() => sourceForCounter(parseSource(options) as Source, "likes:42")).toThrow("{name} are allowed in the path");
+    expect(() => sourceForCounter(parseSource(options) as Source, "likes:42")).toThrow(
+      "{name} are allowed in the path",
+    );
   });
 
   test("is validated once the placeholders are filled in", () => {

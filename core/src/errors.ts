@@ -15,6 +15,8 @@ export type CounterErrorCode =
   | "counter/invalid-collection"
   /** The `once` of an increment cannot name a Firestore document. */
   | "counter/invalid-once"
+  /** What a rate limit is kept for, such as a user, cannot name a Firestore document. */
+  | "counter/invalid-key"
   /** The id of a visitor is not a text. */
   | "counter/invalid-visitor"
   /** The database, or the reference to a counter, belongs to another SDK: the web's or the server's. */

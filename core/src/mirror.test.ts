@@ -64,7 +64,8 @@ test("a map of the command line names the field first", () => {
 });
 
 describe("the mirror of a counter", () => {
-  const list = "likes=posts/{name}.likes,likes=site/all.likes,x=a/b-{name}/c/{name}.n.m,y:{u}:{p}=users/{u}/posts/{p}.y";
+  const list =
+    "likes=posts/{name}.likes,likes=site/all.likes,x=a/b-{name}/c/{name}.n.m,y:{u}:{p}=users/{u}/posts/{p}.y";
   const mirrors = parseMirrors(list, "MIRRORS");
 
   test.each([

@@ -13,7 +13,7 @@ import { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
 type Step =
   /** Another client's increment is committed; this client makes one; a buffer of this client collects one. */
   | readonly ["others" | "issue" | "buffer", by: number]
-  /** This client likes with one of its keys, or takes back the like before. */
+  /** This client likes with one of its `once`, or takes back the like before. */
   | readonly ["toggle", once: number]
   /** The buffer writes its sum. */
   | readonly ["flush"]
@@ -398,7 +398,7 @@ test("a vote that is changed moves the total by two", () => {
   expect(client._total).toBe(8);
 });
 
-test("of two increments in a row with the same once one counts", () => {
+test("of two increments in a row with the same `once` one counts", () => {
   const client = new OptimisticTotal();
   client._totalRead(10, 1, false);
   client._incrementMade(1, "ada");

@@ -23,7 +23,7 @@ function refusal(check: (value: unknown) => unknown, value: unknown): CounterErr
   throw new Error(`${String(value)} was accepted`);
 }
 
-describe.each(["id", "collection", "once"] as const)("a document id as the %s", (what) => {
+describe.each(["id", "collection", "once", "key"] as const)("a document id as the %s", (what) => {
   const check = (name: unknown) => validName(what, name);
   const wellFormed = fc.string({ unit: "binary" });
 
@@ -139,7 +139,7 @@ describe("what is left out has a default; what is passed and undefined is refuse
     expect(refusal(givenAmount as never, [undefined]).code).toBe("counter/invalid-amount");
   });
 
-  test("a once and a collection", () => {
+  test("`once` and a collection", () => {
     for (const what of ["once", "collection"] as const) {
       for (const none of [undefined, {}]) expect(givenName(none, what)).toBeUndefined();
       expect(givenName({ [what]: "a" }, what)).toBe("a");
@@ -147,7 +147,7 @@ describe("what is left out has a default; what is passed and undefined is refuse
         const error = refusal((options) => givenName(options, what), { [what]: value });
         expect(error.code).toBe(`counter/invalid-${what}`);
       }
-      // A `once` that is passed instead of { once }.
+      // What counts once that is passed instead of { once }.
       for (const wrong of ["alice", "", 0, null]) expect(() => givenName(wrong, what)).toThrow(TypeError);
     }
   });

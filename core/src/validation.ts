@@ -52,10 +52,10 @@ export function hasOption<Name extends string>(options: unknown, name: Name): op
 }
 
 /**
- * @param what  `"id"` of a counter, `"collection"` or `"once"`
- * @throws CounterError `counter/invalid-id`, `-collection` or `-once` unless `name` is a valid Firestore document id
+ * @param what  `"id"` of a counter, `"collection"`, `"once"`, or the `"key"` of a rate limit
+ * @throws CounterError `counter/invalid-id`, `-collection`, `-once` or `-key` unless `name` is a valid Firestore document id
  */
-export function validName(what: "id" | "collection" | "once", name: unknown): string {
+export function validName(what: "id" | "collection" | "once" | "key", name: unknown): string {
   return valid(isDocumentId(name), what, name, '1-1500 bytes, no "/" or control character, not ".", "..", "__x__"');
 }
 
@@ -76,7 +76,7 @@ export function isDocumentId(id: unknown): id is string {
 /** Returns a valid value. @throws CounterError with the code of `what`, the value, and what is accepted */
 export function valid<T>(
   ok: unknown,
-  what: "amount" | "id" | "collection" | "once" | "reference",
+  what: "amount" | "id" | "collection" | "once" | "key" | "reference",
   value: unknown,
   accepted: string,
 ): T {

@@ -32,8 +32,8 @@ describe("the plan of an increment", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), instants, draws, (once, now, draw) => {
         const plan = planIncrement("c/x", "4", 2, now, () => draw);
-        const keyed = planIncrement("c/x", "4", 2, now, () => draw, once);
-        expect(keyed).toEqual({ ...plan, entry: `c/x/tallyEntries/${once}` });
+        const planned = planIncrement("c/x", "4", 2, now, () => draw, once);
+        expect(planned).toEqual({ ...plan, entry: `c/x/tallyEntries/${once}` });
       }),
     );
   });

@@ -155,7 +155,7 @@ export const params = {
   eventsTopic: defineString("EVENTS_TOPIC", {
     default: DEFAULTS.EVENTS_TOPIC,
     description:
-      "The Pub/Sub topic to which a record of each event of ingest, and of each once of EVENTS_COLLECTION, is published. " +
+      "The Pub/Sub topic to which a record of each event of ingest, and of each increment with `once` of EVENTS_COLLECTION, is published. " +
       "Create it first. Empty: none is.",
   }),
   eventsCollection: defineString("EVENTS_COLLECTION", {

@@ -194,7 +194,7 @@ abstract final class TallyPlanner {
 
   /// Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. The others
   /// go to the SDK's queue at once, which keeps them on disk: those that the server has not answered anything before, because
-  /// the device may be offline, and those that the cache must show, which are keyed, or watched and not contended.
+  /// the device may be offline, and those that the cache must show, which have `once`, or watched and not contended.
   ///
   /// [sinceAnswerMillis] is since the last answer of the server.
   static bool usesTransaction(bool hasOnce, bool isWatched, bool isContended, int sinceAnswerMillis) {
@@ -803,7 +803,7 @@ class TallyCounter {
   }
 
   TallyException _refusal(TallyPlan plan, int? countedBy) {
-    var advice = 'isAllowedAmount must allow it; if countsOncePerUser names the group, pass a once';
+    var advice = 'isAllowedAmount must allow it; if countsOncePerUser names the group, pass once';
     if (plan.entry != null) advice = "once must be the user's uid, and countsOncePerUser must name the group";
     if (countedBy != null) advice = 'it counts $countedBy, undo that first';
     return TallyException('counter/permission-denied', 'firestore.rules refuse ${plan.by} for "$id"; $advice');
@@ -884,7 +884,7 @@ class TallyCounter {
   /// Shows an increment in the watches until a published total includes it. `null` if another attempt with the `once` is
   /// shown.
   TallyOwnIncrement? _show(int by, String? once) {
-    // Of several concurrent attempts with one `once`, one counts.
+    // Of several concurrent attempts with the same `once`, one counts.
     if (once != null && _ownByOnce[once]?.by == by) return null;
     final own = _total.incrementMade(by);
     if (once != null) _ownByOnce[once] = own;

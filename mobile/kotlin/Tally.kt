@@ -198,7 +198,7 @@ object TallyPlanner {
   /**
    * Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. The others go
    * to the SDK's queue at once, which keeps them on disk: those that the server has not answered anything before, because the
-   * device may be offline, and those that the cache must show, which are keyed, or watched and not contended.
+   * device may be offline, and those that the cache must show, which have `once`, or watched and not contended.
    *
    * @param sinceAnswerMillis since the last answer of the server
    */
@@ -779,7 +779,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
       when {
         countedBy != null -> "it counts $countedBy, undo that first"
         plan.entry != null -> "once must be the user's uid, and countsOncePerUser must name the group"
-        else -> "isAllowedAmount must allow it; if countsOncePerUser names the group, pass a once"
+        else -> "isAllowedAmount must allow it; if countsOncePerUser names the group, pass once"
       }
     return TallyException("counter/permission-denied", "firestore.rules refuse ${plan.by} for \"$id\"; $advice", cause)
   }
@@ -845,7 +845,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
 
   /** Shows an increment in the watches until a published total includes it. */
   private fun track(by: Long, outcome: Task<Committed>, once: String?) {
-    // Of several concurrent attempts with one `once`, one counts.
+    // Of several concurrent attempts with the same `once`, one counts.
     if (once != null && ownByOnce[once]?.by == by) return
     val own = total.incrementMade(by)
     if (once != null) ownByOnce[once] = own

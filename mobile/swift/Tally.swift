@@ -181,7 +181,7 @@ enum TallyPlanner {
 
   /// Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. The others
   /// go to the SDK's queue at once, which keeps them on disk: those that the server has not answered anything before, because
-  /// the device may be offline, and those that the cache must show, which are keyed, or watched and not contended.
+  /// the device may be offline, and those that the cache must show, which have `once`, or watched and not contended.
   ///
   /// - Parameter sinceAnswerMillis: since the last answer of the server
   static func usesTransaction(
@@ -795,7 +795,7 @@ final class TallyCounter {
   }
 
   private func refusal(_ plan: TallyPlan, _ countedBy: Int64?) -> TallyError {
-    var advice = "isAllowedAmount must allow it; if countsOncePerUser names the group, pass a once"
+    var advice = "isAllowedAmount must allow it; if countsOncePerUser names the group, pass once"
     if plan.entry != nil { advice = "once must be the user's uid, and countsOncePerUser must name the group" }
     if let countedBy { advice = "it counts \(countedBy), undo that first" }
     return TallyError(
@@ -897,7 +897,7 @@ final class TallyCounter {
 
   /// Shows an increment in the watches until a published total includes it. `nil` if another attempt with the `once` is shown.
   private func show(_ by: Int64, _ once: String?) -> TallyOwnIncrement? {
-    // Of several concurrent attempts with one `once`, one counts.
+    // Of several concurrent attempts with the same `once`, one counts.
     if let once, ownByOnce[once]?.by == by { return nil }
     let own = total.incrementMade(by)
     if let once { ownByOnce[once] = own }

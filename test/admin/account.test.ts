@@ -51,7 +51,7 @@ async function countFor(uid: string, ids: readonly string[], by = 1, collection 
   await writer.close();
 }
 
-/** The exact total of a counter and the amounts of its entries, by once. */
+/** The exact total of a counter and the amounts of its entries, by `once`. */
 async function stateOf(
   id: string,
   collection = "counters",
@@ -183,7 +183,7 @@ describe("undoIncrementsOf", () => {
     expect(await undoIncrementsOf(admin, uid)).toBe(0);
   });
 
-  test("refuses a once or a collection that cannot be one", async () => {
+  test("refuses a `once` or a collection that cannot be one", async () => {
     for (const once of ["", "a/b", undefined, null])
       await expect(undoIncrementsOf(admin, once as string)).rejects.toMatchObject({ code: "counter/invalid-once" });
     const wrong = { code: "counter/invalid-collection" };
@@ -335,7 +335,7 @@ describe("moveIncrements", () => {
     }
   });
 
-  test("refuses to move a once to itself, and keeps what it has counted", async () => {
+  test("refuses to move a `once` to itself, and keeps what it has counted", async () => {
     const id = unique("sales:a");
     await incrementCounter(counter(admin, id), 3, { once: "ada" });
     await expect(moveIncrements(admin, "ada", "ada")).rejects.toMatchObject({ code: "counter/invalid-once" });

@@ -99,12 +99,12 @@ test("a group is listed in pages, and both SDKs return the same top and ranks", 
   const totals = { a: 5, b: 30, c: 20, d: 20, e: 1 };
   const published = { group: "board", rate: 0, asOf: Timestamp.now() };
   await Promise.all(
-    Object.entries(totals).map(([once, total]) => admin.doc(`counters/board:${once}`).set({ ...published, total })),
+    Object.entries(totals).map(([name, total]) => admin.doc(`counters/board:${name}`).set({ ...published, total })),
   );
   const first = await listCounters(admin, "board", { limit: 3 });
   const second = await listCounters(admin, "board", { limit: 3, after: first.at(-1)?.id as string });
   expect([...first, ...second].map(({ id, total }) => [id, total])).toEqual(
-    Object.entries(totals).map(([once, total]) => [`board:${once}`, total]),
+    Object.entries(totals).map(([name, total]) => [`board:${name}`, total]),
   );
   const browser = client();
   const top = await topCounters(admin, "board", { limit: 2 });
@@ -113,9 +113,9 @@ test("a group is listed in pages, and both SDKs return the same top and ranks", 
     top.map(({ id }) => id),
   );
   expect((await web.topCounters(browser.db, "board", { orderBy: "rate" })).length).toBe(5);
-  for (const [once, rank] of Object.entries({ a: 4, b: 1, c: 2, d: 2, e: 5 })) {
-    expect(await counterRank(counter(admin, `board:${once}`)), once).toBe(rank);
-    expect(await web.counterRank(web.counter(browser.db, `board:${once}`)), once).toBe(rank);
+  for (const [name, rank] of Object.entries({ a: 4, b: 1, c: 2, d: 2, e: 5 })) {
+    expect(await counterRank(counter(admin, `board:${name}`)), name).toBe(rank);
+    expect(await web.counterRank(web.counter(browser.db, `board:${name}`)), name).toBe(rank);
   }
   expect(await counterRank(counter(admin, "board:none"))).toBeUndefined();
   await browser.close();

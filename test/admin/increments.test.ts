@@ -176,13 +176,15 @@ describe("I5: folding a server's increments leaves the total as it is", () => {
   });
 });
 
-describe("I8: a once of a server", () => {
+describe("I8: an increment with `once` of a server", () => {
   test("counts once for 20 concurrent calls", async () => {
     const ref = counter(admin, "orders:shoes");
     await Promise.all(Array.from({ length: 20 }, () => incrementCounter(ref, 3, { once: "order-1" })));
     await incrementCounter(ref, 2, { once: "order-2" });
     expect(await getExactCounter(ref)).toBe(5);
-    await expect(incrementCounter(ref, 4, { once: "order-1" })).rejects.toMatchObject({ code: "counter/once-conflict" });
+    await expect(incrementCounter(ref, 4, { once: "order-1" })).rejects.toMatchObject({
+      code: "counter/once-conflict",
+    });
     expect(await hasIncremented(ref, "order-1")).toBe(true);
     await Promise.all(Array.from({ length: 5 }, () => undoIncrement(ref, "order-1")));
     await undoIncrement(ref, "never");

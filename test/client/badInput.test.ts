@@ -75,7 +75,7 @@ test.each([0, -0, Number.NaN, Number.POSITIVE_INFINITY, -Number.POSITIVE_INFINIT
 );
 
 test.each(["", "a/b", ".", 5, null, {}, undefined])(
-  "the once %j is refused by every function with `once`",
+  "`once` %j is refused by every function that takes it",
   async (bad) => {
     const ref = counter(db, "likes:post42");
     const once = bad as string;
@@ -101,13 +101,13 @@ test.each([
   await expectRefused(() => incrementCounterWithin(counter(db, "claps:a"), limit, "alice"), "counter/invalid-option");
 });
 
-test("an increment within a limit is refused with a wrong amount, uid or once", async () => {
+test("an increment within a limit is refused with a wrong amount, uid or `once`", async () => {
   const limit = { name: "claps", interval: 1_000, burst: 5 };
   const ref = counter(db, "claps:a");
   await expectRefused(() => incrementCounterWithin(ref, limit, "alice", 0), "counter/invalid-amount");
-  await expectRefused(() => incrementCounterWithin(ref, limit, "a/b"), "counter/invalid-once");
+  await expectRefused(() => incrementCounterWithin(ref, limit, "a/b"), "counter/invalid-key");
   await expectRefused(() => incrementCounterWithin(ref, limit, "alice", 1, { once: "" }), "counter/invalid-once");
-  await expectRefused(() => withRateLimit(doc(db, "notes/one"), limit, "", () => {}), "counter/invalid-once");
+  await expectRefused(() => withRateLimit(doc(db, "notes/one"), limit, "", () => {}), "counter/invalid-key");
 });
 
 test.each([{ from: new Date(Number.NaN) }, { to: "today" }, { step: "week" }, { from: new Date(2) }, { to: null }])(

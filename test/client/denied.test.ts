@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([user.close(), visitor.close()]));
 
 const plain = "isAllowedAmount must allow it, or countsOncePerUser or isBounded name the group: pass { once: uid }";
-const keyed = "countsOncePerUser must name the group, isAllowedOnceAmount must allow it";
+const once = "countsOncePerUser must name the group, isAllowedOnceAmount must allow it";
 const isOther = "sign in, once must be the uid";
 const noBlock = "mayRead must allow it, or Tally's block is missing";
 const full = "the shard is full, of marks or at 2^53";
@@ -31,29 +31,29 @@ test("a plain amount that isAllowedAmount refuses", async () => {
   await expectDenied(incrementCounter(ref, 5), 5, ref, plain);
 });
 
-test("a plain increment of a group that counts once per user: pass a once", async () => {
+test("a plain increment of a group that counts once per user: pass `once`", async () => {
   const ref = counter(user.db, "likes:denied-plain");
   await expectDenied(incrementCounter(ref), 1, ref, plain);
 });
 
-test("a amount with `once` that isAllowedOnceAmount refuses", async () => {
+test("an amount with `once` that isAllowedOnceAmount refuses", async () => {
   const ref = counter(user.db, "likes:denied-amount");
-  await expectDenied(incrementCounter(ref, 5, { once: uid }), 5, ref, keyed);
+  await expectDenied(incrementCounter(ref, 5, { once: uid }), 5, ref, once);
 });
 
 test("an increment with `once` of a group that countsOncePerUser does not name", async () => {
   const ref = counter(user.db, "views:denied-once");
-  await expectDenied(incrementCounter(ref, 1, { once: uid }), 1, ref, keyed);
+  await expectDenied(incrementCounter(ref, 1, { once: uid }), 1, ref, once);
 });
 
-test("a once that is not the uid of the signed-in user, and a user who is signed out", async () => {
+test("a `once` that is not the uid of the signed-in user, and a user who is signed out", async () => {
   const ref = counter(user.db, "likes:denied-other");
   await expectDenied(incrementCounter(ref, 1, { once: "another-user" }), 1, ref, isOther);
   const signedOut = counter(visitor.db, ref.id);
   await expectDenied(incrementCounter(signedOut, 1, { once: uid }), 1, signedOut, isOther);
 });
 
-test("a once that counts with another amount: undo that first", async () => {
+test("an increment that counts with another amount: undo that first", async () => {
   const ref = counter(user.db, "votes:denied-change");
   await incrementCounter(ref, 1, { once: uid });
   await expect(incrementCounter(ref, -1, { once: uid })).rejects.toMatchObject({

@@ -402,10 +402,12 @@ describe("a counter whose increments are limited", () => {
     await undoIncrement(ref, uid);
     await incrementCounterWithin(ref, CLAPS, uid, 1, { once: uid });
     await undoIncrement(ref, uid);
-    expect((await errorOf(incrementCounterWithin(ref, CLAPS, uid, 1, { once: uid }))).code).toBe("counter/rate-limited");
+    expect((await errorOf(incrementCounterWithin(ref, CLAPS, uid, 1, { once: uid }))).code).toBe(
+      "counter/rate-limited",
+    );
   });
 
-  test("needs no use for a once that counts already", async () => {
+  test("needs no use for an increment with `once` that counts already", async () => {
     const uid = newUser();
     const db = device(uid);
     const vote = () => incrementCounterWithin(counter(db, `votes:${uid}`), CLAPS, uid, 1, { once: uid });

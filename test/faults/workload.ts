@@ -18,7 +18,7 @@ const RATES = {
   /** One hot counter. Its clients reach Firestore directly. */
   hot: 20,
   /** Like buttons: each user likes each post once. Some clicks come twice at the same time, some are undone. */
-  keyed: 10,
+  once: 10,
   /** One process, one counter, up and down. */
   server: 16,
   /** Orders, each reported by two calls at the same time. */
@@ -29,14 +29,14 @@ type Kind = keyof typeof RATES;
 /** Web clients whose connections are cut. */
 const CLIENTS = 5;
 
-/** Keys of each counter that counts once per user of the servers. */
+/** What each counter of the servers counts once for. */
 const ORDERS = 20;
 
 /** The acknowledged increments of one counter. */
 export interface Acknowledged {
   sum: number;
   calls: number;
-  /** Whether each increment has a `once`. Then the number of entries is the sum, too. */
+  /** Whether each increment has `once`. Then the number of entries is the sum, too. */
   readonly countsOnce: boolean;
 }
 
@@ -86,7 +86,7 @@ export async function startWorkload(
       const id = `views:${name}-hot`;
       record(id, false, 1, incrementCounter(counter(direct.db, id)));
     },
-    keyed(n) {
+    once(n) {
       const id = `likes:${name}-${Math.floor(n / CLIENTS)}`;
       const { db, uid } = user(n);
       const ref = counter(db, id);

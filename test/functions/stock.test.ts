@@ -233,7 +233,9 @@ test("I12: sales at once by a server sell the last units once", async () => {
   const id = "stock:last";
   const stock = serverCounter(admin, id);
   await ensureCounter(stock, { initial: 30, bounded: true });
-  const sales = await Promise.allSettled(Array.from({ length: 12 }, (_, n) => takeOnServer(stock, 5, { once: `${n}` })));
+  const sales = await Promise.allSettled(
+    Array.from({ length: 12 }, (_, n) => takeOnServer(stock, 5, { once: `${n}` })),
+  );
   expect(sales.filter(({ status }) => status === "fulfilled")).toHaveLength(6);
   expect(await sumOfShards(id)).toBe(0);
 });

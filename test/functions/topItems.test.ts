@@ -5,9 +5,9 @@ import { FieldValue, type QuerySnapshot } from "firebase-admin/firestore";
 import { counter, getTopItems } from "firestore-tally";
 import {
   deleteCounter,
+  getTopItems as getTopItemsOnServer,
   resetCounter,
   counter as serverCounter,
-  getTopItems as getTopItemsOnServer,
 } from "firestore-tally/admin";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ItemSummary, itemCountsPath, itemSummaryPath } from "../../core/src/index.ts";
@@ -80,9 +80,11 @@ describe("items of events", { tags: "deep" }, () => {
 
   test("that four instances receive count once, whatever happens to one of them, if their senders send them again", async () => {
     const id = "views:killed";
-    const [random, items] = [randomFor(2, id), new Keys()];
+    const [random, items] = [randomFor(2, id), new Items()];
     const batches = Array.from({ length: 300 }, () => {
-      const events = Array.from({ length: 5 }, () => items.event(id, `k${random.integer(1, 40)}`, random.integer(1, 9)));
+      const events = Array.from({ length: 5 }, () =>
+        items.event(id, `k${random.integer(1, 40)}`, random.integer(1, 9)),
+      );
       // An event without an item counts, too.
       return { id: randomUUID(), events: [...events, { counter: id }] };
     });
@@ -99,7 +101,7 @@ describe("items of events", { tags: "deep" }, () => {
     expect(new Set(await Promise.all([...sendAll(), ...sendAll()]))).toEqual(new Set([true]));
     await settles(id, items.total);
     expect(await sumOfShards(id)).toBe(items.total + 300);
-    expect((await getTopItems(counter(reader.db, id), 100)).items).toEqual(items.top);
+    expect((await getTopItems(counter(reader.db, id), { limit: 100 })).items).toEqual(items.top);
   });
 
   test.concurrent("of one commit are one document, with one write", async () => {
@@ -142,12 +144,17 @@ test("items are merged by the deployed function, and read with both SDKs, up to 
   await settles(id, 5);
   const a = { item: "a", count: 2, error: 0 };
   const b = { item: "b", count: 3, error: 0 };
-  expect(await getTopItems(counter(reader.db, id), 1)).toEqual({ items: [b], error: 0, total: 5, asOf: expect.anything() });
+  expect(await getTopItems(counter(reader.db, id), { limit: 1 })).toEqual({
+    items: [b],
+    error: 0,
+    total: 5,
+    asOf: expect.anything(),
+  });
   expect((await getTopItemsOnServer(serverCounter(admin, id))).items).toEqual([b, a]);
   const refused = { code: "counter/invalid-option" };
-  for (const k of [0, 101, 1.5, Number.NaN, "5"] as number[]) {
-    await expect(getTopItems(counter(reader.db, id), k)).rejects.toMatchObject(refused);
-    await expect(getTopItemsOnServer(serverCounter(admin, id), k)).rejects.toMatchObject(refused);
+  for (const limit of [0, 101, 1.5, Number.NaN, "5"] as number[]) {
+    await expect(getTopItems(counter(reader.db, id), { limit })).rejects.toMatchObject(refused);
+    await expect(getTopItemsOnServer(serverCounter(admin, id), { limit })).rejects.toMatchObject(refused);
   }
 });
 

@@ -160,10 +160,10 @@ test(
 
 const sharesNothing = (userCount: number) => async () => {
   const db = await database(PROJECT, RULES);
-  const { keyed, ...where } = countersOf(`${process.pid}x${worlds++}`);
-  const context: BatchContext = { ...where, keyed, world: {}, nextNonce: 0, documents: db.documents };
+  const { perUser, ...where } = countersOf(`${process.pid}x${worlds++}`);
+  const context: BatchContext = { ...where, perUser, world: {}, nextNonce: 0, documents: db.documents };
   const users = Array.from({ length: userCount }, (_, n) => `user${n}`);
-  const paths = [`${keyed}/shards/0`, ...users.map((user) => `${keyed}/tallyEntries/${user}`)];
+  const paths = [`${perUser}/shards/0`, ...users.map((user) => `${perUser}/tallyEntries/${user}`)];
   const sendAll = (batches: [user: string, writes: Write[]][]) =>
     Promise.all(batches.map(([user, writes]) => db.commit(user, writes)));
   let refused = 0;
@@ -178,8 +178,8 @@ const sharesNothing = (userCount: number) => async () => {
         [
           cheats[i] as string,
           i < 5
-            ? [{ path: `${keyed}/tallyEntries/${cheats[i]}`, delete: true }]
-            : [entry(keyed, cheats[i] as string, "0")],
+            ? [{ path: `${perUser}/tallyEntries/${cheats[i]}`, delete: true }]
+            : [entry(perUser, cheats[i] as string, "0")],
         ],
       ]),
     ]);
@@ -309,7 +309,10 @@ const WEAKENED_STOCK: typeof WEAKENED = {
   "takes of any size": ["return units <= 10", "return units <= 1000"],
   "takes that put in": ["by is int && by < 0 && isAllowedTake", "by is int && isAllowedTake"],
   "takes of a double": ["return by is int && by < 0", "return by < 0"],
-  "stock that is an open counter": ["return countsOncePerUser(counter) || isBounded(counter)", "return countsOncePerUser(counter)"],
+  "stock that is an open counter": [
+    "return countsOncePerUser(counter) || isBounded(counter)",
+    "return countsOncePerUser(counter)",
+  ],
 };
 
 const weakened = Object.entries({ counting: WEAKENED, limited: WEAKENED_LIMITS, stock: WEAKENED_STOCK }).flatMap(

@@ -42,7 +42,7 @@ describe.concurrent("a counter that counts once per user", () => {
     await refuses("alice", entry);
   });
 
-  test("accepts only the user's own once, and none from a client that is signed out", async () => {
+  test("accepts only the user's own uid, and none from a client that is signed out", async () => {
     const counter = newCounter("likes");
     for (const once of ["bob", "anything"]) await refuses("alice", ...like(counter, once));
     await refuses(null, ...like(counter, "alice"));

@@ -5,9 +5,9 @@ import { remove, set } from "./writes.ts";
 
 describe.concurrent("top items", () => {
   test.each([
-    ["sketches/topItems", "are read by every client", ["alice", null, OPERATOR]],
-    ["sketches/itemSummary", "are read with the whole summary by operators alone", [OPERATOR]],
-    ["itemCounts/x", "are read by no client while they wait", []],
+    ["tallySketches/topItems", "are read by every client", ["alice", null, OPERATOR]],
+    ["tallySketches/itemSummary", "are read with the whole summary by operators alone", [OPERATOR]],
+    ["tallyItemCounts/x", "are read by no client while they wait", []],
   ] as const)("in %s %s, and written by none", async (document, _, readers) => {
     const path = `${newCounter()}/${document}`;
     for (const user of [null, OPERATOR]) await refuses(user, set(path, { total: 1 }));

@@ -97,7 +97,7 @@ export class CloudFunctions {
       if (collection === this.#config.collection && shards === VISITORS && after.fields)
         this.#deliver(change, `event ${after.path}`, ({ visitors }) => visitors({ counterId, committedAt }));
       if (collection === this.#config.collection && shards === ITEM_COUNTS && after.fields)
-        this.#deliver(change, `event ${after.path}`, ({ items }) => keys({ counterId, committedAt }));
+        this.#deliver(change, `event ${after.path}`, ({ items }) => items({ counterId, committedAt }));
       if (shards === "_counter_shards_" && after.fields)
         this.#deliver(change, `event ${after.path}`, ({ bridge }) =>
           bridge({ document: `${collection}/${counterId}`, committedAt }),

@@ -6,10 +6,10 @@ import { zipf } from "../../testkit/zipf.ts";
 
 const SEEDS = Array.from({ length: 8 }, (_, seed) => seed);
 const EVENTS = 1_000_000;
-const KEYS = 100_000;
+const ITEMS = 100_000;
 
 function* stream(random: Random): Generator<string> {
-  const next = zipf(KEYS, random);
+  const next = zipf(ITEMS, random);
   for (let n = 0; n < EVENTS; n++) yield `https://example.com/articles/${next()}`;
 }
 

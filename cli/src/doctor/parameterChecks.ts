@@ -129,7 +129,7 @@ function contradictions(config: Config, isEmulated: boolean): Finding[] {
     findings.push(
       warningFinding(
         "mirror-unused",
-        `MIRRORS names ${unused.counters}, but COUNTED_COLLECTION makes ${countsMany ? `counters ${name}:once` : `the one counter ${name}`}, so nothing is mirrored`,
+        `MIRRORS names ${unused.counters}, but COUNTED_COLLECTION makes ${countsMany ? `counters ${name}:name` : `the one counter ${name}`}, so nothing is mirrored`,
         `${countsMany ? "put {name} into" : "take {name} out of"} the path of the mirror of ${name}, ${DEPLOY}`,
       ),
     );

@@ -17,7 +17,7 @@ test("functions and matches of Tally's rules are found, each match with its whol
     "/counters/{counter}/tallyCorrections/{correction}",
     "/counters/{counter}/time/{millis}",
     "/counters/{counter}/tallyEntries/{once}",
-    "/tallyLimits/{limit}/tallyUses/{once}",
+    "/tallyLimits/{limit}/tallyUses/{uid}",
   ]);
   const statements = OWN_RULES.match(/^ +allow /gm) ?? [];
   expect(matches.flatMap(({ allows }) => allows)).toHaveLength(statements.length);

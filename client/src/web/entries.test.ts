@@ -6,7 +6,7 @@ import { entryPath } from "../../../core/src/index.ts";
 import { counter } from "./counter.ts";
 import { onIncremented } from "./entries.ts";
 
-test("an empty cache does not say that a once does not count", async () => {
+test("an empty cache does not say that an increment does not count", async () => {
   setLogLevel("silent");
   const app = initializeApp({ projectId: "demo-tally-entries" }, "entries");
   const db = getFirestore(app);

@@ -92,7 +92,7 @@ export async function withRateLimit(
  * @param limit - the arguments that `isWithinLimit` has in the rules
  * @param uid - the uid of the signed-in user
  * @param by - a number within ±2⁵³, not 0
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-key`, `counter/invalid-option` before any I/O;
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-once`, `counter/invalid-key`, `counter/invalid-option` before any I/O;
  *         `counter/rate-limited`; `counter/permission-denied` if the rules refuse the increment for another reason
  *
  * @example
@@ -155,7 +155,7 @@ async function commitWithUse(
   validLimit(rate);
   // Refuses the database of another SDK.
   counter(firestore, rate.name);
-  const path = limitPath(rate.name, validName("once", uid));
+  const path = limitPath(rate.name, validName("key", uid));
   const all = limits.get(firestore) ?? {};
   all[path] ??= { _document: doc(firestore, path) };
   limits.set(firestore, all);

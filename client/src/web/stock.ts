@@ -51,7 +51,7 @@ const MAX_LISTING_MS = 8_000;
 const MAX_ATTEMPTS = 10;
 
 /**
- * Takes `n` units from a bounded counter, all or none, for the user `once`. Never more than there are: security rules keep each
+ * Takes `n` units from a bounded counter, all or none, once for the user `once`. Never more than there are: security rules keep each
  * shard at 0 or more. If the user has taken already, nothing is taken, and the call returns what the user has. So it can
  * be repeated after any error. Units come back by {@link undoIncrement}.
  *

@@ -1,6 +1,12 @@
 /** The most frequent items of a counter: pages, search terms, or whatever events bring as their item. */
 import { doc, getDoc, type Timestamp } from "firebase/firestore";
-import { type TopItems, type TopItemsDocument, topItemsPath, toTopItems, validTopItems } from "../../../core/src/index.ts";
+import {
+  type TopItems,
+  type TopItemsDocument,
+  topItemsPath,
+  toTopItems,
+  validTopItems,
+} from "../../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 
 /**

@@ -10,14 +10,14 @@ const auth = getAuth(app);
 connectAuthEmulator(auth, `http://${process.env.FIREBASE_AUTH_EMULATOR_HOST}`, { disableWarnings: true });
 
 function App(): ReactElement {
-  const [once, setKey] = useState<string>();
+  const [once, setOnce] = useState<string>();
   const [mounted, setMounted] = useState(true);
-  const signIn = async () => setKey((await signInAnonymously(auth)).user.uid);
+  const signIn = async () => setOnce((await signInAnonymously(auth)).user.uid);
   return h(
     "div",
     null,
     h("button", { type: "button", id: "sign-in", onClick: signIn }, "sign in"),
-    h("button", { type: "button", id: "other", onClick: () => setKey("another-user") }, "other"),
+    h("button", { type: "button", id: "other", onClick: () => setOnce("another-user") }, "other"),
     h("button", { type: "button", id: "toggle", onClick: () => setMounted(!mounted) }, "toggle"),
     h("output", { id: "once" }, once ?? ""),
     mounted && h(Liked, { of: counter(db, id), by: once }),

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import type { User, Value, Write } from "../rest.ts";
 import { AMOUNTS, CORRUPTIONS, type Corrupt, type Corruption, TIMES } from "./corruptions.ts";
-import { BUCKETS, FOREIGN_SHARD_IDS, hashOf, integer, KEYS, marksOf, SHARD_IDS, textOf, visitorsOf } from "./oracle.ts";
+import { BUCKETS, FOREIGN_SHARD_IDS, hashOf, integer, marksOf, SHARD_IDS, textOf, UIDS, visitorsOf } from "./oracle.ts";
 import { giveBack, take, takeWrongly } from "./takes.ts";
 import { cheat, paidClap, paidNote } from "./uses.ts";
 import {
@@ -85,10 +85,10 @@ export function createBatch({ user, actions, corruptions }: Step, context: Batch
 }
 
 function perform({ do: kind, shard, pick }: Action, user: User, context: BatchContext): Write[] {
-  const { open, keyed, world } = context;
+  const { open, perUser, world } = context;
   const once = user ?? "alice";
-  const other = choose(KEYS, pick);
-  const own = textOf(world[`${keyed}/tallyEntries/${once}`]?.shard);
+  const other = choose(UIDS, pick);
+  const own = textOf(world[`${perUser}/tallyEntries/${once}`]?.shard);
   switch (kind) {
     case "increment":
       return [incrementWrite(context, open, shard)];
@@ -103,17 +103,17 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
     case "likeAs":
       return like(context, other, shard);
     case "likeForTwo":
-      return [entry(keyed, other, shard), ...like(context, once, shard)];
+      return [entry(perUser, other, shard), ...like(context, once, shard)];
     case "unlikeAs":
       return unlike(context, other, shard);
     case "unlikeForTwo":
-      return [{ path: `${keyed}/tallyEntries/${other}`, delete: true }, ...unlike(context, once, shard)];
+      return [{ path: `${perUser}/tallyEntries/${other}`, delete: true }, ...unlike(context, once, shard)];
     case "unlikeElsewhere":
       return [
-        { path: `${keyed}/tallyEntries/${once}`, delete: true },
+        { path: `${perUser}/tallyEntries/${once}`, delete: true },
         incrementWrite(
           context,
-          keyed,
+          perUser,
           choose(
             SHARD_IDS.filter((it) => it !== own),
             pick,
@@ -122,17 +122,17 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
         ),
       ];
     case "enter":
-      return [entry(keyed, once, shard)];
+      return [entry(perUser, once, shard)];
     case "enterOpen":
       return [entry(open, once, shard), incrementWrite(context, open, shard)];
     case "leave":
-      return [{ path: `${keyed}/tallyEntries/${once}`, delete: true }];
+      return [{ path: `${perUser}/tallyEntries/${once}`, delete: true }];
     case "incrementPerUser":
-      return [incrementWrite(context, keyed, shard)];
+      return [incrementWrite(context, perUser, shard)];
     case "decrementPerUser":
-      return [incrementWrite(context, keyed, own ?? shard, integer(-1))];
+      return [incrementWrite(context, perUser, own ?? shard, integer(-1))];
     case "tidy": {
-      const path = `${pick % 2 ? open : keyed}/shards/${shard}`;
+      const path = `${pick % 2 ? open : perUser}/shards/${shard}`;
       const windows = Object.keys(marksOf(world[path]));
       const some = windows.filter((_, n) => pick & (2 << n));
       return [{ path, set: {}, mask: (some.length > 0 ? some : windows).map(maskOf) }];
@@ -154,7 +154,7 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
     case "visit":
       return [visitWrite(open, hashOf(once), pick)];
     case "visitAs":
-      return [visitWrite(pick % 3 ? open : keyed, hashOf(other), pick)];
+      return [visitWrite(pick % 3 ? open : perUser, hashOf(other), pick)];
     case "visitAndIncrement":
       return [visitWrite(open, hashOf(once), pick), incrementWrite(context, open, shard)];
     case "visitWith": {

@@ -1,7 +1,7 @@
 /** Takes from stock, and ways to take what one must not. */
 import type { Value, Write } from "../rest.ts";
 import { AMOUNTS } from "./corruptions.ts";
-import { integer, KEYS, numberOf, textOf } from "./oracle.ts";
+import { integer, numberOf, textOf, UIDS } from "./oracle.ts";
 import { type BatchContext, choose, entry, incrementWrite } from "./writes.ts";
 
 export function take(context: BatchContext, once: string, shard: string, by: Value): Write[] {
@@ -17,7 +17,7 @@ export function giveBack(context: BatchContext, once: string, shard: string): Wr
 
 export function takeWrongly(context: BatchContext, once: string, shard: string, pick: number): Write[] {
   const { stock } = context;
-  const other = choose(KEYS, pick);
+  const other = choose(UIDS, pick);
   const ways: (() => Write[])[] = [
     () => take(context, once, shard, integer(-11 - (pick % 30))),
     () => take(context, once, shard, choose(AMOUNTS, pick)),

@@ -16,7 +16,7 @@ export const WINDOWS = [..."0123456789abcdef"];
 export const text = (stringValue: string): Value => ({ stringValue });
 
 export function like(context: BatchContext, once: string, shard: string, by = integer(1)): Write[] {
-  return [entry(context.keyed, once, shard, by), incrementWrite(context, context.keyed, shard, by)];
+  return [entry(context.perUser, once, shard, by), incrementWrite(context, context.perUser, shard, by)];
 }
 
 export function incrementWrite(context: BatchContext, counter: string, shard: string, by = integer(1)): Write {
@@ -56,10 +56,10 @@ export function entry(counter: string, once: string, shard: string, by = integer
 }
 
 export function unlike(context: BatchContext, once: string, shard: string): Write[] {
-  const path = `${context.keyed}/tallyEntries/${once}`;
+  const path = `${context.perUser}/tallyEntries/${once}`;
   return [
     { path, delete: true },
-    incrementWrite(context, context.keyed, textOf(context.world[path]?.shard) ?? shard, integer(-1)),
+    incrementWrite(context, context.perUser, textOf(context.world[path]?.shard) ?? shard, integer(-1)),
   ];
 }
 

@@ -21,7 +21,7 @@ export function increments(
   }
 
   /** Begins calls with `once` in their order: a web client keeps it itself, a server waits for each. */
-  function keyed(
+  function inOrder(
     caller: Caller,
     isOrdered: boolean,
     [counter, once, counts]: [counter: string, once: string, counts: boolean],
@@ -55,23 +55,23 @@ export function increments(
       const caller = processes.client(client);
       const ref = webCounter(caller.firestore, counter);
       const make = () => web.incrementCounter(ref, 1, { once });
-      keyed(caller, true, [counter, once, true], () => watched(client, counter, 1, once, make));
+      inOrder(caller, true, [counter, once, true], () => watched(client, counter, 1, once, make));
     },
     unlike({ client, counter, once }) {
       const caller = processes.client(client);
       const ref = webCounter(caller.firestore, counter);
       const make = () => web.undoIncrement(ref, once);
-      keyed(caller, true, [counter, once, false], () => watched(client, counter, -1, once, make));
+      inOrder(caller, true, [counter, once, false], () => watched(client, counter, -1, once, make));
     },
     addOnce({ server, counter, once }) {
       const caller = processes.server(server);
       const ref = adminCounter(caller.firestore, counter);
-      keyed(caller, false, [counter, once, true], () => admin.incrementCounter(ref, 1, { once }));
+      inOrder(caller, false, [counter, once, true], () => admin.incrementCounter(ref, 1, { once }));
     },
     undoOnce({ server, counter, once }) {
       const caller = processes.server(server);
       const ref = adminCounter(caller.firestore, counter);
-      keyed(caller, false, [counter, once, false], () => admin.undoIncrement(ref, once));
+      inOrder(caller, false, [counter, once, false], () => admin.undoIncrement(ref, once));
     },
     /** A write without Tally's package, by a writer that does not know the shard count. */
     bareWrite({ counter, shard, by }) {

@@ -4,7 +4,7 @@ import type { Process } from "../scheduler.ts";
 import type { Fail } from "./violation.ts";
 
 /** What the calls for one `once` of one counter have reported. */
-interface KeyState {
+interface OnceState {
   /** What the latest of the calls that have returned reported. */
   counts: boolean;
   /** The number of that call. */
@@ -20,7 +20,7 @@ export class OnceIncrementCheck {
   readonly #fail: Fail;
   readonly #deletedAt: (counter: string) => Micros;
   /** By counter and once, joined by a slash. */
-  readonly #keys = new Map<string, KeyState>();
+  readonly #states = new Map<string, OnceState>();
 
   /** @param deletedAt  when a counter was deleted last; 0 if it never was */
   constructor(fail: Fail, deletedAt: (counter: string) => Micros) {
@@ -41,7 +41,7 @@ export class OnceIncrementCheck {
     counts: boolean,
   ): { readonly done: () => void; readonly failed: (error: unknown) => void } {
     const name = `${counter}/${once}`;
-    const state = this.#keys.get(name) ?? {
+    const state = this.#states.get(name) ?? {
       counts: false,
       latestReturned: 0,
       callsBegun: 0,
@@ -49,7 +49,7 @@ export class OnceIncrementCheck {
       pending: 0,
       wasUndone: false,
     };
-    this.#keys.set(name, state);
+    this.#states.set(name, state);
     state.callers.add(process);
     const number = ++state.callsBegun;
     state.pending++;
@@ -71,16 +71,16 @@ export class OnceIncrementCheck {
   }
 
   /**
-   * Every call has returned, and keys with a single caller are as it was told.
+   * Every call has returned, and those with a single caller are as it was told.
    *
    * @param exists        whether a `once` has an entry
    * @param arrivedLate   whether a call was committed after its caller had given up. Such a call counts a `once` again that
    *                      was undone meanwhile, and nothing in the database could prevent that.
    */
   atEnd(exists: (counter: string, once: string) => boolean, arrivedLate: boolean): void {
-    for (const [name, { counts, callers, pending, wasUndone }] of this.#keys) {
+    for (const [name, { counts, callers, pending, wasUndone }] of this.#states) {
       const [counter = "", once = ""] = name.split("/");
-      // A deletion also removes keys that were reported as counted.
+      // A deletion also removes entries that were reported as counted.
       if (this.#deletedAt(counter) > 0) continue;
       const areAlive = [...callers].every((process) => !process.isDead);
       if (areAlive && pending > 0) this.#fail("completion", `a call for ${name} has not returned`);

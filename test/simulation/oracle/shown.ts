@@ -70,9 +70,9 @@ export class ShownCheck {
     const published = this.#published.get(`${counter} ${asOf}`) ?? 0;
     const what = `${process.name} shows ${total} of ${counter}, ${published} as of ${asOf}`;
     const plain = calls.filter(({ once }) => once === undefined).map((call) => rangeOf(call, asOf, now));
-    const keyed = new Map<string | undefined, Call[]>();
-    for (const call of calls) if (call.once) keyed.set(call.once, [...(keyed.get(call.once) ?? []), call]);
-    const open = [...keyed.values()].filter((all) => all.some((call) => !isOver(call, asOf, now))).length;
+    const withOnce = new Map<string | undefined, Call[]>();
+    for (const call of calls) if (call.once) withOnce.set(call.once, [...(withOnce.get(call.once) ?? []), call]);
+    const open = [...withOnce.values()].filter((all) => all.some((call) => !isOver(call, asOf, now))).length;
     const low = published - open + plain.reduce((sum, [least]) => sum + least, 0);
     const high = published + open + plain.reduce((sum, [, most]) => sum + most, 0);
     if (total < low || total > high) this.#fail("watch", `${what}; possible is ${low} to ${high}`);

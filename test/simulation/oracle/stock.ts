@@ -24,7 +24,7 @@ export class StockCheck {
     { time: 0, units: 0, most: 0 },
   ];
   readonly #shards = new Map<string, number>();
-  /** Key → units, of the entries that exist. */
+  /** `once` → units, of the entries that exist. */
   readonly #entries = new Map<string, number>();
   readonly #calls = new Set<Call>();
   /** The units that calls of servers without `once` have put in or taken, and of those whose outcome is unknown. */

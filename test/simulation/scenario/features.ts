@@ -1,4 +1,4 @@
-/** What only some counters do: move from Google's extension, count visitors or keys, sell. */
+/** What only some counters do: move from Google's extension, count visitors or items, sell. */
 
 import type { Random } from "../../../core/testing/random.ts";
 import { type Action, BRIDGED, MS, type Scenario, SECOND } from "./scenario.ts";

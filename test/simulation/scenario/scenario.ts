@@ -74,7 +74,7 @@ export const VOTES = "votes:d";
 export const ORDERS = { counter: "orders:e", collection: "orders" };
 /** The counter whose visitors are counted. */
 export const VISITED = "views:a";
-/** The counter whose keys are counted. */
+/** The counter whose items are counted. */
 export const SEARCHED = "searches:h";
 /** The bounded counter. */
 export const STOCK = "tickets:g";

@@ -50,9 +50,9 @@ export function TopItems({ connection, id, visible }: { connection: Connection; 
         </thead>
         <tbody>
           {items.map(({ item, count, error }) => (
-            <tr item={name}>
+            <tr key={item}>
               <th scope="row">
-                <bdi>{name}</bdi>
+                <bdi>{item}</bdi>
               </th>
               <td class="number" data-label="count">
                 {`${formatTotal(count)}${error > 0 ? "+" : ""}`}
