@@ -7,7 +7,7 @@ import { type CounterRef, firestoreOf } from "./counter.ts";
  * Reads the most frequent items of a counter, the most frequent first. Events that the functions `ingest` and `ingestevents` receive
  * bring them; those of the last 10 seconds may be missing. Cost: 1 read.
  *
- * @param options.limit - how many items, 100 at most. Default 10
+ * @param options - `limit`: how many items, 100 at most; 10 by default
  * @throws CounterError `counter/invalid-option`
  *
  * @example
@@ -18,9 +18,9 @@ import { type CounterRef, firestoreOf } from "./counter.ts";
  */
 export async function getTopItems(
   ref: CounterRef,
-  { limit = 10 }: { limit?: number | undefined } = {},
+  options: { limit?: number | undefined } = {},
 ): Promise<TopItems<Timestamp>> {
-  const most = validTopItems(limit);
+  const most = validTopItems(options.limit);
   const document = await firestoreOf(ref).doc(topItemsPath(ref.path)).get();
   return toTopItems(document.data() as TopItemsDocument<Timestamp> | undefined, most);
 }

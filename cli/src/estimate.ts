@@ -61,7 +61,10 @@ function parseTraffic(options: EstimateOptions): Traffic {
     );
   }
   if (batch !== undefined && once > 0) {
-    throw new CommandError(WRONG_USAGE, "--once and --batch: ingest has no increments with `once`; pass one of them");
+    throw new CommandError(
+      WRONG_USAGE,
+      "--once and --batch: ingest has none that counts once per user; pass one of them",
+    );
   }
   if (compare && regions > 1) {
     throw new CommandError(
@@ -96,7 +99,7 @@ function assumptions(
         ]
       : []),
     ...(isShortened ? ["The peak is shorter than given: a longer one would exceed the increments of a day."] : []),
-    `${formatNumber(once * 100)}% of the increments have `once`; ${pluralize(watchers, "client")} watch each counter.`,
+    `${formatNumber(once * 100)}% of the increments count once per user; ${pluralize(watchers, "client")} watch each counter.`,
     batch !== undefined
       ? `One instance of ingest gets all increments, in requests of ${pluralize(batch, "event")} with an id.`
       : perClient > 0

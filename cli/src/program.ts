@@ -231,7 +231,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .option("--peak <n>", "increments per second in the busy part of the day", parseAmount)
     .option("--peak-hours <n>", "how long the busy part lasts", parseHours, 2)
     .option("--counters <n>", "how many counters share the traffic evenly", parseCount, 1)
-    .option("--once <share>", "share of increments with `once`, such as 30%", parseShare, 0)
+    .option("--once <share>", "share of increments with once, such as 30%", parseShare, 0)
     .option("--watchers <n>", "average number of clients that watch one counter", parseAmount, 0)
     .option("--reads-per-day <n>", "reads of a total and new watches per day, of all counters", parseAmount, 0)
     .option(

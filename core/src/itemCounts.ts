@@ -70,7 +70,7 @@ export interface TopItems<Timestamp> {
 }
 
 /** @throws CounterError `counter/invalid-option` unless `limit` is a whole number from 1 to 100 */
-export function validTopItems(limit: number): number {
+export function validTopItems(limit = 10): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_TOP_ITEMS) return limit;
   throw new CounterError("counter/invalid-option", `limit is ${limit}; pass a whole number from 1 to ${MAX_TOP_ITEMS}`);
 }

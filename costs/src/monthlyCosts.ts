@@ -124,8 +124,8 @@ export function monthlyCosts(all: Traffic, prices: Prices, config: Config = DEFA
     item("increments", batch === undefined ? "increments" : "commits of ingest", "write", writes),
     item("receipts", "receipts of requests", "write", requests),
     item("expiredReceipts", "receipts, expired", "delete", requests),
-    item("entries", "entries of increments with `once`", "write", increments * once),
-    item("lookups", "rules' lookups for increments with `once`", "read", increments * once * LOOKUPS),
+    item("entries", "entries of increments with once", "write", increments * once),
+    item("lookups", "rules' lookups for increments with once", "read", increments * once * LOOKUPS),
     item("shardCount", "shard count, read by writers", "read", perClient > 0 ? writes / Math.max(perClient, 1) : 0),
     item(
       "markChecks",

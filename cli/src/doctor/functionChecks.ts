@@ -85,7 +85,7 @@ const EFFECTS: Readonly<Record<FunctionName, string>> = {
   mergeitems: "items that events bring are not counted",
   ingest: "events that pages and servers send are not counted",
   logevents: "events of ingest are not published to EVENTS_TOPIC",
-  logentries: "increments with `once` are not published to EVENTS_TOPIC",
+  logentries: "increments with once are not published to EVENTS_TOPIC",
   ingestevents: "events that are published to INGEST_TOPIC are not counted",
   totals: "totals cannot be read by HTTP",
   aggregate: "totals of busy counters stop",

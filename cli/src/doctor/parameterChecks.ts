@@ -65,7 +65,7 @@ function checkEventsCollection(
   return [
     errorFinding(
       "events-elsewhere",
-      `EVENTS_COLLECTION is "${EVENTS_COLLECTION}", and the counters are in "${collection}": no increment with `once` is published to EVENTS_TOPIC`,
+      `EVENTS_COLLECTION is "${EVENTS_COLLECTION}", and the counters are in "${collection}": no increment with once is published to EVENTS_TOPIC`,
       `set it to ${collection}, or to ${DEFAULT_PARAMETERS.EVENTS_COLLECTION} to publish none, ${DEPLOY}`,
     ),
   ];

@@ -13,7 +13,7 @@ import { type CounterRef, counterDoc } from "./counter.ts";
  * Reads the most frequent items of a counter, the most frequent first. Events that the function `ingest` receives bring them; those
  * of the last 10 seconds may be missing. Cost: 1 read.
  *
- * @param options.limit - how many items, 100 at most. Default 10
+ * @param options - `limit`: how many items, 100 at most; 10 by default
  * @throws CounterError `counter/invalid-option`
  * @throws FirestoreError `permission-denied` unless `mayRead` of the rules allows it; `unavailable` when offline and nothing is
  *         cached
@@ -26,9 +26,9 @@ import { type CounterRef, counterDoc } from "./counter.ts";
  */
 export async function getTopItems(
   ref: CounterRef,
-  { limit = 10 }: { limit?: number | undefined } = {},
+  options: { limit?: number | undefined } = {},
 ): Promise<TopItems<Timestamp>> {
-  const most = validTopItems(limit);
+  const most = validTopItems(options.limit);
   const document = await getDoc(doc(counterDoc(ref).firestore, topItemsPath(ref.path)));
   return toTopItems(document.data() as TopItemsDocument<Timestamp> | undefined, most);
 }
