@@ -154,7 +154,7 @@ async function incrementOnce(counter: Counter, by: number, once: string): Promis
     if (!known.exists || known.get("by") === by) return;
     throw new CounterError(
       "counter/once-conflict",
-      `"${once}" already counts ${known.get("by")} in "${counter.id}", not ${by}; undo that first, or use another once`,
+      `"${once}" already counts ${known.get("by")} in "${counter.id}", not ${by}; undo that first, or pass another once`,
     );
   });
 }

@@ -212,7 +212,7 @@ const WEAKENED: Record<string, [from: string | RegExp, to: string]> = {
     "allow create, update: if isShardIndex",
     "allow delete; allow create, update: if isShardIndex",
   ],
-  "counters that count once per user are open": ["(isOnceIncrement(counter", "(by == 1 || isOnceIncrement(counter"],
+  "users count more than once": ["(isOnceIncrement(counter", "(by == 1 || isOnceIncrement(counter"],
   "open counters have entries": ["allow create: if hasEntries(counter) && isOwn", "allow create: if isOwn"],
   "entries of others are made": ["isOwn(once) && isEntry(counter)", "isEntry(counter)"],
   "entries of others are deleted": [
@@ -223,7 +223,7 @@ const WEAKENED: Record<string, [from: string | RegExp, to: string]> = {
   "entries deleted without an undo": [/&& isWrittenNow\(counter, resource\.data\.shard\)/, ""],
   "entries with a time of their own": ["&& entry.at == request.time", ""],
   "entries with foreign fields": ["entry.keys().hasOnly(['once', 'by', 'shard', 'at'])", "true"],
-  "entries with another once": ["&& entry.once == request.auth.uid", ""],
+  "entries with another `once`": ["&& entry.once == request.auth.uid", ""],
   "shards with foreign fields": ["after.keys().hasOnly(['shard', 'count', 'writes', 'at', 'marks'])", "true"],
   "writes that do not count themselves": ["&& after.writes == before.get('writes', 0) + 1", ""],
   "writes that may count themselves": [
@@ -280,7 +280,7 @@ const WEAKENED: Record<string, [from: string | RegExp, to: string]> = {
 
 const WEAKENED_LIMITS: typeof WEAKENED = {
   "increments without a use of a limit": [" && isAllowedRate(counter))", ")"],
-  "uses of others": ["isOwn(once) && isUse(", "isUse("],
+  "uses of others": ["isOwn(uid) && isUse(", "isUse("],
   "uses with foreign fields": ["use.keys().hasOnly(['slots', 'slot', 'for', 'expireAt'])", "true"],
   "uses of half a slot": ["use.slot is int &&", "true &&"],
   "uses of a negative slot": ["&& use.slot >= 0", ""],
@@ -294,8 +294,8 @@ const WEAKENED_LIMITS: typeof WEAKENED = {
   "uses for no document": ["&& use.for is path", ""],
   "uses that may expire": ["&& use.expireAt >= request.time + duration.value(1, 'd')", ""],
   "uses that are deleted": [
-    "allow get: if isOwn(once);\n      allow create, update: if isOwn(once) && isUse",
-    "allow delete; allow create, update: if isOwn(once) && isUse",
+    "allow get: if isOwn(uid);\n      allow create, update: if isOwn(uid) && isUse",
+    "allow delete; allow create, update: if isOwn(uid) && isUse",
   ],
   "uses for another document": ["return use.for == request.path", "return true"],
   "uses of slots beyond the burst": ["&& use.slot < burst", ""],

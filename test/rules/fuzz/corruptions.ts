@@ -156,7 +156,7 @@ export const CORRUPTIONS: Record<string, Corrupt> = {
   "other counter": (write, _, { open, perUser }) => [
     { ...write, path: write.path.replace(/^counters\/[^/]+/, (counter) => (counter === open ? perUser : open)) },
   ],
-  "other once": (write, pick) => [{ ...write, path: write.path.replace(/(?<=entries\/).*/, choose(UIDS, pick)) }],
+  "other entry": (write, pick) => [{ ...write, path: write.path.replace(/(?<=entries\/).*/, choose(UIDS, pick)) }],
   "another's, too": (write, pick) => [
     write,
     ...(isEntry(write) ? [{ ...write, path: write.path.replace(/[^/]+$/, choose(UIDS, pick)) }] : []),

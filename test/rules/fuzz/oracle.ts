@@ -254,7 +254,7 @@ export function slotsOf(limit: Fields | undefined): Fields {
 
 function faultOfEntry(entry: Fields, once: string, isTake: boolean, span: Span): string | undefined {
   if (Object.keys(entry).sort().join() !== "at,by,once,shard") return `has the fields ${Object.keys(entry)}`;
-  if (textOf(entry.once) !== once) return `has the once ${JSON.stringify(entry.once)}`;
+  if (textOf(entry.once) !== once) return `has once = ${JSON.stringify(entry.once)}`;
   const isAllowed = isTake ? /^-([1-9]|10)$/.test(String(entry.by?.integerValue)) : numberOf(entry.by) === 1;
   if (!isAllowed) return `counts ${JSON.stringify(entry.by)}`;
   if (!SHARD_IDS.includes(textOf(entry.shard) ?? "")) return `is on ${JSON.stringify(entry.shard)}`;

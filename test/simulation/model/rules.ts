@@ -61,7 +61,7 @@ function isInBounds(counter: string, { after }: Step): boolean {
   return !isBounded(counter) || Number(after.count) >= 0 || planted.withoutRule === "a shard of stock has units";
 }
 
-/** The groups that count once per user of the default policy. */
+/** The groups that count once per user by the default policy. */
 export function countsOncePerUser(counter: string): boolean {
   return /^(likes|votes):/.test(counter);
 }

@@ -1,4 +1,4 @@
-/** Increments with `once`: once a `once`'s last call has returned, the `once` counts or does not count, as the call reported (I8). */
+/** Increments with `once`: after the last call with it has returned, it counts or does not count, as the call reported (I8). */
 import type { Micros } from "../model/values.ts";
 import type { Process } from "../scheduler.ts";
 import type { Fail } from "./violation.ts";
@@ -19,7 +19,7 @@ interface OnceState {
 export class OnceIncrementCheck {
   readonly #fail: Fail;
   readonly #deletedAt: (counter: string) => Micros;
-  /** By counter and once, joined by a slash. */
+  /** By counter and `once`, joined by a slash. */
   readonly #states = new Map<string, OnceState>();
 
   /** @param deletedAt  when a counter was deleted last; 0 if it never was */
@@ -29,7 +29,7 @@ export class OnceIncrementCheck {
   }
 
   /**
-   * A process calls for a `once`.
+   * A process calls with a `once`.
    *
    * @param counts  whether it counts after the call: true for an increment, false for an undo
    * @returns       callbacks for the result of the call

@@ -50,7 +50,7 @@ interface CounterState {
   readonly sums: { readonly time: Micros; readonly sum: number }[];
   /** The sum of the entries. */
   entries: number;
-  /** The sum of a counter's shards less its entries: a deletion in several commits may leave a difference. */
+  /** The sum of the shards of a counter that counts once per user, less its entries: a deletion in several commits may leave a difference. */
   entryDifference: number;
   newestWrite: Micros;
   newestTriggeringWrite: Micros;

@@ -1,6 +1,6 @@
 /**
  * What watches show: the published total and the watching client's own calls that it may lack, as far as the client can know. Of the
- * calls with `once`, all together add or subtract no more than the `once` can count.
+ * calls with `once`, all together add or subtract no more than one increment with that `once` counts.
  */
 import { MAX_PUBLISH_DELAY_MS } from "../../../core/src/index.ts";
 import { type Fields, type Micros, microsOf } from "../model/values.ts";

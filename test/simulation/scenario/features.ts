@@ -52,7 +52,7 @@ export function visits({ actions }: Scenario, random: Random): Partial<Scenario>
   return { actions: [...actions, ...more] };
 }
 
-/** Events with `once` come to instances of ingest, some of them again. They have runs of their own, which leaves others as they are. */
+/** Events with items come to instances of ingest, some of them again. They have runs of their own, which leaves others as they are. */
 export function eventsWithItems({ actions }: Scenario, random: Random): Partial<Scenario> {
   if (!random.chance(0.1)) return {};
   const duration = random.pick([1, 5, 30, 120]) * SECOND;
