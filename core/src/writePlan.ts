@@ -31,7 +31,7 @@ export interface IncrementPlan {
  *
  * @param counter  path of the counter document
  * @param now      the time of this device, in milliseconds since the epoch. A wrong clock is harmless
- * @param once      the `once` of an increment with `once`
+ * @param once      what the increment counts once for
  */
 export function planIncrement(
   counter: string,
