@@ -11,7 +11,7 @@ export {
   type HistoryOptions,
   type HistoryPoint,
   type HistoryStep,
-  type KeyCount,
+  type ItemCount,
   type RankOptions,
   type Reference,
   type Register,
@@ -19,7 +19,7 @@ export {
   type Snapshot,
   type Source,
   type SourceSelection,
-  type TopKeys,
+  type TopItems,
   type TopOptions,
   type WindowCount,
   type Windows,
@@ -54,5 +54,5 @@ export { type ReconcileOptions, type Reconciliation, reconcileCounter } from "./
 export { type ResetOptions, resetCounter } from "./reset.ts";
 export { type SourceOptions, setSource } from "./source.ts";
 export { type TakeOptions, takeFromCounter } from "./stock.ts";
-export { topKeys } from "./topKeys.ts";
+export { getTopItems } from "./topItems.ts";
 export { countVisitor, getUniques } from "./visitors.ts";

@@ -1,4 +1,4 @@
-/** Reads counters: the published total, the exact sum, the history, and whether a key counts. */
+/** Reads counters: the published total, the exact sum, the history, and whether an increment with `once` counts. */
 import { type DocumentSnapshot, FieldPath, type Timestamp } from "firebase-admin/firestore";
 import {
   entryPath,
@@ -131,24 +131,24 @@ export function snapshotOf(document: DocumentSnapshot): CounterSnapshot {
 }
 
 /**
- * Whether the counter counts for a key. Cost: 1 read.
+ * Whether an increment with this `once` counts. Cost: 1 read.
  *
- * @throws CounterError `counter/invalid-key`
+ * @throws CounterError `counter/invalid-once`
  *
  * @example
  * ```ts
  * const counted = await hasIncremented(counter(db, "sales:shoes"), order.id);
  * ```
  */
-export async function hasIncremented(ref: CounterRef, key: string): Promise<boolean> {
-  return (await entryDoc(ref, key).get()).exists;
+export async function hasIncremented(ref: CounterRef, once: string): Promise<boolean> {
+  return (await entryDoc(ref, once).get()).exists;
 }
 
 /**
- * Watches whether the counter counts for a key: calls `next` now and whenever it changes. Cost: 1 read, and 1 per change.
+ * Watches whether an increment with this `once` counts: calls `next` now and whenever it changes. Cost: 1 read, and 1 per change.
  *
  * @returns a function that ends the watch
- * @throws CounterError `counter/invalid-key`
+ * @throws CounterError `counter/invalid-once`
  *
  * @example
  * ```ts
@@ -157,13 +157,13 @@ export async function hasIncremented(ref: CounterRef, key: string): Promise<bool
  */
 export function onIncremented(
   ref: CounterRef,
-  key: string,
+  once: string,
   next: (incremented: boolean) => void,
   error?: (error: Error) => void,
 ): () => void {
-  return entryDoc(ref, key).onSnapshot((entry) => next(entry.exists), error);
+  return entryDoc(ref, once).onSnapshot((entry) => next(entry.exists), error);
 }
 
-function entryDoc(ref: CounterRef, key: string) {
-  return firestoreOf(ref).doc(entryPath(ref.path, validName("key", key)));
+function entryDoc(ref: CounterRef, once: string) {
+  return firestoreOf(ref).doc(entryPath(ref.path, validName("once", once)));
 }

@@ -12,7 +12,7 @@ const idle: Traffic = {
   peakPerSecond: 0,
   peakHours: 2,
   counters: 1,
-  keyed: 0,
+  once: 0,
   watchers: 0,
   readsPerDay: 0,
   perClient: 1,
@@ -233,8 +233,8 @@ test("the functions look at one shard, for expired marks, for every 512 incremen
   expect(amountOf(costs, "markLooks")).toBeCloseTo(costs.increments / 512);
 });
 
-test("a keyed increment is two writes, and two documents that the rules look up", () => {
-  const costs = monthlyCosts(steady(1, { keyed: 0.5 }), PRICES.nam5);
+test("an increment with `once` is two writes, and two documents that the rules look up", () => {
+  const costs = monthlyCosts(steady(1, { once: 0.5 }), PRICES.nam5);
   expect(amountOf(costs, "entries")).toBe(costs.increments / 2);
   expect(amountOf(costs, "lookups")).toBe(costs.increments);
 });

@@ -1,17 +1,17 @@
-/** A hook for whether a key counts: the state of a like button. */
+/** A hook for whether an increment with `once` counts: the state of a like button. */
 import { type CounterRef, onIncremented } from "firestore-tally";
 import { useEffect, useMemo, useRef, useSyncExternalStore } from "react";
 
 /**
- * Watches whether the counter counts for a key while the component is mounted. Works in StrictMode.
+ * Watches whether an increment with this `once` counts while the component is mounted. Works in StrictMode.
  *
  * Cost: 1 read, and 1 per change.
  *
- * @param key - the key of the increment, such as the user's uid; `undefined` without one, as before sign-in
+ * @param once - the `once` of the increment, such as the user's uid; `undefined` without one, as before sign-in
  * @param error - called when the watch fails; the watch has then ended. Default: `console.error`
- * @returns `undefined` until it is known, on the server, without a key, and after the watch has failed. Changes at once for
+ * @returns `undefined` until it is known, on the server, without `once`, and after the watch has failed. Changes at once for
  *          increments and undos of this client
- * @throws CounterError `counter/invalid-key`
+ * @throws CounterError `counter/invalid-once`
  *
  * @example
  * ```ts
@@ -19,39 +19,39 @@ import { useEffect, useMemo, useRef, useSyncExternalStore } from "react";
  *   const likes = counter(db, "likes:post42");
  *   const { total, increment } = useCounter(likes);
  *   const liked = useIncremented(likes, user?.uid);
- *   const like = () => (liked ? undoIncrement(likes, user!.uid).catch(alert) : increment(1, { key: user!.uid }));
+ *   const like = () => (liked ? undoIncrement(likes, user!.uid).catch(alert) : increment(1, { once: user!.uid }));
  *   return <button disabled={liked === undefined} onClick={like}>{liked ? "♥" : "♡"} {total ?? "…"}</button>;
  * }
  * ```
  */
 export function useIncremented(
   ref: CounterRef,
-  key: string | undefined,
+  once: string | undefined,
   error?: (error: Error) => void,
 ): boolean | undefined {
   const onError = useRef(error);
   useEffect(() => {
     onError.current = error;
   }, [error]);
-  const store = useMemo(() => incrementedStore(ref, key, onError), [ref, key]);
+  const store = useMemo(() => incrementedStore(ref, once, onError), [ref, once]);
   return useSyncExternalStore(store.subscribe, store.getSnapshot, () => undefined);
 }
 
 function incrementedStore(
   ref: CounterRef,
-  key: string | undefined,
+  once: string | undefined,
   onError: { readonly current: ((error: Error) => void) | undefined },
 ) {
   let state: boolean | undefined;
   return {
     getSnapshot: () => state,
     subscribe(notify: () => void): () => void {
-      if (key === undefined) return () => {};
+      if (once === undefined) return () => {};
       const become = (next?: boolean) => {
         state = next;
         notify();
       };
-      return onIncremented(ref, key, become, (error) => {
+      return onIncremented(ref, once, become, (error) => {
         become();
         (onError.current ?? console.error)(error);
       });

@@ -1,5 +1,5 @@
 /**
- * Commits an increment: one merge into one shard, and with a key one entry in the same commit. A replay does not count.
+ * Commits an increment: one merge into one shard, and with `once` one entry in the same commit. A replay does not count.
  *
  * If a connection is cut between the server's commit and its acknowledgement, the Firestore SDK sends the write again. The
  * rules refuse this replay because it adds no mark. The refusal arrives as `permission-denied`. One read of the shard then
@@ -45,15 +45,15 @@ import { inTurn, type Turn } from "./turns.ts";
 export { doc, serverTimestamp, writeBatch };
 
 /**
- * Makes an increment. With a key, after the earlier calls with it.
+ * Makes an increment. With `once`, after the earlier calls with it.
  *
  * @param planWrite - plans another write for the commit, anew for each attempt; it may find nothing to write
  */
-export function makeIncrement(counter: Counter, by: number, key?: string, planWrite?: PlanWrite): Promise<Committed> {
+export function makeIncrement(counter: Counter, by: number, once?: string, planWrite?: PlanWrite): Promise<Committed> {
   // First, because it refuses what is no reference.
   counterDoc(counter);
   const commit = (turn?: Turn) => commitIncrement(counter, by, turn, undefined, planWrite);
-  return key ? inTurn(counter, key, true, commit) : commit();
+  return once ? inTurn(counter, once, true, commit) : commit();
 }
 
 /**
@@ -69,7 +69,7 @@ export function commitIncrement(
   planWrite?: PlanWrite,
 ): Promise<Committed> {
   const outcome = commitWithRetries(counter, by, turn, undoneShard, planWrite);
-  counter._watcher?._track(by, outcome, turn?._key, !!undoneShard);
+  counter._watcher?._track(by, outcome, turn?._once, !!undoneShard);
   return outcome;
 }
 
@@ -90,7 +90,7 @@ async function commitWithRetries(
   // While one transaction commits, the SDK holds everything else back. So the shard is chosen here, when more is known.
   const add: AddWrites = (writer, removesMarks) => {
     if (!plan) {
-      plan = planFor(counter, by, turn?._key, undoneShard);
+      plan = planFor(counter, by, turn?._once, undoneShard);
       _shardCountCache._requestSent();
     }
     addWrites(writer, counter, plan, undoneShard, removesMarks);
@@ -104,7 +104,7 @@ async function commitWithRetries(
       !_shardCountCache._isContended() &&
       Math.random() * INCREMENTS_PER_MARK_REMOVAL > 1;
     // The queue retries a contended write on the same shard, so a crowd must not meet there; it begins while a counter is new. But
-    // the queue keeps the order of calls with a key; and its writes are in the cache at once, where a watch finds the timestamps of
+    // the queue keeps the order of calls with `once`; and its writes are in the cache at once, where a watch finds the timestamps of
     // increments. An undo cannot choose its shard. A client that could not read the counter document may be offline.
     const isQueued = turn ? isCalm || undoneShard || !turn._isFirst || !_latest : _watcher?._isWatched() && isCalm;
     const _at = await send(counter, add, isQueued, turn).catch((error) =>
@@ -164,11 +164,11 @@ export async function send(counter: Counter, add: AddWrites, isQueued?: unknown,
 export function planFor(
   { path, _shardCountCache }: Counter,
   by: number,
-  key?: string,
+  once?: string,
   undoneShard?: string,
 ): IncrementPlan {
   const shard = undoneShard ?? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random);
-  return planIncrement(path, shard, by, Date.now(), Math.random, key);
+  return planIncrement(path, shard, by, Date.now(), Math.random, once);
 }
 
 /** Adds the writes of a planned increment to a batch or transaction. */
@@ -184,7 +184,7 @@ export function addWrites(
   const nonces = arrayUnion(Bytes.fromUint8Array(nonce));
   const entryDoc = entry && doc(firestore, entry);
   if (entryDoc && undoneShard) w.delete(entryDoc);
-  else if (entryDoc) w.set(entryDoc, { key: entryDoc.id, by, shard, at });
+  else if (entryDoc) w.set(entryDoc, { once: entryDoc.id, by, shard, at });
   w.set(
     doc(firestore, path),
     {
@@ -199,10 +199,10 @@ export function addWrites(
 }
 
 /**
- * Looks up whether a refused write counts: a replay was committed by its first attempt, and a key may count already. Browsers
- * repeat requests, too, so contention can refuse a replay. Cost: 1 read, 2 for a refused increment with a key.
+ * Looks up whether a refused write counts: a replay was committed by its first attempt, and a `once` may count already. Browsers
+ * repeat requests, too, so contention can refuse a replay. Cost: 1 read, 2 for a refused increment with `once`.
  *
- * @returns the server's timestamp of the write or of a later one; `null` if the key counted before
+ * @returns the server's timestamp of the write or of a later one; `null` if it had counted before
  * @throws CounterError `counter/permission-denied` if it does not count; the message says why that may be
  */
 async function confirmCommitted(

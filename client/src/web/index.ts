@@ -9,14 +9,14 @@ export {
   type HistoryOptions,
   type HistoryPoint,
   type HistoryStep,
-  type KeyCount,
+  type ItemCount,
   type RankOptions,
   type RateLimit,
   type Reference,
   type Register,
   type Registers,
   type Snapshot,
-  type TopKeys,
+  type TopItems,
   type TopOptions,
   type WindowCount,
   type Windows,
@@ -45,6 +45,6 @@ export {
 export { type TakeOptions, takeFromCounter } from "./stock.ts";
 export { type CounterState, type CounterStore, counterStore } from "./store.ts";
 export { counterRank, type ListedCounter, topCounters } from "./top.ts";
-export { topKeys } from "./topKeys.ts";
+export { getTopItems } from "./topItems.ts";
 export { countVisitor, getUniques, type VisitorOptions } from "./visitors.ts";
 export { onCounter, type WatchOptions } from "./watch.ts";

@@ -92,7 +92,7 @@ export async function withRateLimit(
  * @param limit - the arguments that `isWithinLimit` has in the rules
  * @param uid - the uid of the signed-in user
  * @param by - a number within ±2⁵³, not 0
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-key`, `counter/invalid-option` before any I/O;
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-once`, `counter/invalid-key`, `counter/invalid-option` before any I/O;
  *         `counter/rate-limited`; `counter/permission-denied` if the rules refuse the increment for another reason
  *
  * @example
@@ -115,9 +115,9 @@ export async function incrementCounterWithin(
   ...given: IncrementArguments
 ): Promise<void> {
   const { firestore } = counterDoc(ref);
-  const [by, key] = validIncrement(given);
+  const [by, once] = validIncrement(given);
   await commitWithUse(firestore, limit, uid, (addUse) =>
-    makeIncrement(ref as Counter, by, key, async () => (writer, path) => {
+    makeIncrement(ref as Counter, by, once, async () => (writer, path) => {
       addUse(writer, doc(firestore, path));
     }),
   );
@@ -181,7 +181,7 @@ async function commitWithUse(
         };
         writer.set(limit._document, use, { merge: true });
       });
-      // A key that counted before needed no write.
+      // An increment that had counted before needed no write.
       answered(committed?._at !== null);
       return;
     } catch (error) {

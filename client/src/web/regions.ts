@@ -41,12 +41,12 @@ export interface Regions {
 /** A counter of all regions. */
 export interface GlobalCounter {
   /**
-   * The counter in one region, for everything that this object does not have. Whatever counts once per key counts once per key
+   * The counter in one region, for everything that this object does not have. Whatever counts once per user counts once per user
    * and region, so each user needs a region of their own: choose it once, and keep it with the user's profile.
    */
   in(region: string): CounterRef;
   /**
-   * Adds `by` in the region that is used, as `incrementCounter` does, without a key. While that region does not answer, the
+   * Adds `by` in the region that is used, as `incrementCounter` does, without `once`. While that region does not answer, the
    * promise stays pending, and later increments go to another region.
    *
    * Cost: as `incrementCounter`; the first call of a page may read a document of each region, to find the nearest.
