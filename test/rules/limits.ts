@@ -43,7 +43,7 @@ const used = (user: string, slots: object) =>
   store(limitOf(user), { slot: 0, slots, for: reference(noteOf(user).path), expireAt: ago(-DAY) });
 
 describe.concurrent("a use of a rate limit", () => {
-  test("pays for one write, burst times at once, and again when the slot has rested for burst × interval", async () => {
+  test("pays for one write, burst times at once, and again when the slot has rested for burst × per / limit", async () => {
     const user = newUser();
     const note = noteOf(user);
     await accepts(user, payment(user), note);
@@ -87,9 +87,9 @@ describe.concurrent("a use of a rate limit", () => {
   test.each([
     [1_000 * DAY + 1, refuses],
     [1_000 * DAY, accepts],
-  ])("with burst × interval of %d ms pays only if the document stays as long", async (interval, outcome) => {
+  ])("with a rest of %d ms pays only if the document stays as long", async (rest, outcome) => {
     const user = newUser();
-    const diary = set(`diaries/${interval}`, { text: user });
+    const diary = set(`diaries/${rest}`, { text: user });
     await outcome(user, merge(limitOf(user, "diaries"), paymentFor(diary.path, 0)), diary);
   });
 });
@@ -178,7 +178,7 @@ describe.concurrent("a counter whose increments are limited", () => {
   test("gets one increment for a use, even by two writes of a shard", async () => {
     const user = newUser();
     const [shard, another] = [`${claps}/shards/2`, `${claps}/shards/3`];
-    const marks = { [WINDOW]: window(bytes(1, 1, 1, 1), nonce()) };
+    const marks = { [WINDOW]: window(bytes(1, 1, 1, 1, 1), nonce()) };
     await refuses(user, pay(user, 0, shard), increment(shard, { count: add(2), writes: add(2), marks }));
     await refuses(user, pay(user, 0, shard), increment(shard), increment(another));
   });
@@ -195,7 +195,7 @@ describe.concurrent("a counter whose increments are limited", () => {
 
   test("is tidied without a use", async () => {
     const shard = `${claps}/shards/4`;
-    const marks = { 3: { at: ago(180), nonces: [bytes(0, 0, 0, 0)] } };
+    const marks = { 3: { at: ago(180), nonces: [bytes(0, 0, 0, 0, 0)] } };
     await store(shard, { shard: "4", count: 1, writes: 1, at: ago(1), marks });
     await accepts(null, update(shard, { marks: { 3: DELETED } }));
   });
