@@ -94,7 +94,7 @@ async function runWorld(db: Database, part: Part, history: readonly Step[], stat
     // A visitor may be written again, since it changes nothing; and a note with another use of its limit.
     context.world = await db.read(where.paths);
     const others = (world: World) =>
-      JSON.stringify(Object.entries(world).filter(([path]) => !/^(clientL|n)/.test(path)));
+      JSON.stringify(Object.entries(world).filter(([path]) => !/^(tallyL|n)/.test(path)));
     const isHarmless =
       others(after) === others(context.world) &&
       !findViolation(where, after, context.world, user, writes, { from: again, to: Date.now() });

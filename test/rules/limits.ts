@@ -192,11 +192,4 @@ describe.concurrent("a counter whose increments are limited", () => {
     await accepts(user, ...unlike(votes, user));
     await refuses(user, ...like(votes, user), pay(user, 0, shard));
   });
-
-  test("is tidied without a use", async () => {
-    const shard = `${claps}/shards/4`;
-    const marks = { 3: { at: ago(180), nonces: [bytes(0, 0, 0, 0, 0)] } };
-    await store(shard, { shard: "4", count: 1, writes: 1, at: ago(1), marks });
-    await accepts(null, update(shard, { marks: { 3: DELETED } }));
-  });
 });
