@@ -31,7 +31,9 @@ describe.concurrent("a careless edit of the rules", () => {
 
   test("that allows any positive amount lets one write fill a shard, which then refuses everyone", async () => {
     const any = await withRules(edited("function isAllowedAmount(by) { return by > 0; }"));
-    expect(await any.commit(null, [increment("counters/views:x/shards/0", { count: add(2 ** 53 - 1) })])).toBe(ACCEPTED);
+    expect(await any.commit(null, [increment("counters/views:x/shards/0", { count: add(2 ** 53 - 1) })])).toBe(
+      ACCEPTED,
+    );
     expect(await any.commit(null, [increment("counters/views:x/shards/0")])).toBe(REFUSED);
     expect(await any.commit(null, [increment("counters/views:x/shards/1", { count: add(double("Infinity")) })])).toBe(
       REFUSED,
@@ -52,7 +54,17 @@ describe.concurrent("a careless edit of the rules", () => {
   });
 
   test("that is made beside functions of the app with the same names changes nothing of the counters", async () => {
-    const names = ["mayRead", "isOperator", "groupOf", "isOwn", "isOpen", "isEntry", "isUse", "isBounded", "hasEntries"];
+    const names = [
+      "mayRead",
+      "isOperator",
+      "groupOf",
+      "isOwn",
+      "isOpen",
+      "isEntry",
+      "isUse",
+      "isBounded",
+      "hasEntries",
+    ];
     const own = names.map((name) => `    function ${name}(x) { return x == 'own'; }\n`).join("");
     const notes = `    match /notes/{note} { allow read: if ${names.map((name) => `${name}(note)`).join(" && ")}; }\n`;
     const both = await withRules(RULES.replace(/^ {4}match \/counters/m, (match) => own + notes + match));
@@ -94,7 +106,9 @@ describe.concurrent("the edits that docs/security.md advises:", () => {
   });
 
   test("only so often per user", async () => {
-    const rules = await advice("Only so often per user", (text) => text.replace("in ['views']", "in ['views', 'claps']"));
+    const rules = await advice("Only so often per user", (text) =>
+      text.replace("in ['views']", "in ['views', 'claps']"),
+    );
     const clap = increment("counters/claps:x/shards/0");
     const document = { referenceValue: `${rules.documents}/${clap.path}` };
     const payment = (slot: number) =>
