@@ -14,7 +14,7 @@ const onSuite = {
 
 /** Need no emulator. */
 const WITHOUT_EMULATORS = [
-  "test/docs/{facts,guide,links,operations,security}.test.ts",
+  "test/docs/{facts,guide,links,markSizes,operations,security}.test.ts",
   "test/mobile/{conformance,planners,vectors}.test.ts",
 ];
 

@@ -5,12 +5,11 @@
  * The floor is the same on emulators of its own: the same clients at the same times, each with a bare write to a document of
  * its own, in a project without functions. Tally's own share is what it takes longer than that.
  */
-import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Firestore } from "@google-cloud/firestore";
 import { PROJECT } from "../testkit/emulators/firebase.ts";
 import type { Packaging } from "../testkit/emulators/project.ts";
-import { loadRules } from "../testkit/rules.ts";
+import { loadRules, OPEN_RULES } from "../testkit/rules.ts";
 import { type Millis, type Percentiles, percentilesOf } from "../testkit/statistics.ts";
 import { dueTimes } from "./loads.ts";
 import { type Conditions, withEmulators, withMeteredEmulators } from "./meteredEmulators.ts";
@@ -75,8 +74,7 @@ async function measure(
   const path = target === "tally" ? `counters/${ID}/shards` : "floor";
   // The functions are those of one project.
   const project = target === "floor" || packaging === BARE ? FLOOR_PROJECT : PROJECT;
-  if (project === FLOOR_PROJECT)
-    await loadRules(FLOOR_PROJECT, target === "tally" ? readFileSync("firestore.rules", "utf8") : FLOOR_RULES);
+  if (project === FLOOR_PROJECT) await loadRules(FLOOR_PROJECT, target === "tally" ? OPEN_RULES : FLOOR_RULES);
   const writers = await Writers.start({
     ...{ approach: target, ids: [ID], addresses, project, clients, maxClients: clients },
     ...{ areCold: true, areWatching: isWatching },

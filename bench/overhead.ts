@@ -5,11 +5,10 @@
  * The concurrent writes of a turn go to different counters. On one document they would contend, and its marks, which the rules
  * compare on each write, would grow to thousands: the comparison would measure that, and take minutes.
  */
-import { readFileSync } from "node:fs";
 import { arrayUnion, Bytes, doc, type Firestore, increment, serverTimestamp, setDoc } from "firebase/firestore";
 import { counter, incrementCounter, onCounter } from "firestore-tally";
 import { client } from "../testkit/clients.ts";
-import { loadRules } from "../testkit/rules.ts";
+import { loadRules, OPEN_RULES } from "../testkit/rules.ts";
 import { percentile } from "../testkit/statistics.ts";
 
 export interface Overhead {
@@ -31,7 +30,7 @@ const PROJECT = "demo-overhead";
 
 /** @param progress  called with how far it is */
 export async function measureOverhead(firestore: string, progress: (text: string) => void): Promise<Overhead[]> {
-  await loadRules(PROJECT, readFileSync(new URL("../firestore.rules", import.meta.url), "utf8"));
+  await loadRules(PROJECT, OPEN_RULES);
   return [await compare(firestore, false, progress), await compare(firestore, true, progress)];
 }
 

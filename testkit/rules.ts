@@ -1,3 +1,25 @@
+import { readFileSync } from "node:fs";
+
+/** The rules as they are. */
+export const DEFAULT_RULES = readFileSync(new URL("../firestore.rules", import.meta.url), "utf8");
+
+/**
+ * The rules of most tests: every group that no function of the policy names is open, and every client sums shards. So a test has groups of its
+ * own. What the default policy closes is tested in test/rules.
+ */
+export const OPEN_RULES = ["isOpen", "maySumShards"].reduce(
+  (rules, name) => withPolicy(rules, `function ${name}() {\n        return true;\n      }`),
+  DEFAULT_RULES,
+);
+
+/** Rules with a function of the policy in place of the one of the same name. */
+export function withPolicy(rules: string, edit: string): string {
+  const name = /^function (\w+)\(/.exec(edit)?.[1];
+  const place = new RegExp(`^ {6}function ${name}\\([\\s\\S]*?\\n {6}\\}\\n`, "m");
+  if (!place.test(rules)) throw new Error(`firestore.rules has no function to replace by this edit:\n${edit}`);
+  return rules.replace(place, () => `      ${edit}\n`);
+}
+
 /** Replaces the security rules of a project in the emulator, at once. @throws Error if they do not compile */
 export async function loadRules(project: string, rules: string): Promise<void> {
   const host = process.env.FIRESTORE_EMULATOR_HOST;

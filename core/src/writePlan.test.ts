@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MARK_LIFETIME_SECONDS, MARK_WINDOW_MILLIS, MARK_WINDOWS, NONCE_BYTES } from "./layout.ts";
+import { MARK_LIFETIME_SECONDS, MARK_WINDOW_MILLIS, MARK_WINDOWS, MAX_WINDOW_NONCES, NONCE_BYTES } from "./layout.ts";
 import { planIncrement } from "./writePlan.ts";
 
 const rules = readFileSync(new URL("../../firestore.rules", import.meta.url), "utf8");
@@ -16,13 +16,14 @@ const windowAt = (now: number) => planIncrement("c/x", "0", 1, now, () => 0).win
 
 describe("the plan of an increment", () => {
   test("has the path of the shard document and the amount, and no entry without `once`", () => {
-    const bytes = [0, 0.5, 0.999, 0.0039];
-    expect(planIncrement("counters/likes:post42", "7", 1, 45_000, () => bytes.shift() as number)).toEqual({
+    const bytes = [0, 0.5, 0.999, 0.0039, 0.25];
+    expect(planIncrement("counters/likes:post42", "7", 1, 183_000, () => bytes.shift() as number)).toEqual({
       path: "counters/likes:post42/shards/7",
       shard: "7",
       by: 1,
       window: "3",
-      nonce: Uint8Array.of(0, 128, 255, 0),
+      expired: "4",
+      nonce: Uint8Array.of(0, 128, 255, 0, 64),
       entry: undefined,
     });
     expect(planIncrement("c/x", "0", -2.5, 0, () => 0)).toMatchObject({ path: "c/x/shards/0", by: -2.5, window: "0" });
@@ -38,14 +39,14 @@ describe("the plan of an increment", () => {
     );
   });
 
-  test("uses another window every 15 seconds, and the same one again after four minutes", () => {
-    expect([0, 14_999, 15_000, 239_999, 240_000].map(windowAt)).toEqual(["0", "0", "1", "f", "0"]);
-    expect(MARK_WINDOW_MILLIS * MARK_WINDOWS).toBe(240_000);
-    fc.assert(fc.property(instants, (now) => windowAt(now) === windowAt(now + 240_000) || now > 1e14));
+  test("uses another window every 61 seconds, and the same one again after five", () => {
+    expect([0, 60_999, 61_000, 304_999, 305_000].map(windowAt)).toEqual(["0", "0", "1", "4", "0"]);
+    expect(MARK_WINDOW_MILLIS * MARK_WINDOWS).toBe(305_000);
+    fc.assert(fc.property(instants, (now) => windowAt(now) === windowAt(now + 305_000) || now > 1e14));
   });
 
   test("uses a window that the rules accept, whatever the clock says", () => {
-    const [, list = ""] = /function windowNames\(\) \{\s*return \[([^\]]*)\]/.exec(rules) ?? [];
+    const [, list = ""] = /after\.keys\(\)\.hasOnly\(\[('0'[^\]]*)\]/.exec(rules) ?? [];
     const known = [...list.matchAll(/'(\w)'/g)].map(([, name]) => name);
     expect(known).toHaveLength(MARK_WINDOWS);
     for (let n = 0; n < MARK_WINDOWS; n++) expect(known[n]).toBe(windowAt(n * MARK_WINDOW_MILLIS));
@@ -54,15 +55,22 @@ describe("the plan of an increment", () => {
     fc.assert(fc.property(fc.double(), (now) => known.includes(windowAt(now))));
   });
 
-  test("uses a window again only after its marks may be removed", () => {
-    // Writes are planned in the 15 seconds of their window, and may be committed up to two minutes later.
-    const untilReuse = (MARK_WINDOWS - 1) * MARK_WINDOW_MILLIS;
-    expect(untilReuse).toBeGreaterThan(MARK_LIFETIME_SECONDS * 1_000);
+  test("finds that window expired which no right clock has used for two minutes, and uses it next", () => {
     const [, minutes] = /\.at \+ duration\.value\((\d+), 'm'\) < request\.time/.exec(rules) ?? [];
     expect(Number(minutes) * 60).toBe(MARK_LIFETIME_SECONDS);
+    fc.assert(
+      fc.property(fc.integer({ min: 1e12, max: 2e12 }), fc.integer({ min: 0, max: 183_000 }), (now, ago) => {
+        const { window, expired } = planIncrement("c/x", "0", 1, now, () => 0);
+        // Another device's clock may be a minute behind, besides.
+        expect(windowAt(now - Math.min(ago, (MARK_LIFETIME_SECONDS + 60) * 1_000))).not.toBe(expired);
+        expect(windowAt(now + MARK_WINDOW_MILLIS)).toBe(expired);
+        expect(window).not.toBe(expired);
+      }),
+    );
+    expect(rules).toContain(`let most = ${MAX_WINDOW_NONCES} +`);
   });
 
-  test("has a nonce of four random bytes, as the rules require", () => {
+  test("has a nonce of five random bytes, as the rules require", () => {
     expect(rules).toContain(`window.nonces[size] is bytes && window.nonces[size].size() == ${NONCE_BYTES};`);
     const bytes = fc.array(fc.nat(255), { minLength: NONCE_BYTES, maxLength: NONCE_BYTES });
     fc.assert(

@@ -1,8 +1,9 @@
 /** A buffered counter in a real browser: many increments become few writes, and a hidden page writes at once. */
-import { readFileSync } from "node:fs";
+
 import { initializeTestEnvironment, type RulesTestEnvironment } from "@firebase/rules-unit-testing";
 import { collection, type Firestore, getDocs } from "firebase/firestore";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { OPEN_RULES } from "../../testkit/rules.ts";
 import { until } from "../../testkit/until.ts";
 import { browserForTests, type Tab } from "./chromium.ts";
 
@@ -13,7 +14,7 @@ const HOUR = 3_600_000;
 let environment: RulesTestEnvironment;
 beforeAll(async () => {
   const [host = "", port] = (process.env.FIRESTORE_EMULATOR_HOST ?? "").split(":");
-  const rules = readFileSync("firestore.rules", "utf8").replace("return by == 1;", "return by >= 1 && by <= 100;");
+  const rules = OPEN_RULES.replace("return by == 1;", "return by >= 1 && by <= 100;");
   environment = await initializeTestEnvironment({
     projectId: project,
     firestore: { host, port: Number(port), rules },

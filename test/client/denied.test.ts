@@ -12,10 +12,11 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([user.close(), visitor.close()]));
 
-const plain = "isAllowedAmount must allow it, or countsOncePerUser or isBounded name the group: pass { once: uid }";
+const plain =
+  "isOpen must name the group, isAllowedAmount allow it; if countsOncePerUser or isBounded names it, pass { once: uid }";
 const once = "countsOncePerUser must name the group, isAllowedOnceAmount must allow it";
 const isOther = "sign in, once must be the uid";
-const noBlock = "mayRead must allow it, or Tally's block is missing";
+const noBlock = "mayReadCounter must allow it, or Tally's block is missing";
 const full = "the shard is full, of marks or at 2^53";
 
 async function expectDenied(increment: Promise<void>, by: number, ref: CounterRef, advice: string): Promise<void> {

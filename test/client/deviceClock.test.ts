@@ -1,5 +1,4 @@
 /** Windows end at the server's midnight, whatever the clock of the device says. */
-import { readFileSync } from "node:fs";
 import { Timestamp } from "firebase-admin/firestore";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import {
@@ -12,7 +11,7 @@ import {
 } from "../../client/src/web/index.ts";
 import { adminAt, type Client, client } from "../../testkit/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";
-import { loadRules } from "../../testkit/rules.ts";
+import { loadRules, OPEN_RULES } from "../../testkit/rules.ts";
 import { until } from "../../testkit/until.ts";
 
 const HOUR = 3_600_000;
@@ -41,7 +40,7 @@ async function publish(id: string, asOf: number, day: [ends: number, total: numb
 }
 
 beforeAll(async () => {
-  await loadRules(PROJECT, readFileSync("firestore.rules", "utf8"));
+  await loadRules(PROJECT, OPEN_RULES);
   await publish("busy:today", -0.001, [5, 12]);
   await publish("busy:yesterday", -20, [-1, 40]);
   await publish("over:yesterday", -20, [-1, 40]);

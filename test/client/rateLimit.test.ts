@@ -2,7 +2,7 @@
  * Rate limits that the rules enforce: what a hostile client gets, that an honest one is never refused, and what a refusal
  * tells it. Each user of a test has clients of its own, and none a correct clock.
  */
-import { readFileSync } from "node:fs";
+
 import { setTimeout as sleep } from "node:timers/promises";
 import { deleteApp, type FirebaseApp, initializeApp } from "firebase/app";
 import {
@@ -25,6 +25,7 @@ import {
 } from "firestore-tally";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { startMeter } from "../../testkit/meter.ts";
+import { OPEN_RULES } from "../../testkit/rules.ts";
 import { cuttingProxy } from "../../testkit/tcpProxy.ts";
 import { until } from "../../testkit/until.ts";
 import { slotsOf } from "../rules/fuzz/oracle.ts";
@@ -45,8 +46,8 @@ const CLAPS: RateLimit = { name: "claps", interval: 60_000, burst: 2 };
 
 const condition = ({ name, interval, burst }: RateLimit) => `isWithinLimit('${name}', ${interval}, ${burst})`;
 const RULES = withLimits(
-  readFileSync("firestore.rules", "utf8"),
-  `!(groupOf(counter) in ['claps', 'votes']) || ${condition(CLAPS)}`,
+  OPEN_RULES,
+  `!(counterGroup() in ['claps', 'votes']) || ${condition(CLAPS)}`,
   [NOTES, SLOW, ATTACKED]
     .map(
       (limit) => `match /${limit.name}/{note} {
@@ -390,7 +391,7 @@ describe("a counter whose increments are limited", () => {
     const ref = counter(device(uid), `claps:${uid}`);
     expect(await errorOf(incrementCounterWithin(ref, CLAPS, uid, 5))).toMatchObject({
       code: "counter/permission-denied",
-      message: expect.stringContaining("isAllowedAmount must allow it"),
+      message: expect.stringContaining("isAllowedAmount allow it"),
     });
     await incrementCounterWithin(ref, CLAPS, uid);
   });

@@ -54,7 +54,7 @@ describe("limits", () => {
   const dataModel = read("docs/data-model.md");
 
   test("of marks are those of core and of the rules", () => {
-    expect([MARK_LIFETIME_SECONDS, MARK_WINDOW_MILLIS, MARK_WINDOWS, NONCE_BYTES]).toEqual([120, 15_000, 16, 4]);
+    expect([MARK_LIFETIME_SECONDS, MARK_WINDOW_MILLIS, MARK_WINDOWS, NONCE_BYTES]).toEqual([120, 61_000, 5, 5]);
     expect(dataModel).toContain(`\`floor(now / ${thousands(MARK_WINDOW_MILLIS)}) mod ${MARK_WINDOWS}\``);
     expect(dataModel).toContain(`${NONCE_BYTES} random bytes`);
     expect(dataModel).toContain("A mark lives for two minutes at least");

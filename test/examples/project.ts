@@ -11,7 +11,7 @@ import { type Firestore, setLogLevel } from "firebase/firestore";
 import { deleteApp as deleteServerApp, getApps as getServerApps } from "firebase-admin/app";
 import { prepareFirestore, type TestFirestore } from "firestore-tally/testing";
 import { afterAll, afterEach, expect, vi } from "vitest";
-import { loadRules } from "../../testkit/rules.ts";
+import { loadRules, withPolicy } from "../../testkit/rules.ts";
 
 setLogLevel("silent");
 
@@ -96,12 +96,9 @@ function rulesOf(example: string | undefined): string {
   const edits = readFileSync(`examples/${example}/policy.rules`, "utf8").trim().split("\n\n");
   return edits.reduce((rules, edit) => {
     const name = /^function (\w+)\(/.exec(edit)?.[1];
-    const place = name ? new RegExp(`^ {4}function ${name}\\([^}]*\\}\n`, "m") : /(?=^ {4}match \/counters)/m;
-    const policy = rules.slice(0, rules.indexOf("── Counters ──"));
-    if (!/^(function|match) /.test(edit) || !place.test(name ? policy : rules)) {
-      throw new Error(`firestore.rules has no place for this edit:\n${edit}`);
-    }
-    return rules.replace(place, () => `${edit}\n\n`);
+    if (name) return withPolicy(rules, edit);
+    if (!edit.startsWith("match ")) throw new Error(`firestore.rules has no place for this edit:\n${edit}`);
+    return rules.replace(/(?=^ {4}match \/counters)/m, () => `${edit}\n\n`);
   }, defaultRules);
 }
 

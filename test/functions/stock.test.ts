@@ -1,5 +1,4 @@
 /** Bounded counters, from the clients of both SDKs through the rules and the deployed functions. */
-import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { disableNetwork, enableNetwork } from "firebase/firestore";
 import { counter, hasIncremented, onCounter, takeFromCounter, undoIncrement } from "firestore-tally";
@@ -16,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MAX_TAKE } from "../../core/src/index.ts";
 import { admin, adminAt, type Client, client, signIn } from "../../testkit/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";
-import { loadRules } from "../../testkit/rules.ts";
+import { loadRules, OPEN_RULES } from "../../testkit/rules.ts";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";
 import { delayingProxy } from "../../testkit/tcpProxy.ts";
 import { until } from "../../testkit/until.ts";
@@ -113,7 +112,7 @@ describe("stock", () => {
   }) => {
     // A project whose units no function moves, and a client whose requests are counted.
     const [host, project] = [process.env.FIRESTORE_EMULATOR_HOST ?? "", "demo-tally-stock"];
-    const rules = readFileSync("firestore.rules", "utf8").replace("return units <= 10;", "return units <= 1;");
+    const rules = OPEN_RULES.replace("return units <= 10;", "return units <= 1;");
     await loadRules(project, rules);
     const meter = await startMeter(host);
     const [server, user] = [adminAt(host, project), client(meter.address, project)];

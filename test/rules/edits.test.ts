@@ -1,6 +1,8 @@
 /** Edits of the rules: the effects of careless ones, and of those that docs/security.md advises. */
+
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { withPolicy } from "../../testkit/rules.ts";
 import { ADMIN, database } from "./rest.ts";
 import { add, ago, double, increment, like, merge, NOW, set, unlike } from "./writes.ts";
 
@@ -9,12 +11,7 @@ const PROJECT = `demo-tally-edits-${process.pid}`;
 const [ACCEPTED, REFUSED] = [200, 403];
 
 /** The default rules with one function replaced. */
-function edited(edit: string): string {
-  const name = /^function (\w+)\(/.exec(edit)?.[1];
-  const pattern = new RegExp(`^ {6}function ${name}\\([\\s\\S]*?\n {6}\\}\n`, "m");
-  if (!pattern.test(RULES)) throw new Error(`firestore.rules has no function to replace by this edit:\n${edit}`);
-  return RULES.replace(pattern, () => `${edit}\n`);
-}
+const edited = (edit: string) => withPolicy(RULES, edit);
 
 let projects = 0;
 const withRules = (rules: string) => database(`${PROJECT}-${projects++}`, rules);

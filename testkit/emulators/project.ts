@@ -2,12 +2,14 @@
  * Creates a Firebase project in a temporary folder, with free ports. The functions of this repository are its codebase or its
  * extension, or are installed from their package as a kit.
  */
+
 import { randomInt } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import getPort from "get-port";
+import { OPEN_RULES } from "../rules.ts";
 import { type InstalledKit, installKit } from "./kit/install.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
@@ -72,9 +74,10 @@ export async function createProject(
     addresses.firestore?.replace("127.0.0.1", "localhost"),
   ]);
 
-  for (const name of ["functions", "node_modules", "web", config.firestore.rules, config.firestore.indexes]) {
+  for (const name of ["functions", "node_modules", "web", config.firestore.indexes]) {
     symlinkSync(join(repository, name), join(folder, name));
   }
+  writeFileSync(join(folder, config.firestore.rules), OPEN_RULES);
   const [codebase] = config.functions;
   const linesOf = (values: Record<string, string>) =>
     Object.entries(values).map(([name, value]) => `${name}=${value}\n`);

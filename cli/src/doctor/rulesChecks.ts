@@ -9,16 +9,19 @@ import { type Allow, type Match, parseRules, type RulesParts } from "./rulesSour
 
 /** The functions at the top of `firestore.rules`, which users edit. */
 export const POLICY = [
-  "mayRead",
+  "isOpen",
   "countsOncePerUser",
+  "isBounded",
+  "countsVisitors",
   "isAllowedAmount",
   "isAllowedOnceAmount",
-  "isBounded",
   "isAllowedTake",
-  "countsVisitors",
-  "mayReadSketch",
   "isAllowedRate",
-  "isOperator",
+  "mayReadCounter",
+  "mostListed",
+  "maySumShards",
+  "mayReadSketch",
+  "isCounterOperator",
 ];
 
 const COPY =

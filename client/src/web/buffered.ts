@@ -71,7 +71,7 @@ export function bufferedCounter(ref: CounterRef, options: WebBufferOptions = {})
 }
 
 /**
- * Writes a sum. Cost: 1 write; 1 read if it is refused and this client has not read the counter document, which `mayRead` lets it read
+ * Writes a sum. Cost: 1 write; 1 read if it is refused and this client has not read the counter document, which `mayReadCounter` lets it read
  * like the shards.
  *
  * @throws CounterError `counter/permission-denied` if the rules refuse it; `counter/unknown-outcome` if the client could not read the

@@ -28,7 +28,7 @@ export interface IncrementOptions {
 
 /**
  * Adds `by` to a counter. Resolves when the server has acknowledged the increment; offline, when the device is online again.
- * An acknowledged increment is never lost, but for 1 in 286 million at one write a second per shard, whose random mark another one
+ * An acknowledged increment is never lost, but for 1 in 18 billion at one write a second per shard, whose random mark another one
  * has. It does not count twice if the SDK sends it again within two minutes, after a cut connection say; with `once`, never.
  *
  * With `once`, the counter counts it exactly once: the same commit creates an entry with that id. If the `once`
@@ -45,7 +45,7 @@ export interface IncrementOptions {
  * Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment of a counter by this client first reads
  * the counter document (1 read, awaited for a second at most). So do the first increment after two minutes and one in 20,
  * unless `onCounter` has delivered a total since, without `via`; and the first in each second of contention. While `onCounter` watches a counter that is new, growing or
- * contended, each increment reads its timestamp (1 read). So does one in 32 of those that go to the queue otherwise. A contended write
+ * contended, each increment reads its timestamp (1 read). So does one in 20 of those that go to the queue otherwise. A contended write
  * costs 1 more read; a refused one 1, or 2 with `once`.
  *
  * @param by - a number within ±2⁵³, not 0; 1 if it is left out. The default rules accept 1 alone

@@ -167,7 +167,7 @@ async function take(counter: Counter, shard: string, n: number, once: string): P
     if (hasCode(error, "aborted")) return "contended";
     if (!hasCode(error, "permission-denied")) throw error;
     // Then the sum of the shards cannot be read either.
-    if (!written) throw refusal(n, "mayRead must allow it, or Tally's block is missing; ");
+    if (!written) throw refusal(n, "mayReadCounter must allow it, or Tally's block is missing; ");
     const count = written?.get("count") ?? 0;
     return count < n ? "empty" : { shard, state: `${count} ${written?.get("writes")}` };
   }

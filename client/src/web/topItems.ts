@@ -15,7 +15,7 @@ import { type CounterRef, counterDoc } from "./counter.ts";
  *
  * @param options - `limit`: how many items, 100 at most; 10 by default
  * @throws CounterError `counter/invalid-option`
- * @throws FirestoreError `permission-denied` unless `mayRead` of the rules allows it; `unavailable` when offline and nothing is
+ * @throws FirestoreError `permission-denied` unless `mayReadCounter` of the rules allows it; `unavailable` when offline and nothing is
  *         cached
  *
  * @example

@@ -2,9 +2,7 @@
  * Why the rules may have refused an increment. Firestore gives no reason; what the client has read since, or could not read, leaves few.
  * The build makes this a file of its own, which is loaded with the first refusal.
  */
-
-/** So many marks in a window are a script's. An honest shard has some 1,500 at 100 writes a second. */
-const FULL_WINDOW = 7_000;
+import { MAX_WINDOW_NONCES } from "../../../core/src/index.ts";
 
 /**
  * The most likely cause, and what to do.
@@ -23,13 +21,13 @@ export function whyRefused(
 ): string {
   const counted = entry?.get("by");
   if (counted) return `it counts ${counted}, undo that first`;
-  if (!shard) return "mayRead must allow it, or Tally's block is missing";
-  const isFull = Math.abs(Number(shard.get("count")) + by) >= 2 ** 53 || marks > FULL_WINDOW;
+  if (!shard) return "mayReadCounter must allow it, or Tally's block is missing";
+  const isFull = Math.abs(Number(shard.get("count")) + by) >= 2 ** 53 || marks >= MAX_WINDOW_NONCES;
   if (isFull) return "the shard is full, of marks or at 2^53";
   if (kind === "undo")
     return "once must be the uid, its entry as it was read, and countsOncePerUser or isBounded must name the group";
   if (kind && !entry) return "sign in, once must be the uid";
   if (kind) return "countsOncePerUser must name the group, isAllowedOnceAmount must allow it";
   if (by % 1) return "pass a whole number";
-  return "isAllowedAmount must allow it, or countsOncePerUser or isBounded name the group: pass { once: uid }";
+  return "isOpen must name the group, isAllowedAmount allow it; if countsOncePerUser or isBounded names it, pass { once: uid }";
 }

@@ -1,8 +1,9 @@
 /** Both sides of the comparison: the model and the emulator, with the rules and without functions. */
-import { readFileSync } from "node:fs";
+
 import { initializeTestEnvironment, type RulesTestEnvironment } from "@firebase/rules-unit-testing";
 import * as realAdmin from "@google-cloud/firestore";
 import * as realWeb from "firebase/firestore";
+import { OPEN_RULES } from "../../../testkit/rules.ts";
 import * as modelAdmin from "../model/adminSdk.ts";
 import { complete, connect, createNetwork } from "../model/createNetwork.ts";
 import type { Micros } from "../model/values.ts";
@@ -18,7 +19,7 @@ export interface Emulator {
 export async function connectToEmulator(projectId: string): Promise<Emulator> {
   realWeb.setLogLevel("silent");
   const [host = "", port] = (process.env.FIRESTORE_EMULATOR_HOST ?? "").split(":");
-  const rules = readFileSync("firestore.rules", "utf8");
+  const rules = OPEN_RULES;
   const environment = await initializeTestEnvironment({ projectId, firestore: { host, port: Number(port), rules } });
   const firestore = new realAdmin.Firestore({ projectId });
   return {
