@@ -97,15 +97,6 @@ describe("prices of nam5", () => {
   });
 });
 
-test("the README's policy is the number of functions at the top of the rules", () => {
-  const rules = readFileSync("firestore.rules", "utf8");
-  const policy = rules.slice(rules.indexOf("── Policy"), rules.indexOf("── Counters ──"));
-  const numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"];
-  const count = numbers[[...policy.matchAll(/^ {4}function /gm)].length] ?? "";
-  expect(policy).toContain(`edit these ${count} functions`);
-  expect(read("README.md").toLowerCase()).toContain(`${count} functions at the top of the rules`);
-});
-
 test("CONTRIBUTING.md has every script of package.json, and no other", () => {
   const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
   const documented = [...readFileSync("CONTRIBUTING.md", "utf8").matchAll(/^\| `npm (?:run )?([\w:]+)/gm)];

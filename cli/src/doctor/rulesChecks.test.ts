@@ -10,7 +10,7 @@ const ids = (source: string | null, collection = "counters") => {
 const beside = (match: string) => OWN_RULES.replace("    match /counters/", `    ${match}\n    match /counters/`);
 
 test("the policy is what stands at the top of the rules", () => {
-  const [top = ""] = OWN_RULES.split("// ── Counters ──");
+  const [top = ""] = OWN_RULES.split("// ── Who may read");
   expect([...top.matchAll(/function (\w+)/g)].map(([, name]) => name)).toEqual(POLICY);
 });
 
@@ -18,14 +18,14 @@ test("rules of this version are right, also in another order, for another collec
   expect(ids(OWN_RULES)).toEqual([]);
   expect(ids(OWN_RULES.replaceAll("/counters/", "/tallies/"), "tallies")).toEqual([]);
   expect(ids(OWN_RULES.replace("return by == 1;", "return by is int && by >= 1 && by <= 5;"))).toEqual([]);
-  const [, groupOf = ""] = /( {4}function groupOf[^}]*\}\n)/.exec(OWN_RULES) ?? [];
-  expect(ids(OWN_RULES.replace(groupOf, "").replace("    // ── Policy", `${groupOf}    // ── Policy`))).toEqual([]);
+  const [, group = ""] = /( {6}function counterGroup[^}]*\}\n)/.exec(OWN_RULES) ?? [];
+  expect(ids(OWN_RULES.replace(group, "").replace("      // ── Policy", `${group}      // ── Policy`))).toEqual([]);
 });
 
 test.each([
   "return shard.matches('^(0|[1-9][0-9]{0,3})$');",
   "&& isCount(after.count, before.get('count', 0))",
-  "allow create: if hasEntries(counter) && isOwn(once) && isEntry(counter);",
+  "allow create: if hasEntries() && isOwnEntry(once) && isEntry();",
 ])("without %s they are outdated", (part) => {
   expect(OWN_RULES).toContain(part);
   expect(ids(OWN_RULES.replace(part, ""))).toEqual(["rules-outdated"]);
