@@ -27,25 +27,25 @@ describe("a reference or a database of the other SDK", async () => {
     undoIncrement: () => api.undoIncrement(ref, "ada"),
     takeFromCounter: () => api.takeFromCounter(ref, 1, { key: "ada" }),
     getCounter: () => api.getCounter(ref),
-    getExactCounter: () => api.getExactCounter(ref),
+    getExactTotal: () => api.getExactTotal(ref),
     onCounter: () => api.onCounter(ref, () => {}),
-    hasIncremented: () => api.hasIncremented(ref, "ada"),
+    getIncremented: () => api.getIncremented(ref, "ada"),
     onIncremented: () => api.onIncremented(ref, "ada", () => {}),
-    counterHistory: () => api.counterHistory(ref, { from: new Date(0), to: new Date(1), step: "hour" }),
-    counterRank: () => api.counterRank(ref),
+    getCounterHistory: () => api.getCounterHistory(ref, { from: new Date(0), to: new Date(1), step: "hour" }),
+    getCounterRank: () => api.getCounterRank(ref),
   });
   const serverCalls = (ref: unknown): Record<string, () => unknown> => ({
     ...calls(admin, ref, serverDb.batch()),
     ensureCounter: () => admin.ensureCounter(ref),
     "ensureCounter with shards": () => admin.ensureCounter(ref, { shards: 10 }),
     resetCounter: () => admin.resetCounter(ref, 0),
-    setSource: () => admin.setSource(ref, { entries: true }),
+    setCounterSource: () => admin.setCounterSource(ref, { entries: true }),
     reconcileCounter: () => admin.reconcileCounter(ref, { source: { entries: true } }),
     deleteCounter: () => admin.deleteCounter(ref),
     counter: () => admin.counter(webDb, "views:home"),
     "counter without a database": () => admin.counter(undefined, "views:home"),
     listCounters: () => admin.listCounters(webDb, "views"),
-    topCounters: () => admin.topCounters(webDb, "views"),
+    getTopCounters: () => admin.getTopCounters(webDb, "views"),
   });
 
   test.each(Object.entries(serverCalls(web.counter(webDb, "views:home"))))(
@@ -82,7 +82,7 @@ describe("a reference or a database of the other SDK", async () => {
   test.each(Object.entries(web1))("%s is no database for firestore-tally", async (_name, db) => {
     for (const call of [
       () => web.counter(db, "views:home"),
-      () => web.topCounters(db, "views"),
+      () => web.getTopCounters(db, "views"),
       () => web.connectRegions({ us: db }).counter("views:home"),
     ]) {
       const error = await (async () => call())().catch((reason: unknown) => reason);
@@ -93,7 +93,7 @@ describe("a reference or a database of the other SDK", async () => {
   test.each(Object.entries(server1))("%s is no database for firestore-tally/admin", async (_name, db) => {
     for (const call of [
       () => admin.counter(db, "views:home"),
-      () => admin.topCounters(db, "views"),
+      () => admin.getTopCounters(db, "views"),
       () => admin.listCounters(db, "views"),
       () => admin.rateLimiter(db, "api", { limit: 1, per: 1_000 }),
     ]) {
@@ -134,7 +134,7 @@ describe("a reference or a database of the other SDK", async () => {
   test.each([...references, ["a document", serverDb.doc("counters/views:home")] as const])(
     "%s is no reference for any function of firestore-tally/admin",
     async (_name, ref) => {
-      const { counter, listCounters, topCounters, ...others } = serverCalls(ref);
+      const { counter, listCounters, getTopCounters, ...others } = serverCalls(ref);
       delete others["counter without a database"];
       const all = {
         ...others,
@@ -155,7 +155,7 @@ describe("a reference or a database of the other SDK", async () => {
   const limit = { name: "a", interval: 1_000, burst: 1 };
   const inBoth = (api: Api, ref: unknown, db: unknown, batch: unknown): Options => ({
     "counter collection": [(collection) => api.counter(db, "views:home", { collection }), "collection"],
-    "topCounters collection": [(collection) => api.topCounters(db, "views", { collection }), "collection"],
+    "getTopCounters collection": [(collection) => api.getTopCounters(db, "views", { collection }), "collection"],
     "incrementCounter by": [(by) => api.incrementCounter(ref, by), "amount"],
     "incrementCounter by, with a key": [(by) => api.incrementCounter(ref, by, { key: "ada" }), "amount"],
     "incrementCounter key": [(key) => api.incrementCounter(ref, 1, { key }), "key"],
@@ -196,8 +196,11 @@ describe("a reference or a database of the other SDK", async () => {
         (dryRun) => admin.reconcileCounter(serverRef, { source: { entries: true }, dryRun }),
         "option",
       ],
-      "setSource where": [(where) => admin.setSource(serverRef, { collection: "posts", where }), "source"],
-      "setSource sum": [(sum) => admin.setSource(serverRef, { collection: "posts", sum }), "source"],
+      "setCounterSource where": [
+        (where) => admin.setCounterSource(serverRef, { collection: "posts", where }),
+        "source",
+      ],
+      "setCounterSource sum": [(sum) => admin.setCounterSource(serverRef, { collection: "posts", sum }), "source"],
       "rateLimiter key": [(key) => admin.rateLimiter(serverDb, "a", { limit: 1, per: 1_000 }).take(key), "key"],
       "rateLimiter n": [(n) => admin.rateLimiter(serverDb, "a", { limit: 1, per: 1_000 }).take("ada", n), "amount"],
     },
@@ -233,7 +236,7 @@ describe("a reference or a database of the other SDK", async () => {
     expect(reads).toHaveBeenCalled();
   });
 
-  test.each(["listCounters", "topCounters"])("a missing group is refused by %s, with what to pass", async (name) => {
+  test.each(["listCounters", "getTopCounters"])("a missing group is refused by %s, with what to pass", async (name) => {
     await expect(admin[name](serverDb)).rejects.toMatchObject({
       code: "counter/invalid-option",
       message: expect.stringMatching(/^counter\/invalid-option: group is "undefined"; pass .+"likes"/),

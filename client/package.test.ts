@@ -41,7 +41,7 @@ describe("the public API", () => {
       "rateLimiter",
       "reconcileCounter",
       "resetCounter",
-      "setSource",
+      "setCounterSource",
       "undoIncrementsOf",
     ]);
   });

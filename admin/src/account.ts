@@ -19,7 +19,7 @@ import { unchanged } from "./precondition.ts";
 import { retry } from "./retry.ts";
 
 /** Options of {@link undoIncrementsOf} and {@link moveIncrements}. */
-export interface AccountOptions {
+export interface AccountIncrementsOptions {
   /** The collection that holds the counters. Default `"counters"`. */
   collection?: string | undefined;
   /**
@@ -63,7 +63,7 @@ const PAGE = 50;
 export async function undoIncrementsOf(
   firestore: Firestore,
   key: string,
-  options: AccountOptions = {},
+  options: AccountIncrementsOptions = {},
 ): Promise<number> {
   return (await forEachEntry(firestore, key, options, undo)).length;
 }
@@ -91,7 +91,7 @@ export async function moveIncrements(
   firestore: Firestore,
   fromKey: string,
   toKey: string,
-  options: AccountOptions = {},
+  options: AccountIncrementsOptions = {},
 ): Promise<MovedIncrements> {
   if (validName("key", fromKey) === validName("key", toKey))
     throw new CounterError("counter/invalid-key", `both keys are "${toKey}"; pass the old key, then the new one`);
@@ -142,7 +142,7 @@ async function rename({ firestore }: Counter, entry: DocumentSnapshot, target: D
 async function forEachEntry(
   firestore: Firestore,
   key: string,
-  { collection = DEFAULT_COLLECTION, onProgress }: AccountOptions,
+  { collection = DEFAULT_COLLECTION, onProgress }: AccountIncrementsOptions,
   change: (counter: Counter, entry: DocumentSnapshot) => Promise<Outcome>,
 ): Promise<Outcome[]> {
   validName("collection", collection);

@@ -1,14 +1,14 @@
 /** Reads counters: the published total, the exact sum, the history, and whether a key counts. */
 import { type DocumentSnapshot, FieldPath, type Timestamp } from "firebase-admin/firestore";
 import {
+  type CounterHistoryOptions,
+  type CounterHistoryPoint,
+  type CounterSnapshotBase,
   entryPath,
   HISTORY,
-  type HistoryOptions,
-  type HistoryPoint,
   historyPoints,
   historyRange,
   overflow,
-  type Snapshot,
   shardsPath,
   toSnapshot,
   validName,
@@ -18,7 +18,7 @@ import { latestSnapshot } from "./latestSnapshot.ts";
 import { sumShards } from "./sum.ts";
 
 /** A total and the instant it is exact for. */
-export type CounterSnapshot = Snapshot<Timestamp>;
+export type CounterSnapshot = CounterSnapshotBase<Timestamp>;
 
 /**
  * Reads the published total. Cost: 1 read.
@@ -57,10 +57,10 @@ export async function getCounters(refs: readonly CounterRef[]): Promise<CounterS
  *
  * @example
  * ```ts
- * const left = await getExactCounter(counter(db, "stock:shoes"));
+ * const left = await getExactTotal(counter(db, "stock:shoes"));
  * ```
  */
-export async function getExactCounter(ref: CounterRef): Promise<number> {
+export async function getExactTotal(ref: CounterRef): Promise<number> {
   const firestore = firestoreOf(ref);
   const { path } = ref;
   const snapshot = await latestSnapshot();
@@ -89,10 +89,13 @@ export async function getExactCounter(ref: CounterRef): Promise<number> {
  * ```ts
  * const to = new Date();
  * const from = new Date(to.getTime() - 7 * 24 * 3_600_000);
- * const points = await counterHistory(counter(db, "downloads:setup"), { from, to, step: "day" });
+ * const points = await getCounterHistory(counter(db, "downloads:setup"), { from, to, step: "day" });
  * ```
  */
-export async function counterHistory(ref: CounterRef, options: HistoryOptions): Promise<HistoryPoint[]> {
+export async function getCounterHistory(
+  ref: CounterRef,
+  options: CounterHistoryOptions,
+): Promise<CounterHistoryPoint[]> {
   const [first, last] = historyRange(options);
   const counter = await counterDoc(ref).get();
   const history = counterDoc(ref).collection(HISTORY);
@@ -137,10 +140,10 @@ export function snapshotOf(document: DocumentSnapshot): CounterSnapshot {
  *
  * @example
  * ```ts
- * const counted = await hasIncremented(counter(db, "sales:shoes"), order.id);
+ * const counted = await getIncremented(counter(db, "sales:shoes"), order.id);
  * ```
  */
-export async function hasIncremented(ref: CounterRef, key: string): Promise<boolean> {
+export async function getIncremented(ref: CounterRef, key: string): Promise<boolean> {
   return (await entryDoc(ref, key).get()).exists;
 }
 

@@ -1,12 +1,19 @@
 /** The source of truth of a counter, and the query that measures it. */
 import { isDeepStrictEqual } from "node:util";
 import { AggregateField, type AggregateQuery, FieldValue, type Query, Timestamp } from "firebase-admin/firestore";
-import { codeOf, entriesPath, NOT_FOUND, type Source, validSchedule, validSource } from "../../core/src/index.ts";
+import {
+  type CounterSource,
+  codeOf,
+  entriesPath,
+  NOT_FOUND,
+  validSchedule,
+  validSource,
+} from "../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { retry } from "./retry.ts";
 
-/** Options of {@link setSource}. */
-export interface SourceOptions {
+/** Options of {@link setCounterSource}. */
+export interface CounterSourceOptions {
   /** Milliseconds between scheduled reconciles, at least five minutes. Default: none is scheduled. */
   every?: number | undefined;
   /** A scheduled reconcile raises an alarm if the absolute drift is larger than this. Default 0. */
@@ -27,16 +34,16 @@ export interface SourceOptions {
  *
  * @example
  * ```ts
- * await setSource(counter(db, "posts:public"), {
+ * await setCounterSource(counter(db, "posts:public"), {
  *   collection: "posts",
  *   where: [{ field: "state", op: "==", value: "public" }],
  * }, { every: 24 * 3_600_000 });
  * ```
  */
-export async function setSource(
+export async function setCounterSource(
   ref: CounterRef,
-  source: Source | undefined,
-  options: SourceOptions = {},
+  source: CounterSource | undefined,
+  options: CounterSourceOptions = {},
 ): Promise<void> {
   const { every, alarmBeyond = 0 } = options;
   const document = counterDoc(ref);
@@ -69,7 +76,7 @@ function firstDue(known: unknown, every: number): Timestamp {
 /** The query whose aggregation `expected` is the total of the source. Cost: 1 read per 1,000 documents, at least 1. */
 export function sourceAggregation(
   ref: CounterRef,
-  source: Source,
+  source: CounterSource,
 ): AggregateQuery<{ expected: AggregateField<number> }> {
   const { firestore, path } = ref;
   if ("entries" in source) return amount(firestore.collection(entriesPath(path)), "by");

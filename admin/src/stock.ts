@@ -28,7 +28,7 @@ import { createReceipt, newReceipt, receiptExists, unknownOutcome } from "./rece
 import { backoff, retry } from "./retry.ts";
 
 /** Options of {@link takeFromCounter}. */
-export interface TakeOptions {
+export interface TakeFromCounterOptions {
   /** Takes once for this key, such as an order, however often and from wherever it is called. `undefined` is refused. */
   key?: string;
 }
@@ -58,8 +58,11 @@ const MAX_TRIES = 20;
  * await takeFromCounter(counter(db, "stock:shoes"), 2, { key: order.id });
  * ```
  */
-export function takeFromCounter(ref: CounterRef, n?: number, options?: TakeOptions): Promise<number>;
-export async function takeFromCounter(ref: CounterRef, ...given: [n?: number, options?: TakeOptions]): Promise<number> {
+export function takeFromCounter(ref: CounterRef, n?: number, options?: TakeFromCounterOptions): Promise<number>;
+export async function takeFromCounter(
+  ref: CounterRef,
+  ...given: [n?: number, options?: TakeFromCounterOptions]
+): Promise<number> {
   const n = givenAmount(given);
   validTake(n, MAX_UNITS);
   const key = givenName(given[1], "key");

@@ -4,7 +4,7 @@
  *
  * `Timestamp` is the timestamp type of the SDK, so this module needs no Firebase import.
  */
-import type { Windows } from "./windows.ts";
+import type { CounterWindows } from "./windows.ts";
 
 /** `counters/{id}`: what readers read. The functions write it; servers write a few other fields. */
 export interface CounterDocument<Timestamp> {
@@ -27,7 +27,7 @@ export interface CounterDocument<Timestamp> {
   /** The path of the collection whose documents the counter counts; `null` if it sums its shards. */
   countedCollection: string | null;
   /** What was counted today, this week and this month; `null` if nothing was. For leaderboards. */
-  windows: Windows<Timestamp> | null;
+  windows: CounterWindows<Timestamp> | null;
   /** Where a bounded counter has units; `null` if the counter is not bounded. */
   stock: Stock | null;
 }

@@ -3,10 +3,10 @@ import { doc, writeBatch } from "firebase/firestore";
 import {
   CounterError,
   type CounterErrorCode,
+  type CounterHistoryOptions,
   counter,
-  counterHistory,
-  type HistoryOptions,
-  hasIncremented,
+  getCounterHistory,
+  getIncremented,
   incrementCounter,
   incrementCounterIn,
   incrementCounterWithin,
@@ -83,7 +83,7 @@ test.each(["", "a/b", ".", 5, null, {}, undefined])(
     await expectRefused(() => incrementCounterIn(writeBatch(db), ref, 1, { key }), "counter/invalid-key");
     await expectRefused(() => prepareIncrement(ref, 1, { key }), "counter/invalid-key");
     await expectRefused(() => undoIncrement(ref, key), "counter/invalid-key");
-    await expectRefused(() => hasIncremented(ref, key), "counter/invalid-key");
+    await expectRefused(() => getIncremented(ref, key), "counter/invalid-key");
     await expectRefused(() => onIncremented(ref, key, () => {}), "counter/invalid-key");
   },
 );
@@ -113,8 +113,8 @@ test("an increment within a limit is refused with a wrong amount, uid or key", a
 test.each([{ from: new Date(Number.NaN) }, { to: "today" }, { step: "week" }, { from: new Date(2) }, { to: null }])(
   "a history of %j is refused",
   async (options) => {
-    const whole = { from: new Date(0), to: new Date(1), step: "hour", ...options } as HistoryOptions;
-    await expectRefused(() => counterHistory(counter(db, "views:home"), whole), "counter/invalid-option");
+    const whole = { from: new Date(0), to: new Date(1), step: "hour", ...options } as CounterHistoryOptions;
+    await expectRefused(() => getCounterHistory(counter(db, "views:home"), whole), "counter/invalid-option");
   },
 );
 

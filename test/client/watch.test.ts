@@ -6,7 +6,7 @@ import {
   type CounterSnapshot,
   counter,
   getCounter,
-  hasIncremented,
+  getIncremented,
   incrementCounter,
   incrementCounterIn,
   onCounter,
@@ -241,9 +241,9 @@ test("a keyed increment counts once for any number of calls, shows at once in on
   const stop = onIncremented(ref, uid, (liked) => seen.push(liked));
   await until(() => seen.length > 0, "the first answer");
   const { totals, sees } = await watching(phone.db, "likes:watch");
-  expect(await hasIncremented(ref, uid)).toBe(false);
+  expect(await getIncremented(ref, uid)).toBe(false);
   await Promise.all(Array.from({ length: 5 }, () => incrementCounter(ref, 1, { key: uid })));
-  expect(await hasIncremented(ref, uid)).toBe(true);
+  expect(await getIncremented(ref, uid)).toBe(true);
   expect(await sumOfShards("likes:watch")).toBe(1);
   await sees(({ total, pending }) => total === 1 && !pending, "the like");
   expect(Math.max(...totals())).toBe(1);
@@ -268,10 +268,10 @@ test("increments in a batch of the app are committed or refused with it, also wi
     return batch.commit();
   };
   await expect(commit(true)).rejects.toMatchObject({ code: "permission-denied" });
-  expect([await sumOfShards("replies:42"), await hasIncremented(likes, uid)]).toEqual([0, false]);
+  expect([await sumOfShards("replies:42"), await getIncremented(likes, uid)]).toEqual([0, false]);
   await commit(false);
   expect([await sumOfShards("replies:42"), await sumOfShards("likes:batch")]).toEqual([1, 1]);
-  expect(await hasIncremented(likes, uid)).toBe(true);
+  expect(await getIncremented(likes, uid)).toBe(true);
 });
 
 test("a buffered counter shows its sum at once, writes it once, and keeps a refused sum", async () => {

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { disableNetwork, enableNetwork } from "firebase/firestore";
-import { counter, hasIncremented, onCounter, takeFromCounter, undoIncrement } from "firestore-tally";
+import { counter, getIncremented, onCounter, takeFromCounter, undoIncrement } from "firestore-tally";
 import {
   ensureCounter,
   incrementCounter,
@@ -200,9 +200,9 @@ test("an undo right after a take gives the units back, and a take right after it
   const uid = await signIn(undecided);
   const tickets = counter(undecided.db, id);
   const taken = takeFromCounter(tickets, 4, { key: uid });
-  const isTaken = hasIncremented(tickets, uid);
+  const isTaken = getIncremented(tickets, uid);
   await undoIncrement(tickets, uid);
-  expect([await taken, await isTaken, await hasIncremented(tickets, uid)]).toEqual([4, true, false]);
+  expect([await taken, await isTaken, await getIncremented(tickets, uid)]).toEqual([4, true, false]);
   expect(await sumOfShards(id)).toBe(10);
 
   await takeFromCounter(tickets, 3, { key: uid });

@@ -1,2 +1,2 @@
 export { type Beacon, type BeaconOptions, beacon } from "./beacon.ts";
-export { onTotal, type Total, type TotalOptions } from "./total.ts";
+export { type BeaconTotal, type BeaconTotalOptions, onTotal } from "./total.ts";

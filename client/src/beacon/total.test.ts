@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { beacon } from "./beacon.ts";
 import { INGEST_URL, type ServedTotals, serveTotals, TOTALS_URL } from "./servedTotals.ts";
-import { onTotal, type Total } from "./total.ts";
+import { type BeaconTotal, onTotal } from "./total.ts";
 
 let served: ServedTotals;
 let stops: (() => void)[];
@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 function watch(id: string, options?: Parameters<typeof onTotal>[3]) {
-  const seen: Total[] = [];
+  const seen: BeaconTotal[] = [];
   const stop = onTotal(TOTALS_URL, id, (total) => seen.push(total), options);
   stops.push(stop);
   return { seen, stop, last: () => seen.at(-1) };
@@ -107,7 +107,7 @@ test("a watch whose callback throws leaves the others alone, and is called with 
   served.totals = { [A]: { total: 3, asOf: 1_000 }, "views:b": { total: 5, asOf: 1_000 } };
   const site = beacon(INGEST_URL, { flushInterval: 3_600_000 });
   const failing: number[] = [];
-  const next = ({ total }: Total) => {
+  const next = ({ total }: BeaconTotal) => {
     failing.push(total);
     throw new Error("no such element");
   };

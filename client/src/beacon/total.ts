@@ -5,7 +5,7 @@ import { failure } from "./failure.ts";
 import { poll } from "./poll.ts";
 
 /** A total as a page without the Firebase SDK sees it. */
-export interface Total {
+export interface BeaconTotal {
   /** The published total, and the amounts of the beacon that it does not include yet; 0 for a counter that was never published. */
   readonly total: number;
   /** The instant for which the published total is exact, in milliseconds since the epoch; `null` without one. */
@@ -13,7 +13,7 @@ export interface Total {
 }
 
 /** Options of {@link onTotal}. */
-export interface TotalOptions {
+export interface BeaconTotalOptions {
   /** A beacon of this page: its amounts show at once. */
   beacon?: Beacon | undefined;
   /**
@@ -49,14 +49,14 @@ const MAX_SHOWN_MS = 30_000;
 export function onTotal(
   url: string,
   counter: string,
-  next: (total: Total) => void,
-  { beacon, onError }: TotalOptions = {},
+  next: (total: BeaconTotal) => void,
+  { beacon, onError }: BeaconTotalOptions = {},
 ): () => void {
   if (/,|\p{Cs}/u.test(counter)) throw failure("counter/invalid-id", `${counter}; pass an id without a comma`);
   const source = beacon as BeaconState | undefined;
   /** Batches that the last total may not include, and until when they show. */
   const own = new Map<Batch, number>();
-  let published: Total | undefined;
+  let published: BeaconTotal | undefined;
   let shown = "";
   const show = () => {
     for (const batch of source?._batches ?? []) own.set(batch, Number.POSITIVE_INFINITY);

@@ -12,7 +12,7 @@ import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore
 export interface UseCounterOptions {
   /** The total to render on the server and until the first one arrives: read it on the server with `getCounter`. */
   initialTotal?: number | undefined;
-  /** The URL of the function `totals`, to read from it instead of by a listener: see `WatchOptions`. */
+  /** The URL of the function `totals`, to read from it instead of by a listener: see `CounterWatchOptions`. */
   via?: string | undefined;
 }
 

@@ -19,10 +19,10 @@ import { type Counter, type CounterRef, counterDoc, logFailure, type Sent } from
  *
  * @example
  * ```ts
- * const liked = await hasIncremented(counter(db, "likes:post42"), user.uid);
+ * const liked = await getIncremented(counter(db, "likes:post42"), user.uid);
  * ```
  */
-export async function hasIncremented(ref: CounterRef, key: string): Promise<boolean> {
+export async function getIncremented(ref: CounterRef, key: string): Promise<boolean> {
   const entry = entryDoc(ref, key);
   await (ref as Counter)._turns.get(key);
   return (await getDoc(entry)).exists();

@@ -1,30 +1,30 @@
 export {
   type BufferedCounter,
-  type BufferOptions,
-  type CalendarWindow,
+  type BufferedCounterOptions,
   CounterError,
   type CounterErrorCode,
+  type CounterHistoryOptions,
+  type CounterHistoryPoint,
+  type CounterHistoryStep,
   type CounterOptions,
-  type GlobalCount,
-  type HistoryOptions,
-  type HistoryPoint,
-  type HistoryStep,
+  type CounterRankOptions,
+  type CounterRefBase,
+  type CounterSnapshotBase,
+  type CounterWindow,
+  type CounterWindowName,
+  type CounterWindows,
+  type CounterWindowTotals,
+  type GlobalCounterFields,
   type KeyCount,
-  type RankOptions,
   type RateLimit,
-  type Reference,
-  type Register,
-  type Registers,
-  type Snapshot,
+  type RegionTotal,
+  type RegionTotals,
+  type TopCountersOptions,
   type TopKeys,
-  type TopOptions,
-  type WindowCount,
-  type Windows,
-  type WindowTotals,
 } from "../../../core/src/index.ts";
-export { bufferedCounter, type WebBufferOptions } from "./buffered.ts";
+export { bufferedCounter, type WebBufferedCounterOptions } from "./buffered.ts";
 export { type CounterRef, counter } from "./counter.ts";
-export { hasIncremented, onIncremented } from "./entries.ts";
+export { getIncremented, onIncremented } from "./entries.ts";
 export {
   type IncrementOptions,
   incrementCounter,
@@ -34,7 +34,7 @@ export {
   undoIncrement,
 } from "./increment.ts";
 export { incrementCounterWithin, withRateLimit } from "./rateLimit.ts";
-export { type CounterSnapshot, counterHistory, getCounter, getCounters, getExactCounter } from "./read.ts";
+export { type CounterSnapshot, getCounter, getCounterHistory, getCounters, getExactTotal } from "./read.ts";
 export {
   connectRegions,
   type GlobalCounter,
@@ -42,9 +42,9 @@ export {
   type Regions,
   type RegionsOptions,
 } from "./regions.ts";
-export { type TakeOptions, takeFromCounter } from "./stock.ts";
+export { type TakeFromCounterOptions, takeFromCounter } from "./stock.ts";
 export { type CounterState, type CounterStore, counterStore } from "./store.ts";
-export { counterRank, type ListedCounter, topCounters } from "./top.ts";
+export { getCounterRank, getTopCounters, type ListedCounter } from "./top.ts";
 export { topKeys } from "./topKeys.ts";
 export { countVisitor, getUniques, type VisitorOptions } from "./visitors.ts";
-export { onCounter, type WatchOptions } from "./watch.ts";
+export { type CounterWatchOptions, onCounter } from "./watch.ts";

@@ -29,7 +29,7 @@ import { sumShards } from "./sum.ts";
 import { inTurn } from "./turns.ts";
 
 /** Options of {@link takeFromCounter}. */
-export interface TakeOptions {
+export interface TakeFromCounterOptions {
   /** The user's uid. Each user takes once, until `undoIncrement` with this key gives back. */
   key: string;
 }
@@ -73,7 +73,7 @@ const MAX_ATTEMPTS = 10;
  * const tickets = await takeFromCounter(counter(db, "tickets:final"), 2, { key: user.uid });
  * ```
  */
-export async function takeFromCounter(ref: CounterRef, n: number, options: TakeOptions): Promise<number> {
+export async function takeFromCounter(ref: CounterRef, n: number, options: TakeFromCounterOptions): Promise<number> {
   validTake(n, MAX_TAKE);
   const key = validName("key", options?.key);
   // First, because it refuses what is no reference.

@@ -2,7 +2,7 @@
 import type { FirestoreError } from "firebase/firestore";
 import type { CounterRef } from "./counter.ts";
 import type { CounterSnapshot } from "./read.ts";
-import { type WatchOptions, watchCounter } from "./watch.ts";
+import { type CounterWatchOptions, watchCounter } from "./watch.ts";
 
 /** The last snapshot; before the first one, `pending` alone or nothing. `error` after the watch has failed. */
 export type CounterState = Partial<CounterSnapshot> & { readonly error?: FirestoreError };
@@ -23,7 +23,7 @@ export interface CounterStore {
  * const likes = counterStore(counter(db, "likes:post42")); // Svelte: {$likes.total ?? "…"}
  * ```
  */
-export function counterStore(ref: CounterRef, options?: WatchOptions): CounterStore {
+export function counterStore(ref: CounterRef, options?: CounterWatchOptions): CounterStore {
   const subscribers = new Set<(state: CounterState) => void>();
   let state: CounterState = {};
   let stop: (() => void) | undefined;

@@ -29,7 +29,7 @@ import type { CounterSnapshot } from "./read.ts";
 import { timeFor } from "./timeFor.ts";
 
 /** Options of a watch. */
-export interface WatchOptions {
+export interface CounterWatchOptions {
   /** Whether the total includes increments of this client at once, before they are published. Default `true`. */
   optimistic?: boolean | undefined;
   /**
@@ -64,7 +64,7 @@ export function onCounter(
   ref: CounterRef,
   next: (snapshot: CounterSnapshot) => void,
   error?: (error: FirestoreError) => void,
-  options?: WatchOptions,
+  options?: CounterWatchOptions,
 ): () => void {
   return watchCounter(ref, (state) => "total" in state && next(state as CounterSnapshot), error, options);
 }
@@ -74,7 +74,7 @@ export function watchCounter(
   ref: CounterRef,
   next: (state: Partial<CounterSnapshot>) => void,
   error: (error: FirestoreError) => void = logFailure,
-  { optimistic = true, via }: WatchOptions = {},
+  { optimistic = true, via }: CounterWatchOptions = {},
 ): () => void {
   const counter = ref as Counter;
   const watched = counterDoc(ref);
