@@ -11,6 +11,8 @@ import { afterAll, describe, expect, test, vi } from "vitest";
 // biome-ignore lint/suspicious/noExplicitAny: the arguments are wrong on purpose
 type Api = any;
 
+const LIMIT = { name: "a", uid: "ada", limit: 1, per: 1_000, burst: 1 };
+
 describe("a reference or a database of the other SDK", async () => {
   const built = async (entry: string): Promise<Api> => import(new URL(`dist/${entry}.js`, import.meta.url).href);
   const [web, admin, beacon] = [await built("index"), await built("admin"), await built("beacon")];
@@ -83,7 +85,7 @@ describe("a reference or a database of the other SDK", async () => {
     for (const call of [
       () => web.counter(db, "views:home"),
       () => web.getTopCounters(db, "views"),
-      () => web.connectRegions({ us: db }).counter("views:home"),
+      () => web.globalCounter(web.connectRegions({ us: db }), "views:home"),
     ]) {
       const error = await (async () => call())().catch((reason: unknown) => reason);
       expect(error).toMatchObject(invalidReference);
@@ -105,10 +107,9 @@ describe("a reference or a database of the other SDK", async () => {
   const webCalls = (ref: unknown): Record<string, () => unknown> => ({
     ...calls(web, ref, writeBatch(webDb)),
     prepareIncrement: () => web.prepareIncrement(ref),
-    incrementCounterWithin: () => web.incrementCounterWithin(ref, { name: "a", interval: 1_000, burst: 1 }, "ada"),
-    withRateLimit: () => web.withRateLimit(ref, { name: "a", interval: 1_000, burst: 1 }, "ada", () => {}),
+    incrementCounterWithin: () => web.incrementCounterWithin(ref, LIMIT),
+    withRateLimit: () => web.withRateLimit(ref, LIMIT, () => {}),
     countVisitor: () => web.countVisitor(ref, "ada"),
-    "countVisitor with an increment": () => web.countVisitor(ref, "ada", { increment: 1 }),
     getUniques: () => web.getUniques([ref]),
     topKeys: () => web.topKeys(ref),
     bufferedCounter: () => web.bufferedCounter(ref),
@@ -123,6 +124,16 @@ describe("a reference or a database of the other SDK", async () => {
   test.each(references)("%s is no reference for any function of firestore-tally", async (_name, ref) => {
     for (const [name, call] of Object.entries(webCalls(ref))) {
       await expect((async () => call())(), name).rejects.toMatchObject(invalidReference);
+    }
+  });
+  test.each(references)("%s is no reference for the functions of all regions", async (_name, ref) => {
+    for (const call of [
+      () => web.globalCounter(ref, "views:home"),
+      () => web.incrementGlobalCounter(ref),
+      () => web.onGlobalCounter(ref, () => {}),
+      () => web.regionalCounter(ref, "us"),
+    ]) {
+      await expect((async () => call())()).rejects.toMatchObject(invalidReference);
     }
   });
   test("nor is a document, for a function that counts", async () => {
@@ -152,7 +163,6 @@ describe("a reference or a database of the other SDK", async () => {
   /** Calls with an option or an argument that is passed, by its name; and the end of the code. */
   type Options = Record<string, [call: (value: unknown) => unknown, code: string]>;
   const [ref, serverRef] = [web.counter(webDb, "views:home"), admin.counter(serverDb, "views:home")];
-  const limit = { name: "a", interval: 1_000, burst: 1 };
   const inBoth = (api: Api, ref: unknown, db: unknown, batch: unknown): Options => ({
     "counter collection": [(collection) => api.counter(db, "views:home", { collection }), "collection"],
     "getTopCounters collection": [(collection) => api.getTopCounters(db, "views", { collection }), "collection"],
@@ -162,7 +172,7 @@ describe("a reference or a database of the other SDK", async () => {
     "incrementCounterIn by": [(by) => api.incrementCounterIn(batch, ref, by), "amount"],
     "incrementCounterIn key": [(key) => api.incrementCounterIn(batch, ref, 1, { key }), "key"],
     "undoIncrement key": [(key) => api.undoIncrement(ref, key), "key"],
-    "takeFromCounter n": [(n) => api.takeFromCounter(ref, n, { key: "ada" }), "amount"],
+    "takeFromCounter units": [(units) => api.takeFromCounter(ref, units, { key: "ada" }), "amount"],
     "takeFromCounter key": [(key) => api.takeFromCounter(ref, 1, { key }), "key"],
     "bufferedCounter by": [(by) => api.bufferedCounter(ref).increment(by), "amount"],
     "countVisitor visitor": [(visitor) => api.countVisitor(ref, visitor), "visitor"],
@@ -173,17 +183,19 @@ describe("a reference or a database of the other SDK", async () => {
       "takeFromCounter options": [() => web.takeFromCounter(ref, 1), "key"],
       "prepareIncrement by": [(by) => web.prepareIncrement(ref, by), "amount"],
       "prepareIncrement key": [(key) => web.prepareIncrement(ref, 1, { key }), "key"],
-      "incrementCounterWithin by": [(by) => web.incrementCounterWithin(ref, limit, "ada", by), "amount"],
-      "incrementCounterWithin key": [(key) => web.incrementCounterWithin(ref, limit, "ada", 1, { key }), "key"],
-      "incrementCounterWithin uid": [(uid) => web.incrementCounterWithin(ref, limit, uid), "key"],
-      "incrementCounterWithin limit": [(other) => web.incrementCounterWithin(ref, other, "ada"), "option"],
-      "withRateLimit uid": [(uid) => web.withRateLimit(doc(webDb, "a/b"), limit, uid, () => {}), "key"],
-      "countVisitor increment": [(increment) => web.countVisitor(ref, "ada", { increment }), "amount"],
+      "incrementCounterWithin by": [(by) => web.incrementCounterWithin(ref, LIMIT, by), "amount"],
+      "incrementCounterWithin key": [(key) => web.incrementCounterWithin(ref, LIMIT, 1, { key }), "key"],
+      "incrementCounterWithin uid": [(uid) => web.incrementCounterWithin(ref, { ...LIMIT, uid }), "option"],
+      "incrementCounterWithin limit": [(other) => web.incrementCounterWithin(ref, other), "option"],
+      "withRateLimit uid": [(uid) => web.withRateLimit(doc(webDb, "a/b"), { ...LIMIT, uid }, () => {}), "option"],
       "bufferedCounter by, via ingest": [
         (by) => web.bufferedCounter(ref, { via: "http://127.0.0.1:9" }).increment(by),
         "amount",
       ],
-      "regions by": [(by) => web.connectRegions({ us: webDb }).counter("views:home").increment(by), "amount"],
+      "incrementGlobalCounter by": [
+        (by) => web.incrementGlobalCounter(web.globalCounter(web.connectRegions({ us: webDb }), "views:home"), by),
+        "amount",
+      ],
     },
     admin: {
       ...inBoth(admin, serverRef, serverDb, serverDb.batch()),

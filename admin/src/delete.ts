@@ -30,7 +30,7 @@ const MAX_ROUNDS = 3;
  */
 export async function deleteCounter(ref: CounterRef, options: DeleteCounterOptions = {}): Promise<void> {
   // First, so that no scheduled reconcile takes the deleted shards for drift.
-  await setCounterSource(ref, undefined);
+  await setCounterSource(ref, null);
   let { parts, documents } = await extentOf(ref);
   let deleted = 0;
   const writer = ref.firestore.bulkWriter();

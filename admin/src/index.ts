@@ -6,6 +6,7 @@ export {
   type CounterHistoryOptions,
   type CounterHistoryPoint,
   type CounterHistoryStep,
+  type CounterObserver,
   type CounterOptions,
   type CounterRankOptions,
   type CounterRefBase,

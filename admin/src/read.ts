@@ -3,11 +3,13 @@ import { type DocumentSnapshot, FieldPath, type Timestamp } from "firebase-admin
 import {
   type CounterHistoryOptions,
   type CounterHistoryPoint,
+  type CounterObserver,
   type CounterSnapshotBase,
   entryPath,
   HISTORY,
   historyPoints,
   historyRange,
+  observing,
   overflow,
   shardsPath,
   toSnapshot,
@@ -109,10 +111,9 @@ export async function getCounterHistory(
 }
 
 /**
- * Watches the published total: calls `next` now and whenever a new one is published, at most about once a second.
+ * Watches the published total: tells the observer the current one, and each new one, at most about once a second.
  * Unlike in the web SDK, increments of this process show when they are published. Cost: 1 read per published total.
  *
- * @param error - called when the watch has failed, which ends it
  * @returns a function that ends the watch
  *
  * @example
@@ -120,11 +121,8 @@ export async function getCounterHistory(
  * const stop = onCounter(stock, ({ total }) => { if (total < 10) reorder(); });
  * ```
  */
-export function onCounter(
-  ref: CounterRef,
-  next: (snapshot: CounterSnapshot) => void,
-  error?: (error: Error) => void,
-): () => void {
+export function onCounter(ref: CounterRef, observer: CounterObserver<CounterSnapshot>): () => void {
+  const [next, error] = observing(observer, console.error);
   return counterDoc(ref).onSnapshot((document) => next(snapshotOf(document)), error);
 }
 
@@ -148,7 +146,7 @@ export async function getIncremented(ref: CounterRef, key: string): Promise<bool
 }
 
 /**
- * Watches whether the counter counts for a key: calls `next` now and whenever it changes. Cost: 1 read, and 1 per change.
+ * Watches whether the counter counts for a key: tells the observer at once, and each change. Cost: 1 read, and 1 per change.
  *
  * @returns a function that ends the watch
  * @throws CounterError `counter/invalid-key`
@@ -158,12 +156,8 @@ export async function getIncremented(ref: CounterRef, key: string): Promise<bool
  * const stop = onIncremented(counter(db, "votes:42"), uid, (voted) => log(uid, voted));
  * ```
  */
-export function onIncremented(
-  ref: CounterRef,
-  key: string,
-  next: (incremented: boolean) => void,
-  error?: (error: Error) => void,
-): () => void {
+export function onIncremented(ref: CounterRef, key: string, observer: CounterObserver<boolean>): () => void {
+  const [next, error] = observing(observer, console.error);
   return entryDoc(ref, key).onSnapshot((entry) => next(entry.exists), error);
 }
 

@@ -23,7 +23,7 @@ export interface CounterSourceOptions {
 /**
  * Sets the source of truth of a counter: the documents that it should count, or whose field it should sum, or its own
  * entries. {@link reconcileCounter} compares the counter with it. With `every` the functions' sweep does so, too, first after
- * that time. The call counts nothing itself. It is idempotent: a due time stays. `undefined` removes the source.
+ * that time. The call counts nothing itself. It is idempotent: a due time stays. `null` removes the source.
  *
  * The source is stored in the counter document, so every client that may read the counter may read it.
  *
@@ -42,12 +42,12 @@ export interface CounterSourceOptions {
  */
 export async function setCounterSource(
   ref: CounterRef,
-  source: CounterSource | undefined,
+  source: CounterSource | null,
   options: CounterSourceOptions = {},
 ): Promise<void> {
   const { every, alarmBeyond = 0 } = options;
   const document = counterDoc(ref);
-  if (source === undefined) {
+  if (source === null) {
     const nothing = { source: FieldValue.delete(), nextReconcileAt: FieldValue.delete() };
     await retry(() => document.update(nothing)).catch((error) => {
       if (codeOf(error) !== NOT_FOUND) throw error;

@@ -77,6 +77,7 @@ export {
   mirrorTarget,
   parseMirrors,
 } from "./mirror.ts";
+export { type CounterObserver, observing } from "./observer.ts";
 export { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
 export {
   chooseSlot,
@@ -101,7 +102,7 @@ export { ServerClock } from "./serverClock.ts";
 export { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";
 export { partOfShard0, type Random, randomShard } from "./shardSelection.ts";
 export { hashRank, Sketch, type StoredSketch, VISITOR_HASH_DIGITS } from "./sketch.ts";
-export { type CounterSnapshotBase, toSnapshot } from "./snapshot.ts";
+export { type CounterSnapshotBase, toServedSnapshot, toSnapshot } from "./snapshot.ts";
 export {
   CORRECTIONS,
   type CorrectionDocument,

@@ -85,7 +85,7 @@ export interface ReceiptDocument<Timestamp> {
 
 /** `tallyLimits/{name}/tallyUses/{uid}`: what a user has used of a rate limit. Written by the user's clients alone. */
 export interface LimitDocument<Timestamp, Reference> {
-  /** Decimal index of a slot → server time of its last use. A slot is free again `burst × interval` later. */
+  /** Decimal index of a slot → server time of its last use. A slot is free again `burst × per / limit` later. */
   slots: Record<string, Timestamp>;
   /** The slot of the last use. */
   slot: number;

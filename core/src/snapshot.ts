@@ -40,6 +40,19 @@ interface FieldReader {
   get(field: string): unknown;
 }
 
+/** What the function `totals` tells of a counter. */
+export function toServedSnapshot<Timestamp>(
+  document: FieldReader,
+  fromCache: boolean,
+): Pick<CounterSnapshotBase<Timestamp>, "total" | "asOf" | "pending" | "fromCache"> {
+  return {
+    total: (document.get("total") as number | undefined) ?? 0,
+    asOf: (document.get("asOf") as Timestamp | undefined) ?? null,
+    pending: false,
+    fromCache,
+  };
+}
+
 /**
  * Converts the counter document to a snapshot.
  *
@@ -50,21 +63,18 @@ export function toSnapshot<Timestamp>(
   fromCache: boolean,
   now: number,
 ): CounterSnapshotBase<Timestamp> {
-  const total = (document.get("total") as number | undefined) ?? 0;
+  const served = toServedSnapshot<Timestamp>(document, fromCache);
   const windowsIn = (field: string) =>
     windowTotals(document.get(field) as CounterWindows<Seconds> | null | undefined, now);
   const windows = windowsIn("windows");
   const uniques = (document.get("uniques") as number | undefined) ?? 0;
   return {
-    total,
-    asOf: (document.get("asOf") as Timestamp | undefined) ?? null,
-    pending: false,
-    fromCache,
+    ...served,
     rate: (document.get("rate") as number | undefined) ?? 0,
     shardCount: (document.get("shardCount") as number | undefined) ?? 1,
     uniques,
     windows,
-    globalTotal: (document.get("globalTotal") as number | undefined) ?? total,
+    globalTotal: (document.get("globalTotal") as number | undefined) ?? served.total,
     globalWindows: document.get("globalWindows") ? windowsIn("globalWindows") : windows,
     globalUniques: (document.get("globalUniques") as number | undefined) ?? uniques,
     regions: (document.get("regions") as GlobalCounterFields<Timestamp>["regions"] | undefined) ?? {},

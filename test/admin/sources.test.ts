@@ -121,7 +121,7 @@ describe("a source of truth", () => {
 
   test("is replaced as a whole, and removed", async () => {
     const { ref, id } = newCounter("replaced");
-    await setCounterSource(ref, undefined);
+    await setCounterSource(ref, null);
     expect((await admin.doc(ref.path).get()).exists).toBe(false);
     await setCounterSource(
       ref,
@@ -130,7 +130,7 @@ describe("a source of truth", () => {
     );
     await setCounterSource(ref, { collectionGroup: group }, { alarmBeyond: 5 });
     expect((await admin.doc(ref.path).get()).data()).toEqual({ source: { collectionGroup: group, alarmBeyond: 5 } });
-    await setCounterSource(ref, undefined);
+    await setCounterSource(ref, null);
     expect((await admin.doc(ref.path).get()).data()).toEqual({});
     await expect(reconcileCounter(ref)).rejects.toMatchObject({
       code: "counter/invalid-source",

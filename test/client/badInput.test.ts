@@ -90,24 +90,24 @@ test.each(["", "a/b", ".", 5, null, {}, undefined])(
 
 test.each([
   { name: "a/b" },
-  { interval: 0 },
-  { interval: Number.NaN },
+  { uid: "" },
+  { uid: "a/b" },
+  { limit: 0 },
+  { per: Number.NaN },
   { burst: 101 },
-  { burst: 5, interval: 20_000_000 },
+  { burst: 5, per: 20_000_000 },
 ])("the rate limit %j is refused", async (changes) => {
-  const limit = { name: "claps", interval: 1_000, burst: 5, ...changes };
+  const limit = { name: "claps", uid: "alice", limit: 1, per: 1_000, burst: 5, ...changes };
   const note = doc(db, "notes/one");
-  await expectRefused(() => withRateLimit(note, limit, "alice", () => {}), "counter/invalid-option");
-  await expectRefused(() => incrementCounterWithin(counter(db, "claps:a"), limit, "alice"), "counter/invalid-option");
+  await expectRefused(() => withRateLimit(note, limit, () => {}), "counter/invalid-option");
+  await expectRefused(() => incrementCounterWithin(counter(db, "claps:a"), limit), "counter/invalid-option");
 });
 
-test("an increment within a limit is refused with a wrong amount, uid or key", async () => {
-  const limit = { name: "claps", interval: 1_000, burst: 5 };
+test("an increment within a limit is refused with a wrong amount or key", async () => {
+  const limit = { name: "claps", uid: "alice", limit: 1, per: 1_000, burst: 5 };
   const ref = counter(db, "claps:a");
-  await expectRefused(() => incrementCounterWithin(ref, limit, "alice", 0), "counter/invalid-amount");
-  await expectRefused(() => incrementCounterWithin(ref, limit, "a/b"), "counter/invalid-key");
-  await expectRefused(() => incrementCounterWithin(ref, limit, "alice", 1, { key: "" }), "counter/invalid-key");
-  await expectRefused(() => withRateLimit(doc(db, "notes/one"), limit, "", () => {}), "counter/invalid-key");
+  await expectRefused(() => incrementCounterWithin(ref, limit, 0), "counter/invalid-amount");
+  await expectRefused(() => incrementCounterWithin(ref, limit, 1, { key: "" }), "counter/invalid-key");
 });
 
 test.each([{ from: new Date(Number.NaN) }, { to: "today" }, { step: "week" }, { from: new Date(2) }, { to: null }])(

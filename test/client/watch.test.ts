@@ -38,7 +38,7 @@ afterEach(async () => {
 /** Watches a counter and records every snapshot. Resolves after the first one from the server. */
 async function watching(db: Client["db"], id: string, optimistic = true) {
   const seen: CounterSnapshot[] = [];
-  const stop = onCounter(counter(db, id), (snapshot) => seen.push(snapshot), undefined, { optimistic });
+  const stop = onCounter(counter(db, id), (snapshot) => seen.push(snapshot), { optimistic });
   await until(() => seen.at(-1)?.fromCache === false, "the first snapshot");
   const last = () => seen.at(-1) as CounterSnapshot;
   /** The emulator's watches sometimes miss a change, unlike production's. A new connection makes up for it. */

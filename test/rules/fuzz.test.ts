@@ -15,8 +15,8 @@ const PROJECT = `demo-tally-fuzz-${process.pid}`;
 /** With a limit of each world for its claps and notes. */
 const RULES = withLimits(
   readFileSync("firestore.rules", "utf8"),
-  `groupOf(counter) != 'claps' || isWithinLimit(counter, ${LIMIT.interval}, ${LIMIT.burst})`,
-  `match /notes/{limit}/all/{note} { allow write: if isWithinLimit(limit, ${LIMIT.interval}, ${LIMIT.burst}); }`,
+  `groupOf(counter) != 'claps' || isWithinLimit(counter, ${LIMIT.limit}, ${LIMIT.per}, ${LIMIT.burst})`,
+  `match /notes/{limit}/all/{note} { allow write: if isWithinLimit(limit, ${LIMIT.limit}, ${LIMIT.per}, ${LIMIT.burst}); }`,
 );
 const SEED = Number(process.env.TALLY_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
@@ -300,8 +300,8 @@ const WEAKENED_LIMITS: typeof WEAKENED = {
   "uses for another document": ["return use.for == request.path", "return true"],
   "uses of slots beyond the burst": ["&& use.slot < burst", ""],
   "one use for ever": [/(isPaid[\s\S]*)&& use\.slots\[slot\] == request\.time/, "$1"],
-  "uses of slots that have not rested": ["slots[slot] + duration.value(millis, 'ms') <= request.time", "true"],
-  "uses of slots that have hardly rested": ["slot, burst * interval)", "slot, interval)"],
+  "uses of slots that have not rested": ["slots[slot] + duration.value(rest, 'ms') <= request.time", "true"],
+  "uses of slots that have hardly rested": ["data.slots, slot, rest)", "data.slots, slot, rest / burst)"],
 };
 
 const WEAKENED_STOCK: typeof WEAKENED = {

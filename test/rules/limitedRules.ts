@@ -18,7 +18,7 @@ export function withLimits(rules: string, policy: string, matches: string): stri
 
 /** Limits of two uses a minute, and of one in the milliseconds that the id of a diary names. */
 export const LIMITED = {
-  policy: "!(counter in ['claps:talk', 'votes:limited']) || isWithinLimit('claps', 30000, 2)",
-  matches: `match /notes/{note} { allow create, update, delete: if isWithinLimit('notes', 30000, 2); }
-    match /diaries/{interval} { allow create: if isWithinLimit('diaries', int(interval), 1); }`,
+  policy: "!(counter in ['claps:talk', 'votes:limited']) || isWithinLimit('claps', 2, 60000, 2)",
+  matches: `match /notes/{note} { allow create, update, delete: if isWithinLimit('notes', 2, 60000, 2); }
+    match /diaries/{per} { allow create: if isWithinLimit('diaries', 1, int(per), 1); }`,
 };

@@ -43,7 +43,7 @@ const used = (user: string, slots: object) =>
   store(limitOf(user), { slot: 0, slots, for: reference(noteOf(user).path), expireAt: ago(-DAY) });
 
 describe.concurrent("a use of a rate limit", () => {
-  test("pays for one write, burst times at once, and again when the slot has rested for burst × interval", async () => {
+  test("pays for one write, burst times at once, and again when the slot has rested for burst × per / limit", async () => {
     const user = newUser();
     const note = noteOf(user);
     await accepts(user, payment(user), note);
@@ -87,9 +87,9 @@ describe.concurrent("a use of a rate limit", () => {
   test.each([
     [1_000 * DAY + 1, refuses],
     [1_000 * DAY, accepts],
-  ])("with burst × interval of %d ms pays only if the document stays as long", async (interval, outcome) => {
+  ])("with a rest of %d ms pays only if the document stays as long", async (rest, outcome) => {
     const user = newUser();
-    const diary = set(`diaries/${interval}`, { text: user });
+    const diary = set(`diaries/${rest}`, { text: user });
     await outcome(user, merge(limitOf(user, "diaries"), paymentFor(diary.path, 0)), diary);
   });
 });

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { beacon } from "./beacon.ts";
 import { INGEST_URL, type ServedTotals, serveTotals, TOTALS_URL } from "./servedTotals.ts";
-import { type BeaconTotal, onTotal } from "./total.ts";
+import { type BeaconTotal, type BeaconTotalError, type BeaconTotalOptions, onTotal } from "./total.ts";
 
 let served: ServedTotals;
 let stops: (() => void)[];
@@ -18,9 +18,17 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function watch(id: string, options?: Parameters<typeof onTotal>[3]) {
+function watch(
+  id: string,
+  { beacon, onError }: BeaconTotalOptions & { onError?: (error: BeaconTotalError) => void } = {},
+) {
   const seen: BeaconTotal[] = [];
-  const stop = onTotal(TOTALS_URL, id, (total) => seen.push(total), options);
+  const stop = onTotal(
+    TOTALS_URL,
+    id,
+    { next: (total) => seen.push(total), ...(onError && { error: onError }) },
+    { beacon },
+  );
   stops.push(stop);
   return { seen, stop, last: () => seen.at(-1) };
 }

@@ -1,4 +1,5 @@
 /** Totals without the Firebase SDK: read from the function `totals`, with the amounts of this page's beacon at once. */
+import { type CounterObserver, observing } from "../../../core/src/observer.ts";
 import type { Batch, Beacon, BeaconState } from "./beacon.ts";
 import { callSafely } from "./callSafely.ts";
 import { failure } from "./failure.ts";
@@ -16,11 +17,12 @@ export interface BeaconTotal {
 export interface BeaconTotalOptions {
   /** A beacon of this page: its amounts show at once. */
   beacon?: Beacon | undefined;
-  /**
-   * Called when a read fails, with an error `counter/unavailable`. Its `status` is that of the answer, 0 without one. After 4xx,
-   * except 408 and 429, the watch has ended; otherwise it goes on, with exponential backoff. Default: nothing.
-   */
-  onError?: ((error: Error & { status: number }) => void) | undefined;
+}
+
+/** A read that has failed: `counter/unavailable`. */
+export interface BeaconTotalError extends Error {
+  /** The status of the answer; 0 without one. */
+  readonly status: number;
 }
 
 /** So long after its acknowledgement, an amount is taken to be in the last total, if no later one was published. */
@@ -28,13 +30,16 @@ const MAX_SHOWN_MS = 30_000;
 
 /**
  * Watches a total by asking the function `totals` for it, without the Firebase SDK: as often as the answer's `max-age` says, at
- * most once a second, and only while the page is visible. Calls `next` with each change. An older total never follows a newer
+ * most once a second, and only while the page is visible. Tells the observer each change. An older total never follows a newer
  * one, so a counter that is deleted keeps its last total.
+ *
+ * If a read fails, `error` of the observer is called; without one, nothing is reported. After a status of 4xx, except 408 and 429, the
+ * watch has ended; otherwise it goes on, with exponential backoff.
  *
  * All watches of one URL in a page share their requests. Cost: 1 request per interval, which a cache may answer.
  *
  * @param url - of the function `totals`
- * @param counter - its id, without a comma
+ * @param id - of the counter, without a comma
  * @returns a function that ends the watch
  * @throws Error `counter/invalid-id` for an id with a comma, or with half of a surrogate pair
  *
@@ -48,11 +53,12 @@ const MAX_SHOWN_MS = 30_000;
  */
 export function onTotal(
   url: string,
-  counter: string,
-  next: (total: BeaconTotal) => void,
-  { beacon, onError }: BeaconTotalOptions = {},
+  id: string,
+  observer: CounterObserver<BeaconTotal, BeaconTotalError>,
+  { beacon }: BeaconTotalOptions = {},
 ): () => void {
-  if (/,|\p{Cs}/u.test(counter)) throw failure("counter/invalid-id", `${counter}; pass an id without a comma`);
+  const [next, error] = observing(observer, () => {});
+  if (/,|\p{Cs}/u.test(id)) throw failure("counter/invalid-id", `${id}; pass an id without a comma`);
   const source = beacon as BeaconState | undefined;
   /** Batches that the last total may not include, and until when they show. */
   const own = new Map<Batch, number>();
@@ -67,7 +73,7 @@ export function onTotal(
       // Its commit may be before the last total, if its first acknowledgement was lost. Then no later total may follow.
       if (_at && until === Number.POSITIVE_INFINITY) own.set(batch, performance.now() + MAX_SHOWN_MS);
       if ((_at && _at < (asOf ?? 0)) || performance.now() > until) own.delete(batch);
-      else for (const event of _events) if (event.counter === counter) total += event.by;
+      else for (const event of _events) if (event.counter === id) total += event.by;
     }
     const state = { total, asOf };
     const text = JSON.stringify(state);
@@ -76,13 +82,13 @@ export function onTotal(
     callSafely(() => next(state));
   };
   const stopPolling = poll(url, {
-    id: counter,
+    id,
     received(answer) {
       const newer = answer ?? { total: 0, asOf: null };
       if (!published || (newer.asOf ?? 0) > (published.asOf ?? 0)) published = newer;
       show();
     },
-    failed: (error) => onError?.(error),
+    failed: error,
   });
   if (source) listenersOf(source).add(show);
   return () => {

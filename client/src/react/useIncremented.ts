@@ -2,13 +2,18 @@
 import { type CounterRef, onIncremented } from "firestore-tally";
 import { useEffect, useMemo, useRef, useSyncExternalStore } from "react";
 
+/** Options of {@link useIncremented}. */
+export interface UseIncrementedOptions {
+  /** Called when the watch fails; the watch has then ended. Default: `console.error` */
+  onError?: ((error: Error) => void) | undefined;
+}
+
 /**
  * Watches whether the counter counts for a key while the component is mounted. Works in StrictMode.
  *
  * Cost: 1 read, and 1 per change.
  *
  * @param key - the key of the increment, such as the user's uid; `undefined` without one, as before sign-in
- * @param error - called when the watch fails; the watch has then ended. Default: `console.error`
  * @returns `undefined` until it is known, on the server, without a key, and after the watch has failed. Changes at once for
  *          increments and undos of this client
  * @throws CounterError `counter/invalid-key`
@@ -27,13 +32,13 @@ import { useEffect, useMemo, useRef, useSyncExternalStore } from "react";
 export function useIncremented(
   ref: CounterRef,
   key: string | undefined,
-  error?: (error: Error) => void,
+  { onError }: UseIncrementedOptions = {},
 ): boolean | undefined {
-  const onError = useRef(error);
+  const current = useRef(onError);
   useEffect(() => {
-    onError.current = error;
-  }, [error]);
-  const store = useMemo(() => incrementedStore(ref, key, onError), [ref, key]);
+    current.current = onError;
+  }, [onError]);
+  const store = useMemo(() => incrementedStore(ref, key, current), [ref, key]);
   return useSyncExternalStore(store.subscribe, store.getSnapshot, () => undefined);
 }
 
@@ -51,9 +56,12 @@ function incrementedStore(
         state = next;
         notify();
       };
-      return onIncremented(ref, key, become, (error) => {
-        become();
-        (onError.current ?? console.error)(error);
+      return onIncremented(ref, key, {
+        next: become,
+        error(error) {
+          become();
+          (onError.current ?? console.error)(error);
+        },
       });
     },
   };

@@ -7,7 +7,7 @@ import {
   getDocFromCache,
   onSnapshot,
 } from "firebase/firestore";
-import { entryPath, validName } from "../../../core/src/index.ts";
+import { type CounterObserver, entryPath, observing, validName } from "../../../core/src/index.ts";
 import { type Counter, type CounterRef, counterDoc, logFailure, type Sent } from "./counter.ts";
 
 /**
@@ -29,10 +29,9 @@ export async function getIncremented(ref: CounterRef, key: string): Promise<bool
 }
 
 /**
- * Watches whether the counter counts for a key: calls `next` with the current state, once it is known, and after each change, at
+ * Watches whether the counter counts for a key: tells the observer the current state, once it is known, and each change, at
  * once for changes by this client. Cost: 1 read, and 1 per change.
  *
- * @param error - called when the watch fails; the watch has then ended. Default: `console.error`
  * @returns a function that ends the watch
  * @throws CounterError `counter/invalid-key`
  *
@@ -44,9 +43,9 @@ export async function getIncremented(ref: CounterRef, key: string): Promise<bool
 export function onIncremented(
   ref: CounterRef,
   key: string,
-  next: (incremented: boolean) => void,
-  error: (error: FirestoreError) => void = logFailure,
+  observer: CounterObserver<boolean, FirestoreError>,
 ): () => void {
+  const [next, error] = observing(observer, logFailure);
   const document = entryDoc(ref, key);
   const counter = ref as Counter;
   counter._entryWatches ??= new Set();

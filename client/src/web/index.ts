@@ -6,6 +6,7 @@ export {
   type CounterHistoryOptions,
   type CounterHistoryPoint,
   type CounterHistoryStep,
+  type CounterObserver,
   type CounterOptions,
   type CounterRankOptions,
   type CounterRefBase,
@@ -34,17 +35,28 @@ export {
   undoIncrement,
 } from "./increment.ts";
 export { incrementCounterWithin, withRateLimit } from "./rateLimit.ts";
-export { type CounterSnapshot, getCounter, getCounterHistory, getCounters, getExactTotal } from "./read.ts";
+export {
+  type CounterSnapshot,
+  getCounter,
+  getCounterHistory,
+  getCounters,
+  getExactTotal,
+  type ServedCounterSnapshot,
+} from "./read.ts";
 export {
   connectRegions,
-  type GlobalCounter,
-  type GlobalSnapshot,
+  type GlobalCounterRef,
+  type GlobalCounterSnapshot,
+  globalCounter,
+  incrementGlobalCounter,
+  onGlobalCounter,
   type Regions,
   type RegionsOptions,
+  regionalCounter,
 } from "./regions.ts";
 export { type TakeFromCounterOptions, takeFromCounter } from "./stock.ts";
-export { type CounterState, type CounterStore, counterStore } from "./store.ts";
+export { type CounterState, type CounterStore, counterStore, type ServedCounterState } from "./store.ts";
 export { getCounterRank, getTopCounters, type ListedCounter } from "./top.ts";
 export { topKeys } from "./topKeys.ts";
-export { countVisitor, getUniques, type VisitorOptions } from "./visitors.ts";
-export { type CounterWatchOptions, onCounter } from "./watch.ts";
+export { countVisitor, getUniques } from "./visitors.ts";
+export { type CounterWatchOptions, onCounter, type ServedCounterWatchOptions } from "./watch.ts";

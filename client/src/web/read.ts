@@ -25,6 +25,9 @@ import { timeFor } from "./timeFor.ts";
 /** A total and the instant for which it is exact. */
 export type CounterSnapshot = CounterSnapshotBase<Timestamp>;
 
+/** What a watch by HTTP knows of a counter. */
+export type ServedCounterSnapshot = Pick<CounterSnapshot, "total" | "asOf" | "pending" | "fromCache">;
+
 /**
  * Reads the published total. Cost: 1 read, for any number of shards. If the counter has windows and one of them has ended, now and
  * then 1 read more.

@@ -35,7 +35,7 @@ async function watching(path: string) {
   served.totals = { "views:a": { total: 10, asOf: 1_000 } };
   const seen: CounterSnapshot[] = [];
   const ref = counter(db, "views:a");
-  stop = onCounter(ref, (snapshot) => seen.push(snapshot), undefined, { via: TOTALS_URL + path });
+  stop = onCounter(ref, (snapshot) => seen.push(snapshot), { via: TOTALS_URL + path });
   const last = () => seen.at(-1);
   await advanceUntil(() => last()?.total === 10, "the first total");
   const publish = async (total: number, asOf: number) => {

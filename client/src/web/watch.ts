@@ -9,10 +9,13 @@ import {
   type Timestamp,
 } from "firebase/firestore";
 import {
+  type CounterObserver,
   MAX_COMMIT_MS,
   MAX_PUBLISH_DELAY_MS,
   OptimisticTotal,
+  observing,
   shardsPath,
+  toServedSnapshot,
   toSnapshot,
 } from "../../../core/src/index.ts";
 import { callSafely } from "../beacon/callSafely.ts";
@@ -25,25 +28,28 @@ import {
   logFailure,
   type Watcher,
 } from "./counter.ts";
-import type { CounterSnapshot } from "./read.ts";
+import type { CounterSnapshot, ServedCounterSnapshot } from "./read.ts";
 import { timeFor } from "./timeFor.ts";
 
 /** Options of a watch. */
 export interface CounterWatchOptions {
   /** Whether the total includes increments of this client at once, before they are published. Default `true`. */
   optimistic?: boolean | undefined;
+}
+
+/** Options of a watch by HTTP. */
+export interface ServedCounterWatchOptions extends CounterWatchOptions {
   /**
-   * The URL of the function `totals`: totals are read from it instead of by a listener, as often as its `max-age` says. Snapshots then
-   * know only `total`, `asOf` and `pending`; the other fields have their defaults: 0, `shardCount` 1, `globalTotal` like `total`. If the
-   * URL fails three times in a row or refuses the counter, the watch falls back to a listener, and the console tells so once. While it
-   * answers 429, a watch that has a total waits. A counter that is deleted keeps its last total.
+   * The URL of the function `totals`: totals are read from it instead of by a listener, as often as its `max-age` says. If the URL
+   * fails three times in a row or refuses the counter, the watch falls back to a listener, and the console tells so once. While it
+   * answers 429, a watch that has a total waits. A counter that is deleted keeps its last total. `undefined` for a listener.
    */
-  via?: string | undefined;
+  via: string | undefined;
 }
 
 /**
- * Watches the total: calls `next` with the current total, with each newly published one, at most about once a second, and at
- * once for increments of this client. While totals arrive, without `via`, increments of the counter do not read its shard count
+ * Watches the total: tells the observer the current total, each newly published one, at most about once a second, and at
+ * once increments of this client. While totals arrive, without `via`, increments of the counter do not read its shard count
  * unless writes are contended.
  *
  * Every total includes this client's own increments exactly once from the moment they are made; with `optimistic: false`, and for
@@ -51,30 +57,43 @@ export interface CounterWatchOptions {
  *
  * Cost: 1 read per published total; with `via`, no read, and 1 request per interval for all counters of the page.
  *
- * @param error - called when the watch fails; the watch has then ended. Default: `console.error`
  * @returns a function that ends the watch
  *
  * @example
  * ```ts
  * const stop = onCounter(views, ({ total }) => { label.textContent = `${total} views`; });
- * const same = onCounter(views, show, undefined, { via: "https://example.com/totals" }); // for crowds
+ * const other = onCounter(views, { next: show, error: (reason) => warn(reason.code) });
+ * const same = onCounter(views, show, { via: "https://example.com/totals" }); // for crowds
  * ```
  */
 export function onCounter(
   ref: CounterRef,
-  next: (snapshot: CounterSnapshot) => void,
-  error?: (error: FirestoreError) => void,
+  observer: CounterObserver<ServedCounterSnapshot, FirestoreError>,
+  options: ServedCounterWatchOptions,
+): () => void;
+export function onCounter(
+  ref: CounterRef,
+  observer: CounterObserver<CounterSnapshot, FirestoreError>,
+  options?: CounterWatchOptions,
+): () => void;
+export function onCounter(
+  ref: CounterRef,
+  observer: CounterObserver<CounterSnapshot, FirestoreError>,
   options?: CounterWatchOptions,
 ): () => void {
+  const [next, error] = observing(observer, logFailure);
   return watchCounter(ref, (state) => "total" in state && next(state as CounterSnapshot), error, options);
 }
 
-/** As {@link onCounter}. Before the first total, it also reports whether increments of this client are pending. */
+/**
+ * As {@link onCounter}. Before the first total, it also reports whether increments of this client are pending. With `via`, the states
+ * are those of a {@link ServedCounterSnapshot}.
+ */
 export function watchCounter(
   ref: CounterRef,
   next: (state: Partial<CounterSnapshot>) => void,
-  error: (error: FirestoreError) => void = logFailure,
-  { optimistic = true, via }: CounterWatchOptions = {},
+  error: (error: FirestoreError) => void,
+  { optimistic = true, via }: Partial<ServedCounterWatchOptions> = {},
 ): () => void {
   const counter = ref as Counter;
   const watched = counterDoc(ref);
@@ -82,7 +101,7 @@ export function watchCounter(
   /** The time that the server's clock is ahead of this device's, as far as it decides which windows are over. */
   let clockAhead = 0;
   let asked: unknown;
-  let published: CounterSnapshot | undefined;
+  let published: ServedCounterSnapshot | CounterSnapshot | undefined;
   let shown = '{"pending":false}';
   const show = () => {
     const state = own
@@ -93,13 +112,15 @@ export function watchCounter(
     shown = text;
   };
   const read = (document: { get(field: string): unknown }, fromCache: boolean) => {
-    const latest: CounterSnapshot = toSnapshot(document, fromCache, Date.now() + clockAhead);
+    const latest: ServedCounterSnapshot | CounterSnapshot = via
+      ? toServedSnapshot(document, fromCache)
+      : toSnapshot(document, fromCache, Date.now() + clockAhead);
     // After a fallback, the cache may have an older total.
     if (micros(latest.asOf) < micros(published?.asOf) && (latest.asOf || fromCache)) return;
     published = latest;
     own?._totalRead(published.total, micros(published.asOf), fromCache);
     show();
-    if (fromCache || document === asked) return;
+    if (via || fromCache || document === asked) return;
     asked = document;
     timeFor(ref, [document]).then((now) => {
       if (now) clockAhead = now - Date.now();
@@ -139,8 +160,10 @@ export function watchCounter(
 }
 
 /** Increments of this client count in its region, and so in the sum of all. */
-function totalsOf({ total: published, globalTotal }: CounterSnapshot, total: number) {
-  return { total, globalTotal: globalTotal - published + total };
+function totalsOf(published: ServedCounterSnapshot | CounterSnapshot, total: number) {
+  return "globalTotal" in published
+    ? { total, globalTotal: published.globalTotal - published.total + total }
+    : { total };
 }
 
 /** The increments of this client to one counter, shown in every view of the counter. */

@@ -13,14 +13,13 @@ async function main(): Promise<void> {
   await Promise.all([incrementCounter(views, 5), incrementCounter(views, -3)]);
   const settled = await firestore.settled(views, 30_000);
   const watched = await new Promise<number>((resolve, reject) => {
-    const stop = onCounter(
-      views,
-      ({ total }) => {
+    const stop = onCounter(views, {
+      next({ total }) {
         stop();
         resolve(total);
       },
-      reject,
-    );
+      error: reject,
+    });
   });
   const code = await incrementCounter(views, Number.NaN).catch((error: { code: string }) => error.code);
   console.log(

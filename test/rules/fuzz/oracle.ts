@@ -70,7 +70,7 @@ export function countersOf(id: string, parts: Part = "all"): Counters {
 }
 
 /** The limit of the notes and claps of a world. */
-export const LIMIT = { interval: 25, burst: 2 };
+export const LIMIT = { limit: 3, per: 70, burst: 2 };
 
 /** A part of the rules. */
 export type Part = "counting" | "limited" | "stock" | "all";
@@ -242,7 +242,7 @@ function faultOfPayment(path: string, before: Fields | undefined, after: Fields 
   const [last, time] = [slotsOf(before)[slot], slotsOf(after)[slot]].map((at) =>
     Date.parse(String(at?.timestampValue)),
   );
-  const rest = LIMIT.burst * LIMIT.interval;
+  const rest = Math.ceil((LIMIT.burst * LIMIT.per) / LIMIT.limit);
   return Number(time) - Number(last) < rest
     ? `was paid by a slot that had rested for ${Number(time) - Number(last)} ms`
     : undefined;
