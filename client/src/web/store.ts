@@ -19,6 +19,15 @@ export interface CounterStore<State = CounterState> {
 }
 
 /**
+ * Makes a store of a counter whose totals come from the function `totals`. Cost: as `onCounter` with `via`.
+ *
+ * @example
+ * ```ts
+ * const views = counterStore(counter(db, "views:home"), { via: "https://example.com/totals" });
+ * ```
+ */
+export function counterStore(ref: CounterRef, options: ServedCounterWatchOptions): CounterStore<ServedCounterState>;
+/**
  * Makes a store of a counter. It watches while it has a subscriber. Cost: as `onCounter`.
  *
  * @example
@@ -26,7 +35,6 @@ export interface CounterStore<State = CounterState> {
  * const likes = counterStore(counter(db, "likes:post42")); // Svelte: {$likes.total ?? "…"}
  * ```
  */
-export function counterStore(ref: CounterRef, options: ServedCounterWatchOptions): CounterStore<ServedCounterState>;
 export function counterStore(ref: CounterRef, options?: CounterWatchOptions): CounterStore;
 export function counterStore(ref: CounterRef, options?: CounterWatchOptions): CounterStore {
   const subscribers = new Set<(state: CounterState) => void>();

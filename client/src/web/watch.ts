@@ -48,22 +48,16 @@ export interface ServedCounterWatchOptions extends CounterWatchOptions {
 }
 
 /**
- * Watches the total: tells the observer the current total, each newly published one, at most about once a second, and at
- * once increments of this client. While totals arrive, without `via`, increments of the counter do not read its shard count
- * unless writes are contended.
+ * Watches the total as published by the function `totals`, for crowds: as often as its answers' `max-age` says, with this client's own
+ * increments as by a listener. Snapshots have what the function knows.
  *
- * Every total includes this client's own increments exactly once from the moment they are made; with `optimistic: false`, and for
- * those in batches and transactions of yours, from their publish. Acknowledgement and publish may come in any order.
- *
- * Cost: 1 read per published total; with `via`, no read, and 1 request per interval for all counters of the page.
+ * Cost: no read; 1 request per interval for all counters of the page.
  *
  * @returns a function that ends the watch
  *
  * @example
  * ```ts
- * const stop = onCounter(views, ({ total }) => { label.textContent = `${total} views`; });
- * const other = onCounter(views, { next: show, error: (reason) => warn(reason.code) });
- * const same = onCounter(views, show, { via: "https://example.com/totals" }); // for crowds
+ * const stop = onCounter(views, ({ total }) => show(total), { via: "https://example.com/totals" });
  * ```
  */
 export function onCounter(
@@ -71,6 +65,24 @@ export function onCounter(
   observer: CounterObserver<ServedCounterSnapshot, FirestoreError>,
   options: ServedCounterWatchOptions,
 ): () => void;
+/**
+ * Watches the total: tells the observer the current total, each newly published one, at most about once a second, and at
+ * once increments of this client. While totals arrive, increments of the counter do not read its shard count
+ * unless writes are contended.
+ *
+ * Every total includes this client's own increments exactly once from the moment they are made; with `optimistic: false`, and for
+ * those in batches and transactions of yours, from their publish. Acknowledgement and publish may come in any order.
+ *
+ * Cost: 1 read per published total.
+ *
+ * @returns a function that ends the watch
+ *
+ * @example
+ * ```ts
+ * const stop = onCounter(views, ({ total }) => { label.textContent = `${total} views`; });
+ * const other = onCounter(views, { next: show, error: (reason) => warn(reason.code) });
+ * ```
+ */
 export function onCounter(
   ref: CounterRef,
   observer: CounterObserver<CounterSnapshot, FirestoreError>,
