@@ -22,7 +22,7 @@ export function observing<T, E extends Error>(
   observer: CounterObserver<T, E>,
   otherwise: (error: E) => void,
 ): [next: (value: T) => void, error: (error: E) => void] {
-  return typeof observer === "function"
-    ? [observer, otherwise]
-    : [(value) => observer.next(value), (error) => (observer.error ? observer.error(error) : otherwise(error))];
+  const { next, error = otherwise }: Exclude<typeof observer, (value: T) => void> =
+    typeof observer === "function" ? { next: observer } : observer;
+  return [next.bind(observer), error.bind(observer)];
 }

@@ -5,8 +5,8 @@ import { remove, set } from "./writes.ts";
 
 describe.concurrent("top keys", () => {
   test.each([
-    ["sketches/topKeys", "are read by every client", ["alice", null, OPERATOR]],
-    ["sketches/keySummary", "are read with the whole summary by operators alone", [OPERATOR]],
+    ["tallySketches/topKeys", "are read by every client", ["alice", null, OPERATOR]],
+    ["tallySketches/keySummary", "are read with the whole summary by operators alone", [OPERATOR]],
     ["keyCounts/x", "are read by no client while they wait", []],
   ] as const)("in %s %s, and written by none", async (document, _, readers) => {
     const path = `${newCounter()}/${document}`;

@@ -1,5 +1,5 @@
 /** Totals without the Firebase SDK: read from the function `totals`, with the amounts of this page's beacon at once. */
-import { type CounterObserver, observing } from "../../../core/src/observer.ts";
+import type { CounterObserver } from "../../../core/src/observer.ts";
 import type { Batch, Beacon, BeaconState } from "./beacon.ts";
 import { callSafely } from "./callSafely.ts";
 import { failure } from "./failure.ts";
@@ -24,6 +24,12 @@ export interface BeaconTotalError extends Error {
   /** The status of the answer; 0 without one. */
   readonly status: number;
 }
+
+/** An observer of either kind. */
+type BeaconObserver = ((total: BeaconTotal) => void) & {
+  next?(total: BeaconTotal): void;
+  error?(error: BeaconTotalError): void;
+};
 
 /** So long after its acknowledgement, an amount is taken to be in the last total, if no later one was published. */
 const MAX_SHOWN_MS = 30_000;
@@ -57,7 +63,8 @@ export function onTotal(
   observer: CounterObserver<BeaconTotal, BeaconTotalError>,
   { beacon }: BeaconTotalOptions = {},
 ): () => void {
-  const [next, error] = observing(observer, () => {});
+  // Not by `observing`, which would take more of the size of a beacon.
+  const told = observer as BeaconObserver;
   if (/,|\p{Cs}/u.test(id)) throw failure("counter/invalid-id", `${id}; pass an id without a comma`);
   const source = beacon as BeaconState | undefined;
   /** Batches that the last total may not include, and until when they show. */
@@ -79,7 +86,7 @@ export function onTotal(
     const text = JSON.stringify(state);
     if (shown === text) return;
     shown = text;
-    callSafely(() => next(state));
+    callSafely(() => (told.next ? told.next(state) : told(state)));
   };
   const stopPolling = poll(url, {
     id,
@@ -88,7 +95,7 @@ export function onTotal(
       if (!published || (newer.asOf ?? 0) > (published.asOf ?? 0)) published = newer;
       show();
     },
-    failed: error,
+    failed: (error) => told.error?.(error),
   });
   if (source) listenersOf(source).add(show);
   return () => {

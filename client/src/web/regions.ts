@@ -169,7 +169,7 @@ export async function incrementGlobalCounter(ref: GlobalCounterRef, ...given: [b
 }
 
 /**
- * Refers to the counter of one region, for everything that the calls of a global counter do not have. Whatever counts once per key
+ * Refers to the counter of one region, for everything that the calls of a global counter do not have. No I/O. Whatever counts once per key
  * counts once per key and region, so each user needs a region of their own: choose it once, and keep it with the user's profile.
  *
  * @throws CounterError `counter/invalid-option` for a region that is not connected

@@ -113,18 +113,23 @@ export function watchCounter(
   /** The time that the server's clock is ahead of this device's, as far as it decides which windows are over. */
   let clockAhead = 0;
   let asked: unknown;
-  let published: ServedCounterSnapshot | CounterSnapshot | undefined;
+  let published: (ServedCounterSnapshot & Partial<CounterSnapshot>) | undefined;
   let shown = '{"pending":false}';
   const show = () => {
-    const state = own
-      ? { ...published, ...(published && totalsOf(published, own._total)), pending: own._pending }
-      : { ...published };
+    const state: Partial<Shown> = { ...published };
+    if (own) {
+      if (published) state.total = own._total;
+      // Increments of this client count in its region, and so in the sum of all.
+      if (published?.globalTotal !== undefined)
+        state.globalTotal = published.globalTotal - published.total + own._total;
+      state.pending = own._pending;
+    }
     const text = JSON.stringify(state);
     if (shown !== text) next(state);
     shown = text;
   };
   const read = (document: { get(field: string): unknown }, fromCache: boolean) => {
-    const latest: ServedCounterSnapshot | CounterSnapshot = via
+    const latest: ServedCounterSnapshot & Partial<CounterSnapshot> = via
       ? toServedSnapshot(document, fromCache)
       : toSnapshot(document, fromCache, Date.now() + clockAhead);
     // After a fallback, the cache may have an older total.
@@ -171,12 +176,8 @@ export function watchCounter(
   };
 }
 
-/** Increments of this client count in its region, and so in the sum of all. */
-function totalsOf(published: ServedCounterSnapshot | CounterSnapshot, total: number) {
-  return "globalTotal" in published
-    ? { total, globalTotal: published.globalTotal - published.total + total }
-    : { total };
-}
+/** A snapshot of the counter document; with `via`, without the fields that `totals` does not tell. */
+type Shown = { -readonly [Field in keyof CounterSnapshot]: CounterSnapshot[Field] };
 
 /** The increments of this client to one counter, shown in every view of the counter. */
 class OwnIncrements extends OptimisticTotal implements Watcher {
