@@ -55,7 +55,7 @@ export default defineConfig({
           exclude: [
             "test/simulation/*.test.ts",
             "test/{faults,browser,migration,regions}/**",
-            "test/{topKeys,visitors}/**",
+            "test/{topItems,visitors}/**",
             "test/packaging/{compatibility,endToEnd,eventLog,kit,upgrade}.test.ts",
             "test/functions/ingestFaults.test.ts",
             ...IN_FUNCTIONS_EMULATOR,
@@ -95,7 +95,7 @@ export default defineConfig({
         test: {
           name: "simulation",
           isolate: false,
-          include: ["test/simulation/*.test.ts", "test/{topKeys,visitors}/*.test.ts"],
+          include: ["test/simulation/*.test.ts", "test/{topItems,visitors}/*.test.ts"],
         },
       },
       // Each of the others starts a suite of its own: it installs the kit itself, or breaks the suite.

@@ -41,7 +41,7 @@ interface Approach {
 const tally: Approach = {
   name: `a bounded counter, ${SHARDS} shards`,
   project: PROJECT,
-  buy: (db, uid) => takeFromCounter(counter(db, STOCK), 1, { key: uid }),
+  buy: (db, uid) => takeFromCounter(counter(db, STOCK), 1, { once: uid }),
 };
 
 const recipe: Approach = {

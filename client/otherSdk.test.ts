@@ -24,10 +24,10 @@ describe("a reference or a database of the other SDK", async () => {
   /** Calls of every function with a reference. */
   const calls = (api: Api, ref: unknown, batch: unknown): Record<string, () => unknown> => ({
     incrementCounter: () => api.incrementCounter(ref),
-    "incrementCounter with a key": () => api.incrementCounter(ref, 1, { key: "ada" }),
+    "incrementCounter with `once`": () => api.incrementCounter(ref, 1, { once: "ada" }),
     incrementCounterIn: () => api.incrementCounterIn(batch, ref),
     undoIncrement: () => api.undoIncrement(ref, "ada"),
-    takeFromCounter: () => api.takeFromCounter(ref, 1, { key: "ada" }),
+    takeFromCounter: () => api.takeFromCounter(ref, 1, { once: "ada" }),
     getCounter: () => api.getCounter(ref),
     getExactTotal: () => api.getExactTotal(ref),
     onCounter: () => api.onCounter(ref, () => {}),
@@ -111,7 +111,7 @@ describe("a reference or a database of the other SDK", async () => {
     withRateLimit: () => web.withRateLimit(ref, LIMIT, () => {}),
     countVisitor: () => web.countVisitor(ref, "ada"),
     getUniques: () => web.getUniques([ref]),
-    topKeys: () => web.topKeys(ref),
+    getTopItems: () => web.getTopItems(ref),
     bufferedCounter: () => web.bufferedCounter(ref),
     counterStore: () => web.counterStore(ref).subscribe(() => {}),
   });
@@ -137,7 +137,7 @@ describe("a reference or a database of the other SDK", async () => {
     }
   });
   test("nor is a document, for a function that counts", async () => {
-    const { withRateLimit, getUniques, topKeys, ...others } = webCalls(doc(webDb, "counters/views:home"));
+    const { withRateLimit, getUniques, getTopItems, ...others } = webCalls(doc(webDb, "counters/views:home"));
     for (const [name, call] of Object.entries(others)) {
       await expect((async () => call())(), name).rejects.toMatchObject(invalidReference);
     }
@@ -151,7 +151,7 @@ describe("a reference or a database of the other SDK", async () => {
         ...others,
         countVisitor: () => admin.countVisitor(ref, "ada"),
         getUniques: () => admin.getUniques([ref]),
-        topKeys: () => admin.topKeys(ref),
+        getTopItems: () => admin.getTopItems(ref),
         bufferedCounter: () => admin.bufferedCounter(ref),
       };
       for (const [name, call] of Object.entries(all)) {
@@ -167,24 +167,24 @@ describe("a reference or a database of the other SDK", async () => {
     "counter collection": [(collection) => api.counter(db, "views:home", { collection }), "collection"],
     "getTopCounters collection": [(collection) => api.getTopCounters(db, "views", { collection }), "collection"],
     "incrementCounter by": [(by) => api.incrementCounter(ref, by), "amount"],
-    "incrementCounter by, with a key": [(by) => api.incrementCounter(ref, by, { key: "ada" }), "amount"],
-    "incrementCounter key": [(key) => api.incrementCounter(ref, 1, { key }), "key"],
+    "incrementCounter by, with `once`": [(by) => api.incrementCounter(ref, by, { once: "ada" }), "amount"],
+    "incrementCounter once": [(once) => api.incrementCounter(ref, 1, { once }), "once"],
     "incrementCounterIn by": [(by) => api.incrementCounterIn(batch, ref, by), "amount"],
-    "incrementCounterIn key": [(key) => api.incrementCounterIn(batch, ref, 1, { key }), "key"],
-    "undoIncrement key": [(key) => api.undoIncrement(ref, key), "key"],
-    "takeFromCounter units": [(units) => api.takeFromCounter(ref, units, { key: "ada" }), "amount"],
-    "takeFromCounter key": [(key) => api.takeFromCounter(ref, 1, { key }), "key"],
+    "incrementCounterIn once": [(once) => api.incrementCounterIn(batch, ref, 1, { once }), "once"],
+    "undoIncrement once": [(once) => api.undoIncrement(ref, once), "once"],
+    "takeFromCounter units": [(units) => api.takeFromCounter(ref, units, { once: "ada" }), "amount"],
+    "takeFromCounter once": [(once) => api.takeFromCounter(ref, 1, { once }), "once"],
     "bufferedCounter by": [(by) => api.bufferedCounter(ref).increment(by), "amount"],
     "countVisitor visitor": [(visitor) => api.countVisitor(ref, visitor), "visitor"],
   });
   const options: Record<string, Options> = {
     web: {
       ...inBoth(web, ref, webDb, writeBatch(webDb)),
-      "takeFromCounter options": [() => web.takeFromCounter(ref, 1), "key"],
+      "takeFromCounter options": [() => web.takeFromCounter(ref, 1), "once"],
       "prepareIncrement by": [(by) => web.prepareIncrement(ref, by), "amount"],
-      "prepareIncrement key": [(key) => web.prepareIncrement(ref, 1, { key }), "key"],
+      "prepareIncrement once": [(once) => web.prepareIncrement(ref, 1, { once }), "once"],
       "incrementCounterWithin by": [(by) => web.incrementCounterWithin(ref, LIMIT, by), "amount"],
-      "incrementCounterWithin key": [(key) => web.incrementCounterWithin(ref, LIMIT, 1, { key }), "key"],
+      "incrementCounterWithin once": [(once) => web.incrementCounterWithin(ref, LIMIT, 1, { once }), "once"],
       "incrementCounterWithin uid": [(uid) => web.incrementCounterWithin(ref, { ...LIMIT, uid }), "option"],
       "incrementCounterWithin limit": [(other) => web.incrementCounterWithin(ref, other), "option"],
       "withRateLimit uid": [(uid) => web.withRateLimit(doc(webDb, "a/b"), { ...LIMIT, uid }, () => {}), "option"],
@@ -230,7 +230,7 @@ describe("a reference or a database of the other SDK", async () => {
     });
   });
 
-  test("useCounter passes on what its increment is called with: a missing amount or key is refused, too", async () => {
+  test("useCounter passes on what its increment is called with: a missing amount or `once` is refused, too", async () => {
     const { useCounter } = await built("react");
     const reads = vi.fn();
     // Nothing reads a reference before the arguments are checked.
@@ -242,7 +242,7 @@ describe("a reference or a database of the other SDK", async () => {
     };
     renderToString(createElement(show));
     reads.mockReset();
-    for (const given of [[undefined], [1, { key: undefined }]]) await increment(...given);
+    for (const given of [[undefined], [1, { once: undefined }]]) await increment(...given);
     expect(reads).not.toHaveBeenCalled();
     void increment();
     expect(reads).toHaveBeenCalled();

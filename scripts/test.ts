@@ -12,8 +12,8 @@ const params = [
   // So that shrinking and folding can be seen within a test.
   "SHRINK_COOLDOWN_SECONDS=5",
   "COUNTED_COLLECTION=posts/{post}/comments",
-  "MIRRORS=comments=posts/{key}.comments, mirrored=mirrors/{key}.stats.total",
-  "BRIDGE=visits=pages/{key}.visits, stars=pages/{key}.stats.stars, members:{team}:{room}=teams/{team}/rooms/{room}.members, reads=articles/{key}.reads",
+  "MIRRORS=comments=posts/{name}.comments, mirrored=mirrors/{name}.stats.total",
+  "BRIDGE=visits=pages/{name}.visits, stars=pages/{name}.stats.stars, members:{team}:{room}=teams/{team}/rooms/{room}.members, reads=articles/{name}.reads",
 ];
 /** How many test files run at a time on the hosted functions: most of their time they wait. */
 const HOSTS = 4;

@@ -75,7 +75,12 @@ export function cliProject(projectId: string) {
         void writer.set(counter.collection("shards").doc(`${n}`), { shard: `${n}`, count, writes: count, at });
       });
       for (let n = 0; n < entries; n++) {
-        void writer.set(counter.collection("tallyEntries").doc(`user${n}`), { key: `user${n}`, by: 1, shard: "0", at });
+        void writer.set(counter.collection("tallyEntries").doc(`user${n}`), {
+          once: `user${n}`,
+          by: 1,
+          shard: "0",
+          at,
+        });
       }
       await writer.close();
       const sum = counts.reduce((all, count) => all + count, 0);

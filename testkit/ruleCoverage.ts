@@ -21,7 +21,7 @@ interface Report {
 
 export interface Gap {
   readonly line: number;
-  /** Such as `isOwn(key): never false`. */
+  /** Such as `isOwn(uid): never false`. */
   readonly what: string;
 }
 

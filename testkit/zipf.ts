@@ -1,4 +1,4 @@
-/** Keys as people search for them: the n-th most frequent comes a n-th as often as the first (Zipf's law). */
+/** Items as people search for them: the n-th most frequent comes a n-th as often as the first (Zipf's law). */
 import type { Random } from "../core/testing/random.ts";
 
 /** @returns draws a rank, from 1 to `ranks` */

@@ -1,7 +1,7 @@
 /**
- * Undoes or moves what one key has counted in all counters: an account that is deleted, or merged with another one.
+ * Undoes or moves all that was counted once for something, in all counters: an account that is deleted, or merged with another one.
  *
- * A query over all collections `tallyEntries` finds the entries, by their field `key`. Each entry is then changed in a commit of its
+ * A query over all collections `tallyEntries` finds the entries, by their field `once`. Each entry is then changed in a commit of its
  * own, on the precondition that it is as it was read. So a call can be interrupted and repeated, clients may count at the same
  * time, and after each commit an entry exists if and only if its increment counts.
  */
@@ -31,9 +31,9 @@ export interface AccountIncrementsOptions {
 
 /** What {@link moveIncrements} has done. */
 export interface MovedIncrements {
-  /** How many entries the new key has received. No total has changed by them. */
+  /** How many entries the new `once` has received. No total has changed by them. */
   readonly moved: number;
-  /** How many entries were undone, because the new key had one in the same counter. */
+  /** How many entries were undone, because the new `once` had one in the same counter. */
   readonly undone: number;
 }
 
@@ -41,18 +41,18 @@ export interface MovedIncrements {
 const PAGE = 50;
 
 /**
- * Undoes all that a key has counted in the counters of a collection: for an account that is deleted. Increments are subtracted,
- * and the units of takes are given back. The call can be repeated, and continues where it was interrupted. What the key counts
+ * Undoes all that was counted with a `once` in the counters of a collection: for an account that is deleted. Increments are subtracted,
+ * and the units of takes are given back. The call can be repeated, and continues where it was interrupted. What is counted with it
  * during the call may stay, so delete the account first, and call it again after an hour, when the last ID token has expired.
  *
  * An entry that cannot be undone does not stop the others. The first error is thrown at the end.
  *
  * Cost: 2 reads, 1 write and 1 delete per entry; 1 read less for a take. 1 read if there is none.
  *
- * @param key - the uid of the account, or any other key
+ * @param once - the uid of the account, or whatever else increments counted once for
  * @returns how many entries the call has found
- * @throws CounterError `counter/invalid-key`, `counter/invalid-collection`, `counter/invalid-reference` before any I/O;
- *         `counter/bounded` if a server has restocked a bounded counter under this key; FAILED_PRECONDITION of Firestore without
+ * @throws CounterError `counter/invalid-once`, `counter/invalid-collection`, `counter/invalid-reference` before any I/O;
+ *         `counter/bounded` if a server has restocked a bounded counter under this `once`; FAILED_PRECONDITION of Firestore without
  *         the index of `firestore.indexes.json`
  *
  * @example
@@ -62,25 +62,25 @@ const PAGE = 50;
  */
 export async function undoIncrementsOf(
   firestore: Firestore,
-  key: string,
+  once: string,
   options: AccountIncrementsOptions = {},
 ): Promise<number> {
-  return (await forEachEntry(firestore, key, options, undo)).length;
+  return (await forEachEntry(firestore, once, options, undo)).length;
 }
 
 /**
- * Moves all that a key has counted to another key: for an anonymous account that is merged with a permanent one. Each entry gets the
- * new key, with its amount and its shard, so that no total changes and the new account can undo it. If the new key has an entry in the same
+ * Moves all that was counted with a `once` to another one: for an anonymous account that is merged with a permanent one. Each entry gets the
+ * new `once`, with its amount and its shard, so that no total changes and the new account can undo it. If the new `once` has an entry in the same
  * counter, that one stays and the old one is undone: the account counts once.
  *
- * The call can be repeated, and continues where it was interrupted. Both accounts may count during the call. What the old key counts
+ * The call can be repeated, and continues where it was interrupted. Both accounts may count during the call. What is counted with the old one
  * then may stay; the next call moves it.
  *
  * An entry that cannot be moved does not stop the others. The first error is thrown at the end.
  *
  * Cost: 1 read, 1 write and 1 delete per entry; 3 reads if it is undone, 2 for a take. 1 read if there is none.
  *
- * @throws CounterError `counter/invalid-key`, also if both keys are the same; others as for {@link undoIncrementsOf}
+ * @throws CounterError `counter/invalid-once`, also if both are the same; others as for {@link undoIncrementsOf}
  *
  * @example
  * ```ts
@@ -89,13 +89,13 @@ export async function undoIncrementsOf(
  */
 export async function moveIncrements(
   firestore: Firestore,
-  fromKey: string,
-  toKey: string,
+  from: string,
+  to: string,
   options: AccountIncrementsOptions = {},
 ): Promise<MovedIncrements> {
-  if (validName("key", fromKey) === validName("key", toKey))
-    throw new CounterError("counter/invalid-key", `both keys are "${toKey}"; pass the old key, then the new one`);
-  const done = await forEachEntry(firestore, fromKey, options, (counter, entry) => move(counter, entry, toKey));
+  if (validName("once", from) === validName("once", to))
+    throw new CounterError("counter/invalid-once", `both are "${to}"; pass the old one, then the new one`);
+  const done = await forEachEntry(firestore, from, options, (counter, entry) => move(counter, entry, to));
   const moved = done.filter((outcome) => outcome === "moved").length;
   return { moved, undone: done.length - moved };
 }
@@ -109,9 +109,9 @@ async function undo(counter: Counter, entry: DocumentSnapshot): Promise<Outcome>
   return "undone";
 }
 
-/** Moves an entry, or undoes it if the new key has one, also if it was replaced since it was listed. */
-async function move(counter: Counter, entry: DocumentSnapshot, key: string): Promise<Outcome> {
-  const target = entry.ref.parent.doc(key);
+/** Moves an entry, or undoes it if the new `once` has one, also if it was replaced since it was listed. */
+async function move(counter: Counter, entry: DocumentSnapshot, once: string): Promise<Outcome> {
+  const target = entry.ref.parent.doc(once);
   let current = entry;
   while (current.exists) {
     if (await rename(counter, current, target)) return "moved";
@@ -122,13 +122,13 @@ async function move(counter: Counter, entry: DocumentSnapshot, key: string): Pro
   return "moved";
 }
 
-/** @returns `false` if the entry is not as it was read, or the new key has one; then nothing was written */
+/** @returns `false` if the entry is not as it was read, or the new `once` has one; then nothing was written */
 async function rename({ firestore }: Counter, entry: DocumentSnapshot, target: DocumentReference): Promise<boolean> {
   try {
     await retry(() => {
       const batch = firestore.batch();
       batch.delete(entry.ref, unchanged(entry));
-      batch.create(target, { ...entry.data(), key: target.id });
+      batch.create(target, { ...entry.data(), once: target.id });
       return batch.commit();
     });
     return true;
@@ -141,12 +141,12 @@ async function rename({ firestore }: Counter, entry: DocumentSnapshot, target: D
 /** @returns what became of each entry */
 async function forEachEntry(
   firestore: Firestore,
-  key: string,
+  once: string,
   { collection = DEFAULT_COLLECTION, onProgress }: AccountIncrementsOptions,
   change: (counter: Counter, entry: DocumentSnapshot) => Promise<Outcome>,
 ): Promise<Outcome[]> {
   validName("collection", collection);
-  const all = firestoreOf({ firestore }).collectionGroup(ENTRIES).where("key", "==", validName("key", key));
+  const all = firestoreOf({ firestore }).collectionGroup(ENTRIES).where("once", "==", validName("once", once));
   const entries = onProgress ? (await retry(() => all.count().get())).data().count : 0;
   const done: Outcome[] = [];
   const failures: unknown[] = [];
@@ -154,7 +154,7 @@ async function forEachEntry(
   for (let docs: QueryDocumentSnapshot[] | undefined; !docs || docs.length === PAGE; ) {
     const page: Query = docs ? first.startAfter(docs.at(-1)) : first;
     docs = (await retry(() => page.get())).docs;
-    const own = docs.filter(({ ref }) => isEntryOf(ref, key, collection));
+    const own = docs.filter(({ ref }) => isEntryOf(ref, once, collection));
     const changes = own.map((entry) => {
       const { id } = entry.ref.parent.parent as DocumentReference;
       return change(newCounter(firestore, id, collection), entry);
@@ -172,9 +172,9 @@ async function forEachEntry(
   return done;
 }
 
-/** Whether a document is the entry of a key in a counter of this collection. The app may have collections `tallyEntries` of its own. */
-function isEntryOf({ id, parent }: DocumentReference, key: string, collection: string): boolean {
-  return id === key && parent.parent?.parent.path === collection;
+/** Whether a document is the entry of a `once` in a counter of this collection. The app may have collections `tallyEntries` of its own. */
+function isEntryOf({ id, parent }: DocumentReference, once: string, collection: string): boolean {
+  return id === once && parent.parent?.parent.path === collection;
 }
 
 function read(document: DocumentReference): Promise<DocumentSnapshot> {

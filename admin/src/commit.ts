@@ -3,8 +3,8 @@
  *
  * A call may fail after the server has committed it, the Admin SDK retries some calls by itself, and a call may arrive after its
  * timeout. So the commit that adds to a shard also creates a document, under a name that only this increment uses. However
- * often the commit is sent, one succeeds, and the others fail as a whole, with ALREADY_EXISTS. With a key the document is the
- * entry, which stays (increment.ts); without a key it is a receipt, which expires (receipt.ts).
+ * often the commit is sent, one succeeds, and the others fail as a whole, with ALREADY_EXISTS. With `once` the document is the
+ * entry, which stays (increment.ts); without `once` it is a receipt, which expires (receipt.ts).
  */
 import { FieldValue, type WriteBatch } from "firebase-admin/firestore";
 import { ABORTED, codeOf, DEADLINE_EXCEEDED } from "../../core/src/index.ts";

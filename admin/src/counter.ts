@@ -24,7 +24,7 @@ export type CounterRef = CounterRefBase<Firestore>;
 /** The internal state of a reference. */
 export interface Counter extends CounterRef {
   readonly _shardCountCache: ShardCountCache;
-  /** Adds without a key, in commits that increments of this process share. Created by the first one. */
+  /** Adds without `once`, in commits that increments of this process share. Created by the first one. */
   _add?: (by: number) => Promise<void>;
   /** Whether the counter is bounded, as the counter document has said; `undefined` if it was not read. */
   _isBounded?: boolean;
@@ -41,7 +41,7 @@ const counters = new WeakMap<Firestore, Record<string, Counter>>();
 /**
  * Creates a reference to a counter. No I/O. It takes some hundred bytes of memory per counter, as long as the process lives.
  *
- * @param id - any Firestore document id. `group:key`, such as `views:home`, is the recommended form
+ * @param id - any Firestore document id. `group:name`, such as `views:home`, is the recommended form
  * @throws CounterError `counter/invalid-id`, `counter/invalid-collection`; `counter/invalid-reference` for a database of
  *         another SDK
  *

@@ -1,6 +1,6 @@
 /** Deletes a counter with its subcollections. */
 import type { CollectionReference } from "firebase-admin/firestore";
-import { KEY_COUNTS, receiptsPath, VISITORS } from "../../core/src/index.ts";
+import { ITEM_COUNTS, receiptsPath, VISITORS } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { setCounterSource } from "./source.ts";
 
@@ -14,7 +14,7 @@ export interface DeleteCounterOptions {
 const MAX_ROUNDS = 3;
 
 /**
- * Deletes a counter: its shards, entries, corrections, history, visitors and keys, and the counter document last. Its receipts stay
+ * Deletes a counter: its shards, entries, corrections, history, visitors and items, and the counter document last. Its receipts stay
  * until they expire, because what a sender sends again must not count again, for the other counters of a batch either. The call can
  * be repeated, and continues where it was interrupted. Stop the counter's writers a minute before: a later increment, or the event of an
  * earlier one that is still on its way, starts the counter anew, as does a creation or deletion in a collection that the functions
@@ -36,7 +36,7 @@ export async function deleteCounter(ref: CounterRef, options: DeleteCounterOptio
   const writer = ref.firestore.bulkWriter();
   writer.onWriteResult(() => options.onProgress?.(++deleted, documents));
   // What waits before the sketches: a merge in between would create another one.
-  const waits = ({ id }: CollectionReference) => id === VISITORS || id === KEY_COUNTS;
+  const waits = ({ id }: CollectionReference) => id === VISITORS || id === ITEM_COUNTS;
   // Not for ever, because writers may not have been stopped.
   for (let round = 0; parts.length > 0 && round < MAX_ROUNDS; round++) {
     const inOrder = parts.toSorted((a, b) => Number(waits(b)) - Number(waits(a)));

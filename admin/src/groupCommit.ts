@@ -12,10 +12,10 @@ import {
   FAILED_PRECONDITION,
   hashRank,
   INVALID_ARGUMENT,
+  type ItemCountsDocument,
+  ItemSummary,
   isCounterError,
-  type KeyCountsDocument,
-  KeySummary,
-  keyCountsPath,
+  itemCountsPath,
   receiptsPath,
   uniquesPath,
   visitorHash,
@@ -45,8 +45,8 @@ export interface Count {
   /** A whole number from 0. */
   readonly by: number;
   readonly visitor?: string | undefined;
-  /** Counts `by` times among the keys of the counter; then `by` is not 0. */
-  readonly key?: string | undefined;
+  /** Counts `by` times among the items of the counter; then `by` is not 0. */
+  readonly item?: string | undefined;
 }
 
 /** The receipt of what a sender has named: its document's id is a hash, because the name may be any text. */
@@ -59,7 +59,7 @@ export function receiptOf(counter: CounterRef, name: string): DocumentReference 
  * Commits increments together, all or none, but for those whose receipts exist. A commit with an unknown outcome is repeated
  * until `giveUpAt`, and counts once.
  *
- * Cost: 1 write per counter, 1 per counter that gets keys, 1 per receipt, 1 if anything has no receipt, and 1 per bucket that
+ * Cost: 1 write per counter, 1 per counter that gets items, 1 per receipt, 1 if anything has no receipt, and 1 per bucket that
  * gets visitors (up to 16 for a counter, or 256 if they come fast); 1 delete per receipt when it expires: after a day, or after eight
  * if a sender has named it; 1 read per receipt if one of them exists. And 1 read per counter and process, repeated after two minutes
  * or 20 commits.
@@ -150,16 +150,16 @@ function addTo(
 ): void {
   const sums = new Map<Counter, number>();
   const visitors = new Map<string, Set<string>>();
-  const keys = new Map<Counter, KeySummary>();
+  const items = new Map<Counter, ItemSummary>();
   for (const { receipt, counts } of increments) {
     if (receipt) createReceipt(receipt, SENDER_RECEIPT_MS)(batch);
     for (const count of counts) {
       const counter = count.counter as Counter;
       sums.set(counter, (sums.get(counter) ?? 0) + count.by);
-      if (count.key !== undefined) {
-        const summary = keys.get(counter) ?? new KeySummary();
-        summary.add(count.key, count.by);
-        keys.set(counter, summary);
+      if (count.item !== undefined) {
+        const summary = items.get(counter) ?? new ItemSummary();
+        summary.add(count.item, count.by);
+        items.set(counter, summary);
       }
       const visit = buckets.get(count);
       if (visit) visitors.set(visit.bucket, (visitors.get(visit.bucket) ?? new Set()).add(visit.hash));
@@ -171,9 +171,9 @@ function addTo(
     batch.set(firestore.doc(bucket), fields, { merge: true });
   }
   // A new document for each commit, so that none is contended.
-  for (const [counter, summary] of keys) {
-    const fields: KeyCountsDocument = { bytes: Buffer.from(summary.serialize()) };
-    batch.create(firestore.collection(keyCountsPath(counter.path)).doc(), fields);
+  for (const [counter, summary] of items) {
+    const fields: ItemCountsDocument = { bytes: Buffer.from(summary.serialize()) };
+    batch.create(firestore.collection(itemCountsPath(counter.path)).doc(), fields);
   }
 }
 

@@ -21,64 +21,64 @@ import { refuseLowering } from "./stock.ts";
 /** Options of {@link incrementCounter}. */
 export interface IncrementOptions {
   /**
-   * Counts once for this key, such as an order, a request or a user, however often and from wherever it is called. A key that is
+   * What the increment counts once for, such as an order, a request or a user, however often and from wherever it is called. A `once` that is
    * `undefined` is refused, because without one each call counts.
    */
-  key?: string;
+  once?: string;
 }
 
 /**
  * Adds `by` to a counter. Resolves once Firestore has acknowledged it: a call whose outcome is unknown is retried without
  * counting twice. Security rules do not apply.
  *
- * Without a key, increments made while a commit of this process for this counter is pending share the next one; if their
- * sum is 0, nothing is written. With a `key`, the counter counts exactly once for that key, across processes and restarts. If
- * the key counts already with the same amount, the call succeeds.
+ * Without `once`, increments made while a commit of this process for this counter is pending share the next one; if their
+ * sum is 0, nothing is written. With `once`, the counter counts it exactly once, across processes and restarts. If
+ * it counts already with the same amount, the call succeeds.
  *
  * A bounded counter is restocked so, by whole numbers above 0. `takeFromCounter` lowers it.
  *
- * Cost: 2 writes per commit; without a key, 1 delete a day later, when the commit's receipt expires. With a `key`, its entry
+ * Cost: 2 writes per commit; without `once`, 1 delete a day later, when the commit's receipt expires. With `once`, its entry
  * stays. And 1 read per process and counter, repeated after two minutes or 20 commits.
  *
  * @param by - a number within ±2⁵³, not 0; 1 if it is left out
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O, also for `undefined`; `counter/bounded` if it would lower a
- *         bounded counter; `counter/key-conflict` if the key counts another amount; `counter/unknown-outcome`, rarely: if a call
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-once` before any I/O, also for `undefined`; `counter/bounded` if it would lower a
+ *         bounded counter; `counter/once-conflict` if the `once` counts another amount; `counter/unknown-outcome`, rarely: if a call
  *         had no response, and then Firestore refuses the next one or is unreachable for half a day; Firestore's errors that
  *         are not transient, such as `PERMISSION_DENIED`: then the increment does not count
  *
  * @example
  * ```ts
  * await incrementCounter(counter(db, "downloads:setup.exe"));
- * await incrementCounter(counter(db, "sales:shoes"), order.quantity, { key: order.id });
+ * await incrementCounter(counter(db, "sales:shoes"), order.quantity, { once: order.id });
  * ```
  */
 export function incrementCounter(ref: CounterRef, by?: number, options?: IncrementOptions): Promise<void>;
 export async function incrementCounter(ref: CounterRef, ...given: IncrementArguments): Promise<void> {
-  const [by, key] = validIncrement(given);
+  const [by, once] = validIncrement(given);
   // First, because it refuses what is no reference.
   counterDoc(ref);
   const counter = ref as Counter;
-  if (key !== undefined) return await incrementOnce(counter, by, key);
+  if (once !== undefined) return await incrementOnce(counter, by, once);
   await refuseLowering(counter, by);
   counter._add ??= combine((sum) => addWithReceipt(counter, sum));
   await counter._add(by);
 }
 
 /**
- * Takes a keyed increment back, or gives the units of a take back. Succeeds also if the key does not count.
+ * Takes an increment with `once` back, or gives the units of a take back. Succeeds also if it does not count.
  *
- * Cost: 1 read; if the key counts, 1 write and 1 delete more, and now and then the read of the counter document.
+ * Cost: 1 read; if it counts, 1 write and 1 delete more, and now and then the read of the counter document.
  *
- * @param key - the key of the increment
- * @throws CounterError `counter/invalid-key` before any I/O; `counter/bounded` if it would lower a bounded counter
+ * @param once - the `once` of the increment
+ * @throws CounterError `counter/invalid-once` before any I/O; `counter/bounded` if it would lower a bounded counter
  *
  * @example
  * ```ts
  * await undoIncrement(counter(db, "sales:shoes"), order.id);
  * ```
  */
-export async function undoIncrement(ref: CounterRef, key: string): Promise<void> {
-  const document = firestoreOf(ref).doc(entryPath(ref.path, validName("key", key)));
+export async function undoIncrement(ref: CounterRef, once: string): Promise<void> {
+  const document = firestoreOf(ref).doc(entryPath(ref.path, validName("once", once)));
   const entry = await retry(() => document.get());
   // If it has changed since, an earlier attempt without a response was committed, or another process was first.
   if (entry.exists) await undoEntry(ref as Counter, entry);
@@ -108,9 +108,9 @@ export async function undoEntry(counter: Counter, entry: DocumentSnapshot): Prom
  *
  * On a bounded counter, add whole numbers above 0 alone: less is not refused here, and may lower a shard below zero.
  *
- * Cost: 1 write of the batch, 2 with a `key`.
+ * Cost: 1 write of the batch, 2 with `once`.
  *
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-key`
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-once`
  *
  * @example
  * ```ts
@@ -131,30 +131,30 @@ export function incrementCounterIn(
   ref: CounterRef,
   ...given: IncrementArguments
 ): void {
-  const [by, key] = validIncrement(given);
+  const [by, once] = validIncrement(given);
   const counter = ref as Counter;
   // First, because it refuses what is no reference.
   counterDoc(ref);
   void refreshShardCount(counter);
-  addIncrement(writer as WriteBatch, counter, by, key === undefined ? undefined : entry(counter, key, by));
+  addIncrement(writer as WriteBatch, counter, by, once === undefined ? undefined : entry(counter, once, by));
 }
 
-/** Creates the entry of a key, so that the increment cannot be committed again. */
-function entry(counter: Counter, key: string, by: number): CreateDocument {
-  const document = firestoreOf(counter).doc(entryPath(counter.path, key));
-  return (writer, shard) => writer.create(document, { key, by, shard, at: FieldValue.serverTimestamp() });
+/** Creates the entry of a `once`, so that the increment cannot be committed again. */
+function entry(counter: Counter, once: string, by: number): CreateDocument {
+  const document = firestoreOf(counter).doc(entryPath(counter.path, once));
+  return (writer, shard) => writer.create(document, { once, by, shard, at: FieldValue.serverTimestamp() });
 }
 
-async function incrementOnce(counter: Counter, by: number, key: string): Promise<void> {
+async function incrementOnce(counter: Counter, by: number, once: string): Promise<void> {
   await refuseLowering(counter, by);
-  await commitOnce(counter, by, entry(counter, key, by)).catch(async (error) => {
+  await commitOnce(counter, by, entry(counter, once, by)).catch(async (error) => {
     if (codeOf(error) !== ALREADY_EXISTS) throw error;
-    const known = await retry(() => counter.firestore.doc(entryPath(counter.path, key)).get());
+    const known = await retry(() => counter.firestore.doc(entryPath(counter.path, once)).get());
     // Without an entry it did count, and was undone since.
     if (!known.exists || known.get("by") === by) return;
     throw new CounterError(
-      "counter/key-conflict",
-      `"${key}" already counts ${known.get("by")} in "${counter.id}", not ${by}; undo that first, or use another key`,
+      "counter/once-conflict",
+      `"${once}" already counts ${known.get("by")} in "${counter.id}", not ${by}; undo that first, or pass another once`,
     );
   });
 }

@@ -20,11 +20,11 @@ export {
   type CounterWindows,
   type CounterWindowTotals,
   type GlobalCounterFields,
-  type KeyCount,
+  type ItemCount,
   type RegionTotal,
   type RegionTotals,
   type TopCountersOptions,
-  type TopKeys,
+  type TopItems,
 } from "../../core/src/index.ts";
 export {
   type AccountIncrementsOptions,
@@ -55,5 +55,5 @@ export { type CounterReconciliation, type ReconcileCounterOptions, reconcileCoun
 export { type ResetCounterOptions, resetCounter } from "./reset.ts";
 export { type CounterSourceOptions, setCounterSource } from "./source.ts";
 export { type TakeFromCounterOptions, takeFromCounter } from "./stock.ts";
-export { topKeys } from "./topKeys.ts";
+export { getTopItems } from "./topItems.ts";
 export { countVisitor, getUniques } from "./visitors.ts";

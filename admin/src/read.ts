@@ -1,4 +1,4 @@
-/** Reads counters: the published total, the exact sum, the history, and whether a key counts. */
+/** Reads counters: the published total, the exact sum, the history, and whether an increment with `once` counts. */
 import { type DocumentSnapshot, FieldPath, type Timestamp } from "firebase-admin/firestore";
 import {
   type CounterHistoryOptions,
@@ -132,35 +132,35 @@ export function snapshotOf(document: DocumentSnapshot): CounterSnapshot {
 }
 
 /**
- * Whether the counter counts for a key. Cost: 1 read.
+ * Whether an increment with this `once` counts. Cost: 1 read.
  *
- * @throws CounterError `counter/invalid-key`
+ * @throws CounterError `counter/invalid-once`
  *
  * @example
  * ```ts
  * const counted = await getIncremented(counter(db, "sales:shoes"), order.id);
  * ```
  */
-export async function getIncremented(ref: CounterRef, key: string): Promise<boolean> {
-  return (await entryDoc(ref, key).get()).exists;
+export async function getIncremented(ref: CounterRef, once: string): Promise<boolean> {
+  return (await entryDoc(ref, once).get()).exists;
 }
 
 /**
- * Watches whether the counter counts for a key: tells the observer at once, and each change. Cost: 1 read, and 1 per change.
+ * Watches whether an increment with this `once` counts: tells the observer at once, and each change. Cost: 1 read, and 1 per change.
  *
  * @returns a function that ends the watch
- * @throws CounterError `counter/invalid-key`
+ * @throws CounterError `counter/invalid-once`
  *
  * @example
  * ```ts
  * const stop = onIncremented(counter(db, "votes:42"), uid, (voted) => log(uid, voted));
  * ```
  */
-export function onIncremented(ref: CounterRef, key: string, observer: CounterObserver<boolean>): () => void {
+export function onIncremented(ref: CounterRef, once: string, observer: CounterObserver<boolean>): () => void {
   const [next, error] = observing(observer, console.error);
-  return entryDoc(ref, key).onSnapshot((entry) => next(entry.exists), error);
+  return entryDoc(ref, once).onSnapshot((entry) => next(entry.exists), error);
 }
 
-function entryDoc(ref: CounterRef, key: string) {
-  return firestoreOf(ref).doc(entryPath(ref.path, validName("key", key)));
+function entryDoc(ref: CounterRef, once: string) {
+  return firestoreOf(ref).doc(entryPath(ref.path, validName("once", once)));
 }

@@ -1,5 +1,5 @@
 /**
- * Adds to a counter without a key, exactly once under retries: each commit creates a receipt, a document with a random name,
+ * Adds to a counter without `once`, exactly once under retries: each commit creates a receipt, a document with a random name,
  * and cannot succeed again while the receipt exists.
  *
  * A receipt expires a day after the last call that could have created it, and calls are repeated for half a day. So no call is

@@ -2,14 +2,14 @@
 import type { DocumentSnapshot, Timestamp, WriteBatch } from "firebase-admin/firestore";
 import {
   CounterError,
+  type ItemSummaryDocument,
   isBounded,
-  type KeySummaryDocument,
-  keySummaryPath,
+  itemSummaryPath,
   Sketch,
   shardsPath,
   sketchPath,
-  type TopKeysDocument,
-  topKeysPath,
+  type TopItemsDocument,
+  topItemsPath,
   uniquesPath,
 } from "../../core/src/index.ts";
 import { adjustBase, commitAdjustment, retryAdjustment, sumOf } from "./base.ts";
@@ -24,20 +24,20 @@ export interface ResetCounterOptions {
    * after two minutes at most. Default `false`.
    */
   visitors?: boolean | undefined;
-  /** Whether the top keys begin anew, at the same instant. Default `false`. */
-  keys?: boolean | undefined;
+  /** Whether the top items begin anew, at the same instant. Default `false`. */
+  items?: boolean | undefined;
 }
 
 /**
  * Sets the total of a counter, at one instant between the call and its return: increments committed before it are discarded,
- * those after it count in full. No increment is blocked. Entries stay, so keys that count still do. The sums of
+ * those after it count in full. No increment is blocked. Entries stay, so what counts once still does. The sums of
  * today, this week and this month stay, too.
  *
  * A bounded counter is not reset: its units may be in a shopper's hands already. Restock it by `incrementCounter`, and lower it
  * by `takeFromCounter`.
  *
- * Cost: 1 read, 1 more per shard, and 2 writes; again, after a pause, if a fold, another reset or a merge of visitors or keys came in between.
- * With `visitors`, 1 read and 2 writes more, and 1 read and 1 delete per bucket of visitors, up to 272. With `keys`, 1 read and
+ * Cost: 1 read, 1 more per shard, and 2 writes; again, after a pause, if a fold, another reset or a merge of visitors or items came in between.
+ * With `visitors`, 1 read and 2 writes more, and 1 read and 1 delete per bucket of visitors, up to 272. With `items`, 1 read and
  * 2 writes more.
  *
  * @param to - the new total
@@ -55,14 +55,14 @@ export async function resetCounter(ref: CounterRef, to: number, options: ResetCo
   counterDoc(ref);
   await retryAdjustment(ref, async () => {
     // Before the shards, so that all it has was committed before `at`.
-    const summary = options.keys ? await ref.firestore.doc(keySummaryPath(ref.path)).get() : undefined;
+    const summary = options.items ? await ref.firestore.doc(itemSummaryPath(ref.path)).get() : undefined;
     const shards = await firestoreOf(ref).collection(shardsPath(ref.path)).select("count").get();
     // After the listing: a counter that has become bounded since has other shards, so the commit fails.
     await refuseIfBounded(ref, "a reset");
     const batch = ref.firestore.batch();
     adjustBase(batch, ref, shards, to - sumOf(shards));
     if (options.visitors) await forgetVisitors(batch, ref);
-    if (summary) forgetKeys(batch, ref, summary, shards.readTime);
+    if (summary) forgetItems(batch, ref, summary, shards.readTime);
     await commitAdjustment(batch);
   });
 }
@@ -86,15 +86,15 @@ async function forgetVisitors(batch: WriteBatch, ref: CounterRef): Promise<void>
 }
 
 /**
- * Empties the summary, as {@link forgetVisitors} does the sketch. A merge leaves out the keys that still wait and were committed
+ * Empties the summary, as {@link forgetVisitors} does the sketch. A merge leaves out the items that still wait and were committed
  * until `resetAt`, so the reset need not read them.
  *
  * @param at  the instant at which the shards were listed: the total discards increments until then, too
  */
-function forgetKeys(batch: WriteBatch, ref: CounterRef, summary: DocumentSnapshot, at: Timestamp): void {
-  writeIfUnchanged(batch, summary, { bytes: null, resetAt: at } satisfies KeySummaryDocument<Timestamp>);
-  const empty: TopKeysDocument<Timestamp> = { top: [], error: 0, total: 0, asOf: at };
-  batch.set(ref.firestore.doc(topKeysPath(ref.path)), empty);
+function forgetItems(batch: WriteBatch, ref: CounterRef, summary: DocumentSnapshot, at: Timestamp): void {
+  writeIfUnchanged(batch, summary, { bytes: null, resetAt: at } satisfies ItemSummaryDocument<Timestamp>);
+  const empty: TopItemsDocument<Timestamp> = { top: [], error: 0, total: 0, asOf: at };
+  batch.set(ref.firestore.doc(topItemsPath(ref.path)), empty);
 }
 
 /** @throws CounterError `counter/invalid-amount` */

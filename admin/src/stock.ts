@@ -28,8 +28,8 @@ import { backoff, retry } from "./retry.ts";
 
 /** Options of {@link takeFromCounter}. */
 export interface TakeFromCounterOptions {
-  /** Takes once for this key, such as an order, however often and from wherever it is called. `undefined` is refused. */
-  key?: string;
+  /** What the take counts once for, such as an order, however often and from wherever it is called. `undefined` is refused. */
+  once?: string;
 }
 
 /** The most units of one take by a server, so that its sums stay exact. */
@@ -39,22 +39,22 @@ const MAX_UNITS = Number.MAX_SAFE_INTEGER;
 const MAX_TRIES = 20;
 
 /**
- * Takes units from a bounded counter, all or none. Resolves once Firestore has acknowledged the take. With a `key`, a
- * repetition takes no more, and returns what the key has taken. Units come back by `undoIncrement`.
+ * Takes units from a bounded counter, all or none. Resolves once Firestore has acknowledged the take. With `once`, a
+ * repetition takes no more, and returns what the `once` has taken. Units come back by `undoIncrement`.
  *
  * Cost: 1 read per shard, 1 write, and 1 per shard that gives: 1, unless no shard has enough. Again, after a pause, if a shard
- * changed in between. Without a key, 1 delete a day later. The first call reads the counter document.
+ * changed in between. Without `once`, 1 delete a day later. The first call reads the counter document.
  *
  * @param units - a whole number, at least 1
  * @returns the units taken
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O; `counter/sold-out` if fewer are left;
- *         `counter/not-bounded`; `counter/key-conflict` if the key has counted an increment; `counter/contention` if the
- *         shards change all the time; `counter/unknown-outcome` without a key, if Firestore does not answer for half a day, or refuses
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-once` before any I/O; `counter/sold-out` if fewer are left;
+ *         `counter/not-bounded`; `counter/once-conflict` if the `once` has counted an increment; `counter/contention` if the
+ *         shards change all the time; `counter/unknown-outcome` without `once`, if Firestore does not answer for half a day, or refuses
  *         what it has not answered before
  *
  * @example
  * ```ts
- * await takeFromCounter(counter(db, "stock:shoes"), 2, { key: order.id });
+ * await takeFromCounter(counter(db, "stock:shoes"), 2, { once: order.id });
  * ```
  */
 export async function takeFromCounter(
@@ -63,20 +63,20 @@ export async function takeFromCounter(
   options?: TakeFromCounterOptions,
 ): Promise<number> {
   validTake(units, MAX_UNITS);
-  const key = givenName(options, "key");
+  const once = givenName(options, "once");
   // First, because it refuses what is no reference.
   counterDoc(ref);
   const counter = ref as Counter;
   counter._isBounded ||= await readIsBounded(ref);
   if (!counter._isBounded) throw notBounded(ref);
-  const record = key === undefined ? newReceipt(ref) : firestoreOf(ref).doc(entryPath(ref.path, key));
-  const create = key === undefined ? createReceipt(record) : createEntry(record, units);
+  const record = once === undefined ? newReceipt(ref) : firestoreOf(ref).doc(entryPath(ref.path, once));
+  const create = once === undefined ? createReceipt(record) : createEntry(record, units);
   for (let tries = 0; ; tries++) {
     const shards = await retry(() => firestoreOf(ref).collection(shardsPath(ref.path)).select("count").get());
     const parts = divide(units, shards);
     // Looked up after the listing: what this call has committed may be missing from the listing.
     if (!parts || tries > 0) {
-      const taken = await takenBy(ref, record, units, key);
+      const taken = await takenBy(ref, record, units, once);
       if (taken !== undefined) return taken;
       if (!parts) throw soldOut(ref.id, units, sumOf(shards));
     }
@@ -89,11 +89,11 @@ export async function takeFromCounter(
       return units;
     } catch (error) {
       if (!isPreconditionFailure(error)) {
-        if (key !== undefined) throw error;
+        if (once !== undefined) throw error;
         if (await receiptExists(record)) return units;
         throw attempts > 1 ? unknownOutcome(error) : error;
       }
-      const taken = await takenBy(ref, record, units, key);
+      const taken = await takenBy(ref, record, units, once);
       if (taken !== undefined) return taken;
       if (tries === MAX_TRIES) throw contention(ref, error);
       await backoff(tries, error);
@@ -131,7 +131,7 @@ function createEntry(entry: DocumentReference, n: number): Create {
   return (batch, parts) => {
     // A client can give back to a numbered shard alone.
     const shard = parts.find((part) => part.shard.id !== BASE_SHARD)?.shard.id ?? "0";
-    batch.create(entry, { key: entry.id, by: -n, shard, at: FieldValue.serverTimestamp() });
+    batch.create(entry, { once: entry.id, by: -n, shard, at: FieldValue.serverTimestamp() });
   };
 }
 
@@ -149,14 +149,14 @@ async function takenBy(
   ref: CounterRef,
   record: DocumentReference,
   n: number,
-  key?: string,
+  once?: string,
 ): Promise<number | undefined> {
   const found = await retry(() => record.get());
   if (!found.exists) return undefined;
-  if (key === undefined) return n;
+  if (once === undefined) return n;
   const by: number = found.get("by");
   if (by < 0) return -by;
-  throw new CounterError("counter/key-conflict", `"${key}" counts ${by} in "${ref.id}", and takes nothing`);
+  throw new CounterError("counter/once-conflict", `"${once}" counts ${by} in "${ref.id}", and takes nothing`);
 }
 
 /**

@@ -21,7 +21,7 @@ export interface EstimateOptions {
   readonly peak?: number;
   readonly peakHours: number;
   readonly counters: number;
-  readonly keyed: number;
+  readonly once: number;
   readonly watchers: number;
   readonly readsPerDay: number;
   readonly perClient: number;
@@ -49,7 +49,7 @@ export async function estimate(options: EstimateOptions): Promise<void> {
 
 function parseTraffic(options: EstimateOptions): Traffic {
   const { json, compare, region, perSecond, perDay, peak, ...traffic } = options;
-  const { batch, keyed, regions = 1 } = traffic;
+  const { batch, once, regions = 1 } = traffic;
   if ((perSecond === undefined) === (perDay === undefined)) {
     throw new CommandError(WRONG_USAGE, "pass the number of increments: either --per-second <n> or --per-day <n>");
   }
@@ -60,8 +60,11 @@ function parseTraffic(options: EstimateOptions): Traffic {
       `--peak ${peak} is less than the average of ${formatNumber(average)} per second; pass a higher one`,
     );
   }
-  if (batch !== undefined && keyed > 0) {
-    throw new CommandError(WRONG_USAGE, "--keyed and --batch: ingest has no increments with a key; pass one of them");
+  if (batch !== undefined && once > 0) {
+    throw new CommandError(
+      WRONG_USAGE,
+      "--once and --batch: ingest has none that counts once per user; pass one of them",
+    );
   }
   if (compare && regions > 1) {
     throw new CommandError(
@@ -79,7 +82,7 @@ const NOT_INCLUDED = [
 ];
 
 function assumptions(
-  { counters, keyed, watchers, perClient, batch, peakPerSecond, perSecond, peakHours, regions = 1 }: Traffic,
+  { counters, once, watchers, perClient, batch, peakPerSecond, perSecond, peakHours, regions = 1 }: Traffic,
   { dayParts }: MonthlyCosts,
 ) {
   const [busy] = dayParts;
@@ -96,7 +99,7 @@ function assumptions(
         ]
       : []),
     ...(isShortened ? ["The peak is shorter than given: a longer one would exceed the increments of a day."] : []),
-    `${formatNumber(keyed * 100)}% of the increments have a key; ${pluralize(watchers, "client")} watch each counter.`,
+    `${formatNumber(once * 100)}% of the increments count once per user; ${pluralize(watchers, "client")} watch each counter.`,
     batch !== undefined
       ? `One instance of ingest gets all increments, in requests of ${pluralize(batch, "event")} with an id.`
       : perClient > 0

@@ -121,7 +121,7 @@ function rowsOf(report: CounterReport): Cell[][] {
   }
   if (published) add("writes", formatNumber(published.writes), `${formatNumber(published.rate)} per second recently`);
   add("shards", published?.shardCount ?? "–", shardRemark(report));
-  if (entries > 0) add("entries", formatNumber(entries), "keyed increments");
+  if (entries > 0) add("entries", formatNumber(entries), "increments with once");
   if (visitors) {
     add("visitors", formatNumber(visitors.uniques), `${formatDuration(now - Date.parse(visitors.asOf))} ago`);
   }

@@ -20,7 +20,7 @@ test.each<[string[], string]>([
   [["delete", "--yes"], "--group"],
   [["delete", "--group", "", "--yes"], "--ungrouped"],
   [["exchange", "a"], "--regions"],
-  [["reconcile", "--group", "likes", "--from", "posts", "--yes"], "{key}"],
+  [["reconcile", "--group", "likes", "--from", "posts", "--yes"], "{name}"],
   [["reconcile", "a", "--from", "posts/x", "--yes"], "counter/invalid-source"],
   [["reconcile", "a", "--keep", "--yes"], "--from"],
   [["reconcile", "a", "--entries", "--every", "1h", "--yes"], "--keep"],

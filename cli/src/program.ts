@@ -125,7 +125,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .option("--ungrouped", "all counters whose ids have no colon")
     .option("--dry-run", "compare only; change nothing")
     .option("--entries", "source: the counter's own entries")
-    .option("--from <path>", "source: the documents of a collection; {id} and {key} become the counter's id and key")
+    .option("--from <path>", "source: the documents of a collection; {id} and {name} become the counter's id and name")
     .option("--from-group <name>", "source: the documents of a collection group")
     .option("--where <comparison>", 'only documents where "field == value"; may be repeated', collect)
     .option("--sum <field>", "the sum of a field instead of the number of documents")
@@ -138,7 +138,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
       "after",
       examples(
         "reconcile likes:post42 --entries --dry-run",
-        'reconcile --group reviews --from "items/{key}/reviews" --where "state == public"',
+        'reconcile --group reviews --from "items/{name}/reviews" --where "state == public"',
         "reconcile sales:shoes --from orders --sum quantity --keep --every 24h",
       ),
     );
@@ -147,7 +147,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .command("reset")
     .summary("set a counter to a total")
     .description(
-      "Sets a counter to a total. Increments made at the same time count. Keys that were counted stay counted.",
+      "Sets a counter to a total. Increments made at the same time count. What was counted once stays counted.",
     )
     .argument("<id>", "the counter")
     // Without --, -5 would be parsed as an option.
@@ -231,7 +231,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .option("--peak <n>", "increments per second in the busy part of the day", parseAmount)
     .option("--peak-hours <n>", "how long the busy part lasts", parseHours, 2)
     .option("--counters <n>", "how many counters share the traffic evenly", parseCount, 1)
-    .option("--keyed <share>", "share of increments with a key, such as 30%", parseShare, 0)
+    .option("--once <share>", "share of increments with once, such as 30%", parseShare, 0)
     .option("--watchers <n>", "average number of clients that watch one counter", parseAmount, 0)
     .option("--reads-per-day <n>", "reads of a total and new watches per day, of all counters", parseAmount, 0)
     .option(
@@ -255,7 +255,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
       "after",
       examples(
         "estimate --per-second 100",
-        "estimate --per-day 200000 --peak 50 --counters 1000 --keyed 100% --watchers 2",
+        "estimate --per-day 200000 --peak 50 --counters 1000 --once 100% --watchers 2",
         "estimate --per-second 100 --reads-per-day 1000000 --compare",
         "estimate --per-second 1000 --batch 10",
       ),

@@ -1,7 +1,7 @@
 /**
  * `reconcile`: compares counters with their source of truth, and corrects those that have drifted.
  *
- * A source given here applies to every selected counter, with `{id}` and `{key}` filled in. A source without them would give
+ * A source given here applies to every selected counter, with `{id}` and `{name}` filled in. A source without them would give
  * several counters the same total, so it is rejected before it overwrites them.
  */
 
@@ -59,7 +59,7 @@ export async function reconcile(context: CommandContext, options: ReconcileOptio
   }
   const isSingle = ids.length === 1;
   // A template that fails for one counter fails for all.
-  if (template) assertUsable(template, ids[0] ?? `${selection.group}:key`, isSingle);
+  if (template) assertUsable(template, ids[0] ?? `${selection.group}:name`, isSingle);
 
   if (dryRun) printStatus(`Comparing in the ${describeTarget(context.target)}. Nothing is written.`);
   else {
@@ -104,7 +104,7 @@ function assertUsable(template: CounterSource, id: string, isSingle: boolean): v
   if (!isSingle && JSON.stringify(source) === JSON.stringify(template) && !("entries" in source)) {
     throw new CommandError(
       WRONG_USAGE,
-      'this source would give all counters the same total; give each one its own with {id} or {key}: --from "posts/{key}/likes"',
+      'this source would give all counters the same total; give each one its own with {id} or {name}: --from "posts/{name}/likes"',
     );
   }
 }

@@ -43,7 +43,7 @@ test.each(["state", "state = public", "== public", "state ==", ""])("not a compa
 
 describe("a source for several counters", () => {
   test("names documents of each", () => {
-    const source = { collection: "posts/{key}/likes", where: [{ field: "of", op: "==", value: "{id}" } as const] };
+    const source = { collection: "posts/{name}/likes", where: [{ field: "of", op: "==", value: "{id}" } as const] };
     expect(sourceForCounter(source, "likes:42:a")).toEqual({
       collection: "posts/42:a/likes",
       where: [{ field: "of", op: "==", value: "likes:42:a" }],
@@ -51,34 +51,34 @@ describe("a source for several counters", () => {
     expect(sourceForCounter(source, "plain")).toMatchObject({ collection: "posts/plain/likes" });
   });
 
-  test.each(["US$$b", "a$&", "a$`", "$1", "{id}"])("keeps a key unchanged: %s", (key) => {
+  test.each(["US$$b", "a$&", "a$`", "$1", "{id}"])("keeps a name unchanged: %s", (name) => {
     const source = {
-      collection: "posts/{key}/likes",
+      collection: "posts/{name}/likes",
       where: [
-        { field: "tag", op: "in", value: ["{key}", "x", 1, null] },
-        { field: "of", op: "==", value: { counter: "{id}/{key}" } },
+        { field: "tag", op: "in", value: ["{name}", "x", 1, null] },
+        { field: "of", op: "==", value: { counter: "{id}/{name}" } },
       ],
     } as const;
-    expect(sourceForCounter(source, `likes:${key}`)).toEqual({
-      collection: `posts/${key}/likes`,
+    expect(sourceForCounter(source, `likes:${name}`)).toEqual({
+      collection: `posts/${name}/likes`,
       where: [
-        { field: "tag", op: "in", value: [key, "x", 1, null] },
-        { field: "of", op: "==", value: { counter: `likes:${key}/${key}` } },
+        { field: "tag", op: "in", value: [name, "x", 1, null] },
+        { field: "of", op: "==", value: { counter: `likes:${name}/${name}` } },
       ],
     });
   });
 
   test.each([
-    { fromGroup: "likes{key}" },
-    { from: "posts/{key}/likes", sum: "{key}" },
-    { from: "posts/{key}/likes", where: ["by{id} == 1"] },
+    { fromGroup: "likes{name}" },
+    { from: "posts/{name}/likes", sum: "{name}" },
+    { from: "posts/{name}/likes", where: ["by{id} == 1"] },
   ])("is rejected where a placeholder would be left: %j", (options) => {
     expect(() => sourceForCounter(parseSource(options) as CounterSource, "likes:42")).toThrow(
-      "{key} are allowed in the path",
+      "{name} are allowed in the path",
     );
   });
 
   test("is validated once the placeholders are filled in", () => {
-    expect(() => sourceForCounter({ collection: "posts/{key}" }, "likes:42")).toThrow("counter/invalid-source");
+    expect(() => sourceForCounter({ collection: "posts/{name}" }, "likes:42")).toThrow("counter/invalid-source");
   });
 });

@@ -60,7 +60,7 @@ function parseValue(text: string): unknown {
 }
 
 /**
- * The source of one counter: `{id}` becomes its id, `{key}` the part of the id after the group. Placeholders are allowed in
+ * The source of one counter: `{id}` becomes its id, `{name}` the part of the id after the group. Placeholders are allowed in
  * the path and in values only; in the name of a field or collection group they would select nothing, and reset the total.
  *
  * @throws CounterError `counter/invalid-source`
@@ -72,12 +72,12 @@ export function sourceForCounter(template: CounterSource, id: string): CounterSo
     if (typeof name === "string" && /[{}]/.test(name)) {
       throw new CommandError(
         WRONG_USAGE,
-        `{id} and {key} are allowed in the path of --from and the values of --where only, not in "${escapeControls(name)}"`,
+        `{id} and {name} are allowed in the path of --from and the values of --where only, not in "${escapeControls(name)}"`,
       );
     }
   }
   const group = groupOf(id);
-  const placeholders = { id, key: id.includes(":") ? id.slice(group.length + 1) : id };
+  const placeholders = { id, name: id.includes(":") ? id.slice(group.length + 1) : id };
   return validSource({
     ...template,
     ...(collection !== undefined && { collection: fillIn(collection, placeholders) }),
@@ -85,9 +85,9 @@ export function sourceForCounter(template: CounterSource, id: string): CounterSo
   });
 }
 
-/** One pass with a replacer function: a key may contain `{id}`, or `$&`, which is a pattern in a replacement string. */
-function fillIn(value: unknown, placeholders: { readonly id: string; readonly key: string }): unknown {
-  if (typeof value === "string") return value.replace(/\{(id|key)\}/g, (_, name: "id" | "key") => placeholders[name]);
+/** One pass with a replacer function: a name may contain `{id}`, or `$&`, which is a pattern in a replacement string. */
+function fillIn(value: unknown, placeholders: { readonly id: string; readonly name: string }): unknown {
+  if (typeof value === "string") return value.replace(/\{(id|name)\}/g, (_, name: "id" | "name") => placeholders[name]);
   if (Array.isArray(value)) return value.map((one) => fillIn(one, placeholders));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, fillIn(one, placeholders)]));

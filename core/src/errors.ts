@@ -13,7 +13,9 @@ export type CounterErrorCode =
   | "counter/invalid-id"
   /** The collection cannot hold counters. */
   | "counter/invalid-collection"
-  /** The key of a keyed increment cannot name a Firestore document. */
+  /** The `once` of an increment cannot name a Firestore document. */
+  | "counter/invalid-once"
+  /** What a server's rate limit is kept for, such as an API key, cannot name a Firestore document. */
   | "counter/invalid-key"
   /** The id of a visitor is not a text. */
   | "counter/invalid-visitor"
@@ -21,10 +23,10 @@ export type CounterErrorCode =
   | "counter/invalid-reference"
   /** An option has an invalid value. */
   | "counter/invalid-option"
-  /** On a server: the key already counts with another amount. */
-  | "counter/key-conflict"
+  /** On a server: the `once` already counts with another amount. */
+  | "counter/once-conflict"
   /**
-   * The security rules refuse the increment: its amount, its key, a missing key, or a user who is signed out. Or they refuse
+   * The security rules refuse the increment: its amount, its `once`, a missing `once`, or a user who is signed out. Or they refuse
    * the document of `withRateLimit`, for another reason than its rate.
    */
   | "counter/permission-denied"

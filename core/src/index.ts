@@ -24,18 +24,18 @@ export {
   historyRange,
 } from "./historyPoints.ts";
 export {
-  KEY_COUNTS,
-  type KeyCountsDocument,
-  type KeySummaryDocument,
-  keyCountsPath,
-  keySummaryPath,
-  MAX_TOP_KEYS,
-  type TopKeys,
-  type TopKeysDocument,
-  topKeysPath,
-  toTopKeys,
-  validTopKeys,
-} from "./keyCounts.ts";
+  ITEM_COUNTS,
+  type ItemCountsDocument,
+  type ItemSummaryDocument,
+  itemCountsPath,
+  itemSummaryPath,
+  MAX_TOP_ITEMS,
+  type TopItems,
+  type TopItemsDocument,
+  topItemsPath,
+  toTopItems,
+  validTopItems,
+} from "./itemCounts.ts";
 export {
   BASE_SHARD,
   type CounterDocument,
@@ -137,7 +137,7 @@ export {
   SHARD_COUNT_TTL_WRITES,
   SLOW_ACK_MS,
 } from "./timeouts.ts";
-export { type KeyCount, KeySummary, MAX_KEY_BYTES, MAX_KEYS } from "./topKeys.ts";
+export { type ItemCount, ItemSummary, MAX_ITEM_BYTES, MAX_ITEMS } from "./topItems.ts";
 export {
   givenAmount,
   givenFlag,

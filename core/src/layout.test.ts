@@ -30,13 +30,13 @@ describe("the paths of documents", () => {
     expect(DEFAULT_COLLECTION).toBe("counters");
     expect(rules).toContain(`match /${DEFAULT_COLLECTION}/{counter} {`);
     expect(rules).toContain("match /shards/{shard} {");
-    expect(rules).toContain("match /tallyEntries/{key} {");
+    expect(rules).toContain("match /tallyEntries/{once} {");
     fc.assert(
-      fc.property(fc.string(), fc.string(), fc.string(), (collection, id, key) => {
+      fc.property(fc.string(), fc.string(), fc.string(), (collection, id, once) => {
         const counter = counterPath(collection, id);
         expect(counter).toBe(`${collection}/${id}`);
         expect(shardsPath(counter)).toBe(`${collection}/${id}/shards`);
-        expect(entryPath(counter, key)).toBe(`${collection}/${id}/tallyEntries/${key}`);
+        expect(entryPath(counter, once)).toBe(`${collection}/${id}/tallyEntries/${once}`);
       }),
     );
   });

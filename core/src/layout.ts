@@ -65,10 +65,10 @@ export interface MarkWindow<Timestamp, Nonce> {
   nonces: Nonce[];
 }
 
-/** `counters/{id}/tallyEntries/{key}`: one keyed increment or take. Created and deleted, never updated. */
+/** `counters/{id}/tallyEntries/{once}`: one increment with `once`, or one take. Created and deleted, never updated. */
 export interface EntryDocument<Timestamp> {
-  /** The id of the document, so that a query over all counters finds the entries of one key. */
-  key: string;
+  /** The id of the document, so that a query over all counters finds the entries of one `once`. */
+  once: string;
   /** The amount; negative for a take. */
   by: number;
   /** The id of the shard that got the amount. */
@@ -77,7 +77,7 @@ export interface EntryDocument<Timestamp> {
   at: Timestamp;
 }
 
-/** `counters/{id}/tallyReceipts/{id}`: a commit of a server's increments without a key, or what the sender of an event has named. Never updated. */
+/** `counters/{id}/tallyReceipts/{id}`: a commit of a server's increments without `once`, or what the sender of an event has named. Never updated. */
 export interface ReceiptDocument<Timestamp> {
   /** When the document may be deleted: the same commit cannot arrive again after it. For a TTL policy. */
   expireAt: Timestamp;
@@ -159,9 +159,9 @@ export function entriesPath(counter: string): string {
   return `${counter}/${ENTRIES}`;
 }
 
-/** Path of the entry of one key. It does not call `entriesPath`, which would make every web app some bytes larger. */
-export function entryPath(counter: string, key: string): string {
-  return `${counter}/tallyEntries/${key}`;
+/** Path of the entry of one `once`. It does not call `entriesPath`, which would make every web app some bytes larger. */
+export function entryPath(counter: string, once: string): string {
+  return `${counter}/tallyEntries/${once}`;
 }
 
 /** Path of a document that does not exist; the rules let clients read it from this instant on, in milliseconds since the epoch. */

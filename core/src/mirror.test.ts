@@ -7,10 +7,10 @@ import { isDocumentId } from "./validation.ts";
 describe("the parameter", () => {
   test("is empty by default, and may have several entries", () => {
     expect([parseMirrors("", "MIRRORS"), parseMirrors(" ", "MIRRORS")]).toEqual([[], []]);
-    const list = "likes=posts/{key}.likes, views=posts/{key}.stats.views,posts=site/all.posts";
+    const list = "likes=posts/{name}.likes, views=posts/{name}.stats.views,posts=site/all.posts";
     expect(parseMirrors(list, "MIRRORS")).toEqual([
-      { counters: "likes:{key}", document: "posts/{key}", field: ["likes"], isBridged: false },
-      { counters: "views:{key}", document: "posts/{key}", field: ["stats", "views"], isBridged: false },
+      { counters: "likes:{name}", document: "posts/{name}", field: ["likes"], isBridged: false },
+      { counters: "views:{name}", document: "posts/{name}", field: ["stats", "views"], isBridged: false },
       { counters: "posts", document: "site/all", field: ["posts"], isBridged: false },
     ]);
     const nested = "likes:{user}:{post}=users/{user}/posts/{post}.likes";
@@ -22,31 +22,31 @@ describe("the parameter", () => {
   test.each([
     ["likes", "write group="],
     ["likes=", "write group="],
-    ["likes=posts/{key}", "write group="],
-    ["=posts/{key}.likes", "write group="],
+    ["likes=posts/{name}", "write group="],
+    ["=posts/{name}.likes", "write group="],
     ["likes:42=posts/42.likes", "write group="],
-    ["likes:{key}x=posts/{key}.likes", "write group="],
-    ["likes:{key}:{key}=posts/{key}.likes", "write group="],
-    ["{key}=posts/{key}.likes", "write group="],
+    ["likes:{name}x=posts/{name}.likes", "write group="],
+    ["likes:{name}:{name}=posts/{name}.likes", "write group="],
+    ["{name}=posts/{name}.likes", "write group="],
     ["likes=users/{user}/posts/{post}.likes", "the same variables on both sides"],
     ["likes:{user}=users/{user}/posts/{post}.likes", "the same variables on both sides"],
-    ["likes:{key}=posts/all.likes", "the same variables on both sides"],
-    ["likes=posts/{key}.li kes", "write group="],
-    ["likes=posts/{key}.likes,", "write group="],
+    ["likes:{name}=posts/all.likes", "the same variables on both sides"],
+    ["likes=posts/{name}.li kes", "write group="],
+    ["likes=posts/{name}.likes,", "write group="],
     ["likes=posts.likes", "the path of a document"],
-    ["likes=posts/{key}/comments.likes", "the path of a document"],
-    ["likes=posts//x/{key}.likes", "the path of a document"],
-    ["likes=/posts/{key}.likes", "the path of a document"],
+    ["likes=posts/{name}/comments.likes", "the path of a document"],
+    ["likes=posts//x/{name}.likes", "the path of a document"],
+    ["likes=/posts/{name}.likes", "the path of a document"],
     ["likes=posts/...likes", "the path of a document"],
-    ["likes={key}/a.likes", "leave {key} out of the first segment"],
-    ["likes=posts/{key}.", "name a field"],
-    ["likes=posts/{key}.a..b", "name a field"],
-    ["likes=posts/{key}.{key}", "name a field"],
-    ["likes=posts/{key}.__name__", "name a field"],
-    ["likes=posts/{key}.likes, likes=feed/{key}.likes", "two entries"],
-    ["likes=posts/{key}.likes, likes:{user}:{post}=users/{user}/posts/{post}.likes", "two entries"],
-    ["likes=posts/{key}.likes, stars=posts/{post}.likes", "a field of its own"],
-    ["likes=posts/{key}.stats, stars=posts/{key}.stats.stars", "a field of its own"],
+    ["likes={name}/a.likes", "leave {name} out of the first segment"],
+    ["likes=posts/{name}.", "name a field"],
+    ["likes=posts/{name}.a..b", "name a field"],
+    ["likes=posts/{name}.{name}", "name a field"],
+    ["likes=posts/{name}.__name__", "name a field"],
+    ["likes=posts/{name}.likes, likes=feed/{name}.likes", "two entries"],
+    ["likes=posts/{name}.likes, likes:{user}:{post}=users/{user}/posts/{post}.likes", "two entries"],
+    ["likes=posts/{name}.likes, stars=posts/{post}.likes", "a field of its own"],
+    ["likes=posts/{name}.stats, stars=posts/{name}.stats.stars", "a field of its own"],
   ])("is refused as %j, with advice: %s", (parameter, advice) => {
     const parse = () => parseMirrors(parameter, "MIRRORS");
     expect(parse).toThrow(CounterError);
@@ -59,19 +59,20 @@ test("a map of the command line names the field first", () => {
   const parse = (map: string) => parseMirrors(map, "--map");
   expect(parse("pages/{page}.visits=views:{page}")).toEqual(parseMirrors("views=pages/{page}.visits", "BRIDGE"));
   for (const wrong of ["views=pages/{page}.visits", "pages/{page}.visits"]) {
-    expect(() => parse(wrong)).toThrow(`--map: "${wrong}": write path/{key}.field=group:{key}`);
+    expect(() => parse(wrong)).toThrow(`--map: "${wrong}": write path/{name}.field=group:{name}`);
   }
 });
 
 describe("the mirror of a counter", () => {
-  const list = "likes=posts/{key}.likes,likes=site/all.likes,x=a/b-{key}/c/{key}.n.m,y:{u}:{p}=users/{u}/posts/{p}.y";
+  const list =
+    "likes=posts/{name}.likes,likes=site/all.likes,x=a/b-{name}/c/{name}.n.m,y:{u}:{p}=users/{u}/posts/{p}.y";
   const mirrors = parseMirrors(list, "MIRRORS");
 
   test.each([
     ["likes:42", "posts/42", ["likes"]],
     ["likes:a:b", "posts/a:b", ["likes"]],
     ["likes:v1.2", "posts/v1.2", ["likes"]],
-    ["likes:{key}", "posts/{key}", ["likes"]],
+    ["likes:{name}", "posts/{name}", ["likes"]],
     ["likes:$&", "posts/$&", ["likes"]],
     ["likes", "site/all", ["likes"]],
     ["x:1", "a/b-1/c/1", ["n", "m"]],
@@ -92,7 +93,7 @@ describe("the mirror of a counter", () => {
   ])("the document %j shows none", (document) => expect(mirrorSources(document, mirrors)).toEqual([]));
 
   test("a document shows several, each in a field of its own", () => {
-    const both = parseMirrors("views=pages/{key}.visits, likes=pages/{page}.stats.likes", "BRIDGE");
+    const both = parseMirrors("views=pages/{name}.visits, likes=pages/{page}.stats.likes", "BRIDGE");
     expect(mirrorSources("pages/home", both)).toEqual([
       { counterId: "views:home", field: ["visits"] },
       { counterId: "likes:home", field: ["stats", "likes"] },
@@ -106,11 +107,11 @@ describe("the mirror of a counter", () => {
     },
   );
 
-  test("is a document of the same collection, whatever the key, and no other counter's", () => {
-    const ids = fc.string({ minLength: 1 }).filter((key) => isDocumentId(`likes:${key}`));
+  test("is a document of the same collection, whatever the name, and no other counter's", () => {
+    const ids = fc.string({ minLength: 1 }).filter((name) => isDocumentId(`likes:${name}`));
     fc.assert(
       fc.property(ids, ids, (one, other) => {
-        const [first, second] = [one, other].map((key) => mirrorTarget(`likes:${key}`, mirrors)?.document);
+        const [first, second] = [one, other].map((name) => mirrorTarget(`likes:${name}`, mirrors)?.document);
         if (first !== undefined) expect(first.split("/")).toEqual(["posts", one]);
         expect(first !== undefined && first === second).toBe(first !== undefined && one === other);
       }),

@@ -1,5 +1,5 @@
 /**
- * Mirrors: fields of the app's own documents that show the totals of counters. `likes=posts/{key}.likes` pairs the counter
+ * Mirrors: fields of the app's own documents that show the totals of counters. `likes=posts/{name}.likes` pairs the counter
  * `likes:42` with the field `likes` of `posts/42`. An entry pairs each counter with one field at most, and each field with
  * one counter, so the pairs can be looked up from both sides.
  */
@@ -8,9 +8,9 @@ import { isDocumentId } from "./validation.ts";
 
 /** One entry of the parameters `MIRRORS` and `BRIDGE`. */
 export interface Mirror {
-  /** The ids of the counters, such as `likes:{key}`; without variables the id of the one counter. */
+  /** The ids of the counters, such as `likes:{name}`; without variables the id of the one counter. */
   readonly counters: string;
-  /** The path of the documents, such as `posts/{key}`, with the same variables. */
+  /** The path of the documents, such as `posts/{name}`, with the same variables. */
   readonly document: string;
   /** The path of the field. */
   readonly field: readonly string[];
@@ -60,7 +60,7 @@ type MirrorParameter = "MIRRORS" | "BRIDGE" | "--map";
 const VARIABLE = /\{([A-Za-z]\w*)\}/g;
 
 /**
- * Parses a list of entries with commas between them: `group=path/{key}.field`, or
+ * Parses a list of entries with commas between them: `group=path/{name}.field`, or
  * `group:{a}:{b}=path/{a}/path/{b}.field` for documents with several variable ids. `--map` has the two sides the other way
  * round.
  *
@@ -123,12 +123,12 @@ function parseMirror(entry: string, parameter: MirrorParameter): Mirror {
   if (!path || !isCounterTemplate(counters) || /\s/.test(document + fields)) {
     throw refuse(
       isReversed
-        ? "write path/{key}.field=group:{key}, such as pages/{page}.visits=views:{page}"
-        : "write group=path/{key}.field, such as likes=posts/{key}.likes",
+        ? "write path/{name}.field=group:{name}, such as pages/{page}.visits=views:{page}"
+        : "write group=path/{name}.field, such as likes=posts/{name}.likes",
     );
   }
-  if (segments.length % 2 !== 0 || !segments.every((segment) => isDocumentId(segment.replace(VARIABLE, "key")))) {
-    throw refuse("name the path of a document, such as posts/{key}");
+  if (segments.length % 2 !== 0 || !segments.every((segment) => isDocumentId(segment.replace(VARIABLE, "name")))) {
+    throw refuse("name the path of a document, such as posts/{name}");
   }
   if (/[{}]/.test(segments[0] ?? "")) throw refuse(`leave ${segments[0]} out of the first segment`);
   if (!field.every((name) => isDocumentId(name) && !/[{}]/.test(name))) {
@@ -151,7 +151,7 @@ function invalid(parameter: string, entry: string, advice: string): CounterError
   return new CounterError("counter/invalid-config", `${parameter}: ${JSON.stringify(entry)}: ${advice}`);
 }
 
-/** @returns `undefined` for a counter that has no mirror, or whose key can name no document: `""`, `"."`, `".."` */
+/** @returns `undefined` for a counter that has no mirror, or whose name can name no document: `""`, `"."`, `".."` */
 export function mirrorTarget(counterId: string, mirrors: readonly Mirror[]): MirrorTarget | undefined {
   for (const { counters, document, field, isBridged } of mirrors) {
     const values = match(counterId, counters, "[^:]+", ".+");

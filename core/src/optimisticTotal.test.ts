@@ -13,8 +13,8 @@ import { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
 type Step =
   /** Another client's increment is committed; this client makes one; a buffer of this client collects one. */
   | readonly ["others" | "issue" | "buffer", by: number]
-  /** This client likes with one of its keys, or takes back the like before. */
-  | readonly ["toggle", key: number]
+  /** This client likes with one of its `once`, or takes back the like before. */
+  | readonly ["toggle", once: number]
   /** The buffer writes its sum. */
   | readonly ["flush"]
   /** An own increment is committed; is refused. */
@@ -44,7 +44,7 @@ type Start =
 /** One own increment, as the model knows it. */
 interface Own {
   readonly by: number;
-  readonly key: number | undefined;
+  readonly once: number | undefined;
   readonly known: OwnIncrement;
   readonly wasBuffered: boolean;
   earliest: number;
@@ -90,7 +90,7 @@ class World {
         this.#issue(step[1], false);
         break;
       case "toggle": {
-        const likes = sum(this.own.filter(({ key, outcome }) => key === step[1] && outcome !== "refused"));
+        const likes = sum(this.own.filter(({ once, outcome }) => once === step[1] && outcome !== "refused"));
         this.#issue(likes > 0 ? -1 : 1, false, step[1]);
         break;
       }
@@ -110,7 +110,7 @@ class World {
         break;
       }
       case "refuse": {
-        // Of those with a key the last one: without one in between, the next would not count.
+        // Of those with `once` the last one: without one in between, the next would not count.
         const own = pick(
           this.#undecided.filter((one) => this.sequences.some((increments) => increments.at(-1) === one)),
           step[1],
@@ -167,7 +167,7 @@ class World {
     return this.own.filter(({ committed, outcome }) => committed !== undefined && !outcome);
   }
 
-  /** Whether the client does not know the outcome of an increment: the total may include a later one with its key. */
+  /** Whether the client does not know the outcome of an increment: the total may include a later one with its `once`. */
   get pending(): boolean {
     const asOf = this.last?.asOf ?? 0;
     const isOpen = (increments: Own[]) =>
@@ -206,13 +206,13 @@ class World {
     ];
   }
 
-  /** The own increments that were not refused: those with the same key together, each other one alone. */
+  /** The own increments that were not refused: those with the same `once` together, each other one alone. */
   get sequences(): Own[][] {
     const counting = this.own.filter(({ outcome }) => outcome !== "refused");
-    return [...Map.groupBy(counting, (own) => own.key ?? own).values()];
+    return [...Map.groupBy(counting, (own) => own.once ?? own).values()];
   }
 
-  /** Own increments that are neither committed nor refused, of each key the first. */
+  /** Own increments that are neither committed nor refused, of each `once` the first. */
   get #undecided(): Own[] {
     return this.sequences.flatMap((increments) =>
       increments.filter(({ committed }) => committed === undefined).slice(0, 1),
@@ -223,15 +223,15 @@ class World {
     return { total: this.#base + sum(this.#commits), asOf: this.#now };
   }
 
-  #issue(by: number, wasBuffered: boolean, key?: number): void {
+  #issue(by: number, wasBuffered: boolean, once?: number): void {
     const earliest = (this.last?.asOf ?? 0) + 1;
     this.own.push({
       by,
-      key,
+      once,
       wasBuffered,
       earliest,
       latest: Number.POSITIVE_INFINITY,
-      known: this.client._incrementMade(by, key, by < 0),
+      known: this.client._incrementMade(by, once, by < 0),
     });
   }
 
@@ -398,7 +398,7 @@ test("a vote that is changed moves the total by two", () => {
   expect(client._total).toBe(8);
 });
 
-test("of two increments in a row with the same key one counts", () => {
+test("of two increments in a row with the same `once` one counts", () => {
   const client = new OptimisticTotal();
   client._totalRead(10, 1, false);
   client._incrementMade(1, "ada");

@@ -14,7 +14,7 @@
  * While that is not known, the true total is between the total with and without the increment. The shown total moves no
  * further than into that range, so a guess neither lowers it nor counts twice. The acknowledgement or the next total decides.
  *
- * Increments with the same key are committed in the order in which they were made. So a total includes the first few of them
+ * Increments with the same `once` are committed in the order in which they were made. So a total includes the first few of them
  * and none of the others: of like, unlike, like, a total that includes none or two lacks 1, and any other lacks 0. Of two increments
  * in a row, without an undo in between, the first one counts.
  *
@@ -25,9 +25,9 @@
 export interface OwnIncrement {
   /** The amount. */
   readonly by: number;
-  /** Increments with the same key are committed in the order in which they were made. */
-  readonly _key: unknown;
-  /** Whether it takes back what its key counts. */
+  /** Increments with the same `once` are committed in the order in which they were made. */
+  readonly _once: unknown;
+  /** Whether it takes back what its `once` counts. */
   readonly _isUndo: boolean;
   /** The commit is not before this instant. */
   _earliest: number;
@@ -40,10 +40,10 @@ const ROUNDING = 1e-9;
 
 /**
  * The total of one counter. Synchronous, no I/O. Each call takes time in proportion to the increments not dropped yet; for those with
- * the same key, to the square of their number.
+ * the same `once`, to the square of their number.
  */
 export class OptimisticTotal {
-  /** In the order in which they were made; those that a total includes, until it includes all with their key. */
+  /** In the order in which they were made; those that a total includes, until it includes all with their once. */
   #own: OwnIncrement[] = [];
   #published = 0;
   #asOf = 0;
@@ -62,9 +62,9 @@ export class OptimisticTotal {
     return Math.abs(this.#buffered) > ROUNDING || this.#own.some(isOpen);
   }
 
-  /** The client makes an increment. @param _key - one that counts once; else one that no other has */
-  _incrementMade(by: number, _key: unknown = {}, _isUndo = false): OwnIncrement {
-    const own = { by, _key, _isUndo, _earliest: this.#asOf + 1, _latest: Number.POSITIVE_INFINITY };
+  /** The client makes an increment. @param _once - one that counts once; else one that no other has */
+  _incrementMade(by: number, _once: unknown = {}, _isUndo = false): OwnIncrement {
+    const own = { by, _once, _isUndo, _earliest: this.#asOf + 1, _latest: Number.POSITIVE_INFINITY };
     this.#change([...this.#own, own]);
     return own;
   }
@@ -119,14 +119,14 @@ export class OptimisticTotal {
   #settle(): void {
     let low = this.#published + this.#buffered;
     let high = low;
-    const byKey = new Map<unknown, OwnIncrement[]>();
+    const byOnce = new Map<unknown, OwnIncrement[]>();
     for (const own of this.#own) {
-      const sequence = byKey.get(own._key) ?? [];
+      const sequence = byOnce.get(own._once) ?? [];
       sequence.push(own);
-      byKey.set(own._key, sequence);
+      byOnce.set(own._once, sequence);
     }
     this.#own = [];
-    for (const sequence of byKey.values()) {
+    for (const sequence of byOnce.values()) {
       // The last one that the total surely includes, and all before it.
       const included = sequence.map(({ _latest }) => _latest <= this.#asOf).lastIndexOf(true);
       if (included === sequence.length - 1) continue;
@@ -144,12 +144,12 @@ export class OptimisticTotal {
   }
 }
 
-/** What each increment adds: of two in a row with the same key, or two undos, the second one adds nothing. */
+/** What each increment adds: of two in a row with the same `once`, or two undos, the second one adds nothing. */
 function amounts(own: readonly OwnIncrement[]): number[] {
   const last = new Map<unknown, OwnIncrement>();
   return own.map((one) => {
-    const before = last.get(one._key);
-    last.set(one._key, one);
+    const before = last.get(one._once);
+    last.set(one._once, one);
     return before && before._isUndo === one._isUndo ? 0 : one.by;
   });
 }

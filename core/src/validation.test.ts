@@ -23,7 +23,7 @@ function refusal(check: (value: unknown) => unknown, value: unknown): CounterErr
   throw new Error(`${String(value)} was accepted`);
 }
 
-describe.each(["id", "collection", "key"] as const)("a document id as the %s", (what) => {
+describe.each(["id", "collection", "once", "key"] as const)("a document id as the %s", (what) => {
   const check = (name: unknown) => validName(what, name);
   const wellFormed = fc.string({ unit: "binary" });
 
@@ -139,22 +139,22 @@ describe("what is left out has a default; what is passed and undefined is refuse
     expect(refusal(givenAmount as never, [undefined]).code).toBe("counter/invalid-amount");
   });
 
-  test("a key and a collection", () => {
-    for (const what of ["key", "collection"] as const) {
+  test("`once` and a collection", () => {
+    for (const what of ["once", "collection"] as const) {
       for (const none of [undefined, {}]) expect(givenName(none, what)).toBeUndefined();
       expect(givenName({ [what]: "a" }, what)).toBe("a");
       for (const value of [undefined, null, "", 5, Number.NaN, {}]) {
         const error = refusal((options) => givenName(options, what), { [what]: value });
         expect(error.code).toBe(`counter/invalid-${what}`);
       }
-      // A key that is passed instead of { key }.
+      // What counts once that is passed instead of { once }.
       for (const wrong of ["alice", "", 0, null]) expect(() => givenName(wrong, what)).toThrow(TypeError);
     }
   });
 
   test("an increment", () => {
     expect(validIncrement([])).toEqual([1, undefined]);
-    expect(validIncrement([2, { key: "a" }])).toEqual([2, "a"]);
+    expect(validIncrement([2, { once: "a" }])).toEqual([2, "a"]);
     expect(validIncrement([2, undefined])).toEqual([2, undefined]);
   });
 

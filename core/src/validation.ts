@@ -16,16 +16,16 @@ export function validAmount(by: unknown): number {
 }
 
 /** What follows the reference in a call that counts: the amount, 1 if it is left out, and options. */
-export type IncrementArguments = [by?: number | undefined, options?: { key?: string } | undefined];
+export type IncrementArguments = [by?: number | undefined, options?: { once?: string } | undefined];
 
 /**
- * The amount and the key of a call. An argument that is passed and `undefined` is invalid, and so is such a key: a value that the
+ * The amount and the `once` of a call. An argument that is passed and `undefined` is invalid, and so is such a `once`: a value that the
  * caller is missing must not count by its default, or count again.
  *
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-key`
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-once`
  */
-export function validIncrement(given: IncrementArguments): [by: number, key: string | undefined] {
-  return [givenAmount(given), givenName(given[1], "key")];
+export function validIncrement(given: IncrementArguments): [by: number, once: string | undefined] {
+  return [givenAmount(given), givenName(given[1], "once")];
 }
 
 /** @throws CounterError `counter/invalid-amount` */
@@ -34,7 +34,7 @@ export function givenAmount(given: readonly unknown[]): number {
 }
 
 /** The name that an option holds; `undefined` without it. @throws CounterError if it is no valid name, `undefined` included */
-export function givenName(options: unknown, what: "collection" | "key"): string | undefined {
+export function givenName(options: unknown, what: "collection" | "once"): string | undefined {
   return hasOption(options, what) ? validName(what, options[what]) : undefined;
 }
 
@@ -52,10 +52,10 @@ export function hasOption<Name extends string>(options: unknown, name: Name): op
 }
 
 /**
- * @param what  `"id"` of a counter, `"collection"` or `"key"`
- * @throws CounterError `counter/invalid-id`, `-collection` or `-key` unless `name` is a valid Firestore document id
+ * @param what  `"id"` of a counter, `"collection"`, `"once"`, or the `"key"` of a rate limit
+ * @throws CounterError `counter/invalid-id`, `-collection`, `-once` or `-key` unless `name` is a valid Firestore document id
  */
-export function validName(what: "id" | "collection" | "key", name: unknown): string {
+export function validName(what: "id" | "collection" | "once" | "key", name: unknown): string {
   return valid(isDocumentId(name), what, name, '1-1500 bytes, no "/" or control character, not ".", "..", "__x__"');
 }
 
@@ -76,7 +76,7 @@ export function isDocumentId(id: unknown): id is string {
 /** Returns a valid value. @throws CounterError with the code of `what`, the value, and what is accepted */
 export function valid<T>(
   ok: unknown,
-  what: "amount" | "id" | "collection" | "key" | "reference",
+  what: "amount" | "id" | "collection" | "once" | "key" | "reference",
   value: unknown,
   accepted: string,
 ): T {

@@ -15,7 +15,7 @@ const draws = fc.oneof(
 const windowAt = (now: number) => planIncrement("c/x", "0", 1, now, () => 0).window;
 
 describe("the plan of an increment", () => {
-  test("has the path of the shard document and the amount, and no entry without a key", () => {
+  test("has the path of the shard document and the amount, and no entry without `once`", () => {
     const bytes = [0, 0.5, 0.999, 0.0039];
     expect(planIncrement("counters/likes:post42", "7", 1, 45_000, () => bytes.shift() as number)).toEqual({
       path: "counters/likes:post42/shards/7",
@@ -28,12 +28,12 @@ describe("the plan of an increment", () => {
     expect(planIncrement("c/x", "0", -2.5, 0, () => 0)).toMatchObject({ path: "c/x/shards/0", by: -2.5, window: "0" });
   });
 
-  test("with a key has the path of the entry, too, and is otherwise the same", () => {
+  test("with `once` has the path of the entry, too, and is otherwise the same", () => {
     fc.assert(
-      fc.property(fc.string({ minLength: 1 }), instants, draws, (key, now, draw) => {
+      fc.property(fc.string({ minLength: 1 }), instants, draws, (once, now, draw) => {
         const plan = planIncrement("c/x", "4", 2, now, () => draw);
-        const keyed = planIncrement("c/x", "4", 2, now, () => draw, key);
-        expect(keyed).toEqual({ ...plan, entry: `c/x/tallyEntries/${key}` });
+        const planned = planIncrement("c/x", "4", 2, now, () => draw, once);
+        expect(planned).toEqual({ ...plan, entry: `c/x/tallyEntries/${once}` });
       }),
     );
   });

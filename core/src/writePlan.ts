@@ -7,8 +7,8 @@ import type { Random } from "./shardSelection.ts";
 
 /**
  * A merge into one shard document: `count` grows by the amount and `writes` by 1, `shard` becomes the id of the document,
- * `at` the server's time, and one window of `marks` gets a nonce. A keyed increment creates its entry in the same commit, with
- * `key`, `by`, the id of the shard and the server's time as `at`. Cost: 1 document write, 2 if keyed.
+ * `at` the server's time, and one window of `marks` gets a nonce. An increment with `once` creates its entry in the same commit, with
+ * `once`, `by`, the id of the shard and the server's time as `at`. Cost: 1 document write, 2 with `once`.
  */
 export interface IncrementPlan {
   /** The shard document, relative to the database. */
@@ -21,17 +21,17 @@ export interface IncrementPlan {
   readonly window: string;
   /** Identifies the increment: 4 random bytes. */
   readonly nonce: Uint8Array;
-  /** The entry document of a keyed increment, relative to the database. */
+  /** The entry document of an increment with `once`, relative to the database. */
   readonly entry: string | undefined;
 }
 
 /**
- * Plans one increment by `by` on the shard `shard`, with a new nonce. The undo of a keyed increment is an increment by the
+ * Plans one increment by `by` on the shard `shard`, with a new nonce. The undo of an increment with `once` is an increment by the
  * opposite amount on the same shard; its commit deletes the entry instead of creating it.
  *
  * @param counter  path of the counter document
  * @param now      the time of this device, in milliseconds since the epoch. A wrong clock is harmless
- * @param key      the key of a keyed increment
+ * @param once      what the increment counts once for
  */
 export function planIncrement(
   counter: string,
@@ -39,7 +39,7 @@ export function planIncrement(
   by: number,
   now: number,
   random: Random,
-  key?: string,
+  once?: string,
 ): IncrementPlan {
   return {
     path: `${shardsPath(counter)}/${shard}`,
@@ -47,6 +47,6 @@ export function planIncrement(
     by,
     window: ((now / MARK_WINDOW_MILLIS) & (MARK_WINDOWS - 1)).toString(16),
     nonce: Uint8Array.from({ length: NONCE_BYTES }, () => random() * 256),
-    entry: key && entryPath(counter, key),
+    entry: once && entryPath(counter, once),
   };
 }

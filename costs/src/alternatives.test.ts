@@ -13,7 +13,7 @@ const some: Traffic = {
   peakPerSecond: 50,
   peakHours: 1,
   counters: 1,
-  keyed: 0,
+  once: 0,
   watchers: 0,
   readsPerDay: 0,
   perClient: 0,
@@ -22,8 +22,8 @@ const some: Traffic = {
 const compare = (...workloads: Traffic[]) => compareDesigns(workloads, PRICES.nam5);
 const part = ({ items }: DesignCosts, name: string) => items.find((item) => item.name === name)?.dollars ?? Number.NaN;
 
-/** Without keys and returning clients, which the alternatives lack. */
-const anyPlain = anyTraffic.map((traffic): Traffic => ({ ...traffic, keyed: 0, perClient: 0 }));
+/** Without `once` and returning clients, which the alternatives lack. */
+const anyPlain = anyTraffic.map((traffic): Traffic => ({ ...traffic, once: 0, perClient: 0 }));
 
 test("every design costs the sum of its items, and no item is negative", () => {
   fc.assert(

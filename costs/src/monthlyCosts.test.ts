@@ -12,7 +12,7 @@ const idle: Traffic = {
   peakPerSecond: 0,
   peakHours: 2,
   counters: 1,
-  keyed: 0,
+  once: 0,
   watchers: 0,
   readsPerDay: 0,
   perClient: 1,
@@ -234,8 +234,8 @@ test("one increment in 128 reads its shard again and removes old marks", () => {
   expect(amountOf(costs, "markRemovals")).toBeCloseTo(costs.increments / 128);
 });
 
-test("a keyed increment is two writes, and two documents that the rules look up", () => {
-  const costs = monthlyCosts(steady(1, { keyed: 0.5 }), PRICES.nam5);
+test("an increment with `once` is two writes, and two documents that the rules look up", () => {
+  const costs = monthlyCosts(steady(1, { once: 0.5 }), PRICES.nam5);
   expect(amountOf(costs, "entries")).toBe(costs.increments / 2);
   expect(amountOf(costs, "lookups")).toBe(costs.increments);
 });

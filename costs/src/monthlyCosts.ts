@@ -69,7 +69,7 @@ const SWEEPS = DAYS * 24 * 12;
 /** Reads of a sweep that finds nothing: one for each of two empty queries. */
 const EMPTY_SWEEP_READS = 2;
 
-/** Documents that the rules look up for a keyed increment, whatever their result: its shard and its entry. */
+/** Documents that the rules look up for an increment with `once`, whatever their result: its shard and its entry. */
 const LOOKUPS = 2;
 
 /** Polls of a counter after its peak, from busy to cooling (functions/src/phase.ts). */
@@ -84,7 +84,7 @@ const FOLD_BATCH = 200;
 export function monthlyCosts(all: Traffic, prices: Prices, config: Config = DEFAULT_CONFIG): MonthlyCosts {
   const { regions = 1 } = all;
   const traffic = regions > 1 ? shareOf(all, regions) : all;
-  const { counters, keyed, watchers, readsPerDay, batch } = traffic;
+  const { counters, once, watchers, readsPerDay, batch } = traffic;
   // An instance of ingest reads the shard count as a client does that writes the counter all the time.
   const perClient = batch === undefined ? traffic.perClient : WRITES_PER_READ;
   const dayParts = dayPartsOf(traffic, config);
@@ -124,8 +124,8 @@ export function monthlyCosts(all: Traffic, prices: Prices, config: Config = DEFA
     item("increments", batch === undefined ? "increments" : "commits of ingest", "write", writes),
     item("receipts", "receipts of requests", "write", requests),
     item("expiredReceipts", "receipts, expired", "delete", requests),
-    item("entries", "entries of keyed increments", "write", increments * keyed),
-    item("lookups", "rules' lookups for keyed increments", "read", increments * keyed * LOOKUPS),
+    item("entries", "entries of increments with once", "write", increments * once),
+    item("lookups", "rules' lookups for increments with once", "read", increments * once * LOOKUPS),
     item("shardCount", "shard count, read by writers", "read", perClient > 0 ? writes / Math.max(perClient, 1) : 0),
     item(
       "markChecks",

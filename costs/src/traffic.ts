@@ -14,8 +14,8 @@ export interface Traffic {
   readonly peakHours: number;
   /** How many counters share the traffic evenly. */
   readonly counters: number;
-  /** The share of increments that have a key, from 0 to 1. */
-  readonly keyed: number;
+  /** The share of increments that have `once`, from 0 to 1. */
+  readonly once: number;
   /** Clients that watch one counter, averaged over the day. */
   readonly watchers: number;
   /** Counter documents that clients read in a day, of all counters together: one per read, one per watch that begins. */

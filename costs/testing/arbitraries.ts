@@ -9,7 +9,7 @@ export const anyTraffic: fc.Arbitrary<Traffic> = fc.record({
   peakPerSecond: fc.oneof(upTo(10), upTo(100_000)),
   peakHours: fc.double({ min: 0.1, max: 24, noNaN: true }),
   counters: fc.integer({ min: 1, max: 1_000_000 }),
-  keyed: upTo(1),
+  once: upTo(1),
   watchers: upTo(1_000),
   readsPerDay: upTo(1e9),
   perClient: upTo(100),

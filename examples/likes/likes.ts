@@ -3,7 +3,7 @@ import { counter, incrementCounter, onCounter, onIncremented, undoIncrement } fr
 import { db, userId } from "../setup/firebase.ts";
 
 export async function like(post: string) {
-  await incrementCounter(counter(db, `likes:${post}`), 1, { key: await userId() });
+  await incrementCounter(counter(db, `likes:${post}`), 1, { once: await userId() });
 }
 
 export async function unlike(post: string) {

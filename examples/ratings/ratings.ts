@@ -9,23 +9,23 @@ const countOf = (item: string) => counter(db, `ratingCount:${item}`);
 
 /** Rates from 1 to 5. A second rating by the same user changes nothing. */
 export async function rate(item: string, stars: number) {
-  const key = await userId();
+  const once = await userId();
   const batch = writeBatch(db);
-  incrementCounterIn(batch, sumOf(item), stars, { key });
-  incrementCounterIn(batch, countOf(item), 1, { key });
+  incrementCounterIn(batch, sumOf(item), stars, { once });
+  incrementCounterIn(batch, countOf(item), 1, { once });
   try {
     await batch.commit();
   } catch (error) {
     // Refused because this user has rated, by an earlier call or by a first copy of this batch?
-    const rated = await getIncremented(countOf(item), key).catch(() => false);
+    const rated = await getIncremented(countOf(item), once).catch(() => false);
     if (!rated) throw error;
   }
 }
 
 /** Takes the rating back. If it fails, call it again before you rate. */
 export async function unrate(item: string) {
-  const key = await userId();
-  await Promise.all([undoIncrement(sumOf(item), key), undoIncrement(countOf(item), key)]);
+  const once = await userId();
+  await Promise.all([undoIncrement(sumOf(item), once), undoIncrement(countOf(item), once)]);
 }
 
 /** `undefined` without a rating. */

@@ -11,7 +11,7 @@ export async function openSale(event: string, units: number) {
 
 /** Sells to an order, once however often it is called. Rejects with `counter/sold-out` if too few are left. */
 export async function sell(event: string, quantity: number, orderId: string) {
-  await takeFromCounter(tickets(event), quantity, { key: orderId });
+  await takeFromCounter(tickets(event), quantity, { once: orderId });
 }
 
 export async function cancelOrder(event: string, orderId: string) {

@@ -5,7 +5,7 @@ import { db, userId } from "../setup/firebase.ts";
 /** Returns how many tickets the user has. A second call takes no more. */
 export async function buy(event: string, quantity: number): Promise<number | "sold out"> {
   try {
-    return await takeFromCounter(counter(db, `tickets:${event}`), quantity, { key: await userId() });
+    return await takeFromCounter(counter(db, `tickets:${event}`), quantity, { once: await userId() });
   } catch (error) {
     if ((error as { code?: string }).code === "counter/sold-out") return "sold out";
     throw error;

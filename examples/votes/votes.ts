@@ -8,7 +8,7 @@ export async function vote(id: string, by: 1 | -1) {
   const before = await myVote(id);
   if (before === by) return;
   if (before !== 0) await withdrawVote(id);
-  await incrementCounter(counter(db, `votes:${id}`), by, { key: await userId() });
+  await incrementCounter(counter(db, `votes:${id}`), by, { once: await userId() });
 }
 
 export async function withdrawVote(id: string) {

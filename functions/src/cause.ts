@@ -23,7 +23,7 @@ export interface CounterTask {
   /** Whether it is the poll that a publish has scheduled. */
   readonly isPoll: boolean;
   /** What it merges; then it counts no increments. */
-  readonly merges?: "visitors" | "keys";
+  readonly merges?: "visitors" | "items";
   /** What it brings to other regions; then it counts no increments. */
   readonly exchange?: Exchange;
 }

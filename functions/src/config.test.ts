@@ -60,13 +60,13 @@ describe("each parameter is refused outside its range", () => {
       'counter/invalid-config: COUNTED_COLLECTION: "tallies/{counter}/tallyEntries" is below COLLECTION',
     );
     expect(() => validConfig({ ...below, counted: parseCountedCollection("tallies") })).toThrow(CounterError);
-    expect(() => validConfig({ ...below, mirrors: parseMirrors("a=x/{key}.a,b=tallies/{key}.b", "MIRRORS") })).toThrow(
-      'counter/invalid-config: MIRRORS: "tallies/{key}" is below COLLECTION',
-    );
-    const bridged = parseMirrors("likes=posts/{key}.likes", "BRIDGE");
+    expect(() =>
+      validConfig({ ...below, mirrors: parseMirrors("a=x/{name}.a,b=tallies/{name}.b", "MIRRORS") }),
+    ).toThrow('counter/invalid-config: MIRRORS: "tallies/{name}" is below COLLECTION');
+    const bridged = parseMirrors("likes=posts/{name}.likes", "BRIDGE");
     const twice = [...parseMirrors("stars=posts/{id}.likes", "MIRRORS"), ...bridged];
     expect(() => validConfig({ ...below, mirrors: twice })).toThrow(
-      'MIRRORS and BRIDGE: "likes:{key}": shares its field',
+      'MIRRORS and BRIDGE: "likes:{name}": shares its field',
     );
     const fine = {
       ...defaults,

@@ -16,14 +16,16 @@ export interface LogRecord {
   readonly version: 1;
   /** Unique to what has happened, and the same when the record is published again. */
   readonly id: string;
-  /** An event of ingest; or the entry of a key, such as a like, was created or deleted. */
+  /** An event of ingest; or the entry of an increment with `once`, such as a like, was created or deleted. */
   readonly kind: "event" | "created" | "deleted";
   /** The id of the counter. */
   readonly counter: string;
   /** What was added to the counter. */
   readonly by: number;
-  /** The key of the entry, for likes the user's uid; or that of the event. */
-  readonly key?: string | undefined;
+  /** What the increment counts once for, for likes the user's uid. */
+  readonly once?: string | undefined;
+  /** What the event was about. */
+  readonly item?: string | undefined;
   readonly visitor?: string | undefined;
   /** When it counted, ISO 8601: by the clock of the instance for events, by Firestore's for entries. */
   readonly at: string;
@@ -89,10 +91,10 @@ export function addToOutbox(
     records = [];
     bytes = 0;
   };
-  for (const { counter, by, visitor, key, at: sentAt } of events) {
+  for (const { counter, by, visitor, item, at: sentAt } of events) {
     const id = randomUUID();
     // JSON leaves out what is undefined.
-    const record: LogRecord = { version: 1, id, kind: "event", counter, by, key, visitor, at, sentAt };
+    const record: LogRecord = { version: 1, id, kind: "event", counter, by, item, visitor, at, sentAt };
     const json = JSON.stringify(record);
     const size = Buffer.byteLength(json);
     if (bytes + size > MAX_OUTBOX_BYTES) write();
@@ -119,7 +121,7 @@ export function recordOfEntry(entry: QueryDocumentSnapshot, kind: "created" | "d
     kind,
     counter,
     by: kind === "created" ? by : -by,
-    key: entry.id,
+    once: entry.id,
     at,
   };
 }

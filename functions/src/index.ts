@@ -18,7 +18,7 @@ export const {
   logevents,
   logentries,
   totals,
-  topkeys,
+  mergeitems,
   aggregate,
   sweep,
 } = single;

@@ -168,7 +168,11 @@ describe("the extension and the function kit are the same", () => {
 
   test("the manifest's check accepts what is a valid path, and a valid list of mirrors", () => {
     const paths = ["posts", "posts/{post}/comments", "a/{x}/b/{y}/c"];
-    const lists = ["", "likes=posts/{key}.likes", "likes=posts/{key}.likes, views=a/{key}.b.c,posts=site/home.posts"];
+    const lists = [
+      "",
+      "likes=posts/{name}.likes",
+      "likes=posts/{name}.likes, views=a/{name}.b.c,posts=site/home.posts",
+    ];
     for (const path of paths) expect(parseCountedCollection(path)?.join("/")).toBe(path);
     for (const path of paths) expect(path).toMatch(checkOf("COUNTED_COLLECTION"));
     for (const list of lists) expect(parseMirrors(list, "MIRRORS")).toHaveLength(list ? list.split(",").length : 0);

@@ -10,7 +10,7 @@ afterEach(() => vi.unstubAllEnvs());
 describe("the exported functions", () => {
   const names = [
     ...["aggregate", "bridge", "created", "deleted", "ingest", "ingestevents", "logentries", "logevents"],
-    ...["sweep", "topkeys", "totals", "visitors"],
+    ...["mergeitems", "sweep", "totals", "visitors"],
     ...["wake", "wakebase", "wakezero"],
   ];
   /** Names and entry points as firebase-functions finds them: it skips what is not defined, and goes into groups. */

@@ -81,13 +81,13 @@ export const params = {
   mirrors: defineString("MIRRORS", {
     default: DEFAULTS.MIRRORS,
     description:
-      "Fields of your own documents to which totals are also written, by group: likes=posts/{key}.likes writes the total " +
+      "Fields of your own documents to which totals are also written, by group: likes=posts/{name}.likes writes the total " +
       "of likes:42 to the field likes of posts/42. Separate several with commas.",
   }),
   bridge: defineString("BRIDGE", {
     default: DEFAULTS.BRIDGE,
     description:
-      "Only while you move from Google's counter extension: the fields that it counts, by group: views=pages/{key}.visits " +
+      "Only while you move from Google's counter extension: the fields that it counts, by group: views=pages/{name}.visits " +
       "counts what old apps add to the field visits of pages/home in views:home, and shows the total in the field.",
   }),
   historyDays: defineInt("HISTORY_DAYS", {
@@ -155,13 +155,13 @@ export const params = {
   eventsTopic: defineString("EVENTS_TOPIC", {
     default: DEFAULTS.EVENTS_TOPIC,
     description:
-      "The Pub/Sub topic to which a record of each event of ingest, and of each key of EVENTS_COLLECTION, is published. " +
+      "The Pub/Sub topic to which a record of each event of ingest, and of each increment with `once` of EVENTS_COLLECTION, is published. " +
       "Create it first. Empty: none is.",
   }),
   eventsCollection: defineString("EVENTS_COLLECTION", {
     default: DEFAULTS.EVENTS_COLLECTION,
     description:
-      "To publish likes and other increments with a key to EVENTS_TOPIC as well, the value of COLLECTION. " +
+      "To publish likes and other increments with `once` to EVENTS_TOPIC as well, the value of COLLECTION. " +
       `${NO_COUNTED_COLLECTION} publishes none of them.`,
   }),
   totalsCounters: defineString("TOTALS_COUNTERS", {

@@ -13,7 +13,7 @@ const updateTime = toTimestamp(idle.asOf + 1);
 const next: Published = { ...idle, total: 43, writes: 43, publishes: 8, asOf: idle.asOf + 5_000 };
 const asOf = toTimestamp(next.asOf);
 const document = serializeCounter("likes:42", next, asOf);
-const config = { ...defaults, mirrors: parseMirrors("likes=posts/{key}.stats.likes", "MIRRORS") };
+const config = { ...defaults, mirrors: parseMirrors("likes=posts/{name}.stats.likes", "MIRRORS") };
 
 /** Publishes over a counter document as it was read. @returns the commits, and whether the last one passed */
 async function publishing(
@@ -127,7 +127,7 @@ describe("the mirror of a counter", () => {
   });
 
   test("gets what it does not show yet, if old apps add to the field, too", async () => {
-    const bridged = { ...defaults, mirrors: parseMirrors("likes=posts/{key}.stats.likes", "BRIDGE") };
+    const bridged = { ...defaults, mirrors: parseMirrors("likes=posts/{name}.stats.likes", "BRIDGE") };
     const { commits } = await publishing({ published: idle, mirrored: 40 }, bridged);
     expect(commits[0]?.[1]).toEqual([
       "update",

@@ -31,7 +31,7 @@ import { deployedIngestConfig, deployedTotalsCounters, params } from "./paramete
 import { runTask } from "./runTask.ts";
 import { runSweep } from "./sweep.ts";
 import { type Millis, toMillis } from "./time.ts";
-import { keyMerging } from "./topKeys.ts";
+import { itemMerging } from "./topItems.ts";
 import { createHttpTotals } from "./totals/index.ts";
 import { visitorMerging } from "./visitors.ts";
 import { createWakeHandler, hasCounted, latestDeletionTime } from "./wake.ts";
@@ -58,7 +58,7 @@ function lazily<T>(create: (backend: Backend) => T): () => T {
 const writeHandler = lazily(createWakeHandler);
 const legacyWriteHandler = lazily(createBridgeHandler);
 const visitorHandler = lazily((backend) => createMergeHandler(backend, visitorMerging));
-const keyHandler = lazily((backend) => createMergeHandler(backend, keyMerging));
+const itemHandler = lazily((backend) => createMergeHandler(backend, itemMerging));
 
 const isExtension = packaging() === "extension";
 
@@ -129,13 +129,13 @@ export const visitors = onDocumentWritten(
   },
 );
 
-/** Merges new keys. */
-export const topkeys = onDocumentCreated(
+/** Merges new items. */
+export const mergeitems = onDocumentCreated(
   { document: expr`${params.collection}/{counterId}/tallyItemCounts/{id}`, ...retried },
   async ({ data }) => {
     if (!data) return;
     const { id: counterId } = data.ref.parent.parent as DocumentReference;
-    await keyHandler()({ counterId, committedAt: toMillis(data.updateTime) });
+    await itemHandler()({ counterId, committedAt: toMillis(data.updateTime) });
   },
 );
 
@@ -172,7 +172,7 @@ export const logevents = onDocumentCreated(
 );
 
 export const logentries = onDocumentWritten(
-  { document: expr`${params.eventsCollection}/{counterId}/tallyEntries/{key}`, ...retried },
+  { document: expr`${params.eventsCollection}/{counterId}/tallyEntries/{once}`, ...retried },
   async ({ data, time }) => {
     const { before, after } = data ?? {};
     if (!isLogged() || before?.exists === after?.exists) return;

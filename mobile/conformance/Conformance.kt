@@ -36,15 +36,15 @@ class Conformance {
       else -> "unknown: ${words[0]}"
     }
 
-  /** call, counter, shard or shards to choose from, amount, key, time, random numbers */
+  /** call, counter, shard or shards to choose from, amount, once, time, random numbers */
   private fun plan(words: List<String>): String {
     val numbers = words[7].split(" ").map { it.toDouble() }.iterator()
     val random = { numbers.next() }
     val isUndo = words[1] == "undo"
     val shard = if (isUndo) words[3] else TallyPlanner.randomShard(words[3].toDouble(), random)
     val by = if (isUndo) -words[4].toLong() else words[4].toLong()
-    val key = if (words[5] == "") null else words[5]
-    val plan = TallyPlanner.planIncrement(words[2], shard, by, words[6].toLong(), random, key, isUndo)
+    val once = if (words[5] == "") null else words[5]
+    val plan = TallyPlanner.planIncrement(words[2], shard, by, words[6].toLong(), random, once, isUndo)
     return TallyPlanner.writes(plan).joinToString("\t") { written(it) }
   }
 

@@ -34,16 +34,16 @@ final class Conformance {
     }
   }
 
-  /// call, counter, shard or shards to choose from, amount, key, time, random numbers
+  /// call, counter, shard or shards to choose from, amount, once, time, random numbers
   private func plan(_ words: [String]) -> String {
     var numbers = words[7].split(separator: " ").map { Double($0)! }
     let random = { numbers.removeFirst() }
     let isUndo = words[1] == "undo"
     let shard = isUndo ? words[3] : TallyPlanner.randomShard(Double(words[3])!, random)
     let amount = Int64(words[4])!
-    let key = words[5] == "" ? nil : words[5]
+    let once = words[5] == "" ? nil : words[5]
     let plan = TallyPlanner.planIncrement(
-      words[2], shard, isUndo ? -amount : amount, Int64(words[6])!, random, key, isUndo)
+      words[2], shard, isUndo ? -amount : amount, Int64(words[6])!, random, once, isUndo)
     return TallyPlanner.writes(plan).map(written).joined(separator: "\t")
   }
 

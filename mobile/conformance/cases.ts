@@ -47,7 +47,7 @@ export interface Plan {
   call: "increment" | "undo";
   counter: string;
   by: number;
-  key?: string;
+  once?: string;
   shardsToChooseFrom?: number;
   shard?: string;
   now: number;
@@ -111,7 +111,7 @@ export function casesOf(vectors: Vectors): Case[] {
       const where = plan.shard ?? plan.shardsToChooseFrom;
       add(
         name,
-        ["plan", plan.call, plan.counter, where, plan.by, plan.key, plan.now, plan.random.join(" ")],
+        ["plan", plan.call, plan.counter, where, plan.by, plan.once, plan.now, plan.random.join(" ")],
         commit.writes.map(writtenBy).join("\t"),
       );
     }

@@ -45,16 +45,16 @@ class Conformance {
     }
   }
 
-  /// call, counter, shard or shards to choose from, amount, key, time, random numbers
+  /// call, counter, shard or shards to choose from, amount, once, time, random numbers
   String plan(List<String> words) {
     final numbers = words[7].split(' ').map(double.parse).toList();
     double random() => numbers.removeAt(0);
     final isUndo = words[1] == 'undo';
     final shard = isUndo ? words[3] : TallyPlanner.randomShard(double.parse(words[3]), random);
     final amount = int.parse(words[4]);
-    final key = words[5] == '' ? null : words[5];
+    final once = words[5] == '' ? null : words[5];
     final by = isUndo ? -amount : amount;
-    final plan = TallyPlanner.planIncrement(words[2], shard, by, int.parse(words[6]), random, key, isUndo);
+    final plan = TallyPlanner.planIncrement(words[2], shard, by, int.parse(words[6]), random, once, isUndo);
     return TallyPlanner.writes(plan).map(written).join('\t');
   }
 

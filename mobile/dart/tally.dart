@@ -64,14 +64,14 @@ class TallyWrite {
 
 /// One increment: which shard, which window, which nonce. A retry sends the same plan.
 class TallyPlan {
-  const TallyPlan(this.counter, this.shard, this.by, this.window, this.nonce, this.entry, this.key, this.isUndo);
+  const TallyPlan(this.counter, this.shard, this.by, this.window, this.nonce, this.entry, this.once, this.isUndo);
   final String counter;
   final String shard;
   final int by;
   final String window;
   final List<int> nonce;
   final String? entry;
-  final String? key;
+  final String? once;
   final bool isUndo;
 }
 
@@ -110,8 +110,8 @@ abstract final class TallyPlanner {
     return counter + '/shards/' + shard;
   }
 
-  static String entryPath(String counter, String key) {
-    return counter + '/tallyEntries/' + key;
+  static String entryPath(String counter, String once) {
+    return counter + '/tallyEntries/' + once;
   }
 
   /// The id of a random shard, one of the last seven eighths. Shard 0, which wakes the functions, gets an eighth of a share.
@@ -144,11 +144,11 @@ abstract final class TallyPlanner {
     int by,
     int now,
     double Function() random,
-    String? key,
+    String? once,
     bool isUndo,
   ) {
-    final entry = key == null ? null : entryPath(counter, key);
-    return TallyPlan(counter, shard, by, markWindow(now), newNonce(random), entry, key, isUndo);
+    final entry = once == null ? null : entryPath(counter, once);
+    return TallyPlan(counter, shard, by, markWindow(now), newNonce(random), entry, once, isUndo);
   }
 
   /// The writes of a plan, for one commit.
@@ -162,14 +162,14 @@ abstract final class TallyPlanner {
       'marks': TallyFields({plan.window: mark}),
     };
     final shardWrite = TallyWrite(shardPath(plan.counter, plan.shard), fields, true);
-    if (plan.entry == null || plan.key == null) {
+    if (plan.entry == null || plan.once == null) {
       return [shardWrite];
     }
     if (plan.isUndo) {
       return [TallyWrite(plan.entry!, null, false), shardWrite];
     }
     final entry = {
-      'key': TallyText(plan.key!),
+      'once': TallyText(plan.once!),
       'by': TallyWhole(plan.by),
       'shard': TallyText(plan.shard),
       'at': TallyServerTime(),
@@ -177,7 +177,7 @@ abstract final class TallyPlanner {
     return [TallyWrite(plan.entry!, entry, false), shardWrite];
   }
 
-  /// What a refused commit means: "committed", "counted" (by an earlier call with the key), "retry" (on another shard)
+  /// What a refused commit means: "committed", "counted" (by an earlier call with the `once`), "retry" (on another shard)
   /// or "refused".
   ///
   /// [hasMark] is whether the shard has the nonce of the plan, [countedBy] the amount of the entry, if the plan creates
@@ -194,12 +194,12 @@ abstract final class TallyPlanner {
 
   /// Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. The others
   /// go to the SDK's queue at once, which keeps them on disk: those that the server has not answered anything before, because
-  /// the device may be offline, and those that the cache must show, which are keyed, or watched and not contended.
+  /// the device may be offline, and those that the cache must show, which have `once`, or watched and not contended.
   ///
   /// [sinceAnswerMillis] is since the last answer of the server.
-  static bool usesTransaction(bool isKeyed, bool isWatched, bool isContended, int sinceAnswerMillis) {
+  static bool usesTransaction(bool hasOnce, bool isWatched, bool isContended, int sinceAnswerMillis) {
     final isOnline = sinceAnswerMillis < onlineMillis;
-    return !isKeyed && isOnline && (isContended || !isWatched);
+    return !hasOnce && isOnline && (isContended || !isWatched);
   }
 
   /// Whether this increment also removes old marks: one in 128.
@@ -460,7 +460,7 @@ class TallyCounter {
   final TallyShardCount _shardCount = TallyShardCount(_now);
   final TallyTotal _total = TallyTotal();
   final List<void Function()> _views = [];
-  final Map<String, TallyOwnIncrement> _ownByKey = {};
+  final Map<String, TallyOwnIncrement> _ownByOnce = {};
   bool _wasWatched = false;
   int _viewEndedAt = 0;
   int _answeredAt = 0;
@@ -481,78 +481,78 @@ class TallyCounter {
   }
 
   /// Adds [by]. Completes when the server has acknowledged the increment; offline, when the device is online again. With a
-  /// [key], the user's uid, the counter counts once for that key, and the call succeeds if it counts already.
+  /// [once], the user's uid, the counter counts it once, and the call succeeds if it counts already.
   ///
-  /// Cost: 1 write; with a key 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
+  /// Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
   /// awaited for a second at most); so do the first after two minutes and one in 20, unless a watch has delivered a total.
-  /// One increment in 128 adds 1 read and 1 write. A write that is refused or contended costs 1 read more, 2 with a key.
+  /// One increment in 128 adds 1 read and 1 write. A write that is refused or contended costs 1 read more, 2 with `once`.
   /// In a watched counter, an increment that is sent while others contend costs 1 read more.
   ///
   /// Unlike on the web, an increment goes to the SDK's queue at once if the server has not answered anything for 10
   /// seconds: the queue keeps it on disk, so an app that is offline or killed does not lose it. (In a browser,
   /// Flutter's queue is in memory.) Else it goes into a transaction, and if that is refused as contended, to another
-  /// shard. Keyed increments, and those of a watched counter that is not contended, always go to the queue, which
+  /// shard. Increments with `once`, and those of a watched counter that is not contended, always go to the queue, which
   /// repeats a contended write on the same shard.
   ///
-  /// Throws a [TallyException] with `counter/invalid-amount`, `counter/invalid-key` or `counter/permission-denied`.
-  Future<void> increment({int by = 1, String? key}) async {
+  /// Throws a [TallyException] with `counter/invalid-amount`, `counter/invalid-once` or `counter/permission-denied`.
+  Future<void> increment({int by = 1, String? once}) async {
     _requireAmount(by);
-    if (key != null) _requireName('key', key);
-    await _commit(by, key, null);
+    if (once != null) _requireName('once', once);
+    await _commit(by, once, null);
   }
 
-  /// Undoes a keyed increment. Succeeds if the key does not count.
+  /// Undoes an increment with `once`. Succeeds if it does not count.
   ///
-  /// Cost: 1 read; if the key counts, 1 write and 1 delete more, and 2 reads by the rules.
+  /// Cost: 1 read; if it counts, 1 write and 1 delete more, and 2 reads by the rules.
   ///
-  /// Throws a [TallyException] with `counter/invalid-key` or `counter/permission-denied`; Firestore's `unavailable` if the
+  /// Throws a [TallyException] with `counter/invalid-once` or `counter/permission-denied`; Firestore's `unavailable` if the
   /// device is offline and the entry is not in its cache.
-  Future<void> undo({required String key}) async {
-    _requireName('key', key);
+  Future<void> undo({required String once}) async {
+    _requireName('once', once);
     await _refreshShardCount();
-    final cached = await _entryOf(key).get();
+    final cached = await _entryOf(once).get();
     if (cached.exists) {
       try {
-        return await _undoEntry(key, cached);
+        return await _undoEntry(once, cached);
       } on TallyException catch (error) {
         if (error.code != 'counter/permission-denied') rethrow;
       }
     }
     // The cache was out of date: another device has undone the increment or made it again.
-    final actual = await _readFromServer(_entryOf(key), true);
-    if (actual != null && actual.exists) await _undoEntry(key, actual);
+    final actual = await _readFromServer(_entryOf(once), true);
+    if (actual != null && actual.exists) await _undoEntry(once, actual);
   }
 
-  Future<void> _undoEntry(String key, DocumentSnapshot<Map<String, dynamic>> entry) async {
+  Future<void> _undoEntry(String once, DocumentSnapshot<Map<String, dynamic>> entry) async {
     final fields = entry.data() ?? {};
-    await _commit(-(fields['by'] as num).toInt(), key, fields['shard'] as String);
+    await _commit(-(fields['by'] as num).toInt(), once, fields['shard'] as String);
   }
 
   /// Adds an increment to your own batch: both are committed or neither. At most one per counter and batch. Watches show it
   /// when it is published. After a cut connection, `commit` may fail with `permission-denied` although the batch was
   /// committed.
   ///
-  /// Cost: 1 write of the batch; with a key 2, and 2 reads by the rules; now and then the reads of [increment].
+  /// Cost: 1 write of the batch; with `once` 2, and 2 reads by the rules; now and then the reads of [increment].
   ///
-  /// Throws a [TallyException] with `counter/invalid-amount` or `counter/invalid-key`.
-  void incrementIn(WriteBatch batch, {int by = 1, String? key}) {
+  /// Throws a [TallyException] with `counter/invalid-amount` or `counter/invalid-once`.
+  void incrementIn(WriteBatch batch, {int by = 1, String? once}) {
     _requireAmount(by);
-    if (key != null) _requireName('key', key);
+    if (once != null) _requireName('once', once);
     unawaited(_refreshShardCount());
-    _addWrites(batch, _planFor(by, key, null));
+    _addWrites(batch, _planFor(by, once, null));
   }
 
-  /// Whether the counter counts for a key. Cost: 1 read. Offline it needs the entry in the cache.
-  Future<bool> hasIncremented({required String key}) async {
-    _requireName('key', key);
-    return (await _entryOf(key).get()).exists;
+  /// Whether an increment with this `once` counts. Cost: 1 read. Offline it needs the entry in the cache.
+  Future<bool> hasIncremented({required String once}) async {
+    _requireName('once', once);
+    return (await _entryOf(once).get()).exists;
   }
 
-  /// Watches whether the counter counts for a key, once that is known, with this client's own changes at once. Cost: 1 read,
+  /// Watches whether an increment with this `once` counts, once that is known, with this client's own changes at once. Cost: 1 read,
   /// and 1 per change.
-  Stream<bool> onIncremented({required String key}) {
-    _requireName('key', key);
-    final entry = _entryOf(key);
+  Stream<bool> onIncremented({required String once}) {
+    _requireName('once', once);
+    final entry = _entryOf(once);
     var isKnown = false;
     final states = entry.snapshots(includeMetadataChanges: true).asyncMap((read) async {
       // An empty cache does not know the entry; one that persists may know that there is none.
@@ -661,7 +661,7 @@ class TallyCounter {
 
   static String? _codeOf(Object? error) => error is FirebaseException ? error.code : null;
 
-  DocumentReference<Map<String, dynamic>> _entryOf(String key) => _firestore.doc(TallyPlanner.entryPath(path, key));
+  DocumentReference<Map<String, dynamic>> _entryOf(String once) => _firestore.doc(TallyPlanner.entryPath(path, once));
 
   DocumentReference<Map<String, dynamic>> _shardOf(TallyPlan plan) =>
       _firestore.doc(TallyPlanner.shardPath(path, plan.shard));
@@ -676,21 +676,21 @@ class TallyCounter {
   double? _shardsOf(DocumentSnapshot<Map<String, dynamic>>? document) =>
       (document?.data()?['shardCount'] as num?)?.toDouble();
 
-  Future<void> _commit(int by, String? key, String? undoneShard) async {
-    final shown = _wasWatched ? _show(by, key) : null;
+  Future<void> _commit(int by, String? once, String? undoneShard) async {
+    final shown = _wasWatched ? _show(by, once) : null;
     final sentAt = _now();
     try {
-      final committed = await _commitWithRetries(by, key, undoneShard);
-      if (shown != null) await _settle(shown, committed, sentAt, key);
+      final committed = await _commitWithRetries(by, once, undoneShard);
+      if (shown != null) await _settle(shown, committed, sentAt, once);
     } catch (_) {
-      if (shown != null) _refuse(shown, key);
+      if (shown != null) _refuse(shown, once);
       rethrow;
     }
   }
 
-  Future<_Committed> _commitWithRetries(int by, String? key, String? undoneShard) async {
+  Future<_Committed> _commitWithRetries(int by, String? once, String? undoneShard) async {
     await _refreshShardCount();
-    final plan = _planFor(by, key, undoneShard);
+    final plan = _planFor(by, once, undoneShard);
     _shardCount.requestSent();
     try {
       _Committed committed;
@@ -709,7 +709,7 @@ class TallyCounter {
       _answeredAt = _now();
     }
     // A refused write can no longer be committed, so another increment on another shard is safe.
-    return _commitWithRetries(by, key, undoneShard);
+    return _commitWithRetries(by, once, undoneShard);
   }
 
   /// A transaction first, or the queue. What the transaction leaves without an answer goes to the queue, too: both count
@@ -743,9 +743,9 @@ class TallyCounter {
     return null;
   }
 
-  TallyPlan _planFor(int by, String? key, String? undoneShard) {
+  TallyPlan _planFor(int by, String? once, String? undoneShard) {
     final shard = undoneShard ?? TallyPlanner.randomShard(_shardCount.shardsToChooseFrom(), _random);
-    final plan = TallyPlanner.planIncrement(path, shard, by, _now(), _random, key, undoneShard != null);
+    final plan = TallyPlanner.planIncrement(path, shard, by, _now(), _random, once, undoneShard != null);
     // Before the outcome is known, because a shard full of marks refuses every increment.
     if (TallyPlanner.removesMarks(_random)) unawaited(_removeOldMarks(_shardOf(plan)));
     return plan;
@@ -777,7 +777,7 @@ class TallyCounter {
 
   static Blob _blobOf(List<int> bytes) => Blob(Uint8List.fromList(bytes));
 
-  /// Looks up whether a refused write counts. Cost: 1 read, 2 with a key.
+  /// Looks up whether a refused write counts. Cost: 1 read, 2 with `once`.
   Future<_Committed> _confirm(TallyPlan plan, FirebaseException cause) async {
     final isAborted = cause.code == 'aborted';
     if (!isAborted && cause.code != 'permission-denied') throw cause;
@@ -803,9 +803,9 @@ class TallyCounter {
   }
 
   TallyException _refusal(TallyPlan plan, int? countedBy) {
-    var advice = 'isAllowedAmount must allow it; if isKeyed names the group, pass a key';
-    if (plan.entry != null) advice = "the key must be the user's uid, and isKeyed must name the group";
-    if (countedBy != null) advice = 'the key counts $countedBy, undo that first';
+    var advice = 'isAllowedAmount must allow it; if countsOncePerUser names the group, pass once';
+    if (plan.entry != null) advice = "once must be the user's uid, and countsOncePerUser must name the group";
+    if (countedBy != null) advice = 'it counts $countedBy, undo that first';
     return TallyException('counter/permission-denied', 'firestore.rules refuse ${plan.by} for "$id"; $advice');
   }
 
@@ -881,25 +881,25 @@ class TallyCounter {
     }
   }
 
-  /// Shows an increment in the watches until a published total includes it. `null` if another attempt with the key is
+  /// Shows an increment in the watches until a published total includes it. `null` if another attempt with the `once` is
   /// shown.
-  TallyOwnIncrement? _show(int by, String? key) {
-    // Of several concurrent attempts with one key, one counts.
-    if (key != null && _ownByKey[key]?.by == by) return null;
+  TallyOwnIncrement? _show(int by, String? once) {
+    // Of several concurrent attempts with the same `once`, one counts.
+    if (once != null && _ownByOnce[once]?.by == by) return null;
     final own = _total.incrementMade(by);
-    if (key != null) _ownByKey[key] = own;
+    if (once != null) _ownByOnce[once] = own;
     _showAll();
     return own;
   }
 
-  Future<void> _settle(TallyOwnIncrement own, _Committed committed, int sentAt, String? key) async {
-    // The key counted before; or no view is left that could show the increment.
-    if (committed.countedBefore || !_isWatched()) return _refuse(own, key);
+  Future<void> _settle(TallyOwnIncrement own, _Committed committed, int sentAt, String? once) async {
+    // It had counted before; or no view is left that could show the increment.
+    if (committed.countedBefore || !_isWatched()) return _refuse(own, once);
     final at = committed.at ?? await _timestampOf(_shardOf(committed.plan));
-    if (at == null) return _refuse(own, key);
+    if (at == null) return _refuse(own, once);
     final start = _micros(at);
     _total.incrementCommitted(own, TallyPlanner.latestCommit(start, _now() - sentAt));
-    _forget(own, key);
+    _forget(own, once);
     // A total between both bounds may include the increment or not. It does if no other total has followed by then.
     Timer(const Duration(milliseconds: TallyPlanner.maxPublishDelayMillis), () {
       _total.incrementCommitted(own, start);
@@ -907,13 +907,13 @@ class TallyCounter {
     });
   }
 
-  void _refuse(TallyOwnIncrement own, String? key) {
+  void _refuse(TallyOwnIncrement own, String? once) {
     _total.incrementRefused(own);
-    _forget(own, key);
+    _forget(own, once);
   }
 
-  void _forget(TallyOwnIncrement own, String? key) {
-    if (key != null && identical(_ownByKey[key], own)) _ownByKey.remove(key);
+  void _forget(TallyOwnIncrement own, String? once) {
+    if (once != null && identical(_ownByOnce[once], own)) _ownByOnce.remove(once);
     _showAll();
   }
 

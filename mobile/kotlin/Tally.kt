@@ -67,7 +67,7 @@ class TallyPlan(
   val window: String,
   val nonce: List<Int>,
   val entry: String?,
-  val key: String?,
+  val once: String?,
   val isUndo: Boolean
 )
 
@@ -106,8 +106,8 @@ object TallyPlanner {
     return counter + "/shards/" + shard
   }
 
-  fun entryPath(counter: String, key: String): String {
-    return counter + "/tallyEntries/" + key
+  fun entryPath(counter: String, once: String): String {
+    return counter + "/tallyEntries/" + once
   }
 
   /** The id of a random shard, one of the last seven eighths. Shard 0, which wakes the functions, gets an eighth of a share. */
@@ -142,11 +142,11 @@ object TallyPlanner {
     by: Long,
     now: Long,
     random: () -> Double,
-    key: String?,
+    once: String?,
     isUndo: Boolean
   ): TallyPlan {
-    val entry = if (key == null) null else entryPath(counter, key)
-    return TallyPlan(counter, shard, by, markWindow(now), newNonce(random), entry, key, isUndo)
+    val entry = if (once == null) null else entryPath(counter, once)
+    return TallyPlan(counter, shard, by, markWindow(now), newNonce(random), entry, once, isUndo)
   }
 
   /** The writes of a plan, for one commit. */
@@ -162,7 +162,7 @@ object TallyPlanner {
         "marks" to TallyValue.Fields(mapOf(plan.window to mark))
       )
     val shardWrite = TallyWrite(shardPath(plan.counter, plan.shard), fields, true)
-    if (plan.entry == null || plan.key == null) {
+    if (plan.entry == null || plan.once == null) {
       return listOf(shardWrite)
     }
     if (plan.isUndo) {
@@ -170,7 +170,7 @@ object TallyPlanner {
     }
     val entry =
       mapOf(
-        "key" to TallyValue.Text(plan.key),
+        "once" to TallyValue.Text(plan.once),
         "by" to TallyValue.Whole(plan.by),
         "shard" to TallyValue.Text(plan.shard),
         "at" to TallyValue.ServerTime
@@ -183,7 +183,7 @@ object TallyPlanner {
    *
    * @param hasMark whether the shard has the nonce of the plan
    * @param countedBy the amount of the entry, if the plan creates one and there is one
-   * @return "committed", "counted" (by an earlier call with the key), "retry" (on another shard) or "refused"
+   * @return "committed", "counted" (by an earlier call with the `once`), "retry" (on another shard) or "refused"
    */
   fun judgeRefusal(isAborted: Boolean, hasMark: Boolean, countedBy: Long?, by: Long): String {
     if (hasMark) {
@@ -198,13 +198,13 @@ object TallyPlanner {
   /**
    * Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. The others go
    * to the SDK's queue at once, which keeps them on disk: those that the server has not answered anything before, because the
-   * device may be offline, and those that the cache must show, which are keyed, or watched and not contended.
+   * device may be offline, and those that the cache must show, which have `once`, or watched and not contended.
    *
    * @param sinceAnswerMillis since the last answer of the server
    */
-  fun usesTransaction(isKeyed: Boolean, isWatched: Boolean, isContended: Boolean, sinceAnswerMillis: Long): Boolean {
+  fun usesTransaction(hasOnce: Boolean, isWatched: Boolean, isContended: Boolean, sinceAnswerMillis: Long): Boolean {
     val isOnline = sinceAnswerMillis < ONLINE_MILLIS
-    return !isKeyed && isOnline && (isContended || !isWatched)
+    return !hasOnce && isOnline && (isContended || !isWatched)
   }
 
   /** Whether this increment also removes old marks: one in 128. */
@@ -429,7 +429,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   private val shardCount = TallyShardCount(clock)
   private val total = TallyTotal()
   private val views = mutableListOf<() -> Unit>()
-  private val ownByKey = mutableMapOf<String, TallyOwnIncrement>()
+  private val ownByOnce = mutableMapOf<String, TallyOwnIncrement>()
   private var wasWatched = false
   private var viewEndedAt = 0L
   private var answeredAt = 0L
@@ -469,89 +469,89 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
 
   /**
    * Adds `by`. The task ends when the server has acknowledged the increment; offline, when the device is online again. With a
-   * `key`, the user's uid, the counter counts once for that key, and the call succeeds if it counts already.
+   * `once`, the user's uid, the counter counts it once, and the call succeeds if it counts already.
    *
-   * Cost: 1 write; with a key 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
+   * Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
    * awaited for a second at most); so do the first after two minutes and one in 20, unless a watch has delivered a total. One
-   * increment in 128 adds 1 read and 1 write. A write that is refused or contended costs 1 read more, 2 with a key. In a
+   * increment in 128 adds 1 read and 1 write. A write that is refused or contended costs 1 read more, 2 with `once`. In a
    * watched counter, an increment that is sent while others contend costs 1 read more.
    *
    * Unlike on the web, an increment goes to the SDK's queue at once if the server has not answered anything for 10 seconds:
    * the queue keeps it on disk, so an app that is offline or killed does not lose it. Else it goes into a transaction, and
-   * if that is refused as contended, to another shard. Keyed increments, and those of a watched counter that is not
+   * if that is refused as contended, to another shard. Increments with `once`, and those of a watched counter that is not
    * contended, always go to the queue, which repeats a contended write on the same shard.
    *
-   * @throws TallyException `counter/invalid-amount`, `counter/invalid-key`; the task fails with `counter/permission-denied`
+   * @throws TallyException `counter/invalid-amount`, `counter/invalid-once`; the task fails with `counter/permission-denied`
    */
-  fun increment(by: Long = 1, key: String? = null): Task<Void> {
+  fun increment(by: Long = 1, once: String? = null): Task<Void> {
     requireAmount(by)
-    if (key != null) requireName("key", key)
-    return commit(by, key, null)
+    if (once != null) requireName("once", once)
+    return commit(by, once, null)
   }
 
   /**
-   * Undoes a keyed increment. Succeeds if the key does not count.
+   * Undoes an increment with `once`. Succeeds if it does not count.
    *
-   * Cost: 1 read; if the key counts, 1 write and 1 delete more, and 2 reads by the rules.
+   * Cost: 1 read; if it counts, 1 write and 1 delete more, and 2 reads by the rules.
    *
-   * @throws TallyException `counter/invalid-key`; the task fails with `counter/permission-denied`, and with Firestore's
+   * @throws TallyException `counter/invalid-once`; the task fails with `counter/permission-denied`, and with Firestore's
    *   `unavailable` if the device is offline and the entry is not in its cache
    */
-  fun undo(key: String): Task<Void> {
-    requireName("key", key)
+  fun undo(once: String): Task<Void> {
+    requireName("once", once)
     return refreshShardCount()
-      .continueWithTask { entryOf(key).get() }
+      .continueWithTask { entryOf(once).get() }
       .onSuccessTask { cached ->
-        if (!cached.exists()) undoOnServer(key)
+        if (!cached.exists()) undoOnServer(once)
         else
-          undoEntry(key, cached).continueWithTask { done ->
-            if ((done.exception as? TallyException)?.code == "counter/permission-denied") undoOnServer(key) else done
+          undoEntry(once, cached).continueWithTask { done ->
+            if ((done.exception as? TallyException)?.code == "counter/permission-denied") undoOnServer(once) else done
           }
       }
   }
 
   /** The cache was out of date: another device has undone the increment or made it again. */
-  private fun undoOnServer(key: String): Task<Void> =
-    readFromServer(entryOf(key), Int.MAX_VALUE).onSuccessTask { read ->
+  private fun undoOnServer(once: String): Task<Void> =
+    readFromServer(entryOf(once), Int.MAX_VALUE).onSuccessTask { read ->
       val entry = read.get()
-      if (entry != null && entry.exists()) undoEntry(key, entry) else Tasks.forResult<Void>(null)
+      if (entry != null && entry.exists()) undoEntry(once, entry) else Tasks.forResult<Void>(null)
     }
 
-  private fun undoEntry(key: String, entry: DocumentSnapshot): Task<Void> =
-    commit(-(entry.getLong("by") ?: 0), key, entry.getString("shard"))
+  private fun undoEntry(once: String, entry: DocumentSnapshot): Task<Void> =
+    commit(-(entry.getLong("by") ?: 0), once, entry.getString("shard"))
 
   /**
    * Adds an increment to your own batch: both are committed or neither. At most one per counter and batch. Watches show it when
    * it is published. After a cut connection, `commit` may fail with `permission-denied` although the batch was committed.
    *
-   * Cost: 1 write of the batch; with a key 2, and 2 reads by the rules; now and then the reads of [increment].
+   * Cost: 1 write of the batch; with `once` 2, and 2 reads by the rules; now and then the reads of [increment].
    *
-   * @throws TallyException `counter/invalid-amount`, `counter/invalid-key`
+   * @throws TallyException `counter/invalid-amount`, `counter/invalid-once`
    */
-  fun incrementIn(batch: WriteBatch, by: Long = 1, key: String? = null) {
+  fun incrementIn(batch: WriteBatch, by: Long = 1, once: String? = null) {
     requireAmount(by)
-    if (key != null) requireName("key", key)
+    if (once != null) requireName("once", once)
     refreshShardCount()
-    addWrites(batch, planFor(by, key, null))
+    addWrites(batch, planFor(by, once, null))
   }
 
-  /** Whether the counter counts for a key. Cost: 1 read. Offline it needs the entry in the cache. */
-  fun hasIncremented(key: String): Task<Boolean> {
-    requireName("key", key)
-    return entryOf(key).get().onSuccessTask { entry -> Tasks.forResult(entry.exists()) }
+  /** Whether an increment with this `once` counts. Cost: 1 read. Offline it needs the entry in the cache. */
+  fun hasIncremented(once: String): Task<Boolean> {
+    requireName("once", once)
+    return entryOf(once).get().onSuccessTask { entry -> Tasks.forResult(entry.exists()) }
   }
 
   /**
-   * Watches whether the counter counts for a key, once that is known, with this client's own changes at once. Cost: 1 read, and 1
+   * Watches whether an increment with this `once` counts, once that is known, with this client's own changes at once. Cost: 1 read, and 1
    * per change.
    */
   fun onIncremented(
-    key: String,
+    once: String,
     onError: (FirebaseFirestoreException) -> Unit = {},
     next: (Boolean) -> Unit
   ): ListenerRegistration {
-    requireName("key", key)
-    val entry = entryOf(key)
+    requireName("once", once)
+    val entry = entryOf(once)
     var shown: Boolean? = null
     var isRemoved = false
     fun show(counts: Boolean) {
@@ -639,7 +639,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     if (by == 0L) throw TallyException("counter/invalid-amount", "amount is 0; pass another number")
   }
 
-  private fun entryOf(key: String): DocumentReference = firestore.document(TallyPlanner.entryPath(path, key))
+  private fun entryOf(once: String): DocumentReference = firestore.document(TallyPlanner.entryPath(path, once))
 
   private fun shardOf(plan: TallyPlan): DocumentReference = firestore.document(TallyPlanner.shardPath(path, plan.shard))
 
@@ -654,15 +654,15 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
 
   private fun shardsOf(document: DocumentSnapshot): Double? = (document.get("shardCount") as? Number)?.toDouble()
 
-  private fun commit(by: Long, key: String?, undoneShard: String?): Task<Void> {
-    val outcome = commitWithRetries(by, key, undoneShard)
-    if (wasWatched) track(by, outcome, key)
+  private fun commit(by: Long, once: String?, undoneShard: String?): Task<Void> {
+    val outcome = commitWithRetries(by, once, undoneShard)
+    if (wasWatched) track(by, outcome, once)
     return outcome.onSuccessTask { Tasks.forResult<Void>(null) }
   }
 
-  private fun commitWithRetries(by: Long, key: String?, undoneShard: String?): Task<Committed> =
+  private fun commitWithRetries(by: Long, once: String?, undoneShard: String?): Task<Committed> =
     refreshShardCount().continueWithTask {
-      val plan = planFor(by, key, undoneShard)
+      val plan = planFor(by, once, undoneShard)
       shardCount.requestSent()
       send(plan)
         .continueWithTask { sent ->
@@ -674,7 +674,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
           shardCount.requestAnswered(isRefused)
           if (done.isSuccessful || isRefused) answeredAt = clock()
           // A refused write can no longer be committed, so another increment on another shard is safe.
-          if (isRefused) commitWithRetries(by, key, undoneShard) else done
+          if (isRefused) commitWithRetries(by, once, undoneShard) else done
         }
     }
 
@@ -707,9 +707,9 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     }
   }
 
-  private fun planFor(by: Long, key: String?, undoneShard: String?): TallyPlan {
+  private fun planFor(by: Long, once: String?, undoneShard: String?): TallyPlan {
     val shard = undoneShard ?: TallyPlanner.randomShard(shardCount.shardsToChooseFrom(), random)
-    val plan = TallyPlanner.planIncrement(path, shard, by, clock(), random, key, undoneShard != null)
+    val plan = TallyPlanner.planIncrement(path, shard, by, clock(), random, once, undoneShard != null)
     // Before the outcome is known, because a shard full of marks refuses every increment.
     if (TallyPlanner.removesMarks(random)) removeOldMarks(shardOf(plan))
     return plan
@@ -750,7 +750,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
 
   private fun blobOf(bytes: List<Int>): Blob = Blob.fromBytes(ByteArray(bytes.size) { bytes[it].toByte() })
 
-  /** Looks up whether a refused write counts. Cost: 1 read, 2 with a key. */
+  /** Looks up whether a refused write counts. Cost: 1 read, 2 with `once`. */
   private fun confirm(plan: TallyPlan, cause: Exception): Task<Committed> {
     val isAborted = codeOf(cause) == Code.ABORTED
     if (!isAborted && codeOf(cause) != Code.PERMISSION_DENIED) return Tasks.forException(cause)
@@ -777,9 +777,9 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   private fun refusal(plan: TallyPlan, countedBy: Long?, cause: Exception): TallyException {
     val advice =
       when {
-        countedBy != null -> "the key counts $countedBy, undo that first"
-        plan.entry != null -> "the key must be the user's uid, and isKeyed must name the group"
-        else -> "isAllowedAmount must allow it; if isKeyed names the group, pass a key"
+        countedBy != null -> "it counts $countedBy, undo that first"
+        plan.entry != null -> "once must be the user's uid, and countsOncePerUser must name the group"
+        else -> "isAllowedAmount must allow it; if countsOncePerUser names the group, pass once"
       }
     return TallyException("counter/permission-denied", "firestore.rules refuse ${plan.by} for \"$id\"; $advice", cause)
   }
@@ -844,17 +844,17 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   }
 
   /** Shows an increment in the watches until a published total includes it. */
-  private fun track(by: Long, outcome: Task<Committed>, key: String?) {
-    // Of several concurrent attempts with one key, one counts.
-    if (key != null && ownByKey[key]?.by == by) return
+  private fun track(by: Long, outcome: Task<Committed>, once: String?) {
+    // Of several concurrent attempts with the same `once`, one counts.
+    if (once != null && ownByOnce[once]?.by == by) return
     val own = total.incrementMade(by)
-    if (key != null) ownByKey[key] = own
+    if (once != null) ownByOnce[once] = own
     showAll()
     val sentAt = clock()
     outcome
       .onSuccessTask { committed ->
         when {
-          // The key counted before; or no view is left that could show the increment.
+          // It had counted before; or no view is left that could show the increment.
           committed.countedBefore || !isWatched() -> Tasks.forResult<Timestamp>(null)
           committed.at != null -> Tasks.forResult(committed.at)
           else -> timestampOf(shardOf(committed.plan))
@@ -874,7 +874,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
             TallyPlanner.MAX_PUBLISH_DELAY_MILLIS
           )
         }
-        if (key != null && ownByKey[key] === own) ownByKey.remove(key)
+        if (once != null && ownByOnce[once] === own) ownByOnce.remove(once)
         showAll()
       }
   }

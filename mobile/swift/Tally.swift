@@ -48,11 +48,11 @@ struct TallyPlan {
   let window: String
   let nonce: [Int]
   let entry: String?
-  let key: String?
+  let once: String?
   let isUndo: Bool
 
   init(
-    _ counter: String, _ shard: String, _ by: Int64, _ window: String, _ nonce: [Int], _ entry: String?, _ key: String?,
+    _ counter: String, _ shard: String, _ by: Int64, _ window: String, _ nonce: [Int], _ entry: String?, _ once: String?,
     _ isUndo: Bool
   ) {
     self.counter = counter
@@ -61,7 +61,7 @@ struct TallyPlan {
     self.window = window
     self.nonce = nonce
     self.entry = entry
-    self.key = key
+    self.once = once
     self.isUndo = isUndo
   }
 }
@@ -101,8 +101,8 @@ enum TallyPlanner {
     return counter + "/shards/" + shard
   }
 
-  static func entryPath(_ counter: String, _ key: String) -> String {
-    return counter + "/tallyEntries/" + key
+  static func entryPath(_ counter: String, _ once: String) -> String {
+    return counter + "/tallyEntries/" + once
   }
 
   /// The id of a random shard, one of the last seven eighths. Shard 0, which wakes the functions, gets an eighth of a share.
@@ -130,11 +130,11 @@ enum TallyPlanner {
   ///
   /// - Parameter now: milliseconds since the epoch
   static func planIncrement(
-    _ counter: String, _ shard: String, _ by: Int64, _ now: Int64, _ random: () -> Double, _ key: String?,
+    _ counter: String, _ shard: String, _ by: Int64, _ now: Int64, _ random: () -> Double, _ once: String?,
     _ isUndo: Bool
   ) -> TallyPlan {
-    let entry = key == nil ? nil : entryPath(counter, key!)
-    return TallyPlan(counter, shard, by, markWindow(now), newNonce(random), entry, key, isUndo)
+    let entry = once == nil ? nil : entryPath(counter, once!)
+    return TallyPlan(counter, shard, by, markWindow(now), newNonce(random), entry, once, isUndo)
   }
 
   /// The writes of a plan, for one commit.
@@ -148,14 +148,14 @@ enum TallyPlanner {
       "marks": TallyValue.fields([plan.window: mark]),
     ]
     let shardWrite = TallyWrite(shardPath(plan.counter, plan.shard), fields, true)
-    if plan.entry == nil || plan.key == nil {
+    if plan.entry == nil || plan.once == nil {
       return [shardWrite]
     }
     if plan.isUndo {
       return [TallyWrite(plan.entry!, nil, false), shardWrite]
     }
     let entry = [
-      "key": TallyValue.text(plan.key!),
+      "once": TallyValue.text(plan.once!),
       "by": TallyValue.whole(plan.by),
       "shard": TallyValue.text(plan.shard),
       "at": TallyValue.serverTime,
@@ -163,7 +163,7 @@ enum TallyPlanner {
     return [TallyWrite(plan.entry!, entry, false), shardWrite]
   }
 
-  /// What a refused commit means: "committed", "counted" (by an earlier call with the key), "retry" (on another shard) or
+  /// What a refused commit means: "committed", "counted" (by an earlier call with the `once`), "retry" (on another shard) or
   /// "refused".
   ///
   /// - Parameters:
@@ -181,14 +181,14 @@ enum TallyPlanner {
 
   /// Whether an increment first goes into a transaction: if that is refused as contended, another shard is next. The others
   /// go to the SDK's queue at once, which keeps them on disk: those that the server has not answered anything before, because
-  /// the device may be offline, and those that the cache must show, which are keyed, or watched and not contended.
+  /// the device may be offline, and those that the cache must show, which have `once`, or watched and not contended.
   ///
   /// - Parameter sinceAnswerMillis: since the last answer of the server
   static func usesTransaction(
-    _ isKeyed: Bool, _ isWatched: Bool, _ isContended: Bool, _ sinceAnswerMillis: Int64
+    _ hasOnce: Bool, _ isWatched: Bool, _ isContended: Bool, _ sinceAnswerMillis: Int64
   ) -> Bool {
     let isOnline = sinceAnswerMillis < onlineMillis
-    return !isKeyed && isOnline && (isContended || !isWatched)
+    return !hasOnce && isOnline && (isContended || !isWatched)
   }
 
   /// Whether this increment also removes old marks: one in 128.
@@ -425,7 +425,7 @@ final class TallyCounter {
   private let shardCount: TallyShardCount
   private let total = TallyTotal()
   private var views: [TallyWatch] = []
-  private var ownByKey: [String: TallyOwnIncrement] = [:]
+  private var ownByOnce: [String: TallyOwnIncrement] = [:]
   private var wasWatched = false
   private var viewEndedAt: Int64 = 0
   private var answeredAt: Int64 = 0
@@ -457,78 +457,78 @@ final class TallyCounter {
   }
 
   /// Adds `by`. Returns when the server has acknowledged the increment; offline, when the device is online again. With a
-  /// `key`, the user's uid, the counter counts once for that key, and the call succeeds if it counts already.
+  /// `once`, the user's uid, the counter counts it once, and the call succeeds if it counts already.
   ///
-  /// Cost: 1 write; with a key 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
+  /// Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
   /// awaited for a second at most); so do the first after two minutes and one in 20, unless a watch has delivered a total.
-  /// One increment in 128 adds 1 read and 1 write. A write that is refused or contended costs 1 read more, 2 with a key.
+  /// One increment in 128 adds 1 read and 1 write. A write that is refused or contended costs 1 read more, 2 with `once`.
   /// In a watched counter, an increment that is sent while others contend costs 1 read more.
   ///
   /// Unlike on the web, an increment goes to the SDK's queue at once if the server has not answered anything for 10
   /// seconds: the queue keeps it on disk, so an app that is offline or killed does not lose it. Else it goes into a
-  /// transaction, and if that is refused as contended, to another shard. Keyed increments, and those of a watched
+  /// transaction, and if that is refused as contended, to another shard. Increments with `once`, and those of a watched
   /// counter that is not contended, always go to the queue, which repeats a contended write on the same shard.
   ///
-  /// - Throws: `TallyError` with `counter/invalid-amount`, `counter/invalid-key` or `counter/permission-denied`
-  func increment(by: Int64 = 1, key: String? = nil) async throws {
+  /// - Throws: `TallyError` with `counter/invalid-amount`, `counter/invalid-once` or `counter/permission-denied`
+  func increment(by: Int64 = 1, once: String? = nil) async throws {
     try TallyCounter.requireAmount(by)
-    if let key { try TallyCounter.requireName("key", key) }
-    try await commit(by, key, nil)
+    if let once { try TallyCounter.requireName("once", once) }
+    try await commit(by, once, nil)
   }
 
-  /// Undoes a keyed increment. Succeeds if the key does not count.
+  /// Undoes an increment with `once`. Succeeds if it does not count.
   ///
-  /// Cost: 1 read; if the key counts, 1 write and 1 delete more, and 2 reads by the rules.
+  /// Cost: 1 read; if it counts, 1 write and 1 delete more, and 2 reads by the rules.
   ///
-  /// - Throws: `TallyError` with `counter/invalid-key` or `counter/permission-denied`; Firestore's `unavailable` if the
+  /// - Throws: `TallyError` with `counter/invalid-once` or `counter/permission-denied`; Firestore's `unavailable` if the
   ///   device is offline and the entry is not in its cache
-  func undo(key: String) async throws {
-    try TallyCounter.requireName("key", key)
+  func undo(once: String) async throws {
+    try TallyCounter.requireName("once", once)
     await refreshShardCount()
-    let cached = try await entryOf(key).getDocument()
+    let cached = try await entryOf(once).getDocument()
     if cached.exists {
       do {
-        return try await undoEntry(key, cached)
+        return try await undoEntry(once, cached)
       } catch let error as TallyError where error.code == "counter/permission-denied" {}
     }
     // The cache was out of date: another device has undone the increment or made it again.
-    if let actual = try await readFromServer(entryOf(key), TallyCounter.lookupAttempts), actual.exists {
-      try await undoEntry(key, actual)
+    if let actual = try await readFromServer(entryOf(once), TallyCounter.lookupAttempts), actual.exists {
+      try await undoEntry(once, actual)
     }
   }
 
-  private func undoEntry(_ key: String, _ entry: DocumentSnapshot) async throws {
+  private func undoEntry(_ once: String, _ entry: DocumentSnapshot) async throws {
     let by = (entry.get("by") as? NSNumber)?.int64Value ?? 0
-    try await commit(-by, key, entry.get("shard") as? String)
+    try await commit(-by, once, entry.get("shard") as? String)
   }
 
   /// Adds an increment to your own batch: both are committed or neither. At most one per counter and batch. Watches show it
   /// when it is published. After a cut connection, `commit` may fail with `permissionDenied` although the batch was
   /// committed.
   ///
-  /// Cost: 1 write of the batch; with a key 2, and 2 reads by the rules; now and then the reads of `increment`.
+  /// Cost: 1 write of the batch; with `once` 2, and 2 reads by the rules; now and then the reads of `increment`.
   ///
-  /// - Throws: `TallyError` with `counter/invalid-amount` or `counter/invalid-key`
-  func incrementIn(_ batch: WriteBatch, by: Int64 = 1, key: String? = nil) throws {
+  /// - Throws: `TallyError` with `counter/invalid-amount` or `counter/invalid-once`
+  func incrementIn(_ batch: WriteBatch, by: Int64 = 1, once: String? = nil) throws {
     try TallyCounter.requireAmount(by)
-    if let key { try TallyCounter.requireName("key", key) }
+    if let once { try TallyCounter.requireName("once", once) }
     Task { await refreshShardCount() }
-    addWrites(batch, planFor(by, key, nil))
+    addWrites(batch, planFor(by, once, nil))
   }
 
-  /// Whether the counter counts for a key. Cost: 1 read. Offline it needs the entry in the cache.
-  func hasIncremented(key: String) async throws -> Bool {
-    try TallyCounter.requireName("key", key)
-    return try await entryOf(key).getDocument().exists
+  /// Whether an increment with this `once` counts. Cost: 1 read. Offline it needs the entry in the cache.
+  func hasIncremented(once: String) async throws -> Bool {
+    try TallyCounter.requireName("once", once)
+    return try await entryOf(once).getDocument().exists
   }
 
-  /// Watches whether the counter counts for a key, once that is known, with this client's own changes at once. Cost: 1 read,
+  /// Watches whether an increment with this `once` counts, once that is known, with this client's own changes at once. Cost: 1 read,
   /// and 1 per change.
   func onIncremented(
-    key: String, onError: @escaping (Error) -> Void = { _ in }, _ next: @escaping (Bool) -> Void
+    once: String, onError: @escaping (Error) -> Void = { _ in }, _ next: @escaping (Bool) -> Void
   ) throws -> ListenerRegistration {
-    try TallyCounter.requireName("key", key)
-    let entry = entryOf(key)
+    try TallyCounter.requireName("once", once)
+    let entry = entryOf(once)
     let watch = TallyEntryWatch()
     var shown: Bool?
     let show = { (counts: Bool) in
@@ -641,8 +641,8 @@ final class TallyCounter {
     return error.domain == FirestoreErrorDomain ? FirestoreErrorCode.Code(rawValue: error.code) : nil
   }
 
-  private func entryOf(_ key: String) -> DocumentReference {
-    return firestore.document(TallyPlanner.entryPath(path, key))
+  private func entryOf(_ once: String) -> DocumentReference {
+    return firestore.document(TallyPlanner.entryPath(path, once))
   }
 
   private func shardOf(_ plan: TallyPlan) -> DocumentReference {
@@ -667,21 +667,21 @@ final class TallyCounter {
     let at: Timestamp?
   }
 
-  private func commit(_ by: Int64, _ key: String?, _ undoneShard: String?) async throws {
-    let shown = wasWatched ? show(by, key) : nil
+  private func commit(_ by: Int64, _ once: String?, _ undoneShard: String?) async throws {
+    let shown = wasWatched ? show(by, once) : nil
     let sentAt = TallyCounter.clock()
     do {
-      let committed = try await commitWithRetries(by, key, undoneShard)
-      if let shown { await settle(shown, committed, sentAt, key) }
+      let committed = try await commitWithRetries(by, once, undoneShard)
+      if let shown { await settle(shown, committed, sentAt, once) }
     } catch {
-      if let shown { refuse(shown, key) }
+      if let shown { refuse(shown, once) }
       throw error
     }
   }
 
-  private func commitWithRetries(_ by: Int64, _ key: String?, _ undoneShard: String?) async throws -> Committed {
+  private func commitWithRetries(_ by: Int64, _ once: String?, _ undoneShard: String?) async throws -> Committed {
     await refreshShardCount()
-    let plan = planFor(by, key, undoneShard)
+    let plan = planFor(by, once, undoneShard)
     shardCount.requestSent()
     do {
       let committed: Committed
@@ -700,7 +700,7 @@ final class TallyCounter {
       answeredAt = TallyCounter.clock()
     }
     // A refused write can no longer be committed, so another increment on another shard is safe.
-    return try await commitWithRetries(by, key, undoneShard)
+    return try await commitWithRetries(by, once, undoneShard)
   }
 
   /// A transaction first, or the queue. What the transaction leaves without an answer goes to the queue, too: both count
@@ -734,10 +734,10 @@ final class TallyCounter {
     return nil
   }
 
-  private func planFor(_ by: Int64, _ key: String?, _ undoneShard: String?) -> TallyPlan {
+  private func planFor(_ by: Int64, _ once: String?, _ undoneShard: String?) -> TallyPlan {
     let chosen = undoneShard ?? TallyPlanner.randomShard(shardCount.shardsToChooseFrom(), TallyCounter.random)
     let plan = TallyPlanner.planIncrement(
-      path, chosen, by, TallyCounter.clock(), TallyCounter.random, key, undoneShard != nil)
+      path, chosen, by, TallyCounter.clock(), TallyCounter.random, once, undoneShard != nil)
     // Before the outcome is known, because a shard full of marks refuses every increment.
     if TallyPlanner.removesMarks(TallyCounter.random) {
       Task { try? await removeOldMarks(shardOf(plan)) }
@@ -773,7 +773,7 @@ final class TallyCounter {
     return Data(bytes.map { UInt8($0) })
   }
 
-  /// Looks up whether a refused write counts. Cost: 1 read, 2 with a key.
+  /// Looks up whether a refused write counts. Cost: 1 read, 2 with `once`.
   private func confirm(_ plan: TallyPlan, _ cause: Error) async throws -> Committed {
     let isAborted = TallyCounter.codeOf(cause) == .aborted
     if !isAborted && TallyCounter.codeOf(cause) != .permissionDenied { throw cause }
@@ -795,9 +795,9 @@ final class TallyCounter {
   }
 
   private func refusal(_ plan: TallyPlan, _ countedBy: Int64?) -> TallyError {
-    var advice = "isAllowedAmount must allow it; if isKeyed names the group, pass a key"
-    if plan.entry != nil { advice = "the key must be the user's uid, and isKeyed must name the group" }
-    if let countedBy { advice = "the key counts \(countedBy), undo that first" }
+    var advice = "isAllowedAmount must allow it; if countsOncePerUser names the group, pass once"
+    if plan.entry != nil { advice = "once must be the user's uid, and countsOncePerUser must name the group" }
+    if let countedBy { advice = "it counts \(countedBy), undo that first" }
     return TallyError(
       code: "counter/permission-denied", message: "firestore.rules refuse \(plan.by) for \"\(id)\"; \(advice)")
   }
@@ -895,25 +895,25 @@ final class TallyCounter {
     try await runTransaction(1) { own in own.updateData(deletions, forDocument: shard) }
   }
 
-  /// Shows an increment in the watches until a published total includes it. `nil` if another attempt with the key is shown.
-  private func show(_ by: Int64, _ key: String?) -> TallyOwnIncrement? {
-    // Of several concurrent attempts with one key, one counts.
-    if let key, ownByKey[key]?.by == by { return nil }
+  /// Shows an increment in the watches until a published total includes it. `nil` if another attempt with the `once` is shown.
+  private func show(_ by: Int64, _ once: String?) -> TallyOwnIncrement? {
+    // Of several concurrent attempts with the same `once`, one counts.
+    if let once, ownByOnce[once]?.by == by { return nil }
     let own = total.incrementMade(by)
-    if let key { ownByKey[key] = own }
+    if let once { ownByOnce[once] = own }
     showAll()
     return own
   }
 
-  private func settle(_ own: TallyOwnIncrement, _ committed: Committed, _ sentAt: Int64, _ key: String?) async {
-    // The key counted before; or no view is left that could show the increment.
-    if committed.countedBefore || !isWatched() { return refuse(own, key) }
+  private func settle(_ own: TallyOwnIncrement, _ committed: Committed, _ sentAt: Int64, _ once: String?) async {
+    // It had counted before; or no view is left that could show the increment.
+    if committed.countedBefore || !isWatched() { return refuse(own, once) }
     var found = committed.at
     if found == nil { found = await timestampOf(shardOf(committed.plan)) }
-    guard let at = found else { return refuse(own, key) }
+    guard let at = found else { return refuse(own, once) }
     let start = TallyCounter.micros(at)
     total.incrementCommitted(own, TallyPlanner.latestCommit(start, TallyCounter.clock() - sentAt))
-    forget(own, key)
+    forget(own, once)
     Task {
       // A total between both bounds may include the increment or not. It does if no other total has followed by then.
       try? await Task.sleep(nanoseconds: UInt64(TallyPlanner.maxPublishDelayMillis) * 1_000_000)
@@ -922,13 +922,13 @@ final class TallyCounter {
     }
   }
 
-  private func refuse(_ own: TallyOwnIncrement, _ key: String?) {
+  private func refuse(_ own: TallyOwnIncrement, _ once: String?) {
     total.incrementRefused(own)
-    forget(own, key)
+    forget(own, once)
   }
 
-  private func forget(_ own: TallyOwnIncrement, _ key: String?) {
-    if let key, ownByKey[key] === own { ownByKey[key] = nil }
+  private func forget(_ own: TallyOwnIncrement, _ once: String?) {
+    if let once, ownByOnce[once] === own { ownByOnce[once] = nil }
     showAll()
   }
 
@@ -940,7 +940,7 @@ final class TallyCounter {
   }
 }
 
-/// A watch of whether a key counts. It ends with `remove()`.
+/// A watch of whether an increment with `once` counts. It ends with `remove()`.
 private final class TallyEntryWatch: NSObject, ListenerRegistration {
   var listener: ListenerRegistration?
   private(set) var isRemoved = false

@@ -24,7 +24,7 @@ const MONTH_SECONDS = 30 * 86_400;
 const THINGS: readonly (readonly [string, Partial<Operations>])[] = [
   ["an increment", { write: 1 }],
   ["its event: every increment if there is one shard, 1 in 56 if there are eight", { invocation: 1 }],
-  ["an increment with a key: the entry, and the rules' lookups", { write: 2, read: 2 }],
+  ["an increment with `once`: the entry, and the rules' lookups", { write: 2, read: 2 }],
   ["its undo", { write: 1, delete: 1, read: 3 }],
   ["a server's increment: the receipt, which a TTL policy removes", { write: 2, delete: 1 }],
   ["a client's first increment: the shard count, kept for two minutes", { read: 1 }],
@@ -70,7 +70,7 @@ const steady = (perSecond: number): Traffic => ({
   peakPerSecond: perSecond * MANY,
   peakHours: 24,
   counters: MANY,
-  keyed: 0,
+  once: 0,
   watchers: 0,
   readsPerDay: 0,
   perClient: 0,
@@ -137,7 +137,7 @@ function traffic(perMonth: number, { counters, peak, views, watchers = 0 }: Shap
   const perSecond = perMonth / MONTH_SECONDS;
   const readsPerDay = (views * perMonth) / 30;
   // A page that increments a counter shows its total, so its clients know the shard count.
-  return { perSecond, peakPerSecond, peakHours, counters, keyed: 0, watchers, readsPerDay, perClient: 0 };
+  return { perSecond, peakPerSecond, peakHours, counters, once: 0, watchers, readsPerDay, perClient: 0 };
 }
 
 const alike = (name: string, perMonth: number, shape: Shape): Example => ({

@@ -44,14 +44,14 @@ async function countFor(uid: string, ids: readonly string[], by = 1, collection 
   const writer = admin.bulkWriter();
   for (const id of ids) {
     const shard = String(id.length % 3);
-    void writer.create(admin.doc(`${collection}/${id}/tallyEntries/${uid}`), { key: uid, by, shard, at: new Date() });
+    void writer.create(admin.doc(`${collection}/${id}/tallyEntries/${uid}`), { once: uid, by, shard, at: new Date() });
     const shardWrite = { shard, count: FieldValue.increment(by), writes: FieldValue.increment(1) };
     void writer.set(admin.doc(`${collection}/${id}/shards/${shard}`), shardWrite, { merge: true });
   }
   await writer.close();
 }
 
-/** The exact total of a counter and the amounts of its entries, by key. */
+/** The exact total of a counter and the amounts of its entries, by `once`. */
 async function stateOf(
   id: string,
   collection = "counters",
@@ -86,10 +86,10 @@ describe("undoIncrementsOf", () => {
     await ensureCounter(counter(admin, tickets), { bounded: true, initial: 10 });
     for (const uid of [ada, bob]) {
       const db = await signedIn(uid);
-      for (const id of [likes, votes]) await web.incrementCounter(web.counter(db, id), 1, { key: uid });
-      await web.takeFromCounter(web.counter(db, tickets), 3, { key: uid });
+      for (const id of [likes, votes]) await web.incrementCounter(web.counter(db, id), 1, { once: uid });
+      await web.takeFromCounter(web.counter(db, tickets), 3, { once: uid });
     }
-    await takeFromCounter(counter(admin, tickets), 2, { key: "order1" });
+    await takeFromCounter(counter(admin, tickets), 2, { once: "order1" });
     const calls: [number, number][] = [];
     const onProgress = (done: number, all: number) => calls.push([done, all]);
     expect(await undoIncrementsOf(admin, ada, { onProgress })).toBe(3);
@@ -123,7 +123,7 @@ describe("undoIncrementsOf", () => {
     const db = await signedIn(uid);
     const id = unique("likes:raced");
     const likes = web.counter(db, id);
-    const like = () => web.incrementCounter(likes, 1, { key: uid });
+    const like = () => web.incrementCounter(likes, 1, { once: uid });
     const unlike = () => web.undoIncrement(likes, uid);
     await like();
     await undoIncrementsOf(
@@ -155,11 +155,11 @@ describe("undoIncrementsOf", () => {
       `counters/diary/pages/1/tallyEntries/${uid}`,
       `counters/diary/tallyEntries/of-${uid}`,
     ];
-    for (const path of others) await admin.doc(path).set({ key: uid, by: 1, shard: "0" });
+    for (const path of others) await admin.doc(path).set({ once: uid, by: 1, shard: "0" });
     const [here, there] = [unique("sales:here"), unique("sales:there")];
     const elsewhere = { collection: "tallies" };
-    await incrementCounter(counter(admin, here), 2.5, { key: uid });
-    await incrementCounter(counter(admin, there, elsewhere), 7, { key: uid });
+    await incrementCounter(counter(admin, here), 2.5, { once: uid });
+    await incrementCounter(counter(admin, there, elsewhere), 7, { once: uid });
     expect(await undoIncrementsOf(admin, uid)).toBe(1);
     await expectStates({ [here]: {} });
     expect(await getExactTotal(counter(admin, there, elsewhere))).toBe(7);
@@ -174,7 +174,7 @@ describe("undoIncrementsOf", () => {
     // More than a page, and most of them after the counter that is refused.
     const likes = [unique("likes:x"), ...range(60, unique("votes:z"))];
     await ensureCounter(stock, { bounded: true, initial: 5 });
-    await incrementCounter(stock, 10, { key: uid });
+    await incrementCounter(stock, 10, { once: uid });
     await countFor(uid, likes);
     await expect(undoIncrementsOf(admin, uid)).rejects.toMatchObject({ code: "counter/bounded" });
     await expectStates(Object.fromEntries(likes.map((id) => [id, {}])));
@@ -183,9 +183,9 @@ describe("undoIncrementsOf", () => {
     expect(await undoIncrementsOf(admin, uid)).toBe(0);
   });
 
-  test("refuses a key or a collection that cannot be one", async () => {
-    for (const key of ["", "a/b", undefined, null])
-      await expect(undoIncrementsOf(admin, key as string)).rejects.toMatchObject({ code: "counter/invalid-key" });
+  test("refuses a `once` or a collection that cannot be one", async () => {
+    for (const once of ["", "a/b", undefined, null])
+      await expect(undoIncrementsOf(admin, once as string)).rejects.toMatchObject({ code: "counter/invalid-once" });
     const wrong = { code: "counter/invalid-collection" };
     await expect(undoIncrementsOf(admin, "ada", { collection: "a/b" })).rejects.toMatchObject(wrong);
   });
@@ -219,25 +219,25 @@ describe("moveIncrements", () => {
     const [both, old, tickets] = [unique("likes:both"), unique("likes:old"), unique("tickets:a")] as const;
     await ensureCounter(counter(admin, tickets), { bounded: true, initial: 10 });
     const [guestDb, adaDb] = [await signedIn(guest), await signedIn(ada)];
-    for (const id of [both, old]) await web.incrementCounter(web.counter(guestDb, id), 1, { key: guest });
-    await web.takeFromCounter(web.counter(guestDb, tickets), 4, { key: guest });
-    await web.incrementCounter(web.counter(adaDb, both), 1, { key: ada });
+    for (const id of [both, old]) await web.incrementCounter(web.counter(guestDb, id), 1, { once: guest });
+    await web.takeFromCounter(web.counter(guestDb, tickets), 4, { once: guest });
+    await web.incrementCounter(web.counter(adaDb, both), 1, { once: ada });
     const shard = (await admin.doc(`counters/${old}/tallyEntries/${guest}`).get()).get("shard");
     expect(await moveIncrements(admin, guest, ada)).toEqual({ moved: 2, undone: 1 });
     await expectStates({ [both]: { [ada]: 1 }, [old]: { [ada]: 1 } });
     expect(await stateOf(tickets)).toEqual({ total: 6, entries: { [ada]: -4 } });
     const moved = (await admin.doc(`counters/${old}/tallyEntries/${ada}`).get()).data();
-    expect(moved).toEqual({ key: ada, by: 1, shard, at: expect.anything() });
+    expect(moved).toEqual({ once: ada, by: 1, shard, at: expect.anything() });
     expect(await moveIncrements(admin, guest, ada)).toEqual({ moved: 0, undone: 0 });
     // The new account has what the old one had: it likes no second time, takes no more, and undoes each.
-    await web.incrementCounter(web.counter(adaDb, old), 1, { key: ada });
-    expect(await web.takeFromCounter(web.counter(adaDb, tickets), 2, { key: ada })).toBe(4);
+    await web.incrementCounter(web.counter(adaDb, old), 1, { once: ada });
+    expect(await web.takeFromCounter(web.counter(adaDb, tickets), 2, { once: ada })).toBe(4);
     await web.undoIncrement(web.counter(guestDb, old), guest);
     await expectStates({ [old]: { [ada]: 1 } });
     for (const id of [both, old, tickets]) await web.undoIncrement(web.counter(adaDb, id), ada);
     await expectStates({ [both]: {}, [old]: {} });
     expect(await stateOf(tickets)).toEqual({ total: 10, entries: {} });
-    await web.incrementCounter(web.counter(adaDb, old), 1, { key: ada });
+    await web.incrementCounter(web.counter(adaDb, old), 1, { once: ada });
     expect(await undoIncrementsOf(admin, ada)).toBe(1);
   });
 
@@ -257,7 +257,7 @@ describe("moveIncrements", () => {
       return await commit();
     });
     await expect(moveIncrements(crashing, guest, ada, { collection })).rejects.toThrow("crashed");
-    const left = await admin.collectionGroup("tallyEntries").where("key", "==", guest).count().get();
+    const left = await admin.collectionGroup("tallyEntries").where("once", "==", guest).count().get();
     expect(left.data().count).toBeGreaterThan(0);
     expect(left.data().count).toBeLessThan(240);
     const { moved, undone } = await moveIncrements(admin, guest, ada, { collection });
@@ -270,7 +270,7 @@ describe("moveIncrements", () => {
     const [guestDb, adaDb] = [await signedIn(guest), await signedIn(ada)];
     const id = unique("likes:raced");
     const call = (uid: string, db: web.CounterRef["firestore"]) => ({
-      like: () => web.incrementCounter(web.counter(db, id), 1, { key: uid }),
+      like: () => web.incrementCounter(web.counter(db, id), 1, { once: uid }),
       unlike: () => web.undoIncrement(web.counter(db, id), uid),
     });
     const [old, now] = [call(guest, guestDb), call(ada, adaDb)];
@@ -306,7 +306,7 @@ describe("moveIncrements", () => {
     const clicking = apps.map(async ({ uid, db }) => {
       for (let n = 0; n < 60; n++) {
         const ref = web.counter(db, random.pick(ids));
-        const call = random.chance(0.6) ? web.incrementCounter(ref, 1, { key: uid }) : web.undoIncrement(ref, uid);
+        const call = random.chance(0.6) ? web.incrementCounter(ref, 1, { once: uid }) : web.undoIncrement(ref, uid);
         await call.then(
           () => clicks++,
           // A move in between, which the client cannot tell from a rule.
@@ -335,11 +335,11 @@ describe("moveIncrements", () => {
     }
   });
 
-  test("refuses to move a key to itself, and keeps what it has counted", async () => {
+  test("refuses to move a `once` to itself, and keeps what it has counted", async () => {
     const id = unique("sales:a");
-    await incrementCounter(counter(admin, id), 3, { key: "ada" });
-    await expect(moveIncrements(admin, "ada", "ada")).rejects.toMatchObject({ code: "counter/invalid-key" });
-    await expect(moveIncrements(admin, "ada", "")).rejects.toMatchObject({ code: "counter/invalid-key" });
+    await incrementCounter(counter(admin, id), 3, { once: "ada" });
+    await expect(moveIncrements(admin, "ada", "ada")).rejects.toMatchObject({ code: "counter/invalid-once" });
+    await expect(moveIncrements(admin, "ada", "")).rejects.toMatchObject({ code: "counter/invalid-once" });
     await expectStates({ [id]: { ada: 3 } });
   });
 });

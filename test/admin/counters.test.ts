@@ -77,7 +77,7 @@ describe("I5: resetCounter", () => {
 
 test("deleteCounter deletes all documents, reports progress, and the counter can be created again", async () => {
   const ref = counter(admin, "delete:me");
-  await Promise.all(Array.from({ length: 5 }, (_, n) => incrementCounter(ref, 1, { key: `k${n}` })));
+  await Promise.all(Array.from({ length: 5 }, (_, n) => incrementCounter(ref, 1, { once: `k${n}` })));
   await incrementCounter(ref, 5);
   await admin.doc(`${ref.path}/tallyCorrections/one`).set({ by: 1 });
   await until(async () => (await getCounter(ref)).total === 10, "the total");
@@ -91,7 +91,7 @@ test("deleteCounter deletes all documents, reports progress, and the counter can
   expect((await admin.doc(ref.path).get()).exists).toBe(false);
   await deleteCounter(ref);
   await incrementCounter(ref, 2);
-  await incrementCounter(ref, 1, { key: "k0" });
+  await incrementCounter(ref, 1, { once: "k0" });
   await until(async () => (await getCounter(ref)).total === 3, "the new total");
 });
 
@@ -99,12 +99,12 @@ test("a group is listed in pages, and both SDKs return the same top and ranks", 
   const totals = { a: 5, b: 30, c: 20, d: 20, e: 1 };
   const published = { group: "board", rate: 0, asOf: Timestamp.now() };
   await Promise.all(
-    Object.entries(totals).map(([key, total]) => admin.doc(`counters/board:${key}`).set({ ...published, total })),
+    Object.entries(totals).map(([name, total]) => admin.doc(`counters/board:${name}`).set({ ...published, total })),
   );
   const first = await listCounters(admin, "board", { limit: 3 });
   const second = await listCounters(admin, "board", { limit: 3, after: first.at(-1)?.id as string });
   expect([...first, ...second].map(({ id, total }) => [id, total])).toEqual(
-    Object.entries(totals).map(([key, total]) => [`board:${key}`, total]),
+    Object.entries(totals).map(([name, total]) => [`board:${name}`, total]),
   );
   const browser = client();
   const top = await getTopCounters(admin, "board", { limit: 2 });
@@ -113,9 +113,9 @@ test("a group is listed in pages, and both SDKs return the same top and ranks", 
     top.map(({ id }) => id),
   );
   expect((await web.getTopCounters(browser.db, "board", { orderBy: "rate" })).length).toBe(5);
-  for (const [key, rank] of Object.entries({ a: 4, b: 1, c: 2, d: 2, e: 5 })) {
-    expect(await getCounterRank(counter(admin, `board:${key}`)), key).toBe(rank);
-    expect(await web.getCounterRank(web.counter(browser.db, `board:${key}`)), key).toBe(rank);
+  for (const [name, rank] of Object.entries({ a: 4, b: 1, c: 2, d: 2, e: 5 })) {
+    expect(await getCounterRank(counter(admin, `board:${name}`)), name).toBe(rank);
+    expect(await web.getCounterRank(web.counter(browser.db, `board:${name}`)), name).toBe(rank);
   }
   expect(await getCounterRank(counter(admin, "board:none"))).toBeUndefined();
   await browser.close();

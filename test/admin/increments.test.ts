@@ -115,7 +115,7 @@ describe("increments by a server", () => {
 
   test("invalid amounts are rejected before any I/O", async () => {
     const ref = counter(admin, "server:hostile");
-    await expect(incrementCounter(ref, 1, { key: "a/b" })).rejects.toMatchObject({ code: "counter/invalid-key" });
+    await expect(incrementCounter(ref, 1, { once: "a/b" })).rejects.toMatchObject({ code: "counter/invalid-once" });
     await expect(incrementCounter(ref, Number.NaN)).rejects.toMatchObject({ code: "counter/invalid-amount" });
     expect(await admin.doc(ref.path).listCollections()).toEqual([]);
   });
@@ -135,10 +135,10 @@ describe("increments by a server", () => {
 
 describe("a commit that arrives after its call has returned", () => {
   test.each([
-    ["without a key", {}],
-    ["with a key", { key: "order-1" }],
+    ["without `once`", {}],
+    ["with `once`", { once: "order-1" }],
   ])("counts once, %s", async (_, options: IncrementOptions) => {
-    const id = `server:late${options.key ?? ""}`;
+    const id = `server:late${options.once ?? ""}`;
     const ref = counter(admin, id);
     const batches = vi.spyOn(admin, "batch");
     await incrementCounter(ref, 7, options);
@@ -176,13 +176,15 @@ describe("I5: folding a server's increments leaves the total as it is", () => {
   });
 });
 
-describe("I8: a key of a server", () => {
+describe("I8: an increment with `once` of a server", () => {
   test("counts once for 20 concurrent calls", async () => {
     const ref = counter(admin, "orders:shoes");
-    await Promise.all(Array.from({ length: 20 }, () => incrementCounter(ref, 3, { key: "order-1" })));
-    await incrementCounter(ref, 2, { key: "order-2" });
+    await Promise.all(Array.from({ length: 20 }, () => incrementCounter(ref, 3, { once: "order-1" })));
+    await incrementCounter(ref, 2, { once: "order-2" });
     expect(await getExactTotal(ref)).toBe(5);
-    await expect(incrementCounter(ref, 4, { key: "order-1" })).rejects.toMatchObject({ code: "counter/key-conflict" });
+    await expect(incrementCounter(ref, 4, { once: "order-1" })).rejects.toMatchObject({
+      code: "counter/once-conflict",
+    });
     expect(await getIncremented(ref, "order-1")).toBe(true);
     await Promise.all(Array.from({ length: 5 }, () => undoIncrement(ref, "order-1")));
     await undoIncrement(ref, "never");
@@ -195,7 +197,7 @@ describe("I8: a key of a server", () => {
     const seen: boolean[] = [];
     const stop = onIncremented(ref, "k", (counted) => seen.push(counted));
     await until(() => seen.length === 1, "the first answer");
-    await incrementCounter(ref, 1, { key: "k" });
+    await incrementCounter(ref, 1, { once: "k" });
     await until(() => seen.length === 2, "the increment");
     expect(seen).toEqual([false, true]);
     stop();
@@ -204,13 +206,13 @@ describe("I8: a key of a server", () => {
   test("counts once when the connection is cut after the commit", async () => {
     const process = await startServer();
     const ref = counter(process.db, "orders:cut");
-    await incrementCounter(ref, 1, { key: "first" });
+    await incrementCounter(ref, 1, { once: "first" });
     await undoIncrement(ref, "first");
     for (let n = 0; n < 2; n++) {
       await getExactTotal(ref);
       await await cutAfterCommit(
         process,
-        () => incrementCounter(ref, 2, { key: `k${n}` }),
+        () => incrementCounter(ref, 2, { once: `k${n}` }),
         async () => (await sumOfShards("orders:cut")) === 2,
       );
       expect(await sumOfShards("orders:cut")).toBe(2);
@@ -221,13 +223,13 @@ describe("I8: a key of a server", () => {
   });
 
   test("does not block clients with a fraction", async () => {
-    const ref = counter(admin, "server:keyedFractions");
-    await incrementCounter(ref, 31.99, { key: "a" });
+    const ref = counter(admin, "server:onceFractions");
+    await incrementCounter(ref, 31.99, { once: "a" });
     const batch = admin.batch();
     incrementCounterIn(batch, ref, 0.5);
     await batch.commit();
     const browser = client();
-    await web.incrementCounter(web.counter(browser.db, "server:keyedFractions"));
+    await web.incrementCounter(web.counter(browser.db, "server:onceFractions"));
     await undoIncrement(ref, "a");
     expect(await getExactTotal(ref)).toBeCloseTo(1.5, 9);
     await browser.close();
@@ -246,7 +248,7 @@ test("an increment in the caller's own transaction or batch is committed with it
   expect(await getExactTotal(ref)).toBe(2);
   const batch = admin.batch();
   batch.set(admin.doc("orders/2"), { placed: true });
-  incrementCounterIn(batch, ref, -2, { key: "refund" });
+  incrementCounterIn(batch, ref, -2, { once: "refund" });
   await batch.commit();
   expect(await getExactTotal(ref)).toBe(0);
   expect(await getIncremented(ref, "refund")).toBe(true);

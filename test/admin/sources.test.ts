@@ -100,7 +100,7 @@ describe("a source of truth", () => {
 
   test("the counter's own entries: an entry deleted without an undo is subtracted", async () => {
     const { ref, id } = newCounter("entries");
-    await Promise.all([1, 2, 3, 4].map((by) => incrementCounter(ref, by, { key: `k${by}` })));
+    await Promise.all([1, 2, 3, 4].map((by) => incrementCounter(ref, by, { once: `k${by}` })));
     await undoIncrement(ref, "k1");
     await setCounterSource(ref, { entries: true });
     expect(await reconcileCounter(ref)).toMatchObject({ expected: 9, found: 9, drift: 0, corrected: false });

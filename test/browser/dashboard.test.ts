@@ -183,9 +183,9 @@ describe("the dashboard", () => {
   });
 });
 
-test("the dashboard shows the top keys of a counter that has some, as text, and follows them", async () => {
-  const id = "fleet:keys";
-  const keys = [
+test("the dashboard shows the top items of a counter that has some, as text, and follows them", async () => {
+  const id = "fleet:items";
+  const items = [
     "/",
     "/pricing",
     "<b>bold</b>",
@@ -193,17 +193,17 @@ test("the dashboard shows the top keys of a counter that has some, as text, and 
     "日本",
     ...Array.from({ length: 20 }, (_, n) => `/${n}`),
   ];
-  const top = keys.map((key, n) => ({ key, count: 2_500 - 100 * n, error: n > 8 ? 12 : 0 }));
+  const top = items.map((item, n) => ({ item, count: 2_500 - 100 * n, error: n > 8 ? 12 : 0 }));
   await admin.doc(`counters/${id}`).set({ total: 31_000, asOf: Timestamp.now(), group: "fleet" });
-  const document = admin.doc(`counters/${id}/tallySketches/topKeys`);
+  const document = admin.doc(`counters/${id}/tallySketches/topItems`);
   const tab = await visit(browser, `#/dashboard/${encodeURIComponent(id)}`);
   await until(async () => (await total(tab, "total")) === 31_000, "the total");
-  expect(await tab.page.locator("#keys").count()).toBe(0);
+  expect(await tab.page.locator("#items").count()).toBe(0);
   await document.set({ top, error: 12, total: 50_000, asOf: Timestamp.now() });
-  const rows = tab.page.locator("#keys tbody tr");
+  const rows = tab.page.locator("#items tbody tr");
   await rows.first().waitFor();
   expect(await rows.count()).toBe(20);
-  expect(await rows.locator("bdi").allTextContents()).toEqual(keys.slice(0, 20));
+  expect(await rows.locator("bdi").allTextContents()).toEqual(items.slice(0, 20));
   expect(await rows.nth(2).locator("td").allTextContents()).toEqual(["2,300", "4.6%"]);
   expect(await rows.nth(9).locator("td").first().textContent()).toBe("1,600+");
   await tab.page.getByText("may be too low, by 12 at most").waitFor();

@@ -1,4 +1,4 @@
-/** A like button in a real browser, with the uid of an anonymous user as key. */
+/** A like button in a real browser, with the uid of an anonymous user as `once`. */
 import { expect, test } from "vitest";
 import { admin } from "../../testkit/clients.ts";
 import { readPublished, sumOfShards } from "../../testkit/storedCounter.ts";

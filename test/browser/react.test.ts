@@ -110,13 +110,13 @@ test("a click before the first total is pending, and is in the total when it arr
   expect(tab.problems).toEqual([]);
 });
 
-test("useIncremented is undefined without a key, then follows the clicks of the user at once", async () => {
+test("useIncremented is undefined without `once`, then follows the clicks of the user at once", async () => {
   const id = "likes:react";
   const tab = await browser.open("reactLike", { id });
   await tab.shows("liked", "undefined");
   await tab.click("sign-in");
   await tab.shows("liked", "false");
-  const key = await tab.page.textContent("#key");
+  const once = await tab.page.textContent("#once");
   const release = await holdFirestore(tab.page);
   await tab.click("like");
   await tab.shows("liked", "true");
@@ -126,7 +126,7 @@ test("useIncremented is undefined without a key, then follows the clicks of the 
   await tab.click("unlike");
   await tab.shows("liked", "false");
   await until(async () => (await sumOfShards(id)) === 0, "the like to be undone");
-  expect(tab.watches(`counters/${id}/tallyEntries/${key}`)).toBe(1);
+  expect(tab.watches(`counters/${id}/tallyEntries/${once}`)).toBe(1);
   expect(tab.problems).toEqual([]);
 });
 
@@ -135,15 +135,15 @@ test("useIncremented ends its watch with the component, and reports a watch that
   const tab = await browser.open("reactLike", { id });
   await tab.click("sign-in");
   await tab.shows("liked", "false");
-  const key = await tab.page.textContent("#key");
+  const once = await tab.page.textContent("#once");
   await tab.click("toggle");
-  await until(() => tab.watches(`counters/${id}/tallyEntries/${key}`) === 0, "the watch to end");
+  await until(() => tab.watches(`counters/${id}/tallyEntries/${once}`) === 0, "the watch to end");
   await tab.click("toggle");
   await tab.shows("liked", "false");
   await tab.click("other");
   await tab.shows("liked", "undefined");
   await tab.shows("error", "permission-denied");
-  await until(() => tab.watches(`counters/${id}/tallyEntries/${key}`) === 0, "the first watch to end");
+  await until(() => tab.watches(`counters/${id}/tallyEntries/${once}`) === 0, "the first watch to end");
 });
 
 test("with another ref, a component shows and watches only the other counter", async () => {

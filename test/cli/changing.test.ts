@@ -134,7 +134,7 @@ describe("reconcile", () => {
     }
     await make("comments:p1", [0]);
     await make("comments:p2", [0]);
-    const source = ["--from", "posts/{key}/comments", "--where", "state == public", "--sum", "score", "--yes"];
+    const source = ["--from", "posts/{name}/comments", "--where", "state == public", "--sum", "score", "--yes"];
     const { counters } = await json("reconcile", "--group", "comments", ...source);
     expect(counters).toMatchObject([
       { expected: 7, corrected: true },

@@ -166,7 +166,7 @@ test("finds a field that stands still since no parameter names it", async () => 
   expect(await examine()).toMatchObject([
     { id: "mirror-missing", severity: "warning", remedy: expect.stringContaining(".env.<project>") },
   ]);
-  setParameters({ MIRRORS: "likes=posts/{key}.likes" });
+  setParameters({ MIRRORS: "likes=posts/{name}.likes" });
   expect(await examine()).toEqual([]);
 });
 

@@ -75,16 +75,16 @@ test.each([0, -0, Number.NaN, Number.POSITIVE_INFINITY, -Number.POSITIVE_INFINIT
 );
 
 test.each(["", "a/b", ".", 5, null, {}, undefined])(
-  "the key %j is refused by every function with a key",
+  "`once` %j is refused by every function that takes it",
   async (bad) => {
     const ref = counter(db, "likes:post42");
-    const key = bad as string;
-    await expectRefused(() => incrementCounter(ref, 1, { key }), "counter/invalid-key");
-    await expectRefused(() => incrementCounterIn(writeBatch(db), ref, 1, { key }), "counter/invalid-key");
-    await expectRefused(() => prepareIncrement(ref, 1, { key }), "counter/invalid-key");
-    await expectRefused(() => undoIncrement(ref, key), "counter/invalid-key");
-    await expectRefused(() => getIncremented(ref, key), "counter/invalid-key");
-    await expectRefused(() => onIncremented(ref, key, () => {}), "counter/invalid-key");
+    const once = bad as string;
+    await expectRefused(() => incrementCounter(ref, 1, { once }), "counter/invalid-once");
+    await expectRefused(() => incrementCounterIn(writeBatch(db), ref, 1, { once }), "counter/invalid-once");
+    await expectRefused(() => prepareIncrement(ref, 1, { once }), "counter/invalid-once");
+    await expectRefused(() => undoIncrement(ref, once), "counter/invalid-once");
+    await expectRefused(() => getIncremented(ref, once), "counter/invalid-once");
+    await expectRefused(() => onIncremented(ref, once, () => {}), "counter/invalid-once");
   },
 );
 
@@ -103,11 +103,11 @@ test.each([
   await expectRefused(() => incrementCounterWithin(counter(db, "claps:a"), limit), "counter/invalid-option");
 });
 
-test("an increment within a limit is refused with a wrong amount or key", async () => {
+test("an increment within a limit is refused with a wrong amount or `once`", async () => {
   const limit = { name: "claps", uid: "alice", limit: 1, per: 1_000, burst: 5 };
   const ref = counter(db, "claps:a");
   await expectRefused(() => incrementCounterWithin(ref, limit, 0), "counter/invalid-amount");
-  await expectRefused(() => incrementCounterWithin(ref, limit, 1, { key: "" }), "counter/invalid-key");
+  await expectRefused(() => incrementCounterWithin(ref, limit, 1, { once: "" }), "counter/invalid-once");
 });
 
 test.each([{ from: new Date(Number.NaN) }, { to: "today" }, { step: "week" }, { from: new Date(2) }, { to: null }])(

@@ -73,7 +73,7 @@ test.concurrent("likes that wait for the shard of a new counter move to other sh
   const proxy = await startProxy(firestoreHost, [inspection]);
   const clients = Array.from({ length: 4 }, () => client(proxy.address));
   const uids = await Promise.all(clients.map(signIn));
-  await Promise.all(clients.map(({ db }, n) => incrementCounter(counter(db, id), 1, { key: uids[n] as string })));
+  await Promise.all(clients.map(({ db }, n) => incrementCounter(counter(db, id), 1, { once: uids[n] as string })));
   expect((await readShards(id)).size).toBeGreaterThan(1);
   expect(await sumOfShards(id)).toBe(4);
   const entries = await admin.collection(`counters/${id}/tallyEntries`).listDocuments();

@@ -12,9 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([user.close(), visitor.close()]));
 
-const plain = "isAllowedAmount must allow it, or isKeyed or isBounded name the group: pass { key: uid }";
-const keyed = "isKeyed must name the group, isAllowedKeyedAmount must allow it";
-const isOther = "sign in, the key must be the uid";
+const plain = "isAllowedAmount must allow it, or countsOncePerUser or isBounded name the group: pass { once: uid }";
+const once = "countsOncePerUser must name the group, isAllowedOnceAmount must allow it";
+const isOther = "sign in, once must be the uid";
 const noBlock = "mayRead must allow it, or Tally's block is missing";
 const full = "the shard is full, of marks or at 2^53";
 
@@ -31,34 +31,34 @@ test("a plain amount that isAllowedAmount refuses", async () => {
   await expectDenied(incrementCounter(ref, 5), 5, ref, plain);
 });
 
-test("a plain increment of a keyed group: pass a key", async () => {
+test("a plain increment of a group that counts once per user: pass `once`", async () => {
   const ref = counter(user.db, "likes:denied-plain");
   await expectDenied(incrementCounter(ref), 1, ref, plain);
 });
 
-test("a keyed amount that isAllowedKeyedAmount refuses", async () => {
+test("an amount with `once` that isAllowedOnceAmount refuses", async () => {
   const ref = counter(user.db, "likes:denied-amount");
-  await expectDenied(incrementCounter(ref, 5, { key: uid }), 5, ref, keyed);
+  await expectDenied(incrementCounter(ref, 5, { once: uid }), 5, ref, once);
 });
 
-test("a keyed increment of a group that isKeyed does not name", async () => {
-  const ref = counter(user.db, "views:denied-keyed");
-  await expectDenied(incrementCounter(ref, 1, { key: uid }), 1, ref, keyed);
+test("an increment with `once` of a group that countsOncePerUser does not name", async () => {
+  const ref = counter(user.db, "views:denied-once");
+  await expectDenied(incrementCounter(ref, 1, { once: uid }), 1, ref, once);
 });
 
-test("a key that is not the uid of the signed-in user, and a user who is signed out", async () => {
+test("a `once` that is not the uid of the signed-in user, and a user who is signed out", async () => {
   const ref = counter(user.db, "likes:denied-other");
-  await expectDenied(incrementCounter(ref, 1, { key: "another-user" }), 1, ref, isOther);
+  await expectDenied(incrementCounter(ref, 1, { once: "another-user" }), 1, ref, isOther);
   const signedOut = counter(visitor.db, ref.id);
-  await expectDenied(incrementCounter(signedOut, 1, { key: uid }), 1, signedOut, isOther);
+  await expectDenied(incrementCounter(signedOut, 1, { once: uid }), 1, signedOut, isOther);
 });
 
-test("a key that counts with another amount: undo that first", async () => {
+test("an increment that counts with another amount: undo that first", async () => {
   const ref = counter(user.db, "votes:denied-change");
-  await incrementCounter(ref, 1, { key: uid });
-  await expect(incrementCounter(ref, -1, { key: uid })).rejects.toMatchObject({
+  await incrementCounter(ref, 1, { once: uid });
+  await expect(incrementCounter(ref, -1, { once: uid })).rejects.toMatchObject({
     code: "counter/permission-denied",
-    message: `counter/permission-denied: firestore.rules refuse -1 for "${ref.id}"; the key counts 1, undo that first`,
+    message: `counter/permission-denied: firestore.rules refuse -1 for "${ref.id}"; it counts 1, undo that first`,
   });
   expect(await sumOfShards(ref.id)).toBe(1);
 });
@@ -72,7 +72,7 @@ test("rules without Tally's block for the collection: reads are refused, too", a
   const ref = counter(user.db, "views:denied", { collection: "otherCounters" });
   await expect(incrementCounter(ref)).rejects.toMatchObject({ message: expect.stringContaining(noBlock) });
   const stock = counter(user.db, "stock:denied", { collection: "otherCounters" });
-  await expect(takeFromCounter(stock, 1, { key: uid })).rejects.toMatchObject({
+  await expect(takeFromCounter(stock, 1, { once: uid })).rejects.toMatchObject({
     code: "counter/permission-denied",
     message: expect.stringContaining(noBlock),
   });
@@ -80,9 +80,9 @@ test("rules without Tally's block for the collection: reads are refused, too", a
 
 test("a take by a user who is signed out", async () => {
   await admin.doc("counters/stock:denied-take/shards/0").set({ shard: "0", count: 5, writes: 1 });
-  await expect(takeFromCounter(counter(visitor.db, "stock:denied-take"), 1, { key: uid })).rejects.toMatchObject({
+  await expect(takeFromCounter(counter(visitor.db, "stock:denied-take"), 1, { once: uid })).rejects.toMatchObject({
     code: "counter/permission-denied",
-    message: expect.stringContaining("sign in: the key must be the user's uid"),
+    message: expect.stringContaining("sign in: once must be the user's uid"),
   });
 });
 

@@ -1,5 +1,5 @@
 /**
- * Keyed increments of signed-in users, with the rules, over connections that are cut between commit and acknowledgement.
+ * Increments with `once` of signed-in users, with the rules, over connections that are cut between commit and acknowledgement.
  * `TALLY_SEED=…` repeats the random choices, but not their timing.
  */
 import { connectAuthEmulator, getAuth, signInWithCustomToken } from "firebase/auth";
@@ -91,7 +91,7 @@ async function newBusyPost(shardCount = 8, growing = false): Promise<string> {
 }
 
 const on = ({ client: { db } }: Device, id: string): CounterRef => counter(db, id);
-const like = (on: CounterRef, { uid }: Device) => incrementCounter(on, 1, { key: uid });
+const like = (on: CounterRef, { uid }: Device) => incrementCounter(on, 1, { once: uid });
 const unlike = (on: CounterRef, { uid }: Device) => undoIncrement(on, uid);
 
 async function isEntered(id: string, uid: string): Promise<boolean> {
@@ -154,7 +154,7 @@ async function happensSoon(condition: () => Promise<boolean>): Promise<boolean> 
   );
 }
 
-/** An accepted write through the SDK's queue, which writes with keys use, too. */
+/** An accepted write through the SDK's queue, which writes with `once` use, too. */
 async function openStream({ client: { db }, uid }: Device): Promise<void> {
   const batch = writeBatch(db);
   incrementCounterIn(batch, counter(db, `opened:${uid}`));
@@ -314,16 +314,16 @@ describe("I8: likes of a new post", () => {
       (method) => (method === "Commit" ? { request } : undefined),
     ]);
     const app = client(proxy.address);
-    const key = await signIn(app);
+    const once = await signIn(app);
     const watched = async () => {
       const likes = counter(app.db, newPost());
       const shown: boolean[] = [];
-      const stop = onIncremented(likes, key, (liked) => shown.push(liked));
+      const stop = onIncremented(likes, once, (liked) => shown.push(liked));
       await until(() => shown.length === 1, "the state before");
       return { likes, shown, stop };
     };
     const one = await watched();
-    const refused = incrementCounter(one.likes, 2, { key });
+    const refused = incrementCounter(one.likes, 2, { once });
     await until(() => one.shown.length === 2, "the refused like");
     commit.resolve();
     await expect(refused).rejects.toMatchObject({ code: "counter/permission-denied" });
@@ -331,15 +331,15 @@ describe("I8: likes of a new post", () => {
 
     commit = Promise.withResolvers();
     const other = await watched();
-    const liked = incrementCounter(other.likes, 1, { key });
+    const liked = incrementCounter(other.likes, 1, { once });
     await until(() => other.shown.length === 2, "the like");
     expect(await entries(other.likes.id)).toBe(0);
     commit.resolve();
     await liked;
     // Before the watch has heard of the like.
-    await undoIncrement(other.likes, key);
+    await undoIncrement(other.likes, once);
     await until(() => other.shown.length === 3, "the unlike");
-    expect(await getIncremented(other.likes, key)).toBe(false);
+    expect(await getIncremented(other.likes, once)).toBe(false);
     for (const { shown, stop } of [one, other]) {
       expect(shown).toEqual([false, true, false]);
       stop();
@@ -352,14 +352,14 @@ describe("I8: likes of a new post", () => {
     const { governed, inspection } = governor({ perSecond: 2, burst: 1, longestWait: 0 });
     const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [inspection], { latency: 20 });
     const app = client(proxy.address);
-    const key = await signIn(app);
+    const once = await signIn(app);
     for (const [calls, count] of [
       ["+-+", 1],
       ["++--", 0],
       ["++-+", 1],
     ] as const) {
       const likes = counter(app.db, newPost());
-      const call = (one: string) => (one === "+" ? incrementCounter(likes, 1, { key }) : undoIncrement(likes, key));
+      const call = (one: string) => (one === "+" ? incrementCounter(likes, 1, { once }) : undoIncrement(likes, once));
       await Promise.all([...calls].map(call));
       expect([await sumOfShards(likes.id), await entries(likes.id)], calls).toEqual([count, count]);
     }
@@ -373,12 +373,12 @@ test("I8: two overlapping unlikes of a contended shard both succeed", { tags: "d
   const { governed, inspection } = governor({ perSecond: 0.5, burst: 1, longestWait: 0 });
   const proxy = await startProxy(process.env.FIRESTORE_EMULATOR_HOST as string, [inspection]);
   const app = client(proxy.address);
-  const key = await signIn(app);
+  const once = await signIn(app);
   const likes = counter(app.db, newPost());
-  await incrementCounter(likes, 1, { key });
-  const first = undoIncrement(likes, key);
+  await incrementCounter(likes, 1, { once });
+  const first = undoIncrement(likes, once);
   await until(() => governed.aborted > 0, "the refusal of the first unlike");
-  await Promise.all([first, undoIncrement(likes, key)]);
+  await Promise.all([first, undoIncrement(likes, once)]);
   expect([await sumOfShards(likes.id), await entries(likes.id)]).toEqual([0, 0]);
   await app.close();
   proxy.close();

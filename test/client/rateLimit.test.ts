@@ -406,19 +406,19 @@ describe("a counter whose increments are limited", () => {
   test("may count once per user, too; an undo needs no use", async () => {
     const uid = newUser();
     const ref = counter(device(uid), `votes:${uid}`);
-    await incrementCounterWithin(ref, { ...CLAPS, uid }, 1, { key: uid });
+    await incrementCounterWithin(ref, { ...CLAPS, uid }, 1, { once: uid });
     await undoIncrement(ref, uid);
-    await incrementCounterWithin(ref, { ...CLAPS, uid }, 1, { key: uid });
+    await incrementCounterWithin(ref, { ...CLAPS, uid }, 1, { once: uid });
     await undoIncrement(ref, uid);
-    expect((await errorOf(incrementCounterWithin(ref, { ...CLAPS, uid }, 1, { key: uid }))).code).toBe(
+    expect((await errorOf(incrementCounterWithin(ref, { ...CLAPS, uid }, 1, { once: uid }))).code).toBe(
       "counter/rate-limited",
     );
   });
 
-  test("needs no use for a key that counts already", async () => {
+  test("needs no use for an increment with `once` that counts already", async () => {
     const uid = newUser();
     const db = device(uid);
-    const vote = () => incrementCounterWithin(counter(db, `votes:${uid}`), { ...CLAPS, uid }, 1, { key: uid });
+    const vote = () => incrementCounterWithin(counter(db, `votes:${uid}`), { ...CLAPS, uid }, 1, { once: uid });
     await vote();
     await vote();
     const claps = counter(db, `claps:${uid}`);

@@ -233,7 +233,7 @@ test("a watch that the rules refuse ends, and the console says why", async () =>
   told.mockRestore();
 });
 
-test("a keyed increment counts once for any number of calls, shows at once in onIncremented, and is undone", async () => {
+test("an increment with `once` counts once for any number of calls, shows at once in onIncremented, and is undone", async () => {
   const phone = newClient();
   const uid = await signIn(phone);
   const ref = counter(phone.db, "likes:watch");
@@ -242,7 +242,7 @@ test("a keyed increment counts once for any number of calls, shows at once in on
   await until(() => seen.length > 0, "the first answer");
   const { totals, sees } = await watching(phone.db, "likes:watch");
   expect(await getIncremented(ref, uid)).toBe(false);
-  await Promise.all(Array.from({ length: 5 }, () => incrementCounter(ref, 1, { key: uid })));
+  await Promise.all(Array.from({ length: 5 }, () => incrementCounter(ref, 1, { once: uid })));
   expect(await getIncremented(ref, uid)).toBe(true);
   expect(await sumOfShards("likes:watch")).toBe(1);
   await sees(({ total, pending }) => total === 1 && !pending, "the like");
@@ -256,14 +256,14 @@ test("a keyed increment counts once for any number of calls, shows at once in on
   stop();
 });
 
-test("increments in a batch of the app are committed or refused with it, also with a key", async () => {
+test("increments in a batch of the app are committed or refused with it, also with `once`", async () => {
   const phone = newClient();
   const uid = await signIn(phone);
   const [replies, likes] = [counter(phone.db, "replies:42"), counter(phone.db, "likes:batch")];
   const commit = (forbidden: boolean) => {
     const batch = writeBatch(phone.db);
     incrementCounterIn(batch, replies);
-    incrementCounterIn(batch, likes, 1, { key: uid });
+    incrementCounterIn(batch, likes, 1, { once: uid });
     if (forbidden) batch.set(doc(phone.db, "counters/forbidden"), { total: 1 });
     return batch.commit();
   };

@@ -4,7 +4,7 @@ import { newProject, projectWithFunctions, refused, setUpProjects } from "./proj
 
 setUpProjects();
 
-test("a server counts every call, and with a key each request once", async () => {
+test("a server counts every call, and with `once` each request once", async () => {
   const { total } = await projectWithFunctions();
   const { countDownload, countDownloadOnce } = await import("../../examples/downloads/downloads.ts");
   await Promise.all(Array.from({ length: 5 }, () => countDownload("setup.exe")));

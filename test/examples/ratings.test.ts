@@ -21,9 +21,9 @@ test("a user rates once, from 1 to 5, and may take it back", async () => {
   expect(await sums()).toEqual([5, 1]);
   await rate("x", 4);
   expect(await sums()).toEqual([9, 2]);
-  // A rating needs a key, and a like is still worth 1.
+  // A rating needs a `once`, and a like is still worth 1.
   await refused(incrementCounter(counter(db, "ratingCount:x"), 1));
-  await refused(incrementCounter(counter(db, "likes:x"), 5, { key: "ada" }));
+  await refused(incrementCounter(counter(db, "likes:x"), 5, { once: "ada" }));
 });
 
 test("the average is the sum over the number", async () => {

@@ -24,5 +24,5 @@ test("a user votes up or down, once, and may withdraw", async () => {
   await expectVote(0, -1);
   // No more than that: not twice at once, and no dislikes.
   await refused(vote("42", 2 as 1));
-  await refused(incrementCounter(counter(db, "likes:post"), -1, { key: await userId() }));
+  await refused(incrementCounter(counter(db, "likes:post"), -1, { once: await userId() }));
 });

@@ -45,10 +45,10 @@ export async function runUnderFault(
 
     const violations = workload.errors.map((error) => `an increment failed: ${error}`);
     if (!isAnswered) violations.push(`${workload.pending()} increments are neither acknowledged nor rejected`);
-    for (const [id, { sum, isKeyed }] of workload.acknowledged) {
+    for (const [id, { sum, countsOnce }] of workload.acknowledged) {
       const shards = await sumOfShards(id);
       if (shards !== sum) violations.push(`${id}: the shards sum to ${shards}, ${sum} were acknowledged`);
-      const entries = isKeyed
+      const entries = countsOnce
         ? (await admin.collection(`counters/${id}/tallyEntries`).count().get()).data().count
         : sum;
       if (entries !== sum) violations.push(`${id}: ${entries} entries, ${sum} were acknowledged`);

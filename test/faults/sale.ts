@@ -81,7 +81,7 @@ export async function runSale(
       user % INCREMENTING === 0 &&
       incrementCounter(counter(db, `views:${name}`)).then(() => increments?.push(performance.now() - calledAt));
     try {
-      const taken = await retryWhileUnavailable(() => takeFromCounter(counter(db, id), 1, { key: uid }));
+      const taken = await retryWhileUnavailable(() => takeFromCounter(counter(db, id), 1, { once: uid }));
       if (taken !== 1) violations.push(`${uid} took ${taken}`);
       lastSaleAt = performance.now();
       takes?.push(lastSaleAt - calledAt);

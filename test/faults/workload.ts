@@ -18,26 +18,26 @@ const RATES = {
   /** One hot counter. Its clients reach Firestore directly. */
   hot: 20,
   /** Like buttons: each user likes each post once. Some clicks come twice at the same time, some are undone. */
-  keyed: 10,
+  once: 10,
   /** One process, one counter, up and down. */
   server: 16,
   /** Orders, each reported by two calls at the same time. */
-  serverKeyed: 4,
+  serverOnce: 4,
 };
 type Kind = keyof typeof RATES;
 
 /** Web clients whose connections are cut. */
 const CLIENTS = 5;
 
-/** Keys of each keyed counter of the servers. */
+/** What each counter of the servers counts once for. */
 const ORDERS = 20;
 
 /** The acknowledged increments of one counter. */
 export interface Acknowledged {
   sum: number;
   calls: number;
-  /** Whether each increment has a key. Then the number of entries is the sum, too. */
-  readonly isKeyed: boolean;
+  /** Whether each increment has `once`. Then the number of entries is the sum, too. */
+  readonly countsOnce: boolean;
 }
 
 export interface Workload {
@@ -66,8 +66,8 @@ export async function startWorkload(
   const acknowledged = new Map<string, Acknowledged>();
   const errors: unknown[] = [];
   let pending = 0;
-  const record = (id: string, isKeyed: boolean, by: number, call: Promise<unknown>) => {
-    const known = acknowledged.get(id) ?? { sum: 0, calls: 0, isKeyed };
+  const record = (id: string, countsOnce: boolean, by: number, call: Promise<unknown>) => {
+    const known = acknowledged.get(id) ?? { sum: 0, calls: 0, countsOnce };
     acknowledged.set(id, known);
     const acknowledge = () => {
       known.sum += by;
@@ -86,11 +86,11 @@ export async function startWorkload(
       const id = `views:${name}-hot`;
       record(id, false, 1, incrementCounter(counter(direct.db, id)));
     },
-    keyed(n) {
+    once(n) {
       const id = `likes:${name}-${Math.floor(n / CLIENTS)}`;
       const { db, uid } = user(n);
       const ref = counter(db, id);
-      const like = () => incrementCounter(ref, 1, { key: uid });
+      const like = () => incrementCounter(ref, 1, { once: uid });
       const unlike = () => retryWhileUnavailable(() => undoIncrement(ref, uid));
       if (n % 5 === 0) record(id, true, 1, Promise.all([like(), like()]));
       else if (n % 7 === 0) record(id, true, 0, like().then(unlike));
@@ -101,10 +101,10 @@ export async function startWorkload(
       const by = n % 10 === 0 ? -2 : 1;
       record(id, false, by, server.incrementCounter(server.counter(admin.firestore, id), by));
     },
-    serverKeyed(n) {
+    serverOnce(n) {
       const id = `orders:${name}-${Math.floor(n / ORDERS)}`;
       const ref = server.counter(admin.firestore, id);
-      const report = () => server.incrementCounter(ref, 1, { key: `order-${n}` });
+      const report = () => server.incrementCounter(ref, 1, { once: `order-${n}` });
       record(id, true, 1, Promise.all([report(), report()]));
     },
   };

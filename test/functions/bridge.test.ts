@@ -97,7 +97,7 @@ test.concurrent("the total that a field had before is imported once, even if a n
 test.concurrent("I9: a counter that another field has shown is not taken for what this field shows", async () => {
   const page = "pages/renamed";
   await admin.doc(page).set({ visits: 500, tallyViews: 800 });
-  // As published with MIRRORS=visits=pages/{key}.tallyViews.
+  // As published with MIRRORS=visits=pages/{name}.tallyViews.
   await admin.doc("counters/visits:renamed/shards/base").set({ shard: "base", count: 800, writes: 800 });
   await admin.doc("counters/visits:renamed").set({ mirrored: 800, mirroredIn: `${page} tallyViews` }, { merge: true });
   await incrementOld(page, "visits", 1);
@@ -172,7 +172,7 @@ test.concurrent("an increment of an old app costs 5 reads, 4 writes and a delete
   const { firestore, close } = adminAt(meter.address);
   // No deployed function counts below this collection, so only this process is metered.
   const folder = `bridged${process.pid}`;
-  const mirrors = parseMirrors(`visits=${folder}/{key}.visits`, "BRIDGE");
+  const mirrors = parseMirrors(`visits=${folder}/{name}.visits`, "BRIDGE");
   const { backend } = inProcessBackend({ mirrors }, firestore);
   const [bridge, wake] = [createBridgeHandler(backend), createWakeHandler(backend)];
   /** Lets so many clients increment, and the functions handle all events but those of deletions, which cost nothing. */

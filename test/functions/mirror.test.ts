@@ -1,5 +1,5 @@
 /**
- * Mirrors: the deployed functions write `mirrored:{key}` into `mirrors/{key}`.`stats.total` (the parameters are in scripts/test.ts). The
+ * Mirrors: the deployed functions write `mirrored:{name}` into `mirrors/{name}`.`stats.total` (the parameters are in scripts/test.ts). The
  * backend's own code runs in this process where a test chooses intervals. What a commit holds is in functions/src/publish.test.ts.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,9 +17,9 @@ import { readPublished } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
 test.concurrent("a missing document is not created; once created, it gets its field with the next change", async () => {
-  const key = "a%2Fb é";
-  const target = admin.doc(`mirrors/${key}`);
-  const views = counter(admin, `mirrored:${key}`);
+  const name = "a%2Fb é";
+  const target = admin.doc(`mirrors/${name}`);
+  const views = counter(admin, `mirrored:${name}`);
   await incrementCounter(views);
   await until(async () => (await readPublished(views.id))?.total === 1, "the total");
   expect((await target.get()).exists).toBe(false);
@@ -35,10 +35,10 @@ test.concurrent("a missing document is not created; once created, it gets its fi
 let made = 0;
 /** A backend in this process whose counter has a mirror. */
 function mirroringBackend(firestore = admin) {
-  const document = `mirrorLab${process.pid}x${made++}/key`;
-  const mirrors = parseMirrors(`backend=${document.replace("key", "{key}")}.total`, "MIRRORS");
+  const document = `mirrorLab${process.pid}x${made++}/name`;
+  const mirrors = parseMirrors(`backend=${document.replace("name", "{name}")}.total`, "MIRRORS");
   const { backend } = inProcessBackend({ mirrors, minInterval: 50, maxInterval: 100 }, firestore);
-  const ref = backend.counters.doc("backend:key");
+  const ref = backend.counters.doc("backend:name");
   /** Increments, and counts it once it is due. */
   const increment = async (by: number) => {
     const { writeTime } = await ref

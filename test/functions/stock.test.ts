@@ -36,7 +36,7 @@ afterAll(() => Promise.all(buyers.map((one) => one.client.close())));
 const buyer = (index: number) => buyers[index % BUYERS] as (typeof buyers)[number];
 const take = (index: number, id: string, n = 1) => {
   const { client, uid } = buyer(index);
-  return takeFromCounter(counter(client.db, id), n, { key: uid });
+  return takeFromCounter(counter(client.db, id), n, { once: uid });
 };
 const phaseOf = async (id: string) => (await admin.doc(`counters/${id}`).get()).get("phase");
 const stockOf = async (id: string) => (await admin.doc(`counters/${id}`).get()).get("stock");
@@ -58,8 +58,8 @@ describe("stock", () => {
     expect(await sumOfShards(id)).toBe(93);
     await undoIncrement(counter(buyer(0).client.db, id), buyer(0).uid);
     expect(await sumOfShards(id)).toBe(100);
-    expect(await takeOnServer(stock, 95, { key: "recall" })).toBe(95);
-    expect(await takeOnServer(stock, 5, { key: "recall" })).toBe(95);
+    expect(await takeOnServer(stock, 95, { once: "recall" })).toBe(95);
+    expect(await takeOnServer(stock, 5, { once: "recall" })).toBe(95);
     await expect(take(1, id, 6)).rejects.toMatchObject(soldOut);
     await expect(takeOnServer(stock, 6)).rejects.toMatchObject(soldOut);
     expect(await take(1, id, 5)).toBe(5);
@@ -128,19 +128,19 @@ describe("stock", () => {
         await server.firestore.doc(`${at}/shards/${shard}`).set({ shard, count, writes: 0 });
       return counter(user.db, id);
     };
-    const key = await signIn(user);
+    const once = await signIn(user);
     const last = await create("tickets:hidden", { 5: 1 }, { 1: 9, 4: 9, 6: 9 });
-    expect(await takeFromCounter(last, 1, { key })).toBe(1);
+    expect(await takeFromCounter(last, 1, { once })).toBe(1);
     expect(meter.calls.get("Commit")).toBe(3);
     expect(meter.usage).toMatchObject({ writes: 2 });
     // What the doc comment says of the reads, without those of the rules.
     expect(meter.usage.reads).toBeLessThanOrEqual(1 + 5 + 4 + 8);
-    await undoIncrement(last, key);
+    await undoIncrement(last, once);
     expect((await server.firestore.doc("counters/tickets:hidden/shards/5").get()).get("count")).toBe(1);
 
     const limited = await create("tickets:policy", { 0: 9, 1: 9 });
     const before = meter.calls.get("Commit") ?? 0;
-    await expect(takeFromCounter(limited, 2, { key })).rejects.toMatchObject({ code: "counter/permission-denied" });
+    await expect(takeFromCounter(limited, 2, { once })).rejects.toMatchObject({ code: "counter/permission-denied" });
     expect(meter.calls.get("Commit")).toBe(before + 2);
   });
 
@@ -154,7 +154,7 @@ describe("stock", () => {
     await until(async () => (await phaseOf(id)) === "idle", "the publish");
     const stop = onCounter(ref, ({ total }) => totals.push(total));
     await until(async () => totals.at(-1) === 50, "the stock");
-    await takeFromCounter(ref, 2, { key: uid });
+    await takeFromCounter(ref, 2, { once: uid });
     await until(async () => totals.at(-1) === 48, "the take");
     await until(async () => (await readPublished(id))?.total === 48, "the total");
     stop();
@@ -174,13 +174,13 @@ describe("stock", () => {
     const together = await Promise.allSettled([incrementCounter(stock, 5), incrementCounter(stock, -3)]);
     expect(together).toMatchObject([{ status: "fulfilled" }, { status: "rejected", reason: refused }]);
     expect(await takeOnServer(stock, 5)).toBe(5);
-    await incrementCounter(stock, 3, { key: "delivery" });
+    await incrementCounter(stock, 3, { once: "delivery" });
     await expect(undoOnServer(stock, "delivery")).rejects.toMatchObject(refused);
     await expect(resetCounter(stock, 0)).rejects.toMatchObject(refused);
     await expect(reconcileCounter(stock, { source: { entries: true } })).rejects.toMatchObject(refused);
     expect((await reconcileCounter(stock, { source: { entries: true }, dryRun: true })).drift).toBe(-5);
     expect(await sumOfShards(id)).toBe(8);
-    await expect(takeOnServer(stock, 1, { key: "delivery" })).rejects.toMatchObject({ code: "counter/key-conflict" });
+    await expect(takeOnServer(stock, 1, { once: "delivery" })).rejects.toMatchObject({ code: "counter/once-conflict" });
     const open = serverCounter(admin, "stock:open");
     await incrementCounter(open, 5);
     await incrementCounter(open, -2);
@@ -199,18 +199,18 @@ test("an undo right after a take gives the units back, and a take right after it
   const undecided = client(proxy.address);
   const uid = await signIn(undecided);
   const tickets = counter(undecided.db, id);
-  const taken = takeFromCounter(tickets, 4, { key: uid });
+  const taken = takeFromCounter(tickets, 4, { once: uid });
   const isTaken = getIncremented(tickets, uid);
   await undoIncrement(tickets, uid);
   expect([await taken, await isTaken, await getIncremented(tickets, uid)]).toEqual([4, true, false]);
   expect(await sumOfShards(id)).toBe(10);
 
-  await takeFromCounter(tickets, 3, { key: uid });
+  await takeFromCounter(tickets, 3, { once: uid });
   // The SDK's queue needs a new stream, so the undo would be committed after the take.
   await disableNetwork(undecided.db);
   await enableNetwork(undecided.db);
   const undone = undoIncrement(tickets, uid);
-  expect(await takeFromCounter(tickets, 2, { key: uid })).toBe(2);
+  expect(await takeFromCounter(tickets, 2, { once: uid })).toBe(2);
   await undone;
   expect(await sumOfShards(id)).toBe(8);
   await undecided.close();
@@ -221,9 +221,9 @@ test("invalid takes are refused before any I/O", async () => {
   const { client, uid } = buyer(0);
   const ref = counter(client.db, "tickets:none");
   for (const n of [0, -1, 1.5, Number.NaN, MAX_TAKE + 1, "1" as unknown as number]) {
-    await expect(takeFromCounter(ref, n, { key: uid })).rejects.toMatchObject({ code: "counter/invalid-amount" });
+    await expect(takeFromCounter(ref, n, { once: uid })).rejects.toMatchObject({ code: "counter/invalid-amount" });
   }
-  await expect(takeFromCounter(ref, 1, { key: "a/b" })).rejects.toMatchObject({ code: "counter/invalid-key" });
+  await expect(takeFromCounter(ref, 1, { once: "a/b" })).rejects.toMatchObject({ code: "counter/invalid-once" });
   await expect(takeOnServer(serverCounter(admin, "tickets:none"), 0)).rejects.toMatchObject({
     code: "counter/invalid-amount",
   });
@@ -233,7 +233,9 @@ test("I12: sales at once by a server sell the last units once", async () => {
   const id = "stock:last";
   const stock = serverCounter(admin, id);
   await ensureCounter(stock, { initial: 30, bounded: true });
-  const sales = await Promise.allSettled(Array.from({ length: 12 }, (_, n) => takeOnServer(stock, 5, { key: `${n}` })));
+  const sales = await Promise.allSettled(
+    Array.from({ length: 12 }, (_, n) => takeOnServer(stock, 5, { once: `${n}` })),
+  );
   expect(sales.filter(({ status }) => status === "fulfilled")).toHaveLength(6);
   expect(await sumOfShards(id)).toBe(0);
 });

@@ -42,9 +42,9 @@ let documents = 0;
  */
 async function legacyDocument() {
   const collection = `moved${process.pid}`;
-  const key = `${documents++}`;
-  const document = `${FOLDER}/${key}`;
-  const sources = FIELDS.map((field) => ({ counterId: `${field}:${key}`, field: field.split(".") }));
+  const name = `${documents++}`;
+  const document = `${FOLDER}/${name}`;
+  const sources = FIELDS.map((field) => ({ counterId: `${field}:${name}`, field: field.split(".") }));
   const expected = new Map(FIELDS.map((field, index) => [field, 100 + index]));
   await admin.doc(document).set({ visits: 100, stats: { stars: 101, kept: "x" }, title: "kept" });
 
@@ -64,7 +64,7 @@ async function legacyDocument() {
 
   return {
     document,
-    key,
+    name,
     collection,
     sources,
     clients: clients as [LegacyClient, ...LegacyClient[]],
@@ -208,7 +208,7 @@ test("a page that was offline writes to its shard after that was moved and delet
 
 test("an event that is delivered twice, to two instances of the bridge, beside a move", async () => {
   const legacy = await legacyDocument();
-  const mirrors = parseMirrors(FIELDS.map((field) => `${field}=${FOLDER}/{key}.${field}`).join(), "BRIDGE");
+  const mirrors = parseMirrors(FIELDS.map((field) => `${field}=${FOLDER}/{name}.${field}`).join(), "BRIDGE");
   const { backend } = inProcessBackend({ mirrors, collection: legacy.collection });
   const bridges = [createBridgeHandler(backend), createBridgeHandler(backend)];
   const write = { document: legacy.document, committedAt: Date.now() };

@@ -176,8 +176,8 @@ test("a path without documents is pointed out", async () => {
 describe("is refused", () => {
   test.each([
     [[], "--map"],
-    [["--map", "articles/{article}.reads"], '"articles/{article}.reads": write path/{key}.field=group:{key}'],
-    [["--map", "reads=articles/{article}.reads"], '"reads=articles/{article}.reads": write path/{key}.field'],
+    [["--map", "articles/{article}.reads"], '"articles/{article}.reads": write path/{name}.field=group:{name}'],
+    [["--map", "reads=articles/{article}.reads"], '"reads=articles/{article}.reads": write path/{name}.field'],
     [["--map", "articles/{a}.reads=reads:{b}"], "the same variables"],
     [["--map", "articles.reads=reads"], "path of a document"],
     [[...MAP, "--dry-run", "--rollback"], "leave out one"],

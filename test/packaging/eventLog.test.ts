@@ -63,12 +63,12 @@ test("all that was counted is in the log, and replaying the log gives the same t
   const users = await Promise.all(
     Array.from({ length: 6 }, async () => {
       const user = client();
-      const key = await signIn(user);
-      await incrementCounter(counter(user.db, likes), 1, { key });
-      return { user, key };
+      const once = await signIn(user);
+      await incrementCounter(counter(user.db, likes), 1, { once });
+      return { user, once };
     }),
   );
-  await Promise.all(users.slice(0, 2).map(({ user, key }) => undoIncrement(counter(user.db, likes), key)));
+  await Promise.all(users.slice(0, 2).map(({ user, once }) => undoIncrement(counter(user.db, likes), once)));
 
   const totals: Record<string, number> = { [byRequest]: 215, [byMessage]: 500, [likes]: 4 };
   for (const [id, total] of Object.entries(totals)) {
@@ -87,8 +87,8 @@ test("all that was counted is in the log, and replaying the log gives the same t
   const empty = adminAt(FIRESTORE_EMULATOR_HOST, "demo-replay");
   for (const { id, counter: name, by } of records.values()) {
     if (!(name in totals)) continue;
-    const key = id.replaceAll("/", " ");
-    await incrementOnServer(serverCounter(empty.firestore, name), by, { key });
+    const once = id.replaceAll("/", " ");
+    await incrementOnServer(serverCounter(empty.firestore, name), by, { once });
   }
   for (const [id, total] of Object.entries(totals)) {
     const { docs } = await empty.firestore.collection(`counters/${id}/shards`).get();

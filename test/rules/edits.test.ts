@@ -45,8 +45,8 @@ describe.concurrent("a careless edit of the rules", () => {
     expect(await any.commit(null, [increment("counters/x/shards/0")])).toBe(ACCEPTED);
   });
 
-  test("that keys no counter makes likes an open counter", async () => {
-    const none = await withRules(edited("function isKeyed(counter) { return false; }"));
+  test("that counts nothing once per user makes likes an open counter", async () => {
+    const none = await withRules(edited("function countsOncePerUser(counter) { return false; }"));
     expect(await none.commit(null, [increment("counters/likes:x/shards/0")])).toBe(ACCEPTED);
     expect(await none.commit("alice", like("counters/likes:x", "alice"))).toBe(REFUSED);
   });

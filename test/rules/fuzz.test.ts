@@ -160,10 +160,10 @@ test(
 
 const sharesNothing = (userCount: number) => async () => {
   const db = await database(PROJECT, RULES);
-  const { keyed, ...where } = countersOf(`${process.pid}x${worlds++}`);
-  const context: BatchContext = { ...where, keyed, world: {}, nextNonce: 0, documents: db.documents };
+  const { perUser, ...where } = countersOf(`${process.pid}x${worlds++}`);
+  const context: BatchContext = { ...where, perUser, world: {}, nextNonce: 0, documents: db.documents };
   const users = Array.from({ length: userCount }, (_, n) => `user${n}`);
-  const paths = [`${keyed}/shards/0`, ...users.map((user) => `${keyed}/tallyEntries/${user}`)];
+  const paths = [`${perUser}/shards/0`, ...users.map((user) => `${perUser}/tallyEntries/${user}`)];
   const sendAll = (batches: [user: string, writes: Write[]][]) =>
     Promise.all(batches.map(([user, writes]) => db.commit(user, writes)));
   let refused = 0;
@@ -178,8 +178,8 @@ const sharesNothing = (userCount: number) => async () => {
         [
           cheats[i] as string,
           i < 5
-            ? [{ path: `${keyed}/tallyEntries/${cheats[i]}`, delete: true }]
-            : [entry(keyed, cheats[i] as string, "0")],
+            ? [{ path: `${perUser}/tallyEntries/${cheats[i]}`, delete: true }]
+            : [entry(perUser, cheats[i] as string, "0")],
         ],
       ]),
     ]);
@@ -203,7 +203,7 @@ test("commits of the same millisecond do not share an increment, of 200 users", 
 const WEAKENED: Record<string, [from: string | RegExp, to: string]> = {
   "any amount, up": [/(isAllowedAmount\(counter, by\) \{\n +return by) == 1/, "$1 > 0"],
   "any amount, down": [/(isAllowedAmount\(counter, by\) \{\n +return by) == 1/, "$1 <= 1"],
-  "any keyed amount": [/(isAllowedKeyedAmount\(counter, by\) \{\n +return by) == 1/, "$1 is number"],
+  "any amount with `once`": [/(isAllowedOnceAmount\(counter, by\) \{\n +return by) == 1/, "$1 is number"],
   "counts that are no integers": ["(count is int || (count is float && before is float))", "count is number"],
   "any shard id": [/if isShardIndex\(shard\) &&/, "if"],
   "leading zeros": ["^(0|[1-9][0-9]{0,3})$", "^[0-9]{1,4}$"],
@@ -212,18 +212,18 @@ const WEAKENED: Record<string, [from: string | RegExp, to: string]> = {
     "allow create, update: if isShardIndex",
     "allow delete; allow create, update: if isShardIndex",
   ],
-  "keyed counters are open": ["(isKeyedIncrement(counter", "(by == 1 || isKeyedIncrement(counter"],
+  "users count more than once": ["(isOnceIncrement(counter", "(by == 1 || isOnceIncrement(counter"],
   "open counters have entries": ["allow create: if hasEntries(counter) && isOwn", "allow create: if isOwn"],
-  "entries of others are made": ["isOwn(key) && isEntry(counter)", "isEntry(counter)"],
+  "entries of others are made": ["isOwn(once) && isEntry(counter)", "isEntry(counter)"],
   "entries of others are deleted": [
-    "allow delete: if hasEntries(counter) && isOwn(key)",
+    "allow delete: if hasEntries(counter) && isOwn(once)",
     "allow delete: if hasEntries(counter)",
   ],
   "entries without an increment": [/&& isWrittenNow\(counter, entry\.shard\)/, ""],
   "entries deleted without an undo": [/&& isWrittenNow\(counter, resource\.data\.shard\)/, ""],
   "entries with a time of their own": ["&& entry.at == request.time", ""],
-  "entries with foreign fields": ["entry.keys().hasOnly(['key', 'by', 'shard', 'at'])", "true"],
-  "entries with another key": ["&& entry.key == request.auth.uid", ""],
+  "entries with foreign fields": ["entry.keys().hasOnly(['once', 'by', 'shard', 'at'])", "true"],
+  "entries with another `once`": ["&& entry.once == request.auth.uid", ""],
   "shards with foreign fields": ["after.keys().hasOnly(['shard', 'count', 'writes', 'at', 'marks'])", "true"],
   "writes that do not count themselves": ["&& after.writes == before.get('writes', 0) + 1", ""],
   "writes that may count themselves": [
@@ -280,7 +280,7 @@ const WEAKENED: Record<string, [from: string | RegExp, to: string]> = {
 
 const WEAKENED_LIMITS: typeof WEAKENED = {
   "increments without a use of a limit": [" && isAllowedRate(counter))", ")"],
-  "uses of others": ["isOwn(key) && isUse(", "isUse("],
+  "uses of others": ["isOwn(uid) && isUse(", "isUse("],
   "uses with foreign fields": ["use.keys().hasOnly(['slots', 'slot', 'for', 'expireAt'])", "true"],
   "uses of half a slot": ["use.slot is int &&", "true &&"],
   "uses of a negative slot": ["&& use.slot >= 0", ""],
@@ -294,8 +294,8 @@ const WEAKENED_LIMITS: typeof WEAKENED = {
   "uses for no document": ["&& use.for is path", ""],
   "uses that may expire": ["&& use.expireAt >= request.time + duration.value(1, 'd')", ""],
   "uses that are deleted": [
-    "allow get: if isOwn(key);\n      allow create, update: if isOwn(key) && isUse",
-    "allow delete; allow create, update: if isOwn(key) && isUse",
+    "allow get: if isOwn(uid);\n      allow create, update: if isOwn(uid) && isUse",
+    "allow delete; allow create, update: if isOwn(uid) && isUse",
   ],
   "uses for another document": ["return use.for == request.path", "return true"],
   "uses of slots beyond the burst": ["&& use.slot < burst", ""],
@@ -309,7 +309,10 @@ const WEAKENED_STOCK: typeof WEAKENED = {
   "takes of any size": ["return units <= 10", "return units <= 1000"],
   "takes that put in": ["by is int && by < 0 && isAllowedTake", "by is int && isAllowedTake"],
   "takes of a double": ["return by is int && by < 0", "return by < 0"],
-  "stock that is an open counter": ["return isKeyed(counter) || isBounded(counter)", "return isKeyed(counter)"],
+  "stock that is an open counter": [
+    "return countsOncePerUser(counter) || isBounded(counter)",
+    "return countsOncePerUser(counter)",
+  ],
 };
 
 const weakened = Object.entries({ counting: WEAKENED, limited: WEAKENED_LIMITS, stock: WEAKENED_STOCK }).flatMap(

@@ -138,7 +138,7 @@ describe.concurrent("an open counter", () => {
   test("has no entries: a client can neither create one nor delete a server's", async () => {
     const counter = newCounter();
     const entry = `${counter}/tallyEntries/alice`;
-    await refuses("alice", set(entry, { key: "alice", by: 1, shard: "0", at: NOW }), increment(`${counter}/shards/0`));
+    await refuses("alice", set(entry, { once: "alice", by: 1, shard: "0", at: NOW }), increment(`${counter}/shards/0`));
     await store(entry, { by: 1, shard: "0" });
     await refuses("alice", remove(entry));
   });

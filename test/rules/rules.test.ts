@@ -9,9 +9,9 @@ import { database } from "./rest.ts";
 import { add, ago, merge, remove, set, update } from "./writes.ts";
 import "./openCounter.ts";
 import "./marks.ts";
-import "./keyedCounter.ts";
+import "./onceCounter.ts";
 import "./stock.ts";
-import "./topKeys.ts";
+import "./topItems.ts";
 import "./visitors.ts";
 import "./limits.ts";
 

@@ -64,10 +64,10 @@ describe.concurrent("requests over REST", () => {
 
   const anEntry = "home/tallyEntries/alice";
   /** What a server asks, to find all that an account has counted. */
-  const entriesOf = (key: string) => ({
+  const entriesOf = (once: string) => ({
     structuredQuery: {
       from: [{ collectionId: "tallyEntries", allDescendants: true }],
-      where: { fieldFilter: { field: { fieldPath: "key" }, op: "EQUAL", value: { stringValue: key } } },
+      where: { fieldFilter: { field: { fieldPath: "once" }, op: "EQUAL", value: { stringValue: once } } },
     },
   });
   const query = (collectionId?: string, allDescendants = true) => ({
@@ -78,7 +78,7 @@ describe.concurrent("requests over REST", () => {
   });
   test.each<User>([null, "bob"])("no request shows entries, receipts or corrections to %j", async (user) => {
     await db.commit(ADMIN, [
-      set(`counters/${anEntry}`, { key: "alice", by: 1, shard: "0" }),
+      set(`counters/${anEntry}`, { once: "alice", by: 1, shard: "0" }),
       set("counters/home/tallyReceipts/x", { expireAt: new Date("2030-01-01") }),
       set("counters/home/tallyCorrections/x", { by: 1 }),
     ]);
@@ -98,8 +98,8 @@ describe.concurrent("requests over REST", () => {
       ];
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => REFUSED));
     }
-    for (const key of ["alice", "bob"])
-      expect(await db.call(user, "POST", ":runQuery", entriesOf(key))).toMatchObject({ status: REFUSED });
+    for (const once of ["alice", "bob"])
+      expect(await db.call(user, "POST", ":runQuery", entriesOf(once))).toMatchObject({ status: REFUSED });
     for (const path of [":runQuery", "counters/home:runQuery"]) {
       expect(await db.call(user, "POST", path, query())).toMatchObject({ status: REFUSED });
     }
@@ -107,7 +107,7 @@ describe.concurrent("requests over REST", () => {
   });
 
   test("a user reads the own entry by its path, not by a list or a query", async () => {
-    await db.commit(ADMIN, [set(`counters/${anEntry}`, { key: "alice", by: 1, shard: "0" })]);
+    await db.commit(ADMIN, [set(`counters/${anEntry}`, { once: "alice", by: 1, shard: "0" })]);
     const name = `projects/${PROJECT}/databases/(default)/documents/counters/${anEntry}`;
     const where = {
       fieldFilter: { field: { fieldPath: "__name__" }, op: "EQUAL", value: { referenceValue: name } },

@@ -5,7 +5,7 @@ import { add, increment, merge, NOW, remove, set } from "./writes.ts";
 
 /** Takes units of shard 0. @param changes  fields of the entry that differ from a valid one */
 const take = (counter: string, user: string, n: number, changes: object = {}) => [
-  set(`${counter}/tallyEntries/${user}`, { key: user, by: -n, shard: "0", at: NOW, ...changes }),
+  set(`${counter}/tallyEntries/${user}`, { once: user, by: -n, shard: "0", at: NOW, ...changes }),
   increment(`${counter}/shards/0`, { count: add(-n) }),
 ];
 
@@ -55,7 +55,7 @@ describe.concurrent("a bounded counter", () => {
     const entry = `${counter}/tallyEntries/alice`;
     for (const user of [null, "alice"])
       for (const by of [-1, 1]) await refuses(user, increment(`${counter}/shards/0`, { count: add(by) }));
-    for (const by of [-1, -1.5]) await refuses("alice", set(entry, { key: "alice", by, shard: "0", at: NOW }));
+    for (const by of [-1, -1.5]) await refuses("alice", set(entry, { once: "alice", by, shard: "0", at: NOW }));
     await refuses("alice", ...take(counter, "bob", 1));
     await refuses(null, ...take(counter, "alice", 1));
     for (const changes of [{ by: -2 }, { shard: "1" }]) await refuses("alice", ...take(counter, "alice", 1, changes));

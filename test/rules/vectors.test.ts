@@ -36,13 +36,13 @@ test.each(planned)("the web client plans this commit: $name", ({ plan, commit })
   expect(commit.writes).toEqual(webWrites(plan));
 });
 
-test("increments, keyed increments and undos are planned", () => {
-  const kinds = planned.map(({ plan: { call, key } }) => `${call}${key ? " with a key" : ""}`);
-  expect(new Set(kinds)).toEqual(new Set(["increment", "increment with a key", "undo with a key"]));
+test("increments, increments with `once` and undos are planned", () => {
+  const kinds = planned.map(({ plan: { call, once } }) => `${call}${once ? " with `once`" : ""}`);
+  expect(new Set(kinds)).toEqual(new Set(["increment", "increment with `once`", "undo with `once`"]));
 });
 
 /** What `client/src/web/commit.ts` writes, in REST. */
-function webWrites({ call, counter, by, key, shardsToChooseFrom = 0, shard, now, random }: Plan): object[] {
+function webWrites({ call, counter, by, once, shardsToChooseFrom = 0, shard, now, random }: Plan): object[] {
   const numbers = [...random];
   const next = () => numbers.shift() ?? Number.NaN;
   const plan = planIncrement(
@@ -51,7 +51,7 @@ function webWrites({ call, counter, by, key, shardsToChooseFrom = 0, shard, now,
     call === "undo" ? -by : by,
     now,
     next,
-    key,
+    once,
   );
   const name = (path: string) => `projects/{project}/databases/(default)/documents/${path}`;
   const at = { fieldPath: "at", setToServerValue: "REQUEST_TIME" };
@@ -59,7 +59,7 @@ function webWrites({ call, counter, by, key, shardsToChooseFrom = 0, shard, now,
     update: {
       name: name(plan.entry),
       fields: {
-        key: { stringValue: String(key) },
+        once: { stringValue: String(once) },
         by: { integerValue: String(plan.by) },
         shard: { stringValue: plan.shard },
       },

@@ -101,7 +101,7 @@ export function increment(shard: string, changes: object = {}): Write {
 
 export function like(counter: string, user: string, shard = "0", changes: object = {}): Write[] {
   return [
-    set(`${counter}/tallyEntries/${user}`, { key: user, by: 1, shard, at: NOW, ...changes }),
+    set(`${counter}/tallyEntries/${user}`, { once: user, by: 1, shard, at: NOW, ...changes }),
     increment(`${counter}/shards/${shard}`),
   ];
 }

@@ -5,7 +5,7 @@
 
 import type { Firestore as RealFirestore } from "firebase-admin/firestore";
 import type { Functions } from "firebase-admin/functions";
-import { counterIdOf, KEY_COUNTS, VISITORS } from "../../core/src/index.ts";
+import { counterIdOf, ITEM_COUNTS, VISITORS } from "../../core/src/index.ts";
 import type { Backend } from "../../functions/src/backend.ts";
 import { createBridgeHandler, type LegacyWrite } from "../../functions/src/bridge.ts";
 import type { CounterTask, WriteEvent } from "../../functions/src/cause.ts";
@@ -17,7 +17,7 @@ import { exchangeCounter } from "../../functions/src/regions/exchange.ts";
 import { runTask } from "../../functions/src/runTask.ts";
 import { TRIGGER_SHARDS } from "../../functions/src/shards.ts";
 import { runSweep } from "../../functions/src/sweep.ts";
-import { keyMerging } from "../../functions/src/topKeys.ts";
+import { itemMerging } from "../../functions/src/topItems.ts";
 import { visitorMerging } from "../../functions/src/visitors.ts";
 import { createWakeHandler, hasCounted, latestDeletionTime } from "../../functions/src/wake.ts";
 import { eventBytes, eventDelays, isEventLost } from "../../testkit/production/events.ts";
@@ -46,7 +46,7 @@ interface Instance {
   readonly wake: (event: WriteEvent) => Promise<void>;
   readonly bridge: (write: LegacyWrite) => Promise<void>;
   readonly visitors: (event: PendingEvent) => Promise<void>;
-  readonly keys: (event: PendingEvent) => Promise<void>;
+  readonly items: (event: PendingEvent) => Promise<void>;
   /** Fails the invocations that are in progress, when the instance crashes. */
   readonly failInvocations: Set<() => void>;
 }
@@ -96,8 +96,8 @@ export class CloudFunctions {
       }
       if (collection === this.#config.collection && shards === VISITORS && after.fields)
         this.#deliver(change, `event ${after.path}`, ({ visitors }) => visitors({ counterId, committedAt }));
-      if (collection === this.#config.collection && shards === KEY_COUNTS && after.fields)
-        this.#deliver(change, `event ${after.path}`, ({ keys }) => keys({ counterId, committedAt }));
+      if (collection === this.#config.collection && shards === ITEM_COUNTS && after.fields)
+        this.#deliver(change, `event ${after.path}`, ({ items }) => items({ counterId, committedAt }));
       if (shards === "_counter_shards_" && after.fields)
         this.#deliver(change, `event ${after.path}`, ({ bridge }) =>
           bridge({ document: `${collection}/${counterId}`, committedAt }),
@@ -243,7 +243,7 @@ export class CloudFunctions {
       wake: createWakeHandler(backend),
       bridge: createBridgeHandler(backend),
       visitors: createMergeHandler(backend, visitorMerging),
-      keys: createMergeHandler(backend, keyMerging),
+      items: createMergeHandler(backend, itemMerging),
       failInvocations: new Set(),
     };
   }

@@ -160,7 +160,7 @@ test.each([
   [10, 10],
   [100, 10],
 ])("at %d/s `estimate` comes within %d %% of what is simulated", (rate, percent) => {
-  const traffic = { perSecond: rate, peakPerSecond: rate, peakHours: 24, counters: 1, keyed: 0, watchers: 0 };
+  const traffic = { perSecond: rate, peakPerSecond: rate, peakHours: 24, counters: 1, once: 0, watchers: 0 };
   const { items, increments } = monthlyCosts({ ...traffic, readsPerDay: 0, perClient: 0, total: 0 }, PRICES.nam5);
   const sweeps = items.find(({ name }) => name === "sweeps")?.perMonth as number;
   const ofSweeps = sweeps * PRICES.nam5.read + (sweeps / 2) * PRICES.nam5.invocation;

@@ -112,15 +112,15 @@ export async function simulate(
   // Sweeps alone shrink counters and fold shards.
   for (let i = 0; i < 8; i++) await sweepOnce();
   callers.atEnd();
-  const hasEntry = (counter: string, key: string) =>
-    network.database.get(`${config.collection}/${counter}/tallyEntries/${key}`).fields !== undefined;
-  oracle.keyedIncrements.atEnd(hasEntry, !!faults.injected["calls that arrive late"]);
+  const hasEntry = (counter: string, once: string) =>
+    network.database.get(`${config.collection}/${counter}/tallyEntries/${once}`).fields !== undefined;
+  oracle.onceIncrements.atEnd(hasEntry, !!faults.injected["calls that arrive late"]);
   oracle.checkAllPublished((counter) => network.database.get(`${config.collection}/${counter}`).fields);
   oracle.increments.atEnd();
   const pending = network.database.below(`${BRIDGED.document}/_counter_shards_`);
   oracle.bridge.atEnd((path) => network.database.get(path).fields, pending.length);
   oracle.visitors.atEnd();
-  oracle.topKeys.atEnd();
+  oracle.topItems.atEnd();
   oracle.stock.atEnd();
   if (network.database.get(`${config.collection}/${ORDERS.counter}`).fields?.nextReconcileAt) {
     if (scenario.snapshotLag === 0) oracle.drift.atEnd();

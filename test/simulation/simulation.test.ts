@@ -71,7 +71,7 @@ const REGRESSIONS: Record<string, number | ((calm: Scenario) => Scenario)> = {
       { at: 0, does: "openSale", units: 0, shards: 4 },
       { at: 60 * SECOND, does: "freeze", instance: 0, seconds: 600 },
       { at: 61 * SECOND, does: "restock", server: 0, units: 5 },
-      { at: 80 * SECOND, does: "take", client: 500, key: "user0", units: 1 },
+      { at: 80 * SECOND, does: "take", client: 500, once: "user0", units: 1 },
     ],
   }),
 };

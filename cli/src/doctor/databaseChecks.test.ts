@@ -39,7 +39,7 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
     indexes(({ collectionGroup }) => ({ state: collectionGroup === "shards" ? "NEEDS_REPAIR" : "READY" })),
   ],
   ["no exemptions", ["warning fields-indexed"], fields(() => ({ indexes: null }))],
-  ["no index of the entries of a key", ["warning index-missing"], fields(() => ({ hasGroupIndex: false }))],
+  ["no index of the entries of one `once`", ["warning index-missing"], fields(() => ({ hasGroupIndex: false }))],
   ["a TTL policy that is applied", [], fields(({ ttl }) => ({ ttl: ttl && "CREATING" }))],
   [
     "a broken TTL policy",

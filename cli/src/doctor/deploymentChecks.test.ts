@@ -71,7 +71,7 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
   [
     "a field with two writers",
     ["parameters-invalid"],
-    withParameters({ MIRRORS: "a=p/{key}.n", BRIDGE: "b=p/{key}.n" }),
+    withParameters({ MIRRORS: "a=p/{name}.n", BRIDGE: "b=p/{name}.n" }),
   ],
   ["a slow queue", ["queue-limits"], queue({ maxConcurrentDispatches: 10 })],
   ["a queue that gives up", ["queue-limits"], queue({ maxAttempts: 3 })],
@@ -100,10 +100,10 @@ const counting = (path: string, values: object) => {
 
 test.each([
   ["posts", { MIRRORS: "posts=site/home.posts" }, []],
-  ["posts", { MIRRORS: "posts=sites/{key}.posts" }, ["mirror-unused"]],
-  ["posts/{post}/comments", { MIRRORS: "comments=posts/{key}.comments" }, []],
+  ["posts", { MIRRORS: "posts=sites/{name}.posts" }, ["mirror-unused"]],
+  ["posts/{post}/comments", { MIRRORS: "comments=posts/{name}.comments" }, []],
   ["posts/{post}/comments", { MIRRORS: "comments=site/home.comments" }, ["mirror-unused"]],
-  ["posts/{post}/comments", { BRIDGE: "comments=posts/{key}.comments" }, ["bridge-counted"]],
+  ["posts/{post}/comments", { BRIDGE: "comments=posts/{name}.comments" }, ["bridge-counted"]],
 ])("COUNTED_COLLECTION %s with %j: %j", (path, values, found) => {
   expect(ids({ functions: { value: counting(path, values) } })).toEqual(found);
 });

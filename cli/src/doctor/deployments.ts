@@ -16,7 +16,7 @@ export const FUNCTIONS = [
   "deleted",
   "bridge",
   "visitors",
-  "topkeys",
+  "mergeitems",
   "ingest",
   "ingestevents",
   "logevents",

@@ -82,10 +82,10 @@ const EFFECTS: Readonly<Record<FunctionName, string>> = {
   deleted: "deleted documents of the counted collection are still counted",
   bridge: "increments of old apps are not counted",
   visitors: "visitors are not counted",
-  topkeys: "keys that events bring are not counted",
+  mergeitems: "items that events bring are not counted",
   ingest: "events that pages and servers send are not counted",
   logevents: "events of ingest are not published to EVENTS_TOPIC",
-  logentries: "increments with a key are not published to EVENTS_TOPIC",
+  logentries: "increments with once are not published to EVENTS_TOPIC",
   ingestevents: "events that are published to INGEST_TOPIC are not counted",
   totals: "totals cannot be read by HTTP",
   aggregate: "totals of busy counters stop",
@@ -124,7 +124,7 @@ const PATTERNS: Partial<Record<FunctionName, RegExp>> = {
   wakebase: /^\/\{\w+\}\/shards\/base$/,
   visitors: /^\/\{\w+\}\/tallyVisitors\/\{\w+\}$/,
   logevents: /^\/\{\w+\}\/tallyOutbox\/\{\w+\}$/,
-  topkeys: /^\/\{\w+\}\/tallyItemCounts\/\{\w+\}$/,
+  mergeitems: /^\/\{\w+\}\/tallyItemCounts\/\{\w+\}$/,
 };
 
 const triggersMatch: DeploymentCheck = (deployment) => {
@@ -132,7 +132,7 @@ const triggersMatch: DeploymentCheck = (deployment) => {
   const { COUNTED_COLLECTION: counted, EVENTS_COLLECTION: logged } = variablesOf(deployment) ?? {};
   const isRight = (name: FunctionName, document: string) => {
     if (name === "bridge") return true;
-    if (name === "logentries") return logged === undefined || document === `${logged}/{counterId}/tallyEntries/{key}`;
+    if (name === "logentries") return logged === undefined || document === `${logged}/{counterId}/tallyEntries/{once}`;
     const pattern = PATTERNS[name];
     if (pattern) return document.startsWith(`${collection}/`) && pattern.test(document.slice(collection.length));
     return counted === undefined || document === `${counted}/{document}`;

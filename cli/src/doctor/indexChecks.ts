@@ -66,7 +66,7 @@ export function checkExemptions({ fields, ownIndexes, target }: ProjectFacts): F
   ];
 }
 
-/** The collection-group index of `entries.key`, by which a server finds what an account has counted. */
+/** The collection-group index of `tallyEntries.once`, by which a server finds what an account has counted. */
 export function checkGroupIndexes({ fields, ownIndexes }: ProjectFacts): Finding[] {
   const [deployed, own] = [seen(fields), seen(ownIndexes)];
   if (!deployed || !own) return [];

@@ -55,7 +55,7 @@ function ifValid(affected: string, check: () => Finding[]): Finding[] {
   }
 }
 
-/** Increments with a key that no function publishes, though there is a topic. */
+/** Increments with `once` that no function publishes, though there is a topic. */
 function checkEventsCollection(
   { collection }: Config,
   { EVENTS_TOPIC, EVENTS_COLLECTION }: ParameterValues,
@@ -65,7 +65,7 @@ function checkEventsCollection(
   return [
     errorFinding(
       "events-elsewhere",
-      `EVENTS_COLLECTION is "${EVENTS_COLLECTION}", and the counters are in "${collection}": no increment with a key is published to EVENTS_TOPIC`,
+      `EVENTS_COLLECTION is "${EVENTS_COLLECTION}", and the counters are in "${collection}": no increment with once is published to EVENTS_TOPIC`,
       `set it to ${collection}, or to ${DEFAULT_PARAMETERS.EVENTS_COLLECTION} to publish none, ${DEPLOY}`,
     ),
   ];
@@ -129,8 +129,8 @@ function contradictions(config: Config, isEmulated: boolean): Finding[] {
     findings.push(
       warningFinding(
         "mirror-unused",
-        `MIRRORS names ${unused.counters}, but COUNTED_COLLECTION makes ${countsMany ? `counters ${name}:key` : `the one counter ${name}`}, so nothing is mirrored`,
-        `${countsMany ? "put {key} into" : "take {key} out of"} the path of the mirror of ${name}, ${DEPLOY}`,
+        `MIRRORS names ${unused.counters}, but COUNTED_COLLECTION makes ${countsMany ? `counters ${name}:name` : `the one counter ${name}`}, so nothing is mirrored`,
+        `${countsMany ? "put {name} into" : "take {name} out of"} the path of the mirror of ${name}, ${DEPLOY}`,
       ),
     );
   }

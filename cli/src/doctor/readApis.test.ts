@@ -94,7 +94,7 @@ test.each<[what: string, remedy: RegExp, plant: Plant]>([
     /below the policy/,
     setRules(/ \|\| removesOldMarks\(resource.data, request.resource.data\)/, ""),
   ],
-  ["warning rules-allow-more", /remove it/, setRules(/allow get: if isOwn\(key\);/, "$& allow list;")],
+  ["warning rules-allow-more", /remove it/, setRules(/allow get: if isOwn\(once\);/, "$& allow list;")],
   ["error rules-open", /instead of a wildcard/, setRules("/posts/{post}", "/{any}/{document=**}")],
   [
     "warning rules-overlap",
@@ -152,7 +152,7 @@ test.each<[what: string, remedy: RegExp, plant: Plant]>([
   ["error runtime", /nodejs24/, changeFunction("wake", { runtime: "nodejs20" }, "buildConfig")],
 
   ["error parameters-invalid", /\.env/, setParameters({ MIN_SHARDS: "200", MAX_SHARDS: "100" })],
-  ["error parameters-invalid", /\.env/, setParameters({ MIRRORS: "likes=counters/{key}.likes" })],
+  ["error parameters-invalid", /\.env/, setParameters({ MIRRORS: "likes=counters/{name}.likes" })],
   ["error parameters-invalid", /\.env/, setParameters({ INGEST_ORIGINS: "example.com" })],
   ["error parameters-invalid", /\.env/, setParameters({ TOTALS_COUNTERS: "*" })],
   [
@@ -206,7 +206,7 @@ test.each<[what: string, remedy: RegExp, plant: Plant]>([
     (resources) => {
       const { fields } = resources[paths.fields];
       resources[paths.fields].fields = fields.filter(
-        ({ name }: Resource) => !name.endsWith("/tallyEntries/fields/key"),
+        ({ name }: Resource) => !name.endsWith("/tallyEntries/fields/once"),
       );
     },
   ],
@@ -257,11 +257,11 @@ test("without credentials nothing is asked", async () => {
   await expect(connectApis(PROJECT)).rejects.toThrow(/credential/i);
 });
 
-test("finds a log of increments with a key whose collection is another one; the topic may grant the role", async () => {
+test("finds a log of increments with `once` whose collection is another one; the topic may grant the role", async () => {
   const policy = structuredClone(apis.resources[paths.accountPolicy]);
   policy.bindings[0].role = "roles/pubsub.publisher";
   apis.resources[topic] = policy;
   setParameters({ EVENTS_TOPIC: "tally-log", EVENTS_COLLECTION: "likes" })(apis.resources);
-  functionIn(apis.resources, "logentries").eventTrigger.eventFilters[2].value = "likes/{counterId}/tallyEntries/{key}";
+  functionIn(apis.resources, "logentries").eventTrigger.eventFilters[2].value = "likes/{counterId}/tallyEntries/{once}";
   expect(await examine()).toMatchObject([{ id: "events-elsewhere", remedy: expect.stringContaining("_none") }]);
 });

@@ -65,9 +65,9 @@ function suite({ env = {}, firestore = Number(address.split(":")[1]), project = 
 test("functions have their triggers, and parameters from the emulator and from .env files, of which the local one wins", async () => {
   writeFileSync(join(folder, ".env"), "MIN_SHARDS=3\nPRECISION=0.1\n");
   writeFileSync(join(folder, ".env.local"), "PRECISION=0.5\n");
-  suite({ env: { MIRRORS: "likes=posts/{key}.likes" } });
+  suite({ env: { MIRRORS: "likes=posts/{name}.likes" } });
   const { functions } = await readEmulators(target());
-  const variables = { MIN_SHARDS: "3", PRECISION: "0.5", MIRRORS: "likes=posts/{key}.likes" };
+  const variables = { MIN_SHARDS: "3", PRECISION: "0.5", MIRRORS: "likes=posts/{name}.likes" };
   expect(functions).toMatchObject({
     value: [
       {

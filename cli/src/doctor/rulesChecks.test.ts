@@ -25,7 +25,7 @@ test("rules of this version are right, also in another order, for another collec
 test.each([
   "return shard.matches('^(0|[1-9][0-9]{0,3})$');",
   "&& isCount(after.count, before.get('count', 0))",
-  "allow create: if hasEntries(counter) && isOwn(key) && isEntry(counter);",
+  "allow create: if hasEntries(counter) && isOwn(once) && isEntry(counter);",
 ])("without %s they are outdated", (part) => {
   expect(OWN_RULES).toContain(part);
   expect(ids(OWN_RULES.replace(part, ""))).toEqual(["rules-outdated"]);

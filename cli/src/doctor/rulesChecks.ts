@@ -10,9 +10,9 @@ import { type Allow, type Match, parseRules, type RulesParts } from "./rulesSour
 /** The functions at the top of `firestore.rules`, which users edit. */
 export const POLICY = [
   "mayRead",
-  "isKeyed",
+  "countsOncePerUser",
   "isAllowedAmount",
-  "isAllowedKeyedAmount",
+  "isAllowedOnceAmount",
   "isBounded",
   "isAllowedTake",
   "countsVisitors",

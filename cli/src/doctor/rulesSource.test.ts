@@ -13,11 +13,11 @@ test("functions and matches of Tally's rules are found, each match with its whol
     "/counters/{counter}/tallyHistory/{document}",
     "/counters/{counter}/tallyVisitors/{bucket}",
     "/counters/{counter}/tallySketches/{sketch}",
-    "/counters/{counter}/tallySketches/topKeys",
+    "/counters/{counter}/tallySketches/topItems",
     "/counters/{counter}/tallyCorrections/{correction}",
     "/counters/{counter}/time/{millis}",
-    "/counters/{counter}/tallyEntries/{key}",
-    "/tallyLimits/{limit}/tallyUses/{key}",
+    "/counters/{counter}/tallyEntries/{once}",
+    "/tallyLimits/{limit}/tallyUses/{uid}",
   ]);
   const statements = OWN_RULES.match(/^ +allow /gm) ?? [];
   expect(matches.flatMap(({ allows }) => allows)).toHaveLength(statements.length);

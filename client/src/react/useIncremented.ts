@@ -1,4 +1,4 @@
-/** A hook for whether a key counts: the state of a like button. */
+/** A hook for whether an increment with `once` counts: the state of a like button. */
 import { type CounterRef, onIncremented } from "firestore-tally";
 import { useEffect, useMemo, useRef, useSyncExternalStore } from "react";
 
@@ -9,14 +9,14 @@ export interface UseIncrementedOptions {
 }
 
 /**
- * Watches whether the counter counts for a key while the component is mounted. Works in StrictMode.
+ * Watches whether an increment with this `once` counts while the component is mounted. Works in StrictMode.
  *
  * Cost: 1 read, and 1 per change.
  *
- * @param key - the key of the increment, such as the user's uid; `undefined` without one, as before sign-in
- * @returns `undefined` until it is known, on the server, without a key, and after the watch has failed. Changes at once for
+ * @param once - the `once` of the increment, such as the user's uid; `undefined` without one, as before sign-in
+ * @returns `undefined` until it is known, on the server, without `once`, and after the watch has failed. Changes at once for
  *          increments and undos of this client
- * @throws CounterError `counter/invalid-key`
+ * @throws CounterError `counter/invalid-once`
  *
  * @example
  * ```ts
@@ -24,39 +24,39 @@ export interface UseIncrementedOptions {
  *   const likes = counter(db, "likes:post42");
  *   const { total, increment } = useCounter(likes);
  *   const liked = useIncremented(likes, user?.uid);
- *   const like = () => (liked ? undoIncrement(likes, user!.uid).catch(alert) : increment(1, { key: user!.uid }));
+ *   const like = () => (liked ? undoIncrement(likes, user!.uid).catch(alert) : increment(1, { once: user!.uid }));
  *   return <button disabled={liked === undefined} onClick={like}>{liked ? "♥" : "♡"} {total ?? "…"}</button>;
  * }
  * ```
  */
 export function useIncremented(
   ref: CounterRef,
-  key: string | undefined,
+  once: string | undefined,
   { onError }: UseIncrementedOptions = {},
 ): boolean | undefined {
   const current = useRef(onError);
   useEffect(() => {
     current.current = onError;
   }, [onError]);
-  const store = useMemo(() => incrementedStore(ref, key, current), [ref, key]);
+  const store = useMemo(() => incrementedStore(ref, once, current), [ref, once]);
   return useSyncExternalStore(store.subscribe, store.getSnapshot, () => undefined);
 }
 
 function incrementedStore(
   ref: CounterRef,
-  key: string | undefined,
+  once: string | undefined,
   onError: { readonly current: ((error: Error) => void) | undefined },
 ) {
   let state: boolean | undefined;
   return {
     getSnapshot: () => state,
     subscribe(notify: () => void): () => void {
-      if (key === undefined) return () => {};
+      if (once === undefined) return () => {};
       const become = (next?: boolean) => {
         state = next;
         notify();
       };
-      return onIncremented(ref, key, {
+      return onIncremented(ref, once, {
         next: become,
         error(error) {
           become();

@@ -1,5 +1,5 @@
 /**
- * Commits an increment: one merge into one shard, and with a key one entry in the same commit. A replay does not count.
+ * Commits an increment: one merge into one shard, and with `once` one entry in the same commit. A replay does not count.
  *
  * If a connection is cut between the server's commit and its acknowledgement, the Firestore SDK sends the write again. The
  * rules refuse this replay because it adds no mark. The refusal arrives as `permission-denied`. One read of the shard then
@@ -42,15 +42,15 @@ import { inTurn, type Turn } from "./turns.ts";
 export { doc, serverTimestamp, writeBatch };
 
 /**
- * Makes an increment. With a key, after the earlier calls with it.
+ * Makes an increment. With `once`, after the earlier calls with it.
  *
  * @param addOther - adds another write to the commit, given the path of the increment's shard
  */
-export function makeIncrement(counter: Counter, by: number, key?: string, addOther?: AddWrite): Promise<Committed> {
+export function makeIncrement(counter: Counter, by: number, once?: string, addOther?: AddWrite): Promise<Committed> {
   // First, because it refuses what is no reference.
   counterDoc(counter);
   const commit = (turn?: Turn) => commitIncrement(counter, by, turn, undefined, addOther);
-  return key ? inTurn(counter, key, true, commit) : commit();
+  return once ? inTurn(counter, once, true, commit) : commit();
 }
 
 /**
@@ -66,7 +66,7 @@ export function commitIncrement(
   addOther?: AddWrite,
 ): Promise<Committed> {
   const outcome = commitWithRetries(counter, by, turn, undoneShard, addOther);
-  counter._watcher?._track(by, outcome, turn?._key, !!undoneShard);
+  counter._watcher?._track(by, outcome, turn?._once, !!undoneShard);
   return outcome;
 }
 
@@ -85,7 +85,7 @@ async function commitWithRetries(
   // While one transaction commits, the SDK holds everything else back. So the shard is chosen here, when more is known.
   const add = (writer: WriteBatch) => {
     if (!plan) {
-      plan = planFor(counter, by, turn?._key, undoneShard);
+      plan = planFor(counter, by, turn?._once, undoneShard);
       _shardCountCache._requestSent();
     }
     addWrites(writer, counter, plan, undoneShard);
@@ -96,7 +96,7 @@ async function commitWithRetries(
     const { _latest } = counter;
     const isCalm = _latest?.get("growing") === false && !_shardCountCache._isContended();
     // The queue retries a contended write on the same shard, so a crowd must not meet there; it begins while a counter is new. But
-    // the queue keeps the order of calls with a key; and its writes are in the cache at once, where a watch finds the timestamps of
+    // the queue keeps the order of calls with `once`; and its writes are in the cache at once, where a watch finds the timestamps of
     // increments. An undo cannot choose its shard. A client that could not read the counter document may be offline.
     const isQueued = turn ? isCalm || undoneShard || !turn._isFirst || !_latest : _watcher?._isWatched() && isCalm;
     const _at = await send(counter, add, isQueued, turn).catch((error) =>
@@ -151,11 +151,11 @@ export async function send(
 export function planFor(
   { firestore, path, _shardCountCache }: Counter,
   by: number,
-  key?: string,
+  once?: string,
   undoneShard?: string,
 ): IncrementPlan {
   const shard = undoneShard ?? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random);
-  const plan = planIncrement(path, shard, by, Date.now(), Math.random, key);
+  const plan = planIncrement(path, shard, by, Date.now(), Math.random, once);
   // Before the outcome is known, because a shard full of marks refuses every increment.
   if (Math.random() * INCREMENTS_PER_MARK_REMOVAL < 1) removeOldMarks(doc(firestore, plan.path)).catch(() => {});
   return plan;
@@ -168,7 +168,7 @@ export function addWrites(w: WriteBatch, { firestore }: Counter, plan: Increment
   const nonces = arrayUnion(Bytes.fromUint8Array(nonce));
   const entryDoc = entry && doc(firestore, entry);
   if (entryDoc && undoneShard) w.delete(entryDoc);
-  else if (entryDoc) w.set(entryDoc, { key: entryDoc.id, by, shard, at });
+  else if (entryDoc) w.set(entryDoc, { once: entryDoc.id, by, shard, at });
   w.set(
     doc(firestore, path),
     { shard, count: increment(by), writes: increment(1), at, marks: { [window]: { at, nonces } } },
@@ -177,10 +177,10 @@ export function addWrites(w: WriteBatch, { firestore }: Counter, plan: Increment
 }
 
 /**
- * Looks up whether a refused write counts: a replay was committed by its first attempt, and a key may count already. Browsers
- * repeat requests, too, so contention can refuse a replay. Cost: 1 read, 2 for a refused increment with a key.
+ * Looks up whether a refused write counts: a replay was committed by its first attempt, and a `once` may count already. Browsers
+ * repeat requests, too, so contention can refuse a replay. Cost: 1 read, 2 for a refused increment with `once`.
  *
- * @returns the server's timestamp of the write or of a later one; `null` if the key counted before
+ * @returns the server's timestamp of the write or of a later one; `null` if it had counted before
  * @throws CounterError `counter/permission-denied` if it does not count; the message says why that may be
  */
 async function confirmCommitted(

@@ -35,10 +35,10 @@ export type CounterRef = CounterRefBase<Firestore>;
 /** A reference with its internal state. The build shortens names with an underscore. */
 export interface Counter extends CounterRef {
   readonly _shardCountCache: ShardCountCache;
-  /** Key → the last call with it. */
+  /** `once` → the last call with it. */
   readonly _turns: Map<string, Sent>;
-  /** Told of each call with a key. */
-  _entryWatches?: Set<(key: string, counts: boolean, sent: Sent) => void>;
+  /** Told of each call with `once`. */
+  _entryWatches?: Set<(once: string, counts: boolean, sent: Sent) => void>;
   /** Shows the increments of this client before they are published; set by the first watch. */
   _watcher?: Watcher;
   /** The sum that buffers have not written. */
@@ -52,15 +52,15 @@ export interface Counter extends CounterRef {
 }
 
 /**
- * A call with a key: resolves to `true` when it is committed or in the SDK's queue; to `undefined` if it has failed before.
- * `_counts` says whether the key is to count afterwards; `undefined` if the outcome alone tells.
+ * A call with `once`: resolves to `true` when it is committed or in the SDK's queue; to `undefined` if it has failed before.
+ * `_counts` says whether it is to count afterwards; `undefined` if the outcome alone tells.
  */
 export type Sent = Promise<true | undefined> & { _counts?: boolean | undefined };
 
 export interface Watcher {
   /** The client makes an increment or an undo. `outcome` rejects if the increment does not count. */
-  _track(by: number, outcome: Promise<Committed>, key?: string, isUndo?: boolean): void;
-  /** One more call with a key has begun, or one has returned: it may wait for others, or for a read, before it writes. */
+  _track(by: number, outcome: Promise<Committed>, once?: string, isUndo?: boolean): void;
+  /** One more call with `once` has begun, or one has returned: it may wait for others, or for a read, before it writes. */
   _callsChanged(by: 1 | -1): void;
   /** The sum that buffers have not written changes by an amount. */
   _bufferedChanged(by: number): void;
@@ -72,7 +72,7 @@ export interface Watcher {
 export interface Committed {
   /** The path of its shard document. */
   readonly _path: string;
-  /** The server's timestamp of the write, or a later one, if it had to be looked up; `null` if its key had counted before. */
+  /** The server's timestamp of the write, or a later one, if it had to be looked up; `null` if its `once` had counted before. */
   readonly _at: Timestamp | null | undefined;
 }
 
@@ -81,7 +81,7 @@ const counters = new WeakMap<Firestore, Record<string, Counter>>();
 /**
  * Refers to a counter. No I/O; the first increment creates the counter.
  *
- * @param id - any Firestore document id. `group:key`, such as `views:home`, is the recommended form
+ * @param id - any Firestore document id. `group:name`, such as `views:home`, is the recommended form
  * @throws CounterError `counter/invalid-id`, `counter/invalid-collection`; `counter/invalid-reference` for a database of another
  *         SDK, such as `firebase/firestore/lite`, which has neither listeners nor a cache
  *

@@ -1,4 +1,4 @@
-/** Whether a key counts, with the real SDK and without a server. */
+/** Whether a `once` counts, with the real SDK and without a server. */
 import { deleteApp, initializeApp } from "firebase/app";
 import { connectFirestoreEmulator, doc, getFirestore, onSnapshot, setLogLevel, terminate } from "firebase/firestore";
 import { expect, test, vi } from "vitest";
@@ -6,7 +6,7 @@ import { entryPath } from "../../../core/src/index.ts";
 import { counter } from "./counter.ts";
 import { onIncremented } from "./entries.ts";
 
-test("an empty cache does not say that a key does not count", async () => {
+test("an empty cache does not say that an increment does not count", async () => {
   setLogLevel("silent");
   const app = initializeApp({ projectId: "demo-tally-entries" }, "entries");
   const db = getFirestore(app);

@@ -1,4 +1,4 @@
-/** Reads whether a key counts: the state of a like button. */
+/** Reads whether an increment with `once` counts: the state of a like button. */
 import {
   type DocumentReference,
   doc,
@@ -11,10 +11,10 @@ import { type CounterObserver, entryPath, observing, validName } from "../../../
 import { type Counter, type CounterRef, counterDoc, logFailure, type Sent } from "./counter.ts";
 
 /**
- * Reads whether the counter counts for a key, including pending calls of this client. Cost: 1 read. Offline, it resolves
+ * Reads whether an increment with this `once` counts, including pending calls of this client. Cost: 1 read. Offline, it resolves
  * only if the entry is cached: with Firestore's persistence, or while `onIncremented` watches it.
  *
- * @throws CounterError `counter/invalid-key`; FirestoreError `permission-denied` (the default rules let users read
+ * @throws CounterError `counter/invalid-once`; FirestoreError `permission-denied` (the default rules let users read
  *         only their own entries), `unavailable` when offline and the entry is not in the cache
  *
  * @example
@@ -22,18 +22,18 @@ import { type Counter, type CounterRef, counterDoc, logFailure, type Sent } from
  * const liked = await getIncremented(counter(db, "likes:post42"), user.uid);
  * ```
  */
-export async function getIncremented(ref: CounterRef, key: string): Promise<boolean> {
-  const entry = entryDoc(ref, key);
-  await (ref as Counter)._turns.get(key);
+export async function getIncremented(ref: CounterRef, once: string): Promise<boolean> {
+  const entry = entryDoc(ref, once);
+  await (ref as Counter)._turns.get(once);
   return (await getDoc(entry)).exists();
 }
 
 /**
- * Watches whether the counter counts for a key: tells the observer the current state, once it is known, and each change, at
+ * Watches whether an increment with this `once` counts: tells the observer the current state, once it is known, and each change, at
  * once for changes by this client. Cost: 1 read, and 1 per change.
  *
  * @returns a function that ends the watch
- * @throws CounterError `counter/invalid-key`
+ * @throws CounterError `counter/invalid-once`
  *
  * @example
  * ```ts
@@ -42,17 +42,17 @@ export async function getIncremented(ref: CounterRef, key: string): Promise<bool
  */
 export function onIncremented(
   ref: CounterRef,
-  key: string,
+  once: string,
   observer: CounterObserver<boolean, FirestoreError>,
 ): () => void {
   const [next, error] = observing(observer, logFailure);
-  const document = entryDoc(ref, key);
+  const document = entryDoc(ref, once);
   const counter = ref as Counter;
   counter._entryWatches ??= new Set();
   const watches = counter._entryWatches;
   /** What the SDK has, or will have when it hears of a call that is committed. */
   let stored: boolean | undefined;
-  /** How many calls are neither in the SDK's cache nor committed, and whether the key counts after the last of them. */
+  /** How many calls are neither in the SDK's cache nor committed, and whether it counts after the last of them. */
   let unsent = 0;
   let wanted: boolean | undefined;
   let shown: boolean | undefined;
@@ -65,7 +65,7 @@ export function onIncremented(
   // Not in the call that is followed, which must not fail with `next`.
   const showSoon = () => void Promise.resolve().then(show);
   const follow = async (calledWith: string, counts: boolean, sent: Sent) => {
-    if (calledWith !== key) return;
+    if (calledWith !== once) return;
     unsent++;
     wanted = counts;
     showSoon();
@@ -103,6 +103,6 @@ export function onIncremented(
   };
 }
 
-function entryDoc(ref: CounterRef, key: string): DocumentReference {
-  return doc(counterDoc(ref).firestore, entryPath(ref.path, validName("key", key)));
+function entryDoc(ref: CounterRef, once: string): DocumentReference {
+  return doc(counterDoc(ref).firestore, entryPath(ref.path, validName("once", once)));
 }

@@ -73,7 +73,7 @@ test("an increment in a batch writes the fields that the rules require", () => {
 test("an invalid increment is refused when it is prepared, before the transaction", () => {
   const ref = counter(db, "sales:shoes");
   expect(() => prepareIncrement(ref, 0)).toThrow(expect.objectContaining({ code: "counter/invalid-amount" }));
-  expect(() => prepareIncrement(ref, 1, { key: "a/b" })).toThrow(
-    expect.objectContaining({ code: "counter/invalid-key" }),
+  expect(() => prepareIncrement(ref, 1, { once: "a/b" })).toThrow(
+    expect.objectContaining({ code: "counter/invalid-once" }),
   );
 });

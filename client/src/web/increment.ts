@@ -19,43 +19,43 @@ const MAX_UNDO_ATTEMPTS = 3;
 /** Options of an increment. */
 export interface IncrementOptions {
   /**
-   * The counter counts once for this key, however often the call is made: one like per user. The default rules accept a
-   * key only in the groups `likes` and `votes`, where they require one: the user's uid. A document id, so without `/`. A key that is
+   * What the increment counts once for, however often the call is made: one like per user. The default rules accept a
+   * `once` only in the groups `likes` and `votes`, where they require one: the user's uid. A document id, so without `/`. A `once` that is
    * `undefined` is refused, because without one each call counts.
    */
-  key?: string;
+  once?: string;
 }
 
 /**
  * Adds `by` to a counter. Resolves when the server has acknowledged the increment; offline, when the device is online again.
  * An acknowledged increment is never lost, but for 1 in 286 million at one write a second per shard, whose random mark another one
- * has. It does not count twice if the SDK sends it again within two minutes, after a cut connection say; with a `key`, never.
+ * has. It does not count twice if the SDK sends it again within two minutes, after a cut connection say; with `once`, never.
  *
- * With a `key`, the counter counts exactly once for that key: the same commit creates an entry with that id. If the key
+ * With `once`, the counter counts it exactly once: the same commit creates an entry with that id. If the `once`
  * already counts with the same amount, the call succeeds.
  *
  * While it commits an increment, the SDK holds all other calls back: for some milliseconds; for seconds on a contended shard; for
  * some 15 s in a browser that has lost its network and does not know it. `disableNetwork` does not stop it. An increment goes to the
  * SDK's queue instead, which sends it to the same shard until it counts:
  * - always, while the page is hidden or offline;
- * - with a `key`, if the counter is neither new, growing nor contended, if this client has called with that key before, or if the
- *   counter document could not be read. Calls with the same `key` take effect in their order;
- * - without a `key`, if `onCounter` watches the counter and it is neither new, growing nor contended.
+ * - with `once`, if the counter is neither new, growing nor contended, if this client has called with that `once` before, or if the
+ *   counter document could not be read. Calls with the same `once` take effect in their order;
+ * - without `once`, if `onCounter` watches the counter and it is neither new, growing nor contended.
  *
- * Cost: 1 write; with a `key` 2 writes, and 2 reads by the rules. The first increment of a counter by this client first reads
+ * Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment of a counter by this client first reads
  * the counter document (1 read, awaited for a second at most). So do the first increment after two minutes and one in 20,
  * unless `onCounter` has delivered a total since, without `via`; and the first in each second of contention. While `onCounter` watches a counter that is new, growing or
  * contended, each increment reads its timestamp (1 read). One in 128 adds 1 read and 1 write, which remove old marks. A contended write
- * costs 1 more read; a refused one 1, or 2 with a `key`.
+ * costs 1 more read; a refused one 1, or 2 with `once`.
  *
  * @param by - a number within ±2⁵³, not 0; 1 if it is left out. The default rules accept 1 alone
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O, also for `undefined`;
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-once` before any I/O, also for `undefined`;
  *         `counter/permission-denied` if the rules refuse it, with what to change; other errors of Firestore unchanged
  *
  * @example
  * ```ts
  * await incrementCounter(counter(db, "views:home"));
- * await incrementCounter(counter(db, "likes:post42"), 1, { key: user.uid });
+ * await incrementCounter(counter(db, "likes:post42"), 1, { once: user.uid });
  * ```
  */
 export function incrementCounter(ref: CounterRef, by?: number, options?: IncrementOptions): Promise<void>;
@@ -64,15 +64,15 @@ export async function incrementCounter(ref: CounterRef, ...given: IncrementArgum
 }
 
 /**
- * Undoes a keyed increment, such as a like. Succeeds if the key does not count. Waits until earlier calls with this key are
+ * Undoes an increment with `once`, such as a like. Succeeds if it does not count. Waits until earlier calls with this `once` are
  * committed or in the SDK's queue.
  *
- * Cost: 1 read; if the key does not count, 1 more; if it does, 1 write and 1 delete, 2 reads by the rules, and what
+ * Cost: 1 read; if it does not count, 1 more; if it does, 1 write and 1 delete, 2 reads by the rules, and what
  * {@link incrementCounter} reads of the counter document. If the rules refuse
  * it, 3 reads more for each of up to two other attempts.
  *
- * @param key - the key of the increment
- * @throws CounterError `counter/invalid-key` before any I/O; `counter/permission-denied` if the rules refuse the undo;
+ * @param once - the `once` of the increment
+ * @throws CounterError `counter/invalid-once` before any I/O; `counter/permission-denied` if the rules refuse the undo;
  *         FirestoreError `permission-denied` if this user may not read the entry, `unavailable` when offline and the entry is
  *         not in the cache
  *
@@ -81,11 +81,11 @@ export async function incrementCounter(ref: CounterRef, ...given: IncrementArgum
  * await undoIncrement(counter(db, "likes:post42"), user.uid);
  * ```
  */
-export async function undoIncrement(ref: CounterRef, key: string): Promise<void> {
+export async function undoIncrement(ref: CounterRef, once: string): Promise<void> {
   const counter = ref as Counter;
   counterDoc(ref);
-  const entry = doc(ref.firestore, entryPath(ref.path, validName("key", key)));
-  await inTurn(counter, key, false, async (turn) => {
+  const entry = doc(ref.firestore, entryPath(ref.path, validName("once", once)));
+  await inTurn(counter, once, false, async (turn) => {
     let found: DocumentSnapshot | undefined = await getDoc(entry);
     for (let attempt = 1; ; attempt++) {
       try {
@@ -100,7 +100,7 @@ export async function undoIncrement(ref: CounterRef, key: string): Promise<void>
       turn._sent();
       // The cache has no entry or an old one: another device, or an undo that was pending, has changed it.
       found = await readFromServer(entry, LOOKUP_ATTEMPTS);
-      // A later increment with this key is to count. A later undo may have found nothing, because this one was pending.
+      // A later increment with this `once` is to count. A later undo may have found nothing, because this one was pending.
       if (!found?.exists() || !turn._isUndone()) return;
     }
   });
@@ -124,7 +124,7 @@ interface Prepared extends PreparedIncrement {
  * Cost: 1 read of the shard count if it is not known, and the removal of old marks, as for {@link incrementCounter}. The writes
  * belong to the transaction.
  *
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-key`
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-once`
  *
  * @example
  * ```ts
@@ -154,9 +154,9 @@ type Writer = WriteBatch | Transaction;
  * the whole replay, and `commit` rejects with `permission-denied` although the first attempt was committed. To find out, read
  * a document that the batch creates.
  *
- * Cost: 1 write of the batch; with a `key` 2 writes, and 2 reads by the rules.
+ * Cost: 1 write of the batch; with `once` 2 writes, and 2 reads by the rules.
  *
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-key`; `counter/invalid-option` for a transaction and an
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-once`; `counter/invalid-option` for a transaction and an
  *         increment that was not prepared
  *
  * @example
@@ -171,7 +171,7 @@ export function incrementCounterIn(writer: WriteBatch, ref: CounterRef, by?: num
 /**
  * Adds a prepared increment to your own transaction or batch. No I/O.
  *
- * Cost: 1 write of the transaction; with a `key` 2 writes, and 2 reads by the rules.
+ * Cost: 1 write of the transaction; with `once` 2 writes, and 2 reads by the rules.
  *
  * @example
  * ```ts

@@ -16,12 +16,12 @@ export {
   type CounterWindows,
   type CounterWindowTotals,
   type GlobalCounterFields,
-  type KeyCount,
+  type ItemCount,
   type RateLimit,
   type RegionTotal,
   type RegionTotals,
   type TopCountersOptions,
-  type TopKeys,
+  type TopItems,
 } from "../../../core/src/index.ts";
 export { bufferedCounter, type WebBufferedCounterOptions } from "./buffered.ts";
 export { type CounterRef, counter } from "./counter.ts";
@@ -57,6 +57,6 @@ export {
 export { type TakeFromCounterOptions, takeFromCounter } from "./stock.ts";
 export { type CounterState, type CounterStore, counterStore, type ServedCounterState } from "./store.ts";
 export { getCounterRank, getTopCounters, type ListedCounter } from "./top.ts";
-export { topKeys } from "./topKeys.ts";
+export { getTopItems } from "./topItems.ts";
 export { countVisitor, getUniques } from "./visitors.ts";
 export { type CounterWatchOptions, onCounter, type ServedCounterWatchOptions } from "./watch.ts";

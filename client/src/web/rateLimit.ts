@@ -88,7 +88,7 @@ export async function withRateLimit(
  *
  * @param limit - the user's uid, and the arguments that `isWithinLimit` has in the rules
  * @param by - a number within ±2⁵³, not 0
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-key`, `counter/invalid-option` before any I/O;
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-once`, `counter/invalid-option` before any I/O;
  *         `counter/rate-limited`; `counter/permission-denied` if the rules refuse the increment for another reason
  *
  * @example
@@ -109,9 +109,9 @@ export async function incrementCounterWithin(
   ...given: IncrementArguments
 ): Promise<void> {
   const { firestore } = counterDoc(ref);
-  const [by, key] = validIncrement(given);
+  const [by, once] = validIncrement(given);
   await commitWithUse(firestore, limit, (addUse) =>
-    makeIncrement(ref as Counter, by, key, (writer, path) => addUse(writer, doc(firestore, path))),
+    makeIncrement(ref as Counter, by, once, (writer, path) => addUse(writer, doc(firestore, path))),
   );
 }
 
@@ -172,7 +172,7 @@ async function commitWithUse(
         };
         writer.set(limit._document, use, { merge: true });
       });
-      // A key that counted before needed no write.
+      // An increment that had counted before needed no write.
       answered(committed?._at !== null);
       return;
     } catch (error) {

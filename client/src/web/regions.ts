@@ -143,7 +143,7 @@ function stateOf(ref: GlobalCounterRef): GlobalCounter {
 }
 
 /**
- * Adds `by` in the region that is used, as `incrementCounter` does, without a key. While that region does not answer, the
+ * Adds `by` in the region that is used, as `incrementCounter` does, without `once`. While that region does not answer, the
  * promise stays pending, and later increments go to another region.
  *
  * Cost: as `incrementCounter`; the first call of a page may read a document of each region, to find the nearest.
@@ -169,15 +169,16 @@ export async function incrementGlobalCounter(ref: GlobalCounterRef, ...given: [b
 }
 
 /**
- * Refers to the counter of one region, for everything that the calls of a global counter do not have. No I/O. Whatever counts once per key
- * counts once per key and region, so each user needs a region of their own: choose it once, and keep it with the user's profile.
+ * Refers to the counter of one region, for everything that the calls of a global counter do not have. No I/O. Whatever counts once
+ * per user counts once per user and region, so each user needs a region of their own: choose it once, and keep it with the user's
+ * profile.
  *
  * @throws CounterError `counter/invalid-option` for a region that is not connected
  *
  * @example
  * ```ts
  * const likes = regionalCounter(globalCounter(regions, "likes:post42"), user.region);
- * await incrementCounter(likes, 1, { key: user.uid });
+ * await incrementCounter(likes, 1, { once: user.uid });
  * ```
  */
 export function regionalCounter(ref: GlobalCounterRef, region: string): CounterRef {

@@ -30,8 +30,8 @@ import { inTurn } from "./turns.ts";
 
 /** Options of {@link takeFromCounter}. */
 export interface TakeFromCounterOptions {
-  /** The user's uid. Each user takes once, until `undoIncrement` with this key gives back. */
-  key: string;
+  /** The user's uid. Each user takes once, until `undoIncrement` with this `once` gives back. */
+  once: string;
 }
 
 /** How often a take looks for units: for some 12 seconds if answers are quick. Meanwhile the functions bring them together. */
@@ -51,12 +51,12 @@ const MAX_LISTING_MS = 8_000;
 const MAX_ATTEMPTS = 10;
 
 /**
- * Takes units from a bounded counter, all or none, for the user `key`. Never more than there are: security rules keep each
+ * Takes units from a bounded counter, all or none, once for the user `once`. Never more than there are: security rules keep each
  * shard at 0 or more. If the user has taken already, nothing is taken, and the call returns what the user has. So it can
  * be repeated after any error. Units come back by {@link undoIncrement}.
  *
  * Not for offline use: the call waits for the server's answer, and fails without a connection. Until it returns, other calls with
- * this key wait.
+ * this `once` wait.
  *
  * Cost: 2 writes, and 2 reads by the rules; 1 read of the counter document, unless it was read within two minutes; 1 read of the
  * shard, if the counter is watched. A shard that turns out too empty costs 7 reads; a second one, 6 and 1 per shard. "Sold out"
@@ -64,13 +64,13 @@ const MAX_ATTEMPTS = 10;
  *
  * @param units - a whole number from 1 to 10. The default rules accept each of them
  * @returns the units taken
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-key` before any I/O; `counter/sold-out` if fewer are left;
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-once` before any I/O; `counter/sold-out` if fewer are left;
  *         `counter/permission-denied` if the rules refuse it; `counter/contention` if the units that are left stay spread
  *         over several shards, because the functions do not run; other errors of Firestore unchanged
  *
  * @example
  * ```ts
- * const tickets = await takeFromCounter(counter(db, "tickets:final"), 2, { key: user.uid });
+ * const tickets = await takeFromCounter(counter(db, "tickets:final"), 2, { once: user.uid });
  * ```
  */
 export async function takeFromCounter(
@@ -79,13 +79,13 @@ export async function takeFromCounter(
   options: TakeFromCounterOptions,
 ): Promise<number> {
   validTake(units, MAX_TAKE);
-  const key = validName("key", options?.key);
+  const once = validName("once", options?.once);
   // First, because it refuses what is no reference.
   counterDoc(ref);
-  return await inTurn(ref as Counter, key, undefined, () => takeInTurn(ref as Counter, units, key));
+  return await inTurn(ref as Counter, once, undefined, () => takeInTurn(ref as Counter, units, once));
 }
 
-async function takeInTurn(counter: Counter, n: number, key: string): Promise<number> {
+async function takeInTurn(counter: Counter, n: number, once: string): Promise<number> {
   await refreshShardCount(counter);
   let stock = counter._latest?.get("stock");
   const empty = new Set<string>();
@@ -94,7 +94,7 @@ async function takeInTurn(counter: Counter, n: number, key: string): Promise<num
   for (let search = 0; search < MAX_SEARCHES; search++) {
     const before: Refused | undefined = refused;
     const shard = before?.shard ?? chooseShard(counter, stock, n, empty);
-    const outcome = shard === undefined ? "empty" : await retryTransient(() => take(counter, shard, n, key));
+    const outcome = shard === undefined ? "empty" : await retryTransient(() => take(counter, shard, n, once));
     if (typeof outcome === "number") return outcome;
     refused = typeof outcome === "object" ? outcome : undefined;
     if (refused) {
@@ -109,7 +109,7 @@ async function takeInTurn(counter: Counter, n: number, key: string): Promise<num
     const left = await retryTransient(() => sumShards(counter));
     if (left < n) {
       // Not before the sum: an earlier call may have taken the last units, also if its answer was lost.
-      const by = (await read(counter, entryPath(counter.path, key)))?.get("by");
+      const by = (await read(counter, entryPath(counter.path, once)))?.get("by");
       if (by < 0) return -by;
       throw soldOut(counter.id, n, left);
     }
@@ -155,16 +155,16 @@ interface Refused {
 }
 
 /** @throws FirestoreError if the outcome is unknown. Then the same call may be repeated */
-async function take(counter: Counter, shard: string, n: number, key: string): Promise<Outcome> {
+async function take(counter: Counter, shard: string, n: number, once: string): Promise<Outcome> {
   const { firestore, path, _watcher } = counter;
-  const plan = planFor(counter, -n, key, shard);
+  const plan = planFor(counter, -n, once, shard);
   try {
     const add = async (own: unknown) => addWrites(own as WriteBatch, counter, plan);
     await runTransaction(firestore, add, { maxAttempts: 1 });
   } catch (error) {
     // An earlier try may have been committed.
     const [entry, written] = await Promise.all(
-      [entryPath(path, key), plan.path].map((one) => readFromServer(doc(firestore, one), 1)),
+      [entryPath(path, once), plan.path].map((one) => readFromServer(doc(firestore, one), 1)),
     );
     const by = entry?.get("by");
     if (by < 0) return -by;
@@ -179,7 +179,7 @@ async function take(counter: Counter, shard: string, n: number, key: string): Pr
   if (!_watcher?._isWatched()) return n;
   const shown = read(counter, plan.path).then((written) => ({ _path: plan.path, _at: written?.get("at") }));
   shown.catch(() => undefined);
-  _watcher._track(-n, shown, key);
+  _watcher._track(-n, shown, once);
   return n;
 }
 
@@ -235,6 +235,6 @@ async function pause(most: number): Promise<undefined> {
 function refusal(n: number, reads = ""): CounterError {
   return new CounterError(
     "counter/permission-denied",
-    `firestore.rules refuse a take of ${n}; ${reads}sign in: the key must be the user's uid; isBounded must name the group, and isAllowedTake must allow it`,
+    `firestore.rules refuse a take of ${n}; ${reads}sign in: once must be the user's uid; isBounded must name the group, and isAllowedTake must allow it`,
   );
 }

@@ -31,7 +31,7 @@ test("a call begins once the one before is sent or has an outcome", async () => 
   expect(order).toEqual(["unlike begins", "again begins"]);
 });
 
-test("an undo knows whether the last call with its key is an undo, its own or a later one", async () => {
+test("an undo knows whether the last call with its `once` is an undo, its own or a later one", async () => {
   const on = counter();
   const undo = await begin(on, false).turn;
   expect(undo._isUndone()).toBe(true);

@@ -1,46 +1,46 @@
 /**
- * The order of one client's calls with the same key: a like, its undo. A call begins when the one before is in the SDK's queue, which
+ * The order of one client's calls with the same `once`: a like, its undo. A call begins when the one before is in the SDK's queue, which
  * keeps the order, or has an outcome. So an increment that tries one shard after another is not overtaken by its undo.
  */
 import type { Counter, Sent } from "./counter.ts";
 
-/** One call with a key. */
+/** One call with `once`. */
 export interface Turn {
-  readonly _key: string;
-  /** Whether this client has made no call with the key before. */
+  readonly _once: string;
+  /** Whether this client has made no call with the `once` before. */
   readonly _isFirst: boolean;
-  /** Whether the last call of this client with the key, this one or a later one, is an undo. */
+  /** Whether the last call of this client with the `once`, this one or a later one, is an undo. */
   _isUndone(): boolean;
   /** The call is in the SDK's queue or committed, or there is nothing to do: the next one may begin. */
   _sent(): void;
 }
 
 /**
- * Makes a call with a key after those before.
+ * Makes a call with `once` after those before.
  *
- * @param counts - whether the key counts afterwards; `undefined` if the outcome alone tells, as for a take
+ * @param counts - whether it counts afterwards; `undefined` if the outcome alone tells, as for a take
  */
 export async function inTurn<T>(
   { _turns, _entryWatches, _watcher }: Counter,
-  key: string,
+  once: string,
   counts: boolean | undefined,
   call: (turn: Turn) => Promise<T>,
 ): Promise<T> {
-  const before = _turns.get(key);
+  const before = _turns.get(once);
   let end!: (isSent?: true) => void;
   const sent: Sent = new Promise((resolve) => {
     end = resolve;
   });
   sent._counts = counts;
-  _turns.set(key, sent);
-  if (counts !== undefined) for (const follow of _entryWatches ?? []) follow(key, counts, sent);
+  _turns.set(once, sent);
+  if (counts !== undefined) for (const follow of _entryWatches ?? []) follow(once, counts, sent);
   _watcher?._callsChanged(1);
   try {
     await before;
     return await call({
-      _key: key,
+      _once: once,
       _isFirst: !before,
-      _isUndone: () => (_turns.get(key) as Sent)._counts === false,
+      _isUndone: () => (_turns.get(once) as Sent)._counts === false,
       _sent: () => end(true),
     });
   } finally {

@@ -185,7 +185,7 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   readonly #views = new Set<() => void>();
   #stopCaching: (() => void) | undefined;
   #notifyTimer: unknown;
-  /** Calls with a key that have not returned. */
+  /** Calls with `once` that have not returned. */
   #calls = 0;
 
   constructor(counter: Counter) {
@@ -237,13 +237,13 @@ class OwnIncrements extends OptimisticTotal implements Watcher {
   }
 
   /** Cost: none, because the cache has the commit time; 1 read if the cache has lost it. */
-  async _track(by: number, outcome: Promise<Committed>, key?: string, isUndo?: boolean): Promise<void> {
-    const own = this._incrementMade(by, key, isUndo);
+  async _track(by: number, outcome: Promise<Committed>, once?: string, isUndo?: boolean): Promise<void> {
+    const own = this._incrementMade(by, once, isUndo);
     this.#notifyViews();
     const sentAt = performance.now();
     try {
       const { _path, _at } = await outcome;
-      // The key counted before; or no view is left that could show the increment.
+      // It had counted before; or no view is left that could show the increment.
       if (_at === null || !this._isWatched()) throw undefined;
       // The timestamp is from the start of the commit, whose end is within the round trip.
       const start = micros(_at || (await this.#readTimestamp(_path)));

@@ -11,25 +11,25 @@ const FULL_WINDOW = 7_000;
  *
  * @param shard - as it is; `undefined` if the client could not read it
  * @param marks - how many marks its current window has
- * @param keyed - an increment with a key, or the undo of one; else empty
- * @param entry - of the key, as it is; `undefined` if the client could not read it
+ * @param kind - an increment with `once`, or the undo of one; else empty
+ * @param entry - of the `once`, as it is; `undefined` if the client could not read it
  */
 export function whyRefused(
   by: number,
   shard: { get(field: string): unknown } | undefined,
   marks: number,
-  keyed: "increment" | "undo" | "" | undefined,
+  kind: "increment" | "undo" | "" | undefined,
   entry: { get(field: string): unknown } | undefined,
 ): string {
   const counted = entry?.get("by");
-  if (counted) return `the key counts ${counted}, undo that first`;
+  if (counted) return `it counts ${counted}, undo that first`;
   if (!shard) return "mayRead must allow it, or Tally's block is missing";
   const isFull = Math.abs(Number(shard.get("count")) + by) >= 2 ** 53 || marks > FULL_WINDOW;
   if (isFull) return "the shard is full, of marks or at 2^53";
-  if (keyed === "undo")
-    return "the key must be the uid, its entry as it was read, and isKeyed or isBounded must name the group";
-  if (keyed && !entry) return "sign in, the key must be the uid";
-  if (keyed) return "isKeyed must name the group, isAllowedKeyedAmount must allow it";
+  if (kind === "undo")
+    return "once must be the uid, its entry as it was read, and countsOncePerUser or isBounded must name the group";
+  if (kind && !entry) return "sign in, once must be the uid";
+  if (kind) return "countsOncePerUser must name the group, isAllowedOnceAmount must allow it";
   if (by % 1) return "pass a whole number";
-  return "isAllowedAmount must allow it, or isKeyed or isBounded name the group: pass { key: uid }";
+  return "isAllowedAmount must allow it, or countsOncePerUser or isBounded name the group: pass { once: uid }";
 }

@@ -6,21 +6,21 @@
  * A batch is accepted as a whole or refused as a whole. An `id` makes it count once, however often it is sent. An event may have an
  * `id` of its own, for senders that put other events into a batch when they send it again.
  */
-import { isDocumentId, MAX_KEY_BYTES } from "../../../core/src/index.ts";
+import { isDocumentId, MAX_ITEM_BYTES } from "../../../core/src/index.ts";
 import { type CounterList, isListed } from "../counterList.ts";
 
 /** One event of a batch, as it is sent. */
 export interface EventMessage {
   /** The id of the counter. */
   readonly counter: string;
-  /** A whole number from 1. Default 1. May be 0 if there is a `visitor` and no `key`; then the visitor counts alone. */
+  /** A whole number from 1. Default 1. May be 0 if there is a `visitor` and no `item`; then the visitor counts alone. */
   readonly by?: number;
   /** Counts once as a visitor of the counter, however many events there are: any text, up to 256 characters. */
   readonly visitor?: string;
   /** When it happened, by the sender's clock: ISO 8601. For the event log alone. */
   readonly at?: string;
-  /** What is counted, such as a page or a search term: a text of up to 128 bytes of UTF-8. The counter shows its top keys. */
-  readonly key?: string;
+  /** What is counted, such as a page or a search term: a text of up to 128 bytes of UTF-8. The counter shows its top items. */
+  readonly item?: string;
   /** Makes the event count once, also in different batches. Costs 1 write. Up to 256 characters. */
   readonly id?: string;
 }
@@ -41,7 +41,7 @@ export interface Event {
   readonly visitor: string | undefined;
   readonly at: string | undefined;
   /** Counts `by` times, which is not 0. */
-  readonly key: string | undefined;
+  readonly item: string | undefined;
 }
 
 /** The events that count once as a whole. Without an id, they count as often as they are sent. */
@@ -80,11 +80,11 @@ const MAX_TEXT = 256;
 const MAX_TOKEN = 4_096;
 /**
  * Each id and each counter costs a write of the commit, which has 10 MiB at most. A write with the longest id of a counter has
- * some 2 kB, and visitors and keys add writes.
+ * some 2 kB, and visitors and items add writes.
  */
 const MAX_WRITES = 1_000;
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
-const EVENT_FIELDS = ["counter", "by", "visitor", "key", "at", "id"];
+const EVENT_FIELDS = ["counter", "by", "visitor", "item", "at", "id"];
 const BATCH_FIELDS = ["id", "events", "appCheck"];
 
 /**
@@ -132,7 +132,7 @@ function parseJson(json: string): unknown {
 }
 
 function parseEvent(fields: Record<string, unknown>, name: string, limits: BatchLimits): Event {
-  const { counter, visitor, key, by = 1, at } = fields;
+  const { counter, visitor, item, by = 1, at } = fields;
   if (!isDocumentId(counter)) {
     throw new InvalidBatch(`${name}.counter is not the id of a counter; send one such as "views:home"`);
   }
@@ -142,7 +142,7 @@ function parseEvent(fields: Record<string, unknown>, name: string, limits: Batch
   if (visitor !== undefined && !limits.visitors) {
     throw new InvalidBatch(`${name}.visitor: INGEST_VISITORS does not allow requests to count visitors`, 403);
   }
-  const least = visitor === undefined || key !== undefined ? 1 : 0;
+  const least = visitor === undefined || item !== undefined ? 1 : 0;
   if (!(Number.isInteger(by) && (by as number) >= least && (by as number) <= limits.maxAmount)) {
     throw new InvalidBatch(`${name}.by is not a whole number from ${least} to ${limits.maxAmount}`);
   }
@@ -150,7 +150,7 @@ function parseEvent(fields: Record<string, unknown>, name: string, limits: Batch
     counter,
     by: by as number,
     visitor: validText(`${name}.visitor`, visitor),
-    key: validKey(`${name}.key`, key),
+    item: validItem(`${name}.item`, item),
     at: validTime(`${name}.at`, at),
   };
 }
@@ -165,10 +165,10 @@ function validTime(name: string, time: unknown): string | undefined {
   throw new InvalidBatch(`${name} is not a time; send ISO 8601, such as "2027-01-31T12:00:00Z"`);
 }
 
-function validKey(name: string, key: unknown): string | undefined {
-  const text = validText(name, key);
-  if (text === undefined || Buffer.byteLength(text) <= MAX_KEY_BYTES) return text;
-  throw new InvalidBatch(`${name} has more than ${MAX_KEY_BYTES} bytes of UTF-8`);
+function validItem(name: string, item: unknown): string | undefined {
+  const text = validText(name, item);
+  if (text === undefined || Buffer.byteLength(text) <= MAX_ITEM_BYTES) return text;
+  throw new InvalidBatch(`${name} has more than ${MAX_ITEM_BYTES} bytes of UTF-8`);
 }
 
 /** An object with no other fields than these, because a field with a wrong name would be lost. */

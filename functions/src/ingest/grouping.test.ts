@@ -6,7 +6,7 @@ import { createGrouping, MAX_WAITING, Overloaded, REQUEST } from "./grouping.ts"
 const unit = (id?: string, size = 1): Unit => ({
   id,
   events: Array.from({ length: size }, () => {
-    return { counter: "views:a", by: 1, visitor: undefined, key: undefined, at: undefined };
+    return { counter: "views:a", by: 1, visitor: undefined, item: undefined, at: undefined };
   }),
 });
 

@@ -42,11 +42,11 @@ function grouping({ firestore, config: { collection }, now, sleep }: Backend, ch
 
   async function commit(units: readonly Unit[]): Promise<ReadonlySet<Unit>> {
     const increments = units.map((unit) => {
-      const counts = unit.events.map(({ counter, by, visitor, key }) => ({
+      const counts = unit.events.map(({ counter, by, visitor, item }) => ({
         counter: refOf(counter),
         by,
         visitor,
-        key,
+        item,
       }));
       const { counter } = counts[0] as { counter: CounterRef };
       const receipt = unit.id === undefined ? undefined : receiptOf(counter, `${channel}:${unit.id}`);

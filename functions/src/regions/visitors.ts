@@ -52,7 +52,7 @@ export async function bringVisitors(
   });
 }
 
-/** There are sketches of keys, too. */
+/** There are sketches of items, too. */
 function isOfVisitors({ id }: DocumentSnapshot): boolean {
   return id === UNIQUES || id.startsWith(regionSketchId(""));
 }

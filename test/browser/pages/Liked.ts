@@ -1,4 +1,4 @@
-/** A component that shows whether a key counts. The server renders it, too. */
+/** A component that shows whether an increment with `once` counts. The server renders it, too. */
 import { type CounterRef, incrementCounter, undoIncrement } from "firestore-tally";
 import { useIncremented } from "firestore-tally/react";
 import { createElement as h, type ReactElement, useState } from "react";
@@ -14,7 +14,7 @@ export function Liked({ of, by }: LikedProps): ReactElement {
   return h(
     "p",
     null,
-    by && h("button", { type: "button", id: "like", onClick: () => incrementCounter(of, 1, { key: by }) }, "like"),
+    by && h("button", { type: "button", id: "like", onClick: () => incrementCounter(of, 1, { once: by }) }, "like"),
     by && h("button", { type: "button", id: "unlike", onClick: () => undoIncrement(of, by) }, "unlike"),
     h("output", { id: "liked" }, `${incremented}`),
     h("output", { id: "error" }, error?.code ?? ""),

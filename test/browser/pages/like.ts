@@ -15,7 +15,7 @@ const follow = outcomes();
 output("uid", uid);
 const show = { total: output("total", "…"), liked: output("liked", "…"), likedBefore: output("liked-before", "…") };
 
-button("like", () => follow(incrementCounter(likes, 1, { key: uid })));
+button("like", () => follow(incrementCounter(likes, 1, { once: uid })));
 button("unlike", () => follow(undoIncrement(likes, uid)));
 
 show.likedBefore(await getIncremented(likes, uid));

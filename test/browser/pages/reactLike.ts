@@ -1,4 +1,4 @@
-/** A React app with a like button: no user is signed in at first, and the key can be changed and the button removed. */
+/** A React app with a like button: no user is signed in at first, and the `once` can be changed and the button removed. */
 import { connectAuthEmulator, getAuth, signInAnonymously } from "firebase/auth";
 import { counter } from "firestore-tally";
 import { createElement as h, type ReactElement, StrictMode, useState } from "react";
@@ -10,17 +10,17 @@ const auth = getAuth(app);
 connectAuthEmulator(auth, `http://${process.env.FIREBASE_AUTH_EMULATOR_HOST}`, { disableWarnings: true });
 
 function App(): ReactElement {
-  const [key, setKey] = useState<string>();
+  const [once, setOnce] = useState<string>();
   const [mounted, setMounted] = useState(true);
-  const signIn = async () => setKey((await signInAnonymously(auth)).user.uid);
+  const signIn = async () => setOnce((await signInAnonymously(auth)).user.uid);
   return h(
     "div",
     null,
     h("button", { type: "button", id: "sign-in", onClick: signIn }, "sign in"),
-    h("button", { type: "button", id: "other", onClick: () => setKey("another-user") }, "other"),
+    h("button", { type: "button", id: "other", onClick: () => setOnce("another-user") }, "other"),
     h("button", { type: "button", id: "toggle", onClick: () => setMounted(!mounted) }, "toggle"),
-    h("output", { id: "key" }, key ?? ""),
-    mounted && h(Liked, { of: counter(db, id), by: key }),
+    h("output", { id: "once" }, once ?? ""),
+    mounted && h(Liked, { of: counter(db, id), by: once }),
   );
 }
 

@@ -53,7 +53,7 @@ fun main() {
   scenario("after one, into a transaction, and when it is refused into another", listOf(true, 2, 2L), listOf(moved.isSuccessful, online.firestore.transactions, online.sum()))
   online.firestore.faults.add(Fault.ABORT)
   online.counter.increment(1, "alice")
-  scenario("keyed, it goes to the queue", listOf<Any>(2, 3L), listOf(online.firestore.transactions, online.sum()))
+  scenario("with `once`, it goes to the queue", listOf<Any>(2, 3L), listOf(online.firestore.transactions, online.sum()))
 
   val cut = World("views:b", Fault.LOSE_ANSWER)
   val replayed = cut.counter.increment()
@@ -127,7 +127,7 @@ fun main() {
   unreachable.firestore.isOffline = true
   val states = mutableListOf<Boolean>()
   unreachable.counter.onIncremented("alice") { states.add(it) }
-  scenario("an empty cache does not say that a key does not count", listOf<Boolean>(), states)
+  scenario("an empty cache does not say that an increment does not count", listOf<Boolean>(), states)
   unreachable.firestore.connect()
   unreachable.counter.increment(1, "alice")
   scenario("the server does, and each change shows", listOf(false, true), states)
@@ -137,7 +137,7 @@ fun main() {
   remembered.firestore.cached.add("${remembered.path}/tallyEntries/alice")
   val cachedStates = mutableListOf<Boolean>()
   val entryWatch = remembered.counter.onIncremented("alice") { cachedStates.add(it) }
-  scenario("a cache that knows of no entry says that a key does not count", listOf(false), cachedStates)
+  scenario("a cache that knows of no entry says that an increment does not count", listOf(false), cachedStates)
   entryWatch.remove()
   remembered.firestore.connect()
   remembered.counter.increment(1, "alice")
@@ -159,5 +159,5 @@ fun main() {
         error.code
       }
     }
-  scenario("bad arguments are refused", listOf("counter/invalid-id", "counter/invalid-amount", "counter/invalid-key"), bad)
+  scenario("bad arguments are refused", listOf("counter/invalid-id", "counter/invalid-amount", "counter/invalid-once"), bad)
 }

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import type { User, Value, Write } from "../rest.ts";
 import { AMOUNTS, CORRUPTIONS, type Corrupt, type Corruption, TIMES } from "./corruptions.ts";
-import { BUCKETS, FOREIGN_SHARD_IDS, hashOf, integer, KEYS, marksOf, SHARD_IDS, textOf, visitorsOf } from "./oracle.ts";
+import { BUCKETS, FOREIGN_SHARD_IDS, hashOf, integer, marksOf, SHARD_IDS, textOf, UIDS, visitorsOf } from "./oracle.ts";
 import { giveBack, take, takeWrongly } from "./takes.ts";
 import { cheat, paidClap, paidNote } from "./uses.ts";
 import {
@@ -37,8 +37,8 @@ const COUNTING = [
   "enter",
   "enterOpen",
   "leave",
-  "incrementKeyed",
-  "decrementKeyed",
+  "incrementPerUser",
+  "decrementPerUser",
   "tidy",
   "tidyAnd",
   "visit",
@@ -85,35 +85,35 @@ export function createBatch({ user, actions, corruptions }: Step, context: Batch
 }
 
 function perform({ do: kind, shard, pick }: Action, user: User, context: BatchContext): Write[] {
-  const { open, keyed, world } = context;
-  const key = user ?? "alice";
-  const other = choose(KEYS, pick);
-  const own = textOf(world[`${keyed}/tallyEntries/${key}`]?.shard);
+  const { open, perUser, world } = context;
+  const once = user ?? "alice";
+  const other = choose(UIDS, pick);
+  const own = textOf(world[`${perUser}/tallyEntries/${once}`]?.shard);
   switch (kind) {
     case "increment":
       return [incrementWrite(context, open, shard)];
     case "toggle":
-      return own ? unlike(context, key, shard) : like(context, key, shard);
+      return own ? unlike(context, once, shard) : like(context, once, shard);
     case "like":
-      return like(context, key, shard);
+      return like(context, once, shard);
     case "unlike":
-      return unlike(context, key, shard);
+      return unlike(context, once, shard);
     case "likeBy":
-      return like(context, key, shard, choose(AMOUNTS, pick));
+      return like(context, once, shard, choose(AMOUNTS, pick));
     case "likeAs":
       return like(context, other, shard);
     case "likeForTwo":
-      return [entry(keyed, other, shard), ...like(context, key, shard)];
+      return [entry(perUser, other, shard), ...like(context, once, shard)];
     case "unlikeAs":
       return unlike(context, other, shard);
     case "unlikeForTwo":
-      return [{ path: `${keyed}/tallyEntries/${other}`, delete: true }, ...unlike(context, key, shard)];
+      return [{ path: `${perUser}/tallyEntries/${other}`, delete: true }, ...unlike(context, once, shard)];
     case "unlikeElsewhere":
       return [
-        { path: `${keyed}/tallyEntries/${key}`, delete: true },
+        { path: `${perUser}/tallyEntries/${once}`, delete: true },
         incrementWrite(
           context,
-          keyed,
+          perUser,
           choose(
             SHARD_IDS.filter((it) => it !== own),
             pick,
@@ -122,17 +122,17 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
         ),
       ];
     case "enter":
-      return [entry(keyed, key, shard)];
+      return [entry(perUser, once, shard)];
     case "enterOpen":
-      return [entry(open, key, shard), incrementWrite(context, open, shard)];
+      return [entry(open, once, shard), incrementWrite(context, open, shard)];
     case "leave":
-      return [{ path: `${keyed}/tallyEntries/${key}`, delete: true }];
-    case "incrementKeyed":
-      return [incrementWrite(context, keyed, shard)];
-    case "decrementKeyed":
-      return [incrementWrite(context, keyed, own ?? shard, integer(-1))];
+      return [{ path: `${perUser}/tallyEntries/${once}`, delete: true }];
+    case "incrementPerUser":
+      return [incrementWrite(context, perUser, shard)];
+    case "decrementPerUser":
+      return [incrementWrite(context, perUser, own ?? shard, integer(-1))];
     case "tidy": {
-      const path = `${pick % 2 ? open : keyed}/shards/${shard}`;
+      const path = `${pick % 2 ? open : perUser}/shards/${shard}`;
       const windows = Object.keys(marksOf(world[path]));
       const some = windows.filter((_, n) => pick & (2 << n));
       return [{ path, set: {}, mask: (some.length > 0 ? some : windows).map(maskOf) }];
@@ -152,31 +152,31 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
       return [choose(changes, pick)];
     }
     case "visit":
-      return [visitWrite(open, hashOf(key), pick)];
+      return [visitWrite(open, hashOf(once), pick)];
     case "visitAs":
-      return [visitWrite(pick % 3 ? open : keyed, hashOf(other), pick)];
+      return [visitWrite(pick % 3 ? open : perUser, hashOf(other), pick)];
     case "visitAndIncrement":
-      return [visitWrite(open, hashOf(key), pick), incrementWrite(context, open, shard)];
+      return [visitWrite(open, hashOf(once), pick), incrementWrite(context, open, shard)];
     case "visitWith": {
       // Another list instead of one hash more, mostly in the own bucket.
-      const own = hashOf(key);
+      const own = hashOf(once);
       const bucket = `${open}/tallyVisitors/${choose([own.slice(0, 1), own.slice(0, 2), choose(BUCKETS, pick)], pick)}`;
       const more = [...visitorsOf(world[bucket]), own].map(String);
       const lists = [more, more, [own, hashOf(other)], [hashOf(other), own], [own.slice(1)], [own, ""], []];
       return [{ path: bucket, set: { visitors: list(...choose(lists, pick).map(text)) } }];
     }
     case "note":
-      return paidNote(context, key, pick);
+      return paidNote(context, once, pick);
     case "clap":
-      return paidClap(context, key);
+      return paidClap(context, once);
     case "cheat":
-      return cheat(context, key, pick);
+      return cheat(context, once, pick);
     case "take":
-      return take(context, key, shard, integer(-1 - (pick % 10)));
+      return take(context, once, shard, integer(-1 - (pick % 10)));
     case "giveBack":
-      return giveBack(context, key, shard);
+      return giveBack(context, once, shard);
     case "takeWrongly":
-      return takeWrongly(context, key, shard, pick);
+      return takeWrongly(context, once, shard, pick);
     case "overwrite": {
       const path = choose(context.paths, pick);
       return pick % 3 === 0 ? [{ path, delete: true }] : [{ path, set: { count: integer(100), total: integer(100) } }];

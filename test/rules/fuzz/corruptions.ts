@@ -1,7 +1,7 @@
 /** Corruptions of a write. Each violates one rule, or tests its limits. */
 
 import type { User, Value, Write } from "../rest.ts";
-import { FOREIGN_SHARD_IDS, integer, KEYS, marksOf, noncesOf, numberOf, SHARD_IDS } from "./oracle.ts";
+import { FOREIGN_SHARD_IDS, integer, marksOf, noncesOf, numberOf, SHARD_IDS, UIDS } from "./oracle.ts";
 import {
   type BatchContext,
   choose,
@@ -153,15 +153,15 @@ export const CORRUPTIONS: Record<string, Corrupt> = {
   "other shard": (write, pick) => [
     { ...write, path: write.path.replace(/(?<=shards\/).*/, choose([...SHARD_IDS, ...FOREIGN_SHARD_IDS], pick)) },
   ],
-  "other counter": (write, _, { open, keyed }) => [
-    { ...write, path: write.path.replace(/^counters\/[^/]+/, (counter) => (counter === open ? keyed : open)) },
+  "other counter": (write, _, { open, perUser }) => [
+    { ...write, path: write.path.replace(/^counters\/[^/]+/, (counter) => (counter === open ? perUser : open)) },
   ],
-  "other key": (write, pick) => [{ ...write, path: write.path.replace(/(?<=entries\/).*/, choose(KEYS, pick)) }],
+  "other entry": (write, pick) => [{ ...write, path: write.path.replace(/(?<=entries\/).*/, choose(UIDS, pick)) }],
   "another's, too": (write, pick) => [
     write,
-    ...(isEntry(write) ? [{ ...write, path: write.path.replace(/[^/]+$/, choose(KEYS, pick)) }] : []),
+    ...(isEntry(write) ? [{ ...write, path: write.path.replace(/[^/]+$/, choose(UIDS, pick)) }] : []),
   ],
-  "entry's key": (write, pick) => [setEntry(write, "key", choose([...KEYS.map(text), ...WRONG], pick))],
+  "entry's once": (write, pick) => [setEntry(write, "once", choose([...UIDS.map(text), ...WRONG], pick))],
   "entry's amount": (write, pick) => [setEntry(write, "by", choose([...AMOUNTS, ...WRONG], pick))],
   "entry's shard": (write, pick) => [
     setEntry(
@@ -173,7 +173,7 @@ export const CORRUPTIONS: Record<string, Corrupt> = {
   "entry's time": (write, pick) => [setEntry(write, "at", choose([...TIMES, ...WRONG], pick))],
   "undone on the other shard": (write, pick, context, user) => [
     write,
-    { path: `${context.keyed}/tallyEntries/${user}`, delete: true },
-    incrementWrite(context, context.keyed, choose(SHARD_IDS, pick), integer(-1)),
+    { path: `${context.perUser}/tallyEntries/${user}`, delete: true },
+    incrementWrite(context, context.perUser, choose(SHARD_IDS, pick), integer(-1)),
   ],
 };

@@ -8,7 +8,7 @@ import type { Fields, User, Value, World, Write } from "../rest.ts";
 /** Counters of each kind, with all paths that a batch may write. */
 export interface Counters {
   readonly open: string;
-  readonly keyed: string;
+  readonly perUser: string;
   /** Its increments are limited. */
   readonly limited: string;
   /** It is bounded. */
@@ -25,7 +25,7 @@ export const SHARD_IDS = ["0", "1"];
 /** Ids that clients must not write: the backend's, an index too high, another spelling of 0, no number. */
 export const FOREIGN_SHARD_IDS = ["base", "10000", "00", "add-x"];
 /** Alice and Bob send batches. Carol has an entry and sends none. */
-export const KEYS = ["alice", "bob", "carol"];
+export const UIDS = ["alice", "bob", "carol"];
 
 /** The hash of a visitor. */
 export function hashOf(user: string): string {
@@ -34,7 +34,7 @@ export function hashOf(user: string): string {
 
 /** The buckets of all visitors, in the two lengths, and ids that no client may write. */
 export const BUCKETS = [
-  ...new Set([...KEYS.map(hashOf).flatMap((hash) => [hash.slice(0, 1), hash.slice(0, 2)]), "", "abc", "zz"]),
+  ...new Set([...UIDS.map(hashOf).flatMap((hash) => [hash.slice(0, 1), hash.slice(0, 2)]), "", "abc", "zz"]),
 ].filter(Boolean);
 
 /**
@@ -43,14 +43,14 @@ export const BUCKETS = [
  */
 export function countersOf(id: string, parts: Part = "all"): Counters {
   const open = `counters/views:${id}`;
-  const keyed = `counters/likes:${id}`;
+  const perUser = `counters/likes:${id}`;
   const around = (counter: string) => [
     counter,
     `${counter}/other/x`,
     ...[...SHARD_IDS, ...FOREIGN_SHARD_IDS].map((shard) => `${counter}/shards/${shard}`),
-    ...KEYS.map((key) => `${counter}/tallyEntries/${key}`),
+    ...UIDS.map((once) => `${counter}/tallyEntries/${once}`),
     ...BUCKETS.map((bucket) => `${counter}/tallyVisitors/${bucket}`),
-    ...["uniques", "topKeys", "keySummary"].map((sketch) => `${counter}/tallySketches/${sketch}`),
+    ...["uniques", "topItems", "itemSummary"].map((sketch) => `${counter}/tallySketches/${sketch}`),
     `${counter}/tallyItemCounts/x`,
   ];
   const limited = `counters/claps:${id}`;
@@ -58,15 +58,15 @@ export function countersOf(id: string, parts: Part = "all"): Counters {
   const notes = ["0", "1"].map((note) => `notes/claps:${id}/all/${note}`);
   const stock = `counters/tickets:${id}`;
   const paths = {
-    counting: [...around(open), ...around(keyed)],
-    limited: [...notes, `${limited}/shards/0`, ...KEYS.map((key) => `${limit}/${key}`)],
+    counting: [...around(open), ...around(perUser)],
+    limited: [...notes, `${limited}/shards/0`, ...UIDS.map((uid) => `${limit}/${uid}`)],
     stock: [
       ...SHARD_IDS.map((shard) => `${stock}/shards/${shard}`),
-      ...KEYS.map((key) => `${stock}/tallyEntries/${key}`),
+      ...UIDS.map((once) => `${stock}/tallyEntries/${once}`),
     ],
   };
   const of = parts === "all" ? Object.values(paths).flat() : paths[parts];
-  return { open, keyed, limited, stock, notes, limit, paths: of };
+  return { open, perUser, limited, stock, notes, limit, paths: of };
 }
 
 /** The limit of the notes and claps of a world. */
@@ -79,7 +79,7 @@ export type Part = "counting" | "limited" | "stock" | "all";
 const UNITS: Readonly<Record<string, number>> = { 0: 3, 1: 40 };
 
 /** The documents that a world begins with. */
-export function initialDocuments({ open, keyed, stock }: Counters): Write[] {
+export function initialDocuments({ open, perUser, stock }: Counters): Write[] {
   const document = (path: string, set: Fields): Write => ({ path, set });
   return [
     ...SHARD_IDS.map((id) =>
@@ -90,7 +90,7 @@ export function initialDocuments({ open, keyed, stock }: Counters): Write[] {
       }),
     ),
     document(open, { total: integer(12), writes: integer(9) }),
-    document(keyed, { total: integer(6), writes: integer(3) }),
+    document(perUser, { total: integer(6), writes: integer(3) }),
     // A base as a fold or an import leaves it, and a shard that a server wrote with a count alone.
     document(`${open}/shards/base`, { count: integer(5), writes: integer(2) }),
     document(`${open}/shards/1`, { count: integer(7) }),
@@ -109,16 +109,16 @@ export function initialDocuments({ open, keyed, stock }: Counters): Write[] {
     document(`${open}/tallyVisitors/${hashOf("alice")[0]}`, {
       visitors: { arrayValue: { values: [{ stringValue: hashOf("carol") }] } },
     }),
-    document(`${keyed}/shards/base`, { count: integer(5), writes: integer(2) }),
-    document(`${keyed}/shards/1`, {
+    document(`${perUser}/shards/base`, { count: integer(5), writes: integer(2) }),
+    document(`${perUser}/shards/1`, {
       count: integer(1),
       writes: integer(1),
       at: { timestampValue: "2020-01-01T00:00:00Z" },
       shard: { stringValue: "1" },
       marks: markWindows({ 6: ["2020-01-01T00:00:00Z", nonceOf(-3)], 7: [new Date().toISOString(), nonceOf(-2)] }),
     }),
-    document(`${keyed}/tallyEntries/carol`, {
-      key: { stringValue: "carol" },
+    document(`${perUser}/tallyEntries/carol`, {
+      once: { stringValue: "carol" },
       by: integer(1),
       shard: { stringValue: "1" },
       at: { timestampValue: "2020-01-01T00:00:00Z" },
@@ -134,17 +134,17 @@ export interface Span {
 
 /** @returns the violation that an accepted batch has caused, if any */
 export function findViolation(
-  { open, keyed, limited, stock, notes, limit, paths }: Counters,
+  { open, perUser, limited, stock, notes, limit, paths }: Counters,
   before: World,
   after: World,
   user: User,
   writes: readonly Write[],
   span: Span,
 ): string | undefined {
-  const own = new Set(user === null ? [] : [`${keyed}/tallyEntries/${user}`, `${stock}/tallyEntries/${user}`]);
+  const own = new Set(user === null ? [] : [`${perUser}/tallyEntries/${user}`, `${stock}/tallyEntries/${user}`]);
   const claps = `${limited}/shards/0`;
   const shards = [
-    ...[open, keyed, stock].flatMap((counter) => SHARD_IDS.map((id) => `${counter}/shards/${id}`)),
+    ...[open, perUser, stock].flatMap((counter) => SHARD_IDS.map((id) => `${counter}/shards/${id}`)),
     claps,
   ];
   const ownLimit = `${limit}/${user}`;
@@ -185,11 +185,11 @@ export function findViolation(
     if (fault) return `${path}: ${fault}`;
   }
   for (const id of SHARD_IDS) {
-    const sum = count(after[`${keyed}/shards/${id}`]);
-    const entries = KEYS.filter((key) => textOf(after[`${keyed}/tallyEntries/${key}`]?.shard) === id).length;
-    if (sum !== entries) return `${keyed}: shard ${id} counts ${sum}, but ${entries} entries are on it`;
+    const sum = count(after[`${perUser}/shards/${id}`]);
+    const entries = UIDS.filter((once) => textOf(after[`${perUser}/tallyEntries/${once}`]?.shard) === id).length;
+    if (sum !== entries) return `${perUser}: shard ${id} counts ${sum}, but ${entries} entries are on it`;
     const units = count(after[`${stock}/shards/${id}`]);
-    const taken = KEYS.map((key) => after[`${stock}/tallyEntries/${key}`])
+    const taken = UIDS.map((once) => after[`${stock}/tallyEntries/${once}`])
       .filter((entry) => textOf(entry?.shard) === id)
       .reduce((all, entry) => all - (numberOf(entry?.by) ?? 0), 0);
     if (!paths.includes(`${stock}/shards/${id}`)) continue;
@@ -252,9 +252,9 @@ export function slotsOf(limit: Fields | undefined): Fields {
   return (limit?.slots?.mapValue as { fields?: Fields } | undefined)?.fields ?? {};
 }
 
-function faultOfEntry(entry: Fields, key: string, isTake: boolean, span: Span): string | undefined {
-  if (Object.keys(entry).sort().join() !== "at,by,key,shard") return `has the fields ${Object.keys(entry)}`;
-  if (textOf(entry.key) !== key) return `has the key ${JSON.stringify(entry.key)}`;
+function faultOfEntry(entry: Fields, once: string, isTake: boolean, span: Span): string | undefined {
+  if (Object.keys(entry).sort().join() !== "at,by,once,shard") return `has the fields ${Object.keys(entry)}`;
+  if (textOf(entry.once) !== once) return `has once = ${JSON.stringify(entry.once)}`;
   const isAllowed = isTake ? /^-([1-9]|10)$/.test(String(entry.by?.integerValue)) : numberOf(entry.by) === 1;
   if (!isAllowed) return `counts ${JSON.stringify(entry.by)}`;
   if (!SHARD_IDS.includes(textOf(entry.shard) ?? "")) return `is on ${JSON.stringify(entry.shard)}`;

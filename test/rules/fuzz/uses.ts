@@ -1,7 +1,7 @@
 /** Uses of a rate limit with what they pay for, and ways to cheat. */
 import type { Value, Write } from "../rest.ts";
 import { TIMES } from "./corruptions.ts";
-import { integer, KEYS, LIMIT, slotsOf, textOf } from "./oracle.ts";
+import { integer, LIMIT, slotsOf, textOf, UIDS } from "./oracle.ts";
 import { type BatchContext, choose, incrementWrite, setField, text } from "./writes.ts";
 
 const DAY = 86_400_000;
@@ -61,12 +61,12 @@ export function cheat(context: BatchContext, user: string, pick: number): Write[
     () => [paid, note, noteWrite(second, pick)],
     () => [paid, note, incrementWrite(context, limited, "0")],
     () => [paid, note, limitWrite(context, user, (slot + 1) % LIMIT.burst, second), noteWrite(second, pick)],
-    () => [limitWrite(context, choose(KEYS, pick), slot, first), note],
+    () => [limitWrite(context, choose(UIDS, pick), slot, first), note],
     () => [limitWrite(context, user, (slot + 1) % LIMIT.burst, first), note],
     () => [limitWrite(context, user, choose([LIMIT.burst, -1, -2], pick), first), note],
     () => [limitWrite(context, user, choose(["0.5", "1.5", "0.25"], pick), first), note],
     () => [paid],
-    () => [limitWrite(context, choose(KEYS, pick), slot, first)],
+    () => [limitWrite(context, choose(UIDS, pick), slot, first)],
     () => [limitWrite(context, user, choose([99, 100], pick), first)],
     () => [{ path: `${limit}/${user}`, delete: true }],
     () => [{ ...paid, mask: [...(paid.mask ?? []), `slots.\`${1 - slot}\``] }, note],

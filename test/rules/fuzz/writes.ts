@@ -15,8 +15,8 @@ export const WINDOWS = [..."0123456789abcdef"];
 
 export const text = (stringValue: string): Value => ({ stringValue });
 
-export function like(context: BatchContext, key: string, shard: string, by = integer(1)): Write[] {
-  return [entry(context.keyed, key, shard, by), incrementWrite(context, context.keyed, shard, by)];
+export function like(context: BatchContext, once: string, shard: string, by = integer(1)): Write[] {
+  return [entry(context.perUser, once, shard, by), incrementWrite(context, context.perUser, shard, by)];
 }
 
 export function incrementWrite(context: BatchContext, counter: string, shard: string, by = integer(1)): Write {
@@ -47,19 +47,19 @@ export function visitWrite(counter: string, hash: string, pick: number): Write {
   };
 }
 
-export function entry(counter: string, key: string, shard: string, by = integer(1)): Write {
+export function entry(counter: string, once: string, shard: string, by = integer(1)): Write {
   return {
-    path: `${counter}/tallyEntries/${key}`,
-    set: { key: text(key), by, shard: text(shard) },
+    path: `${counter}/tallyEntries/${once}`,
+    set: { once: text(once), by, shard: text(shard) },
     transforms: [{ fieldPath: "at", setToServerValue: "REQUEST_TIME" }],
   };
 }
 
-export function unlike(context: BatchContext, key: string, shard: string): Write[] {
-  const path = `${context.keyed}/tallyEntries/${key}`;
+export function unlike(context: BatchContext, once: string, shard: string): Write[] {
+  const path = `${context.perUser}/tallyEntries/${once}`;
   return [
     { path, delete: true },
-    incrementWrite(context, context.keyed, textOf(context.world[path]?.shard) ?? shard, integer(-1)),
+    incrementWrite(context, context.perUser, textOf(context.world[path]?.shard) ?? shard, integer(-1)),
   ];
 }
 

@@ -9,7 +9,7 @@ import { increments } from "./increments.ts";
 import { operators } from "./operators.ts";
 import { type Handlers, Processes } from "./processes.ts";
 import { stock } from "./stock.ts";
-import { topKeys } from "./topKeys.ts";
+import { topItems } from "./topItems.ts";
 import { visitors } from "./visitors.ts";
 import { Watches } from "./watches.ts";
 
@@ -28,7 +28,7 @@ export function createCallers(network: Network, oracle: Oracle, seed: number, is
   const handlers: Handlers<CallerAction["does"]> = {
     ...increments(processes, watches),
     ...visitors(processes),
-    ...topKeys(processes),
+    ...topItems(processes),
     ...stock(processes),
     ...documents(processes),
     ...operators(processes),

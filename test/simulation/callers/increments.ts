@@ -1,4 +1,4 @@
-/** Increments, with a key or without, by the packages and by a writer without them. */
+/** Increments, with `once` or without, by the packages and by a writer without them. */
 
 import { counter as adminCounter } from "../../../admin/src/counter.ts";
 import * as admin from "../../../admin/src/increment.ts";
@@ -16,18 +16,18 @@ export function increments(
   const { oracle } = processes;
 
   /** Makes a call of a web client, which may watch the counter. */
-  function watched(client: number, counter: string, by: number, key: string | undefined, make: () => Promise<void>) {
-    return watches ? watches.follow(client, counter, by, key, make) : make();
+  function watched(client: number, counter: string, by: number, once: string | undefined, make: () => Promise<void>) {
+    return watches ? watches.follow(client, counter, by, once, make) : make();
   }
 
-  /** Begins calls with keys in their order: a web client keeps it itself, a server waits for each. */
-  function keyed(
+  /** Begins calls with `once` in their order: a web client keeps it itself, a server waits for each. */
+  function inOrder(
     caller: Caller,
     isOrdered: boolean,
-    [counter, key, counts]: [counter: string, key: string, counts: boolean],
+    [counter, once, counts]: [counter: string, once: string, counts: boolean],
     increment: () => Promise<void>,
   ): void {
-    const { done, failed } = oracle.keyedIncrements.begin(caller.process, counter, key, counts);
+    const { done, failed } = oracle.onceIncrements.begin(caller.process, counter, once, counts);
     const make = () => call(counts ? "like" : "unlike", increment);
     const outcome = isOrdered ? make() : caller.lastCall.then(make);
     caller.lastCall = Promise.all([caller.lastCall, outcome.then(done, failed)]).then(() => undefined);
@@ -51,27 +51,27 @@ export function increments(
         .incrementCounter(adminCounter(firestore, counter), by)
         .then(acknowledge, (error) => oracle.fail("completion", `${process.name} gives up: ${error}`));
     },
-    like({ client, counter, key }) {
+    like({ client, counter, once }) {
       const caller = processes.client(client);
       const ref = webCounter(caller.firestore, counter);
-      const make = () => web.incrementCounter(ref, 1, { key });
-      keyed(caller, true, [counter, key, true], () => watched(client, counter, 1, key, make));
+      const make = () => web.incrementCounter(ref, 1, { once });
+      inOrder(caller, true, [counter, once, true], () => watched(client, counter, 1, once, make));
     },
-    unlike({ client, counter, key }) {
+    unlike({ client, counter, once }) {
       const caller = processes.client(client);
       const ref = webCounter(caller.firestore, counter);
-      const make = () => web.undoIncrement(ref, key);
-      keyed(caller, true, [counter, key, false], () => watched(client, counter, -1, key, make));
+      const make = () => web.undoIncrement(ref, once);
+      inOrder(caller, true, [counter, once, false], () => watched(client, counter, -1, once, make));
     },
-    addOnce({ server, counter, key }) {
+    addOnce({ server, counter, once }) {
       const caller = processes.server(server);
       const ref = adminCounter(caller.firestore, counter);
-      keyed(caller, false, [counter, key, true], () => admin.incrementCounter(ref, 1, { key }));
+      inOrder(caller, false, [counter, once, true], () => admin.incrementCounter(ref, 1, { once }));
     },
-    undoOnce({ server, counter, key }) {
+    undoOnce({ server, counter, once }) {
       const caller = processes.server(server);
       const ref = adminCounter(caller.firestore, counter);
-      keyed(caller, false, [counter, key, false], () => admin.undoIncrement(ref, key));
+      inOrder(caller, false, [counter, once, false], () => admin.undoIncrement(ref, once));
     },
     /** A write without Tally's package, by a writer that does not know the shard count. */
     bareWrite({ counter, shard, by }) {

@@ -13,7 +13,7 @@ import { Process } from "../scheduler.ts";
 export interface Caller<Firestore = unknown> {
   readonly process: Process;
   readonly firestore: Firestore;
-  /** Resolves when all calls with a key so far have returned. */
+  /** Resolves when all calls with `once` so far have returned. */
   lastCall: Promise<void>;
 }
 

@@ -16,12 +16,12 @@ export function stock(processes: Processes): Handlers<"openSale" | "take" | "und
   /** Resolves once the bounded counter exists. */
   let sale: Promise<void> | undefined;
 
-  async function take({ process }: Caller, key: string, units: number, call: () => Promise<number>): Promise<void> {
-    const { done, failed } = oracle.stock.beginTake(process, key, units, network.scheduler.now);
+  async function take({ process }: Caller, once: string, units: number, call: () => Promise<number>): Promise<void> {
+    const { done, failed } = oracle.stock.beginTake(process, once, units, network.scheduler.now);
     await call().then(done, failed);
   }
 
-  /** A server puts units in or takes them, without a key, once the sale has opened. */
+  /** A server puts units in or takes them, without `once`, once the sale has opened. */
   function moveStock(process: Process, by: number, call: () => Promise<unknown>): void {
     sale?.then(async () => {
       const { done, failed } = oracle.stock.beginServer(process, by, network.scheduler.now);
@@ -33,27 +33,27 @@ export function stock(processes: Processes): Handlers<"openSale" | "take" | "und
     openSale({ units, shards }) {
       sale = ensure(processes, STOCK, { initial: units, bounded: true, shards, holdFor: RESERVED_FOR });
     },
-    take({ client, key, units }) {
+    take({ client, once, units }) {
       const caller = processes.client(client);
       const ref = webCounter(caller.firestore, STOCK);
-      sale?.then(() => take(caller, key, units, () => takeFromCounter(ref, units, { key })));
+      sale?.then(() => take(caller, once, units, () => takeFromCounter(ref, units, { once })));
     },
     /** Of a buyer who does not wait for the take before: the client keeps the order itself. */
-    undoTake({ client, key }) {
+    undoTake({ client, once }) {
       const ref = webCounter(processes.client(client).firestore, STOCK);
       // A buyer tries again later.
-      sale?.then(() => undoIncrement(ref, key).catch(() => undefined));
+      sale?.then(() => undoIncrement(ref, once).catch(() => undefined));
     },
     restock({ server, units }) {
       const { process, firestore } = processes.server(server);
       moveStock(process, units, () => admin.incrementCounter(adminCounter(firestore, STOCK), units));
     },
-    takeServer({ server, key, units }) {
+    takeServer({ server, once, units }) {
       const caller = processes.server(server);
       const ref = adminCounter(caller.firestore, STOCK);
-      if (key === undefined) moveStock(caller.process, -units, () => takeOnServer(ref, units));
+      if (once === undefined) moveStock(caller.process, -units, () => takeOnServer(ref, units));
       else if (sale) {
-        const call = () => take(caller, key, units, () => takeOnServer(ref, units, { key }));
+        const call = () => take(caller, once, units, () => takeOnServer(ref, units, { once }));
         caller.lastCall = Promise.all([sale, caller.lastCall]).then(call);
       }
     },

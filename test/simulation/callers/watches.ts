@@ -21,7 +21,7 @@ export class Watches {
     client: number,
     counter: string,
     by: number,
-    key: string | undefined,
+    once: string | undefined,
     make: () => Promise<void>,
   ): Promise<void> {
     const { process, firestore } = this.#processes.client(client);
@@ -34,7 +34,7 @@ export class Watches {
         if (!process.isDead) oracle.shown.shows(process, counter, network.scheduler.now, snapshot);
       });
     }
-    const returned = oracle.shown.called(process, counter, by, key);
+    const returned = oracle.shown.called(process, counter, by, once);
     const outcome = make();
     outcome.then(
       () => returned(network.scheduler.now),

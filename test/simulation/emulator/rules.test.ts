@@ -47,7 +47,7 @@ async function performBatch(
   const batch = sdk.writeBatch(db);
   const at = sdk.serverTimestamp();
   const ownEntry = sdk.doc(db, `counters/${counter}/tallyEntries/${user}`);
-  if (entry === "create") batch.set(ownEntry, { key: user, by, shard, at });
+  if (entry === "create") batch.set(ownEntry, { once: user, by, shard, at });
   if (entry === "delete") batch.delete(ownEntry);
   const nonces = sdk.arrayUnion(sdk.Bytes.fromUint8Array(new Uint8Array(4).fill(nonce)));
   const marks = { [window]: { at, nonces } };

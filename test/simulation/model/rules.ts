@@ -48,7 +48,7 @@ function addsOneHash({ before, after }: Step, bucket: string): boolean {
 }
 
 function hasEntries(counter: string): boolean {
-  return isKeyed(counter) || isBounded(counter);
+  return countsOncePerUser(counter) || isBounded(counter);
 }
 
 /** A bounded group of the default policy. */
@@ -61,8 +61,8 @@ function isInBounds(counter: string, { after }: Step): boolean {
   return !isBounded(counter) || Number(after.count) >= 0 || planted.withoutRule === "a shard of stock has units";
 }
 
-/** The keyed groups of the default policy. */
-export function isKeyed(counter: string): boolean {
+/** The groups that count once per user by the default policy. */
+export function countsOncePerUser(counter: string): boolean {
   return /^(likes|votes):/.test(counter);
 }
 
@@ -127,7 +127,7 @@ function isOneEntry(changes: readonly Change[], shard: string, { before, after }
   const [entry, ...others] = changes.filter(({ after }) => after.path.includes("/tallyEntries/"));
   const [old, created] = [entry?.before.fields, entry?.after.fields];
   if (others.length > 0 || !old === !created) return false;
-  const { key, shard: named, by } = (created ?? old) as Fields;
-  if (created && !entry?.after.path.endsWith(`/tallyEntries/${key}`)) return false;
+  const { once, shard: named, by } = (created ?? old) as Fields;
+  if (created && !entry?.after.path.endsWith(`/tallyEntries/${once}`)) return false;
   return named === shard && after.count === Number(before.count ?? 0) + (created ? 1 : -1) * Number(by);
 }

@@ -110,7 +110,7 @@ export const incrementMutations: Record<string, Mutation> = {
     breaks: ["I5"],
     isRare: true,
   },
-  "a server's keyed increment without its entry's precondition": {
+  "a server's increment with `once` without its entry's precondition": {
     ...committing("server", isEntry, setsForCreates),
     breaks: ["I8"],
     seed: 72,
@@ -120,7 +120,7 @@ export const incrementMutations: Record<string, Mutation> = {
     breaks: ["I8"],
     seed: 3359,
   },
-  "a call with a key does not wait for the one before": {
+  "a call with `once` does not wait for the one before": {
     call: async (action, make) => {
       if (action === "like") await sleep(1_000);
       return await make();

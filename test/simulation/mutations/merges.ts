@@ -1,4 +1,4 @@
-/** Mistakes in counting visitors and keys. */
+/** Mistakes in counting visitors and items. */
 import type { Write } from "../model/database.ts";
 import {
   committing,
@@ -14,11 +14,11 @@ import {
 import type { Edit, Mutation } from "./mutation.ts";
 
 const isSketch = ({ path }: Write) => path.endsWith("/tallySketches/uniques");
-const isSummary = ({ path }: Write) => path.endsWith("/tallySketches/keySummary");
+const isSummary = ({ path }: Write) => path.endsWith("/tallySketches/itemSummary");
 const isBucket = ({ path }: Write) => path.includes("/tallyVisitors/");
 
 const mergingVisitors = (edit: Edit) => committing("instance", isSketch, edit);
-const mergingKeys = (edit: Edit) => committing("instance", isSummary, edit);
+const mergingItems = (edit: Edit) => committing("instance", isSummary, edit);
 
 export const mergeMutations: Record<string, Mutation> = {
   "a merge without preconditions": { ...mergingVisitors(late(unconditionally)), breaks: ["I10"], seed: 29 },
@@ -42,18 +42,18 @@ export const mergeMutations: Record<string, Mutation> = {
     breaks: ["I10"],
     seed: 16,
   },
-  "a merge of keys without preconditions": { ...mergingKeys(late(unconditionally)), breaks: ["I13"], seed: 70 },
-  "a merge of keys overwrites a summary that has changed": {
-    ...mergingKeys(late(those(isSummary, withoutPrecondition))),
+  "a merge of items without preconditions": { ...mergingItems(late(unconditionally)), breaks: ["I13"], seed: 70 },
+  "a merge of items overwrites a summary that has changed": {
+    ...mergingItems(late(those(isSummary, withoutPrecondition))),
     breaks: ["I13"],
     seed: 130,
   },
-  "keys are deleted after the commit of their merge": {
-    ...mergingKeys(inTwoCommits((write) => !isDeletion(write))),
+  "items are deleted after the commit of their merge": {
+    ...mergingItems(inTwoCommits((write) => !isDeletion(write))),
     breaks: ["I13"],
     seed: 19,
   },
-  "a reset of keys forgets only those that are merged": {
+  "a reset of items forgets only those that are merged": {
     ...committing("reset", isSummary, withoutField("resetAt")),
     breaks: ["I13"],
     seed: 32,

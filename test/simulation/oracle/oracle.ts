@@ -8,7 +8,7 @@ import { publishInterval } from "../../../functions/src/interval.ts";
 import { TRIGGER_SHARDS } from "../../../functions/src/shards.ts";
 import type { Change } from "../model/database.ts";
 import type { Commit } from "../model/network.ts";
-import { isBounded, isKeyed } from "../model/rules.ts";
+import { countsOncePerUser, isBounded } from "../model/rules.ts";
 import { type Fields, type Micros, microsOf } from "../model/values.ts";
 import { BRIDGED, ORDERS, POSTS, type Scenario } from "../scenario/scenario.ts";
 import type { Process } from "../scheduler.ts";
@@ -17,11 +17,11 @@ import { DriftCheck } from "./drift.ts";
 import { FreshnessCheck } from "./freshness.ts";
 import { HistoryCheck } from "./history.ts";
 import { IncrementCheck } from "./increments.ts";
-import { KeyedIncrementCheck } from "./keyedIncrements.ts";
 import { MirrorCheck } from "./mirrors.ts";
+import { OnceIncrementCheck } from "./onceIncrements.ts";
 import { ShownCheck } from "./shown.ts";
 import { StockCheck } from "./stock.ts";
-import { TopKeysCheck } from "./topKeys.ts";
+import { TopItemsCheck } from "./topItems.ts";
 import { type Fail, Violation } from "./violation.ts";
 import { VisitorCheck } from "./visitors.ts";
 import { WindowCheck } from "./windows.ts";
@@ -50,7 +50,7 @@ interface CounterState {
   readonly sums: { readonly time: Micros; readonly sum: number }[];
   /** The sum of the entries. */
   entries: number;
-  /** The sum of a keyed counter's shards less its entries: a deletion in several commits may leave a difference. */
+  /** The sum of the shards of a counter that counts once per user, less its entries: a deletion in several commits may leave a difference. */
   entryDifference: number;
   newestWrite: Micros;
   newestTriggeringWrite: Micros;
@@ -74,13 +74,13 @@ export class Oracle {
   /** The operators whose reset was committed. */
   readonly #resets = new Set<Process>();
   readonly increments: IncrementCheck;
-  readonly keyedIncrements: KeyedIncrementCheck;
+  readonly onceIncrements: OnceIncrementCheck;
   readonly drift: DriftCheck;
   readonly bridge: BridgeCheck;
   readonly visitors: VisitorCheck;
   readonly shown: ShownCheck;
   readonly stock: StockCheck;
-  readonly topKeys: TopKeysCheck;
+  readonly topItems: TopItemsCheck;
   readonly #windows: WindowCheck;
   readonly #mirrors: MirrorCheck;
   readonly #history: HistoryCheck;
@@ -94,13 +94,13 @@ export class Oracle {
     this.#snapshotLag = snapshotLag;
     this.#onViolation = onViolation;
     this.increments = new IncrementCheck(this.fail);
-    this.keyedIncrements = new KeyedIncrementCheck(this.fail, (counter) => this.deletedAt(counter));
+    this.onceIncrements = new OnceIncrementCheck(this.fail, (counter) => this.deletedAt(counter));
     this.drift = new DriftCheck(this.fail, snapshotLag);
     this.bridge = new BridgeCheck(this.fail);
     this.visitors = new VisitorCheck(this.fail, snapshotLag > 0);
     this.shown = new ShownCheck(this.fail);
     this.stock = new StockCheck(this.fail, snapshotLag);
-    this.topKeys = new TopKeysCheck(this.fail, snapshotLag > 0);
+    this.topItems = new TopItemsCheck(this.fail, snapshotLag > 0);
     this.#windows = new WindowCheck(config.timeZone, this.fail);
     this.#mirrors = new MirrorCheck(this.fail);
     this.#history = new HistoryCheck(config, this.fail);
@@ -127,7 +127,7 @@ export class Oracle {
     const kind = this.#intents.get(process)?.kind;
     this.bridge.onCommit(process, changes, kind === "none" || kind === "move" || kind === "legacyMove");
     this.visitors.onCommit(process, changes, kind);
-    this.topKeys.onCommit(process, changes, kind);
+    this.topItems.onCommit(process, changes, kind);
     this.stock.onCommit({ process, time, changes }, kind);
     let orders = 0;
     for (const { before, after } of changes) {
@@ -148,7 +148,7 @@ export class Oracle {
         const by = countOf(after.fields) - countOf(before.fields);
         added.set(counter, (added.get(counter) ?? 0) + by);
         const write = { process, counter, by, time };
-        if (!isKeyed(counter) && !isBounded(counter))
+        if (!countsOncePerUser(counter) && !isBounded(counter))
           this.increments.followWrite({ before, after }, write, kind === "delete");
         this.#followShard(counter, id, { before, after }, time);
       }
@@ -270,10 +270,10 @@ export class Oracle {
       state.lastReset = time;
       this.#resets.add(process);
     }
-    if (intent.kind === "increments" && !isKeyed(counter) && !isBounded(counter))
+    if (intent.kind === "increments" && !countsOncePerUser(counter) && !isBounded(counter))
       this.increments.committed(process, counter, by);
     if (intent.kind === "delete") return;
-    if (isKeyed(counter) && sum !== state.entries + state.entryDifference) {
+    if (countsOncePerUser(counter) && sum !== state.entries + state.entryDifference) {
       this.fail("I8", `the entries of ${counter} sum to ${state.entries}, its shards to ${sum}`);
     }
   }

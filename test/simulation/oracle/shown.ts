@@ -1,6 +1,6 @@
 /**
  * What watches show: the published total and the watching client's own calls that it may lack, as far as the client can know. Of the
- * calls with a key, all together add or subtract no more than the key can count.
+ * calls with `once`, all together add or subtract no more than one increment with that `once` counts.
  */
 import { MAX_PUBLISH_DELAY_MS } from "../../../core/src/index.ts";
 import { type Fields, type Micros, microsOf } from "../model/values.ts";
@@ -12,7 +12,7 @@ const UNSURE: Micros = 2 * MAX_PUBLISH_DELAY_MS * 1_000;
 
 interface Call {
   readonly by: number;
-  readonly key: string | undefined;
+  readonly once: string | undefined;
   /** The `asOf` of the last total that the watch had shown before the call. */
   readonly shownBefore: Micros;
   returnedAt?: Micros;
@@ -53,9 +53,9 @@ export class ShownCheck {
   }
 
   /** A process that watches makes a call. @returns called with the time when the call returns */
-  called(process: Process, counter: string, by: number, key?: string): (now: Micros, hasFailed?: boolean) => void {
+  called(process: Process, counter: string, by: number, once?: string): (now: Micros, hasFailed?: boolean) => void {
     const watch = this.#watches.get(`${process.name} ${counter}`);
-    const call: Call = { by, key, shownBefore: watch?.asOf ?? 0 };
+    const call: Call = { by, once, shownBefore: watch?.asOf ?? 0 };
     watch?.calls.push(call);
     return (now, hasFailed = false) => {
       call.returnedAt = now;
@@ -69,17 +69,17 @@ export class ShownCheck {
     const asOf = timestamp ? microsOf(timestamp) : 0;
     const published = this.#published.get(`${counter} ${asOf}`) ?? 0;
     const what = `${process.name} shows ${total} of ${counter}, ${published} as of ${asOf}`;
-    const plain = calls.filter(({ key }) => key === undefined).map((call) => rangeOf(call, asOf, now));
-    const keyed = new Map<string | undefined, Call[]>();
-    for (const call of calls) if (call.key) keyed.set(call.key, [...(keyed.get(call.key) ?? []), call]);
-    const open = [...keyed.values()].filter((all) => all.some((call) => !isOver(call, asOf, now))).length;
+    const plain = calls.filter(({ once }) => once === undefined).map((call) => rangeOf(call, asOf, now));
+    const withOnce = new Map<string | undefined, Call[]>();
+    for (const call of calls) if (call.once) withOnce.set(call.once, [...(withOnce.get(call.once) ?? []), call]);
+    const open = [...withOnce.values()].filter((all) => all.some((call) => !isOver(call, asOf, now))).length;
     const low = published - open + plain.reduce((sum, [least]) => sum + least, 0);
     const high = published + open + plain.reduce((sum, [, most]) => sum + most, 0);
     if (total < low || total > high) this.#fail("watch", `${what}; possible is ${low} to ${high}`);
     if (!pending && calls.some(({ returnedAt }) => returnedAt === undefined))
       this.#fail("watch", `${what}; nothing is pending, but a call has not returned`);
     const isForward = asOf >= watch.asOf && published >= watch.published;
-    const hasCause = calls.some(({ by, key, hasFailed }) => by < 0 || key || hasFailed);
+    const hasCause = calls.some(({ by, once, hasFailed }) => by < 0 || once || hasFailed);
     if (isForward && !hasCause && total < watch.total) this.#fail("watch", `${what}, after ${watch.total}`);
     Object.assign(watch, { asOf, total, published, pending });
   }
@@ -95,7 +95,7 @@ export class ShownCheck {
   }
 }
 
-/** The least and the most that a call without a key adds to a published total. */
+/** The least and the most that a call without `once` adds to a published total. */
 function rangeOf(call: Call, asOf: Micros, now: Micros): readonly [least: number, most: number] {
   const { by, returnedAt, shownBefore } = call;
   if (isOver(call, asOf, now)) return [0, 0];

@@ -12,7 +12,7 @@ import type { Fail } from "./violation.ts";
 /** A pending call. */
 interface Call {
   readonly since: Micros;
-  /** The key of a take, if it had units when the call began. */
+  /** The `once` of a take, if it had units when the call began. */
   readonly holder?: string | undefined;
 }
 
@@ -24,10 +24,10 @@ export class StockCheck {
     { time: 0, units: 0, most: 0 },
   ];
   readonly #shards = new Map<string, number>();
-  /** Key → units, of the entries that exist. */
+  /** `once` → units, of the entries that exist. */
   readonly #entries = new Map<string, number>();
   readonly #calls = new Set<Call>();
-  /** The units that calls of servers without a key have put in or taken, and of those whose outcome is unknown. */
+  /** The units that calls of servers without `once` have put in or taken, and of those whose outcome is unknown. */
   #acknowledged = 0;
   #committed = 0;
   #isUnknown = false;
@@ -69,15 +69,15 @@ export class StockCheck {
     else if (by !== inEntries) this.#fail("I12", `${process.name} moves ${by} units, but its entry says ${inEntries}`);
   }
 
-  /** A client, or a server with a key, takes units. The callbacks are for the result of the call. */
-  beginTake(process: Process, key: string, n: number, since: Micros) {
-    const call: Call = { since, holder: this.#entries.has(key) ? key : undefined };
+  /** A client, or a server with `once`, takes units. The callbacks are for the result of the call. */
+  beginTake(process: Process, once: string, n: number, since: Micros) {
+    const call: Call = { since, holder: this.#entries.has(once) ? once : undefined };
     this.#calls.add(call);
     return {
       done: (taken: number) => {
         this.#calls.delete(call);
         // Another device may have given back what this one has taken.
-        if (taken < 1) this.#fail("I12", `${process.name} takes ${taken} units for ${key}`);
+        if (taken < 1) this.#fail("I12", `${process.name} takes ${taken} units for ${once}`);
       },
       failed: (error: { readonly code?: unknown }) => {
         this.#calls.delete(call);
@@ -86,7 +86,7 @@ export class StockCheck {
     };
   }
 
-  /** A server puts units in, or takes them without a key. */
+  /** A server puts units in, or takes them without `once`. */
   beginServer(process: Process, by: number, since: Micros) {
     const call: Call = { since };
     this.#calls.add(call);

@@ -1,4 +1,4 @@
-/** What only some counters do: move from Google's extension, count visitors or keys, sell. */
+/** What only some counters do: move from Google's extension, count visitors or items, sell. */
 
 import type { Random } from "../../../core/testing/random.ts";
 import { type Action, BRIDGED, MS, type Scenario, SECOND } from "./scenario.ts";
@@ -52,14 +52,14 @@ export function visits({ actions }: Scenario, random: Random): Partial<Scenario>
   return { actions: [...actions, ...more] };
 }
 
-/** Events with keys come to instances of ingest, some of them again. They have runs of their own, which leaves others as they are. */
-export function keyedEvents({ actions }: Scenario, random: Random): Partial<Scenario> {
+/** Events with items come to instances of ingest, some of them again. They have runs of their own, which leaves others as they are. */
+export function eventsWithItems({ actions }: Scenario, random: Random): Partial<Scenario> {
   if (!random.chance(0.1)) return {};
   const duration = random.pick([1, 5, 30, 120]) * SECOND;
   const different = random.pick([1, 5, 40]);
   const more = Array.from({ length: random.integer(1, 30) }, (): Action => {
     const at = Math.round(random.next() * duration);
-    if (random.chance(0.05)) return { at, does: "resetKeys" };
+    if (random.chance(0.05)) return { at, does: "resetItems" };
     const events = Array.from({ length: random.integer(1, 4) }, () => `event${random.integer(1, different)}`);
     const diesAfter = random.chance(0.2) ? random.integer(1, 500) * MS : undefined;
     return { at, does: "search", events: [...new Set(events)], diesAfter };
@@ -81,13 +81,13 @@ export function sale({ actions, config }: Scenario, random: Random): Partial<Sce
     const amount = random.pick([1, 1, 2, 10]);
     if (roll < 0.1) return { at, does: "restock", server: random.integer(0, 1), units: amount * random.integer(1, 9) };
     if (roll < 0.2) {
-      const key = random.chance(0.5) ? `order${random.integer(0, 3)}` : undefined;
-      return { at, does: "takeServer", server: random.integer(0, 1), key, units: amount * random.integer(1, 4) };
+      const once = random.chance(0.5) ? `order${random.integer(0, 3)}` : undefined;
+      return { at, does: "takeServer", server: random.integer(0, 1), once, units: amount * random.integer(1, 4) };
     }
     const user = random.integer(0, users);
-    const [client, key] = [BUYERS + user, `user${user}`];
-    if (roll < 0.3) return { at, does: "undoTake", client, key };
-    return { at, does: "take", client, key, units: amount };
+    const [client, once] = [BUYERS + user, `user${user}`];
+    if (roll < 0.3) return { at, does: "undoTake", client, once };
+    return { at, does: "take", client, once, units: amount };
   });
   const open: Action = { at: start, does: "openSale", units, shards: random.integer(1, config.maxShards) };
   return { actions: [...actions, open, ...more] };

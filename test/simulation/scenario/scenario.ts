@@ -7,15 +7,15 @@ import type { Micros } from "../model/values.ts";
 /** An action, `at` microseconds into the run. Clients, servers and instances are numbered. */
 export type Action = { readonly at: number } & (
   | { readonly does: "increment"; readonly client: number; readonly counter: string; readonly by: number }
-  | { readonly does: "like" | "unlike"; readonly client: number; readonly counter: string; readonly key: string }
+  | { readonly does: "like" | "unlike"; readonly client: number; readonly counter: string; readonly once: string }
   | { readonly does: "visit"; readonly client: number; readonly visitor: string; readonly by: number | undefined }
   | { readonly does: "visitServer"; readonly server: number; readonly visitor: string }
   | { readonly does: "resetVisitors" }
   | { readonly does: "search"; readonly events: readonly string[]; readonly diesAfter: Micros | undefined }
-  | { readonly does: "resetKeys" }
+  | { readonly does: "resetItems" }
   | { readonly does: "closeClient"; readonly client: number }
   | { readonly does: "add"; readonly server: number; readonly counter: string; readonly by: number }
-  | { readonly does: "addOnce" | "undoOnce"; readonly server: number; readonly counter: string; readonly key: string }
+  | { readonly does: "addOnce" | "undoOnce"; readonly server: number; readonly counter: string; readonly once: string }
   | { readonly does: "killServer"; readonly server: number }
   | { readonly does: "bareWrite"; readonly counter: string; readonly shard: string; readonly by: number }
   | { readonly does: "reset"; readonly counter: string; readonly to: number }
@@ -31,10 +31,10 @@ export type Action = { readonly at: number } & (
   | { readonly does: "oldField"; readonly total: number }
   | { readonly does: "oldWipe" | "oldFold" | "oldAggregate" | "oldPartial" | "import" | "giveBack" }
   | { readonly does: "openSale"; readonly units: number; readonly shards: number }
-  | { readonly does: "take"; readonly client: number; readonly key: string; readonly units: number }
-  | { readonly does: "undoTake"; readonly client: number; readonly key: string }
+  | { readonly does: "take"; readonly client: number; readonly once: string; readonly units: number }
+  | { readonly does: "undoTake"; readonly client: number; readonly once: string }
   | { readonly does: "restock"; readonly server: number; readonly units: number }
-  | { readonly does: "takeServer"; readonly server: number; readonly key: string | undefined; readonly units: number }
+  | { readonly does: "takeServer"; readonly server: number; readonly once: string | undefined; readonly units: number }
   | { readonly does: "sweep" }
   | { readonly does: "kill"; readonly instance: number; readonly seconds: number }
   | { readonly does: "freeze"; readonly instance: number; readonly seconds: number }
@@ -74,7 +74,7 @@ export const VOTES = "votes:d";
 export const ORDERS = { counter: "orders:e", collection: "orders" };
 /** The counter whose visitors are counted. */
 export const VISITED = "views:a";
-/** The counter whose keys are counted. */
+/** The counter whose items are counted. */
 export const SEARCHED = "searches:h";
 /** The bounded counter. */
 export const STOCK = "tickets:g";

@@ -2,7 +2,7 @@
 
 import { randomFor } from "../../../core/testing/random.ts";
 import { crowd, lull } from "./crowds.ts";
-import { keyedEvents, move, sale, visits } from "./features.ts";
+import { eventsWithItems, move, sale, visits } from "./features.ts";
 import type { Scenario } from "./scenario.ts";
 import { trafficOf } from "./traffic.ts";
 import { deletions, maintenance, stragglers } from "./upkeep.ts";
@@ -19,7 +19,7 @@ export function scenarioOf(seed: number): Scenario {
     move,
     visits,
     sale,
-    keyedEvents,
+    eventsWithItems,
   })) {
     scenario = { ...scenario, ...add(scenario, randomFor(seed, name)) };
   }

@@ -27,8 +27,8 @@ export function trafficOf(seed: number): Scenario {
     regions: undefined,
     exchangeInterval: 1_000,
     mirrors: [
-      ...parseMirrors("views=pages/{key}.stats.views, posts=pages/home.posts", "MIRRORS"),
-      ...parseMirrors("visits=walls/{key}.visits", "BRIDGE"),
+      ...parseMirrors("views=pages/{name}.stats.views, posts=pages/home.posts", "MIRRORS"),
+      ...parseMirrors("visits=walls/{name}.visits", "BRIDGE"),
     ],
   };
   // Each run has its own selection of faults, since many at once hide each other. Every eighth run has none.
@@ -59,9 +59,9 @@ export function trafficOf(seed: number): Scenario {
 
 export function randomWrite(counter: string, random: Random, at: Micros): Action {
   const client = random.integer(0, 3);
-  const key = `user${Math.max(client, 1)}`;
-  if (counter === LIKES) return { at, does: "like", client, counter, key };
-  if (counter === VOTES) return { at, does: "addOnce", server: 0, counter, key: `order${random.integer(0, 3)}` };
+  const once = `user${Math.max(client, 1)}`;
+  if (counter === LIKES) return { at, does: "like", client, counter, once };
+  if (counter === VOTES) return { at, does: "addOnce", server: 0, counter, once: `order${random.integer(0, 3)}` };
   return random.chance(0.7)
     ? { at, does: "increment", client, counter, by: random.integer(1, 5) }
     : { at, does: "add", server: 1, counter, by: random.integer(1, 5) };
@@ -78,7 +78,7 @@ function randomAction(random: Random, faults: readonly Fault[], upkeep: number):
   const seconds = random.pick([0.1, 1, 5, 60]);
   const amount = random.integer(1, 5);
   // Each client belongs to one user. The first two are devices of the same user.
-  const key = `user${Math.max(client, 1)}`;
+  const once = `user${Math.max(client, 1)}`;
   const order = `order${random.integer(0, 3)}`;
   const by = random.pick([-2, -1, 1, 3]);
   const shard = `${random.integer(0, 11)}`;
@@ -108,10 +108,10 @@ function randomAction(random: Random, faults: readonly Fault[], upkeep: number):
     if (other < 0.8) return { does: "reconcileBySchedule" };
     return { does: "reconcile" };
   }
-  if (other < 0.15) return { does: "like", client, counter: LIKES, key };
-  if (other < 0.25) return { does: "unlike", client, counter: LIKES, key };
-  if (other < 0.3) return { does: "addOnce", server, counter: VOTES, key: order };
-  if (other < 0.33) return { does: "undoOnce", server, counter: VOTES, key: order };
+  if (other < 0.15) return { does: "like", client, counter: LIKES, once };
+  if (other < 0.25) return { does: "unlike", client, counter: LIKES, once };
+  if (other < 0.3) return { does: "addOnce", server, counter: VOTES, once: order };
+  if (other < 0.33) return { does: "undoOnce", server, counter: VOTES, once: order };
   if (other < 0.55) return { does: "add", server, counter, by: random.pick([1, 1, -1]) * amount };
   return { does: "increment", client, counter, by: amount };
 }

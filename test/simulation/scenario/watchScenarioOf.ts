@@ -9,11 +9,11 @@ export function watchScenarioOf(seed: number): Scenario {
   const actions: Action[] = Array.from({ length: random.integer(2, random.pick([10, 40])) }, () => {
     const at = Math.round(duration * random.next());
     const client = random.integer(0, 2);
-    // The first two are devices of the same user, and each user has a second key, such as a vote of an organisation.
-    const key = `user${Math.max(client, 1)}${random.pick(["", "", "b"])}`;
+    // The first two are devices of the same user, and each user has a second `once`, such as a vote of an organisation.
+    const once = `user${Math.max(client, 1)}${random.pick(["", "", "b"])}`;
     const roll = random.next();
-    if (roll < 0.35) return { at, does: "like", client, counter: LIKES, key };
-    if (roll < 0.65) return { at, does: "unlike", client, counter: LIKES, key };
+    if (roll < 0.35) return { at, does: "like", client, counter: LIKES, once };
+    if (roll < 0.65) return { at, does: "unlike", client, counter: LIKES, once };
     if (roll < 0.85) return { at, does: "increment", client, counter: random.pick(PLAIN), by: random.integer(1, 5) };
     if (roll < 0.95) return { at, does: "add", server: 0, counter: random.pick(PLAIN), by: random.integer(1, 5) };
     return { at, does: "sweep" };

@@ -1,4 +1,4 @@
-/** One counter: its published state, its chart, its shards on demand, its top keys, and its corrections. */
+/** One counter: its published state, its chart, its shards on demand, its top items, and its corrections. */
 import "uplot/dist/uPlot.min.css";
 import { useState } from "preact/hooks";
 import { windowTotals } from "../../../core/src/index.ts";
@@ -16,7 +16,7 @@ import { Corrections } from "./Corrections.tsx";
 import { History } from "./History.tsx";
 import { Regions } from "./Regions.tsx";
 import { SignIn } from "./SignIn.tsx";
-import { TopKeys } from "./TopKeys.tsx";
+import { TopItems } from "./TopItems.tsx";
 
 export function CounterPage({ connection, id }: { connection: Connection; id: string }) {
   const [attempt, setAttempt] = useState(0);
@@ -109,7 +109,7 @@ function Counter({ connection, id, retry }: { connection: Connection; id: string
 
       <Regions last={last} regions={regions} now={now} />
 
-      <TopKeys connection={connection} id={id} visible={visible} />
+      <TopItems connection={connection} id={id} visible={visible} />
 
       <Corrections connection={connection} id={id} />
     </>

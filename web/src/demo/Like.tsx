@@ -30,8 +30,8 @@ export function Like({ connection, visible }: { connection: Connection; visible:
     setWanted(want);
     setError("");
     try {
-      const key = await (await loadAuthSession(connection)).ensureUser();
-      await trackWrite(() => (want ? incrementCounter(likes, 1, { key }) : undoIncrement(likes, key)));
+      const once = await (await loadAuthSession(connection)).ensureUser();
+      await trackWrite(() => (want ? incrementCounter(likes, 1, { once }) : undoIncrement(likes, once)));
     } catch {
       setError("That failed. Check your connection, then try again.");
     }

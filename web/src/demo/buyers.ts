@@ -55,8 +55,8 @@ async function buyTicket({ options, auth: authAddress, firestore }: FirebaseSetu
   // Another name of the host: the page has its own connections.
   if (firestore) connectFirestoreEmulator(db, "localhost", firestore.port);
   try {
-    const key = (await signInAnonymously(auth)).user.uid;
-    await takeFromCounter(counter(db, id), 1, { key });
+    const once = (await signInAnonymously(auth)).user.uid;
+    await takeFromCounter(counter(db, id), 1, { once });
   } finally {
     await deleteApp(app);
   }

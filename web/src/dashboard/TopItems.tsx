@@ -1,34 +1,34 @@
-/** The most frequent keys of a counter, if its events have keys. */
+/** The most frequent items of a counter, if its events have items. */
 import { doc, onSnapshot, type Timestamp } from "firebase/firestore";
-import type { TopKeys as Keys } from "firestore-tally";
+import type { TopItems as Items } from "firestore-tally";
 import { useEffect, useState } from "preact/hooks";
-import { type TopKeysDocument, topKeysPath, toTopKeys } from "../../../core/src/index.ts";
+import { type TopItemsDocument, topItemsPath, toTopItems } from "../../../core/src/index.ts";
 import type { Connection } from "../firebase/connection.ts";
 import { formatTotal } from "../page/format.ts";
 
 const SHOWN = 20;
 
-/** Cost: 1 read, and 1 for each merge of new keys, at most every 10 seconds. */
-export function TopKeys({ connection, id, visible }: { connection: Connection; id: string; visible: boolean }) {
-  const [{ keys, total, error }, setTopKeys] = useState<Keys<Timestamp>>(toTopKeys(undefined, SHOWN));
+/** Cost: 1 read, and 1 for each merge of new items, at most every 10 seconds. */
+export function TopItems({ connection, id, visible }: { connection: Connection; id: string; visible: boolean }) {
+  const [{ items, total, error }, setTopItems] = useState<Items<Timestamp>>(toTopItems(undefined, SHOWN));
   useEffect(() => {
     if (!visible) return;
-    const document = doc(connection.db, topKeysPath(`counters/${id}`));
+    const document = doc(connection.db, topItemsPath(`counters/${id}`));
     // If the rules deny it, they deny the total, too, and the page says so.
     return onSnapshot(
       document,
-      (snapshot) => setTopKeys(toTopKeys(snapshot.data() as TopKeysDocument<Timestamp> | undefined, SHOWN)),
+      (snapshot) => setTopItems(toTopItems(snapshot.data() as TopItemsDocument<Timestamp> | undefined, SHOWN)),
       () => {},
     );
   }, [connection, id, visible]);
-  if (keys.length === 0) return null;
+  if (items.length === 0) return null;
 
   return (
-    <section aria-labelledby="keys-title" id="keys">
+    <section aria-labelledby="items-title" id="items">
       <div class="caption">
-        <h2 id="keys-title">Top keys</h2>
+        <h2 id="items-title">Top items</h2>
         <p>
-          The {keys.length === SHOWN ? `${SHOWN} ` : ""}most frequent keys of events, of {formatTotal(total)} counted.{" "}
+          The {items.length === SHOWN ? `${SHOWN} ` : ""}most frequent items of events, of {formatTotal(total)} counted.{" "}
           {error === 0
             ? "All counts are exact."
             : `A count with a + may be too low, by ${formatTotal(error)} at most; the others are exact.`}{" "}
@@ -36,10 +36,10 @@ export function TopKeys({ connection, id, visible }: { connection: Connection; i
         </p>
       </div>
       <table>
-        <caption class="unseen">Top keys, the most frequent first</caption>
+        <caption class="unseen">Top items, the most frequent first</caption>
         <thead>
           <tr>
-            <th scope="col">Key</th>
+            <th scope="col">Item</th>
             <th scope="col" class="number">
               Count
             </th>
@@ -49,10 +49,10 @@ export function TopKeys({ connection, id, visible }: { connection: Connection; i
           </tr>
         </thead>
         <tbody>
-          {keys.map(({ key, count, error }) => (
-            <tr key={key}>
+          {items.map(({ item, count, error }) => (
+            <tr key={item}>
               <th scope="row">
-                <bdi>{key}</bdi>
+                <bdi>{item}</bdi>
               </th>
               <td class="number" data-label="count">
                 {`${formatTotal(count)}${error > 0 ? "+" : ""}`}

@@ -1,7 +1,7 @@
 /**
- * Top keys: merges the pending summaries in `tallyItemCounts` into the counter's, and publishes the most frequent keys.
+ * Top items: merges the pending summaries in `tallyItemCounts` into the counter's, and publishes the most frequent items.
  *
- * Merging a summary twice would count its keys twice. So one commit writes the merged summary and deletes what was merged, on the
+ * Merging a summary twice would count its items twice. So one commit writes the merged summary and deletes what was merged, on the
  * preconditions that the summary and all that is deleted are as they were read. Of two merges of the same documents one fails as a
  * whole and reads again, and so does a commit that is sent again because its answer was lost (I13).
  */
@@ -12,7 +12,7 @@ import type {
   QuerySnapshot,
 } from "firebase-admin/firestore";
 import { commitUnlessChanged, unchanged, writeIfUnchanged } from "../../admin/src/internal.ts";
-import { KEY_COUNTS, KeySummary, keySummaryPath, MAX_TOP_KEYS, topKeysPath } from "../../core/src/index.ts";
+import { ITEM_COUNTS, ItemSummary, itemSummaryPath, MAX_TOP_ITEMS, topItemsPath } from "../../core/src/index.ts";
 import { millis } from "./fields.ts";
 import { logError } from "./log.ts";
 import type { Merging } from "./merge.ts";
@@ -27,12 +27,12 @@ const MAX_MERGED = 200;
  */
 const MAX_DELETED_BYTES = 6_000_000;
 
-export const keyMerging: Merging = {
-  kind: "keys",
+export const itemMerging: Merging = {
+  kind: "items",
   isExchanged: false,
-  target: keySummaryPath,
+  target: itemSummaryPath,
   // One more, to know whether more is pending.
-  pending: (counter) => counter.collection(KEY_COUNTS).limit(MAX_MERGED + 1),
+  pending: (counter) => counter.collection(ITEM_COUNTS).limit(MAX_MERGED + 1),
   merge,
 };
 
@@ -42,7 +42,7 @@ async function merge(before: DocumentSnapshot, { docs, readTime }: QuerySnapshot
   const counter = before.ref.parent.parent as DocumentReference;
   const resetAt = millis(before.get("resetAt")) ?? 0;
   const merged = thatFitInCommit(docs);
-  const summary = before.get("bytes") ? parse(before) : new KeySummary();
+  const summary = before.get("bytes") ? parse(before) : new ItemSummary();
   for (const one of merged) {
     if (toMillis(one.createTime) > resetAt) summary.merge(parse(one));
   }
@@ -51,8 +51,8 @@ async function merge(before: DocumentSnapshot, { docs, readTime }: QuerySnapshot
   const batch = counter.firestore.batch();
   writeIfUnchanged(batch, before, { bytes: Buffer.from(summary.serialize()), ...asOf });
   const { error, total } = summary;
-  const published = { top: summary.top(MAX_TOP_KEYS), error, total, ...asOf };
-  batch.set(counter.firestore.doc(topKeysPath(counter.path)), published, { merge: true });
+  const published = { top: summary.top(MAX_TOP_ITEMS), error, total, ...asOf };
+  batch.set(counter.firestore.doc(topItemsPath(counter.path)), published, { merge: true });
   for (const one of merged) batch.delete(one.ref, unchanged(one));
   return (await commitUnlessChanged(batch)) && isAll;
 }
@@ -68,11 +68,11 @@ function thatFitInCommit(docs: readonly QueryDocumentSnapshot[]): readonly Query
 }
 
 /** An empty summary instead of a damaged one, which a server has written. An error would only be retried for a day. */
-function parse(stored: DocumentSnapshot): KeySummary {
+function parse(stored: DocumentSnapshot): ItemSummary {
   try {
-    return KeySummary.parse(stored.get("bytes"));
+    return ItemSummary.parse(stored.get("bytes"));
   } catch (error) {
-    logError("left out a damaged summary of keys", { document: stored.ref.path, error });
-    return new KeySummary();
+    logError("left out a damaged summary of items", { document: stored.ref.path, error });
+    return new ItemSummary();
   }
 }

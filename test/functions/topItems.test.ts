@@ -1,21 +1,21 @@
-/** Top keys, from requests to four instances of ingest through the deployed function to readers; and the merge on its own. */
+/** Top items, from requests to four instances of ingest through the deployed function to readers; and the merge on its own. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FieldValue, type QuerySnapshot } from "firebase-admin/firestore";
-import { counter, topKeys } from "firestore-tally";
+import { counter, getTopItems } from "firestore-tally";
 import {
   deleteCounter,
+  getTopItems as getTopItemsOnServer,
   resetCounter,
   counter as serverCounter,
-  topKeys as topKeysOnServer,
 } from "firestore-tally/admin";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { KeySummary, keyCountsPath, keySummaryPath } from "../../core/src/index.ts";
+import { ItemSummary, itemCountsPath, itemSummaryPath } from "../../core/src/index.ts";
 import { randomFor } from "../../core/testing/random.ts";
 import type { EventMessage } from "../../functions/src/ingest/events.ts";
 import { createMergeHandler } from "../../functions/src/merge.ts";
 import { toMillis } from "../../functions/src/time.ts";
-import { keyMerging } from "../../functions/src/topKeys.ts";
+import { itemMerging } from "../../functions/src/topItems.ts";
 import { admin, type Client, client } from "../../testkit/clients.ts";
 import { type ServedFunction, serveFunction } from "../../testkit/functionServer.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
@@ -44,35 +44,35 @@ async function send(instance: number, id: string | undefined, events: readonly E
 const sizeOf = async (path: string) => (await admin.collection(path).count().get()).data().count;
 async function settles(id: string, total: number): Promise<void> {
   const ref = serverCounter(admin, id);
-  await until(async () => (await topKeysOnServer(ref)).total === total, `${total} keys of ${id}`);
+  await until(async () => (await getTopItemsOnServer(ref)).total === total, `${total} items of ${id}`);
   expect(await sizeOf(`counters/${id}/tallyItemCounts`)).toBe(0);
 }
-/** Adds the keys of a commit of ingest. */
-function addKeys(counterPath: string, counts: Readonly<Record<string, number>>) {
-  const summary = new KeySummary();
-  for (const [key, count] of Object.entries(counts)) summary.add(key, count);
-  return admin.collection(keyCountsPath(counterPath)).add({ bytes: Buffer.from(summary.serialize()) });
+/** Adds the items of a commit of ingest. */
+function addItems(counterPath: string, counts: Readonly<Record<string, number>>) {
+  const summary = new ItemSummary();
+  for (const [item, count] of Object.entries(counts)) summary.add(item, count);
+  return admin.collection(itemCountsPath(counterPath)).add({ bytes: Buffer.from(summary.serialize()) });
 }
 
-/** Events with keys, how often each counts, and the most frequent first, as readers get them. */
-class Keys {
+/** Events with items, how often each counts, and the most frequent first, as readers get them. */
+class Items {
   readonly #counts = new Map<string, number>();
   total = 0;
 
-  event(counter: string, key: string, by: number): EventMessage {
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + by);
+  event(counter: string, item: string, by: number): EventMessage {
+    this.#counts.set(item, (this.#counts.get(item) ?? 0) + by);
     this.total += by;
-    return { counter, key, by };
+    return { counter, item, by };
   }
 
   get top() {
     return [...this.#counts]
-      .map(([key, count]) => ({ key, count, error: 0 }))
-      .sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
+      .map(([item, count]) => ({ item, count, error: 0 }))
+      .sort((a, b) => b.count - a.count || (a.item < b.item ? -1 : 1));
   }
 }
 
-describe("keys of events", { tags: "deep" }, () => {
+describe("items of events", { tags: "deep" }, () => {
   beforeAll(async () => {
     instances = await Promise.all(Array.from({ length: 4 }, () => serveFunction("ingest", params)));
   });
@@ -80,10 +80,12 @@ describe("keys of events", { tags: "deep" }, () => {
 
   test("that four instances receive count once, whatever happens to one of them, if their senders send them again", async () => {
     const id = "views:killed";
-    const [random, keys] = [randomFor(2, id), new Keys()];
+    const [random, items] = [randomFor(2, id), new Items()];
     const batches = Array.from({ length: 300 }, () => {
-      const events = Array.from({ length: 5 }, () => keys.event(id, `k${random.integer(1, 40)}`, random.integer(1, 9)));
-      // An event without a key counts, too.
+      const events = Array.from({ length: 5 }, () =>
+        items.event(id, `k${random.integer(1, 40)}`, random.integer(1, 9)),
+      );
+      // An event without an item counts, too.
       return { id: randomUUID(), events: [...events, { counter: id }] };
     });
     const victim = instances[3] as ServedFunction;
@@ -97,14 +99,14 @@ describe("keys of events", { tags: "deep" }, () => {
     await victim.start();
     // All again, also what has counted.
     expect(new Set(await Promise.all([...sendAll(), ...sendAll()]))).toEqual(new Set([true]));
-    await settles(id, keys.total);
-    expect(await sumOfShards(id)).toBe(keys.total + 300);
-    expect((await topKeys(counter(reader.db, id), 100)).keys).toEqual(keys.top);
+    await settles(id, items.total);
+    expect(await sumOfShards(id)).toBe(items.total + 300);
+    expect((await getTopItems(counter(reader.db, id), { limit: 100 })).items).toEqual(items.top);
   });
 
   test.concurrent("of one commit are one document, with one write", async () => {
     const id = "views:document";
-    const events = Array.from({ length: 500 }, (_, n) => ({ counter: id, key: `key ${n % 250}` }));
+    const events = Array.from({ length: 500 }, (_, n) => ({ counter: id, item: `item ${n % 250}` }));
     const created: number[] = [];
     const stop = admin.collection(`counters/${id}/tallyItemCounts`).onSnapshot((snapshot) => {
       for (const change of snapshot.docChanges()) {
@@ -121,33 +123,38 @@ describe("keys of events", { tags: "deep" }, () => {
   test.concurrent("are begun anew by a reset, at the instant of the total, and deleted with the counter", async () => {
     const id = "views:reset";
     const ref = serverCounter(admin, id);
-    const count = (by: number) => send(0, undefined, [{ counter: id, key: "a", by }]);
+    const count = (by: number) => send(0, undefined, [{ counter: id, item: "a", by }]);
     await count(3);
     await settles(id, 3);
     await count(4);
-    await resetCounter(ref, 0, { keys: true });
-    expect(await topKeysOnServer(ref)).toMatchObject({ keys: [], total: 0 });
+    await resetCounter(ref, 0, { items: true });
+    expect(await getTopItemsOnServer(ref)).toMatchObject({ items: [], total: 0 });
     await count(5);
     await settles(id, 5);
-    expect((await topKeysOnServer(ref)).keys).toEqual([{ key: "a", count: 5, error: 0 }]);
+    expect((await getTopItemsOnServer(ref)).items).toEqual([{ item: "a", count: 5, error: 0 }]);
     await deleteCounter(ref);
     expect((await admin.doc(`counters/${id}`).listCollections()).map((part) => part.id)).toEqual(["tallyReceipts"]);
-    expect(await topKeysOnServer(ref)).toEqual({ keys: [], error: 0, total: 0, asOf: null });
+    expect(await getTopItemsOnServer(ref)).toEqual({ items: [], error: 0, total: 0, asOf: null });
   });
 });
 
-test("keys are merged by the deployed function, and read with both SDKs, up to 100 at a time", async () => {
+test("items are merged by the deployed function, and read with both SDKs, up to 100 at a time", async () => {
   const id = "views:deployed";
-  await addKeys(`counters/${id}`, { a: 2, b: 3 });
+  await addItems(`counters/${id}`, { a: 2, b: 3 });
   await settles(id, 5);
-  const a = { key: "a", count: 2, error: 0 };
-  const b = { key: "b", count: 3, error: 0 };
-  expect(await topKeys(counter(reader.db, id), 1)).toEqual({ keys: [b], error: 0, total: 5, asOf: expect.anything() });
-  expect((await topKeysOnServer(serverCounter(admin, id))).keys).toEqual([b, a]);
+  const a = { item: "a", count: 2, error: 0 };
+  const b = { item: "b", count: 3, error: 0 };
+  expect(await getTopItems(counter(reader.db, id), { limit: 1 })).toEqual({
+    items: [b],
+    error: 0,
+    total: 5,
+    asOf: expect.anything(),
+  });
+  expect((await getTopItemsOnServer(serverCounter(admin, id))).items).toEqual([b, a]);
   const refused = { code: "counter/invalid-option" };
-  for (const k of [0, 101, 1.5, Number.NaN, "5"] as number[]) {
-    await expect(topKeys(counter(reader.db, id), k)).rejects.toMatchObject(refused);
-    await expect(topKeysOnServer(serverCounter(admin, id), k)).rejects.toMatchObject(refused);
+  for (const limit of [0, 101, 1.5, Number.NaN, "5"] as number[]) {
+    await expect(getTopItems(counter(reader.db, id), { limit })).rejects.toMatchObject(refused);
+    await expect(getTopItemsOnServer(serverCounter(admin, id), { limit })).rejects.toMatchObject(refused);
   }
 });
 
@@ -159,41 +166,41 @@ describe("the merge", () => {
     // Without the pause between two merges.
     const eager = { ...backend, now: () => Date.now() + 60_000 };
     const now = async () => toMillis((await admin.doc(`${path}/tallyItemCounts/none`).get()).readTime);
-    const stored = async () => KeySummary.parse((await admin.doc(keySummaryPath(path)).get()).get("bytes"));
+    const stored = async () => ItemSummary.parse((await admin.doc(itemSummaryPath(path)).get()).get("bytes"));
     return { eager, counterId, path, now, stored };
   };
 
   test("I13: of two that have read the same, the later one is refused as a whole", async () => {
     const { eager, counterId, path, stored } = inProcess();
-    const summary = admin.doc(keySummaryPath(path));
-    const pending = () => keyMerging.pending(eager.counters.doc(counterId)).get();
-    await addKeys(path, { a: 1 });
+    const summary = admin.doc(itemSummaryPath(path));
+    const pending = () => itemMerging.pending(eager.counters.doc(counterId)).get();
+    await addItems(path, { a: 1 });
     const [before, first] = [await summary.get(), await pending()];
-    await addKeys(path, { a: 2, b: 1 });
+    await addItems(path, { a: 2, b: 1 });
     const { docs, readTime } = await pending();
     const second = { docs: docs.filter(({ id }) => id !== first.docs[0]?.id), readTime } as QuerySnapshot;
-    expect(await keyMerging.merge(before, second)).toBe(true);
-    expect(await keyMerging.merge(before, first)).toBe(false);
-    expect(await keyMerging.merge(await summary.get(), first)).toBe(true);
+    expect(await itemMerging.merge(before, second)).toBe(true);
+    expect(await itemMerging.merge(before, first)).toBe(false);
+    expect(await itemMerging.merge(await summary.get(), first)).toBe(true);
     // It is merged, and gone.
-    expect(await keyMerging.merge(await summary.get(), first)).toBe(false);
+    expect(await itemMerging.merge(await summary.get(), first)).toBe(false);
     expect((await stored()).top(2)).toEqual([
-      { key: "a", count: 3, error: 0 },
-      { key: "b", count: 1, error: 0 },
+      { item: "a", count: 3, error: 0 },
+      { item: "b", count: 1, error: 0 },
     ]);
-    expect(await sizeOf(keyCountsPath(path))).toBe(0);
+    expect(await sizeOf(itemCountsPath(path))).toBe(0);
   });
 
   test("takes 200 documents, or 6 MB, in a commit, and goes on until none waits", async () => {
     const { eager, counterId, path, now, stored } = inProcess();
-    await Promise.all(Array.from({ length: 210 }, () => addKeys(path, { small: 1 })));
+    await Promise.all(Array.from({ length: 210 }, () => addItems(path, { small: 1 })));
     const large = Object.fromEntries(Array.from({ length: 2_048 }, (_, n) => [String(n).padStart(128, "x"), 1]));
-    for (let n = 0; n < 24; n++) await addKeys(path, large);
-    const merge = vi.fn(keyMerging.merge);
-    await createMergeHandler(eager, { ...keyMerging, merge })({ counterId, committedAt: await now() });
+    for (let n = 0; n < 24; n++) await addItems(path, large);
+    const merge = vi.fn(itemMerging.merge);
+    await createMergeHandler(eager, { ...itemMerging, merge })({ counterId, committedAt: await now() });
     expect((await stored()).total).toBe(210 + 24 * 2_048);
-    expect(await sizeOf(keyCountsPath(path))).toBe(0);
-    expect((await admin.doc(keySummaryPath(path)).get()).get("bytes").length).toBeLessThan(300_000);
+    expect(await sizeOf(itemCountsPath(path))).toBe(0);
+    expect((await admin.doc(itemSummaryPath(path)).get()).get("bytes").length).toBeLessThan(300_000);
     expect(merge.mock.calls.length).toBeGreaterThan(1);
   });
 
@@ -202,10 +209,10 @@ describe("the merge", () => {
     await admin.doc(`${path}/tallyItemCounts/a`).set({ bytes: "none" });
     await admin.doc(`${path}/tallyItemCounts/b`).set({ bytes: Buffer.from([9, 9]) });
     await admin.doc(`${path}/tallyItemCounts/c`).set({ other: FieldValue.serverTimestamp() });
-    await admin.doc(keySummaryPath(path)).set({ bytes: Buffer.from([1, 1]) });
-    await addKeys(path, { right: 2 });
-    await createMergeHandler(eager, keyMerging)({ counterId, committedAt: await now() });
-    expect((await stored()).top(10)).toEqual([{ key: "right", count: 2, error: 0 }]);
-    expect(await sizeOf(keyCountsPath(path))).toBe(0);
+    await admin.doc(itemSummaryPath(path)).set({ bytes: Buffer.from([1, 1]) });
+    await addItems(path, { right: 2 });
+    await createMergeHandler(eager, itemMerging)({ counterId, committedAt: await now() });
+    expect((await stored()).top(10)).toEqual([{ item: "right", count: 2, error: 0 }]);
+    expect(await sizeOf(itemCountsPath(path))).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-/** Events with keys, which instances of ingest commit. */
+/** Events with items, which instances of ingest commit. */
 
 import { counter as adminCounter } from "../../../admin/src/counter.ts";
 import { commitTogether, receiptOf } from "../../../admin/src/groupCommit.ts";
@@ -9,7 +9,7 @@ import type { Handlers, Processes } from "./processes.ts";
 /** As long as an instance of ingest repeats a commit, in milliseconds. */
 const INGEST_TIMEOUT = 20_000;
 
-export function topKeys(processes: Processes): Handlers<"search" | "resetKeys"> {
+export function topItems(processes: Processes): Handlers<"search" | "resetItems"> {
   const { oracle, network } = processes;
   const { scheduler } = network;
   return {
@@ -19,19 +19,19 @@ export function topKeys(processes: Processes): Handlers<"search" | "resetKeys"> 
       const ref = adminCounter(firestore, SEARCHED);
       const units = events.map((event) => ({
         receipt: receiptOf(ref, event),
-        counts: [event, "all", `group ${event.length}`].map((key) => ({ counter: ref, by: 1, key })),
+        counts: [event, "all", `group ${event.length}`].map((item) => ({ counter: ref, by: 1, item })),
       }));
-      const isCounted = oracle.topKeys.begin(events);
+      const isCounted = oracle.topItems.begin(events);
       commitTogether(units, Date.now() + INGEST_TIMEOUT).then(isCounted, () => {});
       if (diesAfter === undefined) return;
       scheduler.after(diesAfter, () => {
         process.isDead = true;
       });
     },
-    resetKeys() {
+    resetItems() {
       const { process, firestore } = processes.startServer("reset");
       oracle.setIntent(process, { kind: "reset", to: 0, since: scheduler.now });
-      processes.operate(process, resetCounter(adminCounter(firestore, SEARCHED), 0, { keys: true }), () =>
+      processes.operate(process, resetCounter(adminCounter(firestore, SEARCHED), 0, { items: true }), () =>
         oracle.checkResetDone(process),
       );
     },

@@ -1,10 +1,10 @@
-/** The rules of keyed counters. A part of rules.test.ts, which measures the coverage of all parts together. */
+/** The rules of counters that count once per user. A part of rules.test.ts, which measures the coverage of all parts together. */
 import { describe, expect, test } from "vitest";
 import { accepts, db, hides, newCounter, refuses, shows, sumOf } from "./environment.ts";
 import { ADMIN, type Write } from "./rest.ts";
 import { add, DELETED, increment, like, merge, NOW, remove, set, unlike } from "./writes.ts";
 
-describe.concurrent("a keyed counter", () => {
+describe.concurrent("a counter that counts once per user", () => {
   test.each(["likes", "votes"])("of the group %s counts once per user, is undone, and counts again", async (group) => {
     const counter = newCounter(group);
     await accepts("alice", ...like(counter, "alice"));
@@ -36,22 +36,22 @@ describe.concurrent("a keyed counter", () => {
 
   test("accepts no entry without its increment, nor one with another's", async () => {
     const counter = newCounter("likes");
-    const entry = set(`${counter}/tallyEntries/alice`, { key: "alice", by: 1, shard: "0", at: NOW });
+    const entry = set(`${counter}/tallyEntries/alice`, { once: "alice", by: 1, shard: "0", at: NOW });
     await refuses("alice", entry);
     await accepts("bob", ...like(counter, "bob"));
     await refuses("alice", entry);
   });
 
-  test("accepts only the user's own key, and none from a client that is signed out", async () => {
+  test("accepts only the user's own uid, and none from a client that is signed out", async () => {
     const counter = newCounter("likes");
-    for (const key of ["bob", "anything"]) await refuses("alice", ...like(counter, key));
+    for (const once of ["bob", "anything"]) await refuses("alice", ...like(counter, once));
     await refuses(null, ...like(counter, "alice"));
   });
 
   test("neither makes nor deletes another user's entry beside a valid like", async () => {
     const counter = newCounter("likes");
     const entry = `${counter}/tallyEntries/alice`;
-    await refuses("bob", ...like(counter, "bob"), set(entry, { key: "alice", by: 1, shard: "0", at: NOW }));
+    await refuses("bob", ...like(counter, "bob"), set(entry, { once: "alice", by: 1, shard: "0", at: NOW }));
     await accepts("alice", ...like(counter, "alice"));
     await refuses("bob", ...like(counter, "bob"), remove(entry));
   });
@@ -77,7 +77,7 @@ describe.concurrent("a keyed counter", () => {
     await accepts("alice", ...like(counter, "alice"));
     await refuses("alice", remove(entry));
     await refuses("bob", ...unlike(counter, "alice"));
-    await refuses("alice", ...unlike(counter, "alice"), set(entry, { key: "alice", by: 1, shard: "0", at: NOW }));
+    await refuses("alice", ...unlike(counter, "alice"), set(entry, { once: "alice", by: 1, shard: "0", at: NOW }));
   });
 
   const forms: Record<string, { entry?: object; shard?: object }> = {
@@ -89,8 +89,8 @@ describe.concurrent("a keyed counter", () => {
     "an entry that names base": { entry: { shard: "base" } },
     "an entry whose shard is a number": { entry: { shard: 0 } },
     "an entry with a time of its own": { entry: { at: new Date(0) } },
-    "an entry with another's key": { entry: { key: "bob" } },
-    "an entry with no key": { entry: { key: DELETED } },
+    "an entry with another's uid": { entry: { once: "bob" } },
+    "an entry without `once`": { entry: { once: DELETED } },
     "an entry with a foreign field": { entry: { note: "x" } },
     "no mark": { shard: { marks: {} } },
     "a shard of another name": { shard: { shard: "1" } },
@@ -116,7 +116,7 @@ describe.concurrent("a keyed counter", () => {
     const entry = `${counter}/tallyEntries/alice`;
     await accepts("alice", ...like(counter, "alice"));
     await refuses("alice", merge(entry, { by: 5 }));
-    await refuses("alice", set(entry, { key: "alice", by: 1, shard: "0", at: NOW }));
+    await refuses("alice", set(entry, { once: "alice", by: 1, shard: "0", at: NOW }));
   });
 
   test("has a group that ends at the first colon of the id: 'likes' and 'likesX:1' are open", async () => {

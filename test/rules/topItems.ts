@@ -1,13 +1,13 @@
-/** Top keys: clients read what is published, as they read the total, and write nothing. */
+/** Top items: clients read what is published, as they read the total, and write nothing. */
 import { describe, test } from "vitest";
 import { hides, newCounter, OPERATOR, refuses, shows, store } from "./environment.ts";
 import { remove, set } from "./writes.ts";
 
-describe.concurrent("top keys", () => {
+describe.concurrent("top items", () => {
   test.each([
-    ["tallySketches/topKeys", "are read by every client", ["alice", null, OPERATOR]],
-    ["tallySketches/keySummary", "are read with the whole summary by operators alone", [OPERATOR]],
-    ["keyCounts/x", "are read by no client while they wait", []],
+    ["tallySketches/topItems", "are read by every client", ["alice", null, OPERATOR]],
+    ["tallySketches/itemSummary", "are read with the whole summary by operators alone", [OPERATOR]],
+    ["tallyItemCounts/x", "are read by no client while they wait", []],
   ] as const)("in %s %s, and written by none", async (document, _, readers) => {
     const path = `${newCounter()}/${document}`;
     for (const user of [null, OPERATOR]) await refuses(user, set(path, { total: 1 }));

