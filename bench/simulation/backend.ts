@@ -3,7 +3,7 @@
  * `functions/src/aggregate.ts`, with the cost and duration of each, and the sweep. There is one instance of each function; that of
  * `wake` remembers every counter. Nothing fails: failures are the subject of `test/simulation`.
  */
-import { BASE_SHARD } from "../../core/src/index.ts";
+import { BASE_SHARD, WRITES_PER_MARK_LOOK } from "../../core/src/index.ts";
 import {
   type AggregateResult,
   beginsCounter,
@@ -165,6 +165,7 @@ export class Backend {
     if (next.nextPollAt !== null) this.#polled.add(counter);
     else this.#polled.delete(counter);
     counter.bill.publishing++;
+    counter.bill["looks at marks"] += (next.writes - (counter.published?.writes ?? 0)) / WRITES_PER_MARK_LOOK;
     counter.bill.history += historyWrites(counter.published, next, this.#config).length;
     counter.published = next;
     counter.version++;

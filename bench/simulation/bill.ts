@@ -5,8 +5,7 @@ import { PRICES, type Prices } from "../../costs/src/index.ts";
 const UNITS = {
   increments: "write",
   "shard count, by clients": "read",
-  "old marks: reads": "read",
-  "old marks: writes": "write",
+  "looks at marks": "read",
   "counter document": "read",
   measuring: "read",
   publishing: "write",

@@ -50,10 +50,8 @@ export class Counter {
   commit(index: number, now: Millis): boolean {
     const shard = this.shard(index);
     const isNew = shard.writes === undefined;
-    if (isNew) {
-      this.documents++;
-      shard.markedAt = now;
-    } else this.deletedEntries.add(1, now);
+    if (isNew) this.documents++;
+    else this.deletedEntries.add(1, now);
     this.total++;
     shard.writes = (shard.writes ?? 0) + 1;
     shard.updatedAt = now;

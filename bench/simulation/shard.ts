@@ -6,8 +6,6 @@ export class Shard {
   /** The field `writes`; `undefined` while the document does not exist. */
   writes: number | undefined;
   updatedAt: Millis = 0;
-  /** The time of the oldest mark. */
-  markedAt: Millis = 0;
   #restsAt: Millis = 0;
 
   /** @returns how long a write that arrives now waits; `undefined` if it is refused */

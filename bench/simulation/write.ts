@@ -1,12 +1,12 @@
 /**
  * One increment, as in `client/src/web/commit.ts`: sent to a shard by a commit of its own; refused there and sent to another
- * shard, or committed after a wait; acknowledged. One in {@link INCREMENTS_PER_MARK_REMOVAL} removes old marks.
+ * shard, or committed after a wait; acknowledged.
  *
  * A client that watches a calm counter, neither new nor growing nor contended, writes through the SDK's queue. The queue sends a
  * refused write to the same shard again: at once, then with delays that grow by half from a second to a minute, with a jitter of a
  * half. A user who leaves closes the page, and a refused write is not sent again.
  */
-import { INCREMENTS_PER_MARK_REMOVAL, MARK_LIFETIME_SECONDS, randomShard, SLOW_ACK_MS } from "../../core/src/index.ts";
+import { randomShard, SLOW_ACK_MS } from "../../core/src/index.ts";
 import type { Millis } from "../../functions/src/decisions.ts";
 import type { Backend } from "./backend.ts";
 import type { Step } from "./clock.ts";
@@ -120,23 +120,9 @@ export class Write implements Step {
   }
 
   #acknowledge(at: Millis): void {
-    const { random, waiting, metrics } = this.#world;
+    const { waiting, metrics } = this.#world;
     this.#client.shardCountCache._requestAnswered();
     waiting.delete(this);
     metrics.acknowledged(this.issuedAt, at - this.issuedAt);
-    if (random() * INCREMENTS_PER_MARK_REMOVAL < 1) this.#tidy(at);
-  }
-
-  #tidy(now: Millis): void {
-    const { bill } = this.#counter;
-    const shard = this.#counter.shard(Number(this.#shard));
-    const old = now - MARK_LIFETIME_SECONDS * 1_000;
-    bill["old marks: reads"]++;
-    if (shard.writes === undefined || shard.markedAt > old) return;
-    bill["old marks: writes"]++;
-    shard.markedAt = old;
-    // It counts towards the document's limit as any write. A write of a trigger shard invokes a function, which does nothing.
-    shard.offer(now, this.#world.settings);
-    if (this.#shard === "0") bill.invocations++;
   }
 }

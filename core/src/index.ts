@@ -52,6 +52,7 @@ export {
   MARK_WINDOW_MILLIS,
   MARK_WINDOWS,
   MAX_SHARDS,
+  MAX_WINDOW_NONCES,
   type MarkWindow,
   NONCE_BYTES,
   type ReceiptDocument,
@@ -136,6 +137,7 @@ export {
   SHARD_COUNT_TTL_MS,
   SHARD_COUNT_TTL_WRITES,
   SLOW_ACK_MS,
+  WRITES_PER_MARK_LOOK,
 } from "./timeouts.ts";
 export { type ItemCount, ItemSummary, MAX_ITEM_BYTES, MAX_ITEMS } from "./topItems.ts";
 export {

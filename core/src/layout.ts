@@ -53,15 +53,15 @@ export interface ShardDocument<Timestamp, Nonce = unknown> {
   writes: number;
   /** Server time of the last write. */
   at: Timestamp;
-  /** Window (`"0"`…`"f"`) → nonces of recent writes. The rules compare them to refuse a replayed write. */
+  /** Window (`"0"`…`"4"`) → nonces of recent writes. The rules compare them to refuse a replayed write. */
   marks: Record<string, MarkWindow<Timestamp, Nonce>>;
 }
 
-/** The nonces of the writes that were planned within the same 15 seconds, by their devices' clocks. */
+/** The nonces of the writes that were planned within the same 61 seconds, by their devices' clocks. */
 export interface MarkWindow<Timestamp, Nonce> {
   /** Server time of the last write in this window. The window may be removed two minutes later. */
   at: Timestamp;
-  /** One nonce for each write, 4 bytes each. */
+  /** One nonce for each write, 5 bytes each. */
   nonces: Nonce[];
 }
 
@@ -118,17 +118,23 @@ export const MAX_ID_BYTES = 1_500;
 /** How many shards clients may write: their ids are the decimal numbers `0` … `9999`. */
 export const MAX_SHARDS = 10_000;
 
-/** How many windows the marks of a shard have. After four minutes, writes use the first window again. */
-export const MARK_WINDOWS = 16;
+/** How many windows the marks of a shard have. After 305 seconds, writes use the first window again. */
+export const MARK_WINDOWS = 5;
 
-/** How long writes add to one window. */
-export const MARK_WINDOW_MILLIS = 15_000;
+/**
+ * How long writes add to one window. It is no divisor of a minute, so a job that runs every five minutes does not always add to the
+ * same window.
+ */
+export const MARK_WINDOW_MILLIS = 61_000;
+
+/** How many nonces a window has before the rules refuse another one, unless the same write removes a window. `firestore.rules` has the same number. */
+export const MAX_WINDOW_NONCES = 3_000;
 
 /** How long a window stays at least after its last write. `firestore.rules` has the same number. */
 export const MARK_LIFETIME_SECONDS = 120;
 
-/** The size of a nonce. It must differ from the others in its window: some 1,500 on a shard with 100 writes a second. */
-export const NONCE_BYTES = 4;
+/** The size of a nonce. It must differ from the others in its window: 61 on a shard with a write a second. */
+export const NONCE_BYTES = 5;
 
 /** The group of a counter: the part of its id before the first colon, `""` if there is no colon. */
 export function groupOf(counterId: string): string {

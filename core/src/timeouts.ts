@@ -40,5 +40,8 @@ export const MAX_COMMIT_MS = 10_000;
  */
 export const MAX_PUBLISH_DELAY_MS = 15_000;
 
-/** A client removes old marks with one increment in this many, on average. */
-export const INCREMENTS_PER_MARK_REMOVAL = 128;
+/** Of the increments that the SDK's queue could send, one in this many is sent in a transaction, which removes expired marks. */
+export const INCREMENTS_PER_MARK_REMOVAL = 32;
+
+/** The functions look at one shard, for expired marks, for so many shard writes. */
+export const WRITES_PER_MARK_LOOK = 512;

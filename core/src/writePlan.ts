@@ -17,9 +17,11 @@ export interface IncrementPlan {
   readonly shard: string;
   /** Added to `count`. */
   readonly by: number;
-  /** The window of `marks` that gets the nonce: a hexadecimal digit. */
+  /** The window of `marks` that gets the nonce: `"0"` to `"4"`. */
   readonly window: string;
-  /** Identifies the increment: 4 random bytes. */
+  /** The window whose marks have expired, if the clock of this device is right. A write that can be made again without may remove it. */
+  readonly expired: string;
+  /** Identifies the increment: 5 random bytes. */
   readonly nonce: Uint8Array;
   /** The entry document of an increment with `once`, relative to the database. */
   readonly entry: string | undefined;
@@ -30,8 +32,8 @@ export interface IncrementPlan {
  * opposite amount on the same shard; its commit deletes the entry instead of creating it.
  *
  * @param counter  path of the counter document
- * @param now      the time of this device, in milliseconds since the epoch. A wrong clock is harmless
- * @param once      what the increment counts once for
+ * @param now      the time of this device, in milliseconds since the epoch. A wrong clock is harmless: it names other windows
+ * @param once     what the increment counts once for
  */
 export function planIncrement(
   counter: string,
@@ -41,11 +43,15 @@ export function planIncrement(
   random: Random,
   once?: string,
 ): IncrementPlan {
+  // Any number gives a window, because a clock may show any.
+  const window = (Math.abs(now / MARK_WINDOW_MILLIS) % MARK_WINDOWS) | 0;
   return {
     path: `${shardsPath(counter)}/${shard}`,
     shard,
     by,
-    window: ((now / MARK_WINDOW_MILLIS) & (MARK_WINDOWS - 1)).toString(16),
+    window: `${window}`,
+    // Its last writes were planned between 183 and 305 seconds ago, and the next ones will be in a minute at most.
+    expired: `${(window + 1) % MARK_WINDOWS}`,
     nonce: Uint8Array.from({ length: NONCE_BYTES }, () => random() * 256),
     entry: once && entryPath(counter, once),
   };

@@ -228,10 +228,9 @@ test("a daily peak has its own shards, which are folded every night", () => {
   expect(amountOf(costs, "foldListing")).toBe(30 * 76);
 });
 
-test("one increment in 128 reads its shard again and removes old marks", () => {
+test("the functions look at one shard, for expired marks, for every 512 increments", () => {
   const costs = monthlyCosts(steady(10), PRICES.nam5);
-  expect(amountOf(costs, "markChecks")).toBeCloseTo(costs.increments / 128);
-  expect(amountOf(costs, "markRemovals")).toBeCloseTo(costs.increments / 128);
+  expect(amountOf(costs, "markLooks")).toBeCloseTo(costs.increments / 512);
 });
 
 test("an increment with `once` is two writes, and two documents that the rules look up", () => {

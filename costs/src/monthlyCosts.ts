@@ -14,7 +14,7 @@
  *     history   a write for each hour with a publish, and for each minute with a publish of a busy counter; one document
  *               for each day of hours and each hour of minutes, deleted when it expires
  */
-import { INCREMENTS_PER_MARK_REMOVAL, partOfShard0 } from "../../core/src/index.ts";
+import { partOfShard0, WRITES_PER_MARK_LOOK } from "../../core/src/index.ts";
 import { type Config, DEFAULT_CONFIG } from "../../functions/src/decisions.ts";
 import type { Prices } from "./prices.ts";
 import { historyPerSecond, isPolled, measuringReads, publishingPerSecond } from "./publishing.ts";
@@ -27,8 +27,7 @@ export type CostItemId =
   | "entries"
   | "lookups"
   | "shardCount"
-  | "markChecks"
-  | "markRemovals"
+  | "markLooks"
   | "measurements"
   | "publishes"
   | "history"
@@ -127,13 +126,7 @@ export function monthlyCosts(all: Traffic, prices: Prices, config: Config = DEFA
     item("entries", "entries of increments with once", "write", increments * once),
     item("lookups", "rules' lookups for increments with once", "read", increments * once * LOOKUPS),
     item("shardCount", "shard count, read by writers", "read", perClient > 0 ? writes / Math.max(perClient, 1) : 0),
-    item(
-      "markChecks",
-      `old marks, checked (1 in ${INCREMENTS_PER_MARK_REMOVAL})`,
-      "read",
-      marked / INCREMENTS_PER_MARK_REMOVAL,
-    ),
-    item("markRemovals", "old marks, removed", "write", marked / INCREMENTS_PER_MARK_REMOVAL),
+    item("markLooks", "looks at marks", "read", marked / WRITES_PER_MARK_LOOK),
     item("measurements", "measurements", "read", measuring),
     item("publishes", "published totals", "write", publishes),
     item("history", "history", "write", written),

@@ -6,6 +6,7 @@ import { logger } from "firebase-functions";
 import { SHARDS } from "../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
 import type { Cause, CounterTask } from "./cause.ts";
+import { cleanMarks, shardsToLookAt } from "./cleanMarks.ts";
 import { type CounterState, type Published, readCounter } from "./counterDocument.ts";
 import { decide, exchangeTasks } from "./decide.ts";
 import { fold } from "./fold.ts";
@@ -79,6 +80,9 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
         const committedAt = measurement && (await publish(current, step.next, measurement.asOf, config));
         if (committedAt) {
           logChanges(counterId, previous, step.next);
+          const { writes, shardCount } = step.next;
+          const looks = shardsToLookAt(writes - (previous?.writes ?? 0), shardCount, Math.random);
+          await cleanMarks(current.ref.collection(SHARDS), looks);
           await scheduleMissedExchange(backend, { ...current, published: step.next }, toMillis(committedAt));
           return { published: step.next };
         }

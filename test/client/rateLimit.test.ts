@@ -52,7 +52,7 @@ const interval = ({ limit, per }: Limit) => per / limit;
 const condition = ({ name, limit, per, burst }: Limit) => `isWithinLimit('${name}', ${limit}, ${per}, ${burst})`;
 const RULES = withLimits(
   readFileSync("firestore.rules", "utf8"),
-  `!(groupOf(counter) in ['claps', 'votes']) || ${condition(CLAPS)}`,
+  `!(counterGroup() in ['claps', 'votes']) || ${condition(CLAPS)}`,
   [NOTES, SLOW, ATTACKED]
     .map(
       (limit) => `match /${limit.name}/{note} {

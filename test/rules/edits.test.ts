@@ -11,7 +11,7 @@ const [ACCEPTED, REFUSED] = [200, 403];
 /** The default rules with one function replaced. */
 function edited(edit: string): string {
   const name = /^function (\w+)\(/.exec(edit)?.[1];
-  const pattern = new RegExp(`^ {4}function ${name}\\([\\s\\S]*?\n {4}\\}\n`, "m");
+  const pattern = new RegExp(`^ {6}function ${name}\\([\\s\\S]*?\n {6}\\}\n`, "m");
   if (!pattern.test(RULES)) throw new Error(`firestore.rules has no function to replace by this edit:\n${edit}`);
   return RULES.replace(pattern, () => `${edit}\n`);
 }
@@ -23,43 +23,70 @@ describe.concurrent("a careless edit of the rules", () => {
   test("that allows everything, anywhere in them, opens the counters too", async () => {
     const all = "match /{document=**} { allow read, write: if request.auth != null; }\n";
     const open = await withRules(RULES.replace(/^ {4}match \/counters/m, (match) => `    ${all}${match}`));
-    expect(await open.commit(null, [set("counters/x", { total: 1 })])).toBe(REFUSED);
-    expect(await open.commit("alice", [set("counters/x", { total: 1 })])).toBe(ACCEPTED);
-    expect(await open.commit("alice", [set("counters/x/shards/base", { count: 1e6 })])).toBe(ACCEPTED);
-    expect(await open.call("bob", "GET", "counters/x/tallyEntries")).toMatchObject({ status: ACCEPTED });
+    expect(await open.commit(null, [set("counters/views:x", { total: 1 })])).toBe(REFUSED);
+    expect(await open.commit("alice", [set("counters/views:x", { total: 1 })])).toBe(ACCEPTED);
+    expect(await open.commit("alice", [set("counters/views:x/shards/base", { count: 1e6 })])).toBe(ACCEPTED);
+    expect(await open.call("bob", "GET", "counters/views:x/tallyEntries")).toMatchObject({ status: ACCEPTED });
   });
 
   test("that allows any positive amount lets one write fill a shard, which then refuses everyone", async () => {
-    const any = await withRules(edited("function isAllowedAmount(counter, by) { return by > 0; }"));
-    expect(await any.commit(null, [increment("counters/x/shards/0", { count: add(2 ** 53 - 1) })])).toBe(ACCEPTED);
-    expect(await any.commit(null, [increment("counters/x/shards/0")])).toBe(REFUSED);
-    expect(await any.commit(null, [increment("counters/x/shards/1", { count: add(double("Infinity")) })])).toBe(
+    const any = await withRules(edited("function isAllowedAmount(by) { return by > 0; }"));
+    expect(await any.commit(null, [increment("counters/views:x/shards/0", { count: add(2 ** 53 - 1) })])).toBe(
+      ACCEPTED,
+    );
+    expect(await any.commit(null, [increment("counters/views:x/shards/0")])).toBe(REFUSED);
+    expect(await any.commit(null, [increment("counters/views:x/shards/1", { count: add(double("Infinity")) })])).toBe(
       REFUSED,
     );
   });
 
   test("that allows fractions does not block increments by 1", async () => {
-    const any = await withRules(edited("function isAllowedAmount(counter, by) { return by == 1 || by == 31.99; }"));
+    const any = await withRules(edited("function isAllowedAmount(by) { return by == 1 || by == 31.99; }"));
     // A shard of integers accepts no double, and only a server makes a shard of doubles.
-    expect(await any.commit(null, [increment("counters/x/shards/0", { count: add(31.99) })])).toBe(REFUSED);
-    expect(await any.commit(null, [increment("counters/x/shards/0")])).toBe(ACCEPTED);
+    expect(await any.commit(null, [increment("counters/views:x/shards/0", { count: add(31.99) })])).toBe(REFUSED);
+    expect(await any.commit(null, [increment("counters/views:x/shards/0")])).toBe(ACCEPTED);
   });
 
-  test("that counts nothing once per user makes likes an open counter", async () => {
-    const none = await withRules(edited("function countsOncePerUser(counter) { return false; }"));
-    expect(await none.commit(null, [increment("counters/likes:x/shards/0")])).toBe(ACCEPTED);
+  test("that counts nothing once per user closes likes", async () => {
+    const none = await withRules(edited("function countsOncePerUser() { return false; }"));
+    expect(await none.commit(null, [increment("counters/likes:x/shards/0")])).toBe(REFUSED);
     expect(await none.commit("alice", like("counters/likes:x", "alice"))).toBe(REFUSED);
+  });
+
+  test("that is made beside functions of the app with the same names changes nothing of the counters", async () => {
+    const names = [
+      "mayRead",
+      "isOperator",
+      "groupOf",
+      "isOwn",
+      "isOpen",
+      "isEntry",
+      "isUse",
+      "isBounded",
+      "hasEntries",
+    ];
+    const own = names.map((name) => `    function ${name}(x) { return x == 'own'; }\n`).join("");
+    const notes = `    match /notes/{note} { allow read: if ${names.map((name) => `${name}(note)`).join(" && ")}; }\n`;
+    const both = await withRules(RULES.replace(/^ {4}match \/counters/m, (match) => own + notes + match));
+    expect(await both.call(null, "GET", "notes/own")).toMatchObject({ status: 404 });
+    expect(await both.call(null, "GET", "notes/other")).toMatchObject({ status: REFUSED });
+    expect(await both.commit(null, [increment("counters/views:x/shards/0")])).toBe(ACCEPTED);
+    expect(await both.commit(null, [increment("counters/own/shards/0")])).toBe(REFUSED);
+    expect(await both.commit("alice", like("counters/likes:x", "alice"))).toBe(ACCEPTED);
+    const others = await withRules(RULES.replace(/(?=^ {2}\}\n\}\n$)/m, () => own + notes));
+    expect(await others.call(null, "GET", "notes/own")).toMatchObject({ status: 404 });
+    expect(await others.commit(null, [increment("counters/views:x/shards/0")])).toBe(ACCEPTED);
   });
 });
 
 describe.concurrent("the edits that docs/security.md advises:", () => {
   const document = readFileSync("docs/security.md", "utf8");
   /** The database with the rules block below a heading. */
-  const advice = (heading: string) => {
+  const advice = (heading: string, also = (text: string) => text) => {
     const section = document.split(/^#+ /m).find((text) => text.startsWith(`${heading}\n`));
     const block = /^```rules\n([\s\S]*?)\n```$/m.exec(section ?? "")?.[1];
     if (!block) throw new Error(`docs/security.md has no rules under "${heading}"`);
-    return withRules(edited(block));
+    return withRules(also(edited(block)));
   };
 
   test("only the ids you use", async () => {
@@ -79,7 +106,9 @@ describe.concurrent("the edits that docs/security.md advises:", () => {
   });
 
   test("only so often per user", async () => {
-    const rules = await advice("Only so often per user");
+    const rules = await advice("Only so often per user", (text) =>
+      text.replace("in ['views']", "in ['views', 'claps']"),
+    );
     const clap = increment("counters/claps:x/shards/0");
     const document = { referenceValue: `${rules.documents}/${clap.path}` };
     const payment = (slot: number) =>

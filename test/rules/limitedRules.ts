@@ -1,15 +1,16 @@
 /**
- * The rules with edits of an app that uses rate limits. The default rules have none, so no test of them alone would evaluate
+ * The rules with edits of an app that uses rate limits, and opens the group `claps`. The default rules have none, so no test of them alone would evaluate
  * `isWithinLimit`.
  */
 
 /**
- * @param policy   the condition of `isAllowedRate(counter)`
+ * @param policy   the condition of `isAllowedRate()`
  * @param matches  blocks for documents of the app
  */
 export function withLimits(rules: string, policy: string, matches: string): string {
   const edited = rules
-    .replace(/(function isAllowedRate\(counter\) \{\n +return) true;/, `$1 ${policy};`)
+    .replace(/(function isAllowedRate\(\) \{\n +return) true;/, `$1 ${policy};`)
+    .replace("return counterGroup() in ['views'];", "return counterGroup() in ['views', 'claps'];")
     .replace(/(?=^ {4}match \/counters)/m, `    ${matches}\n\n`);
   if (!edited.includes(policy) || !edited.includes(matches))
     throw new Error("firestore.rules has no place for a limit");

@@ -1,10 +1,11 @@
 /** The marks of a shard, which refuse replays. A part of rules.test.ts. */
 import { describe, expect, test } from "vitest";
-import { accepts, newShard, read, refuses, store } from "./environment.ts";
-import { integer, marksOf, noncesOf, numberOf } from "./fuzz/oracle.ts";
-import { add, ago, bytes, DELETED, increment, merge, NOW, nonce, update, WINDOW, window } from "./writes.ts";
+import { accepts, newCounter, newShard, newUser, read, refuses, store } from "./environment.ts";
+import { marksOf, noncesOf, numberOf } from "./fuzz/oracle.ts";
+import type { Write } from "./rest.ts";
+import { ago, bytes, DELETED, increment, like, NOW, nonce, unlike, update, WINDOW, window } from "./writes.ts";
 
-const NAMES = [..."0123456789abcdef"];
+const NAMES = [..."01234"];
 /** A window that was last written so many seconds ago. */
 const old = (seconds: number, ...nonces: unknown[]) => ({ at: ago(seconds), nonces });
 
@@ -15,7 +16,7 @@ describe.concurrent("a mark", () => {
       await accepts(null, increment(shard, { marks: { [name]: window(nonce()) } }));
     const { count, marks } = await read(shard);
     expect([numberOf(count), Object.values(marksOf({ marks: marks ?? {} })).flatMap(noncesOf).length]).toEqual([
-      32, 32,
+      10, 10,
     ]);
   });
 
@@ -32,11 +33,11 @@ describe.concurrent("a mark", () => {
   test("of others is neither dropped, moved nor replaced", async () => {
     const shard = newShard();
     const [one, other, third] = [nonce(), nonce(), nonce()];
-    await store(shard, { count: 1, writes: 1, marks: { [WINDOW]: old(600, one, other), 8: old(600, one) } });
+    await store(shard, { count: 1, writes: 1, marks: { [WINDOW]: old(600, one, other), 4: old(60, one) } });
     const write = (...nonces: unknown[]) => increment(shard, { marks: { [WINDOW]: { at: NOW, nonces } } });
     for (const nonces of [[third], [one, third], [other, one, third], [third, one, other]])
       await refuses(null, write(...nonces));
-    await refuses(null, increment(shard, { marks: { [WINDOW]: window(third), 8: DELETED } }));
+    await refuses(null, increment(shard, { marks: { [WINDOW]: window(third), 4: DELETED } }));
     await accepts(null, write(one, other, third));
   });
 
@@ -52,63 +53,89 @@ describe.concurrent("a mark", () => {
   });
 });
 
-describe.concurrent("every client removes windows of a shard", () => {
-  const tidied = { count: 3, writes: 3, shard: "0", at: new Date(0) };
+describe.concurrent("an increment removes windows of its shard", () => {
   const marked = async (marks: object) => {
     const shard = newShard();
-    await store(shard, { ...tidied, marks });
+    await store(shard, { count: 3, writes: 3, shard: "0", at: new Date(0), marks });
     return shard;
   };
-  const without = (shard: string, names: readonly string[], changes: object = {}) => {
-    const marks = { ...Object.fromEntries(names.map((name) => [name, DELETED])), ...changes };
-    return update(shard, { marks });
+  /** An increment with a mark in one window that removes others. */
+  const without = (shard: string, names: readonly string[], changes: object = {}, own = "2") => {
+    const removed = Object.fromEntries(names.map((name) => [name, DELETED]));
+    return increment(shard, { marks: { [own]: window(nonce()), ...removed, ...changes } });
   };
 
   test.each(NAMES)("named %s, two minutes after the last write and not before", async (name) => {
-    const young = await marked({ [name]: old(110, nonce()) });
-    await refuses(null, without(young, [name]));
+    const own = name === "2" ? "3" : "2";
+    await refuses(null, without(await marked({ [name]: old(110, nonce()) }), [name], {}, own));
     const shard = await marked({ [name]: old(121, nonce()) });
-    await accepts(null, without(shard, [name]));
-    const { marks, ...rest } = await read(shard);
-    expect(marksOf({ marks: marks ?? {} })).toEqual({});
-    expect(Object.keys(rest).sort()).toEqual(["at", "count", "shard", "writes"]);
+    await accepts(null, without(shard, [name], {}, own));
+    const { count, marks } = await read(shard);
+    expect([numberOf(count), Object.keys(marksOf({ marks: marks ?? {} }))]).toEqual([4, [own]]);
   });
 
-  test("all at once, or some of them", async () => {
+  test("all others at once, and such as do not exist", async () => {
     const shard = await marked(Object.fromEntries(NAMES.map((name) => [name, old(121, nonce())])));
-    await accepts(null, without(shard, ["0", "f"]));
-    await accepts(null, update(shard, { marks: DELETED }));
-    await accepts(null, increment(shard));
-  });
-
-  test("also where other fields are missing, so that every increment is refused", async () => {
-    const shard = newShard();
-    await store(shard, { count: "3", marks: { 0: old(121, nonce()) } });
-    await refuses(null, merge(shard, { marks: { 0: window(nonce()) } }));
-    await accepts(null, without(shard, ["0"]));
+    await accepts(null, without(shard, ["0", "1"]));
+    await accepts(null, without(shard, ["0", "1", "3", "4"]));
+    expect(Object.keys(marksOf(await read(shard)))).toEqual(["2"]);
   });
 
   test("but not a window without a time", async () => {
     await refuses(null, without(await marked({ 0: { nonces: [nonce()] } }), ["0"]));
   });
 
-  const wrong: Record<string, (shard: string) => ReturnType<typeof update>> = {
-    "removes a young window, too": (shard) => without(shard, ["0", "2"]),
-    counts: (shard) => update(shard, { marks: { 0: DELETED }, count: add(1) }),
-    "counts a write": (shard) => update(shard, { marks: { 0: DELETED }, writes: add(1) }),
-    "has a time": (shard) => update(shard, { marks: { 0: DELETED }, at: NOW }),
-    "has a foreign field": (shard) => update(shard, { marks: { 0: DELETED }, extra: 1 }),
-    "renames the shard": (shard) => update(shard, { marks: { 0: DELETED }, shard: "1" }),
-    "adds a window": (shard) => without(shard, ["0"], { 3: old(0, nonce()) }),
-    "adds a window for two": (shard) => without(shard, ["0", "1"], { 3: old(0, nonce()) }),
+  test("in an undo as in an increment with an entry", async () => {
+    const counter = newCounter("likes");
+    const shard = `${counter}/shards/0`;
+    await store(shard, { count: 3, writes: 3, shard: "0", at: new Date(0), marks: { 0: old(121), 1: old(100) } });
+    const user = newUser();
+    const liked = like(counter, user);
+    const removing = (writes: readonly Write[], name: string) =>
+      writes.map((one) => (one.path === shard ? { ...one, mask: [...(one.mask ?? []), `marks.\`${name}\``] } : one));
+    await refuses(user, ...removing(liked, "1"));
+    await accepts(user, ...removing(liked, "0"));
+    await accepts(user, ...removing(unlike(counter, user), "0"));
+  });
+
+  const wrong: Record<string, (shard: string) => Write> = {
+    "removes a young window, too": (shard) => without(shard, ["0", "3"]),
+    "does not count": (shard) => update(shard, { marks: { 0: DELETED } }),
+    "removes the window of its mark": (shard) => increment(shard, { marks: { 0: DELETED } }),
+    "adds another window": (shard) => without(shard, ["0"], { 4: old(0, nonce()) }),
     "makes another window young": (shard) => without(shard, ["0"], { 1: { at: NOW } }),
-    "makes a young window old": (shard) => without(shard, ["0"], { 2: { at: new Date(0) } }),
+    "makes a young window old": (shard) => without(shard, ["0"], { 3: { at: new Date(0) } }),
     "drops a nonce of another window": (shard) => without(shard, ["0"], { 1: { nonces: [] } }),
-    "removes nothing": (shard) => update(shard, { count: integer(3) }),
-    "removes what is no window, too": (shard) => without(shard, ["0", "g", "2"]),
+    "removes all marks": (shard) => increment(shard, { marks: DELETED }),
   };
   test.each(Object.entries(wrong))("but not with a write that %s", async (_, write) => {
-    const windows = { 0: old(600, bytes(1, 2, 3, 4)), 1: old(600, bytes(5, 6, 7, 8)), 2: old(5, bytes(9, 9, 9, 9)) };
+    const windows = {
+      0: old(600, bytes(1, 2, 3, 4, 5)),
+      1: old(600, bytes(5, 6, 7, 8, 9)),
+      3: old(5, bytes(9, 9, 9, 9, 9)),
+    };
     await refuses(null, write(await marked(windows)));
   });
+});
+
+test("a window takes 3,000 marks, and one more for each window that the write removes", async () => {
+  const shard = newShard();
+  const nonces = (size: number) => Array.from({ length: size }, nonce);
+  const full = { at: ago(121), nonces: nonces(3_000) };
+  await store(shard, { count: 1, writes: 1, shard: "0", marks: { 0: full, 1: old(121, nonce()), 2: full, 3: old(9) } });
+  const write = (own: string, ...removed: string[]) =>
+    increment(shard, {
+      marks: { [own]: window(nonce()), ...Object.fromEntries(removed.map((name) => [name, DELETED])) },
+    });
+  await refuses(null, write("0"));
+  await refuses(null, write("0", "3"));
+  await refuses(null, write("0", "4"));
+  await accepts(null, write("0", "1"));
+  await refuses(null, write("0", "1"));
+  await refuses(null, write("2"));
+  await accepts(null, write("1"));
+  await accepts(null, write("4", "2"));
+  await store(shard, { count: 1, writes: 1, shard: "0", marks: { 2: { at: ago(5), nonces: nonces(2_999) } } });
+  await accepts(null, write("2"));
+  await refuses(null, write("2"));
 });

@@ -119,9 +119,10 @@ describe.concurrent("a counter that counts once per user", () => {
     await refuses("alice", set(entry, { once: "alice", by: 1, shard: "0", at: NOW }));
   });
 
-  test("has a group that ends at the first colon of the id: 'likes' and 'likesX:1' are open", async () => {
-    for (const id of ["likes", "likesX:1", "x:likes:1", "a\nlikes:1"])
-      await accepts(null, increment(`counters/${id}/shards/0`));
-    for (const id of ["likes:a\nb", "likes:"]) await refuses(null, increment(`counters/${id}/shards/0`));
+  test("has a group that ends at the first colon of the id", async () => {
+    for (const id of ["likes:a\nb", "likes:", "likes:x:1", "votes:views:1"])
+      await accepts("alice", ...like(`counters/${id}`, "alice"));
+    for (const id of ["likes", "likesX:1", "x:likes:1", "a\nlikes:1", "views:likes:1"])
+      await refuses("alice", ...like(`counters/${id}`, "alice"));
   });
 });

@@ -1,6 +1,6 @@
 /** The rules of open counters. A part of rules.test.ts, which measures the coverage of all parts together. */
 import { describe, expect, test } from "vitest";
-import { accepts, newCounter, newShard, read, refuses, shows, store, sumOf } from "./environment.ts";
+import { accepts, hides, newCounter, newShard, OPERATOR, read, refuses, shows, store, sumOf } from "./environment.ts";
 import { integer, numberOf } from "./fuzz/oracle.ts";
 import {
   add,
@@ -55,9 +55,9 @@ describe.concurrent("an open counter", () => {
     "without a mark": { marks: DELETED },
     "with no window in the map": { marks: {} },
     "with marks that are a string": { marks: "abcd" },
-    "with marks that are a list": { marks: [bytes(1, 2, 3, 4)] },
+    "with marks that are a list": { marks: [bytes(1, 2, 3, 4, 4)] },
     "with two windows": { marks: { 0: window(nonce()), 1: window(nonce()) } },
-    "with a window g": { marks: { g: window(nonce()) } },
+    "with a window 5": { marks: { 5: window(nonce()) } },
     "with a window 10": { marks: { 10: window(nonce()) } },
     "with a window 07": { marks: { "07": window(nonce()) } },
     "with a window that is a string": { marks: { 0: "abcd" } },
@@ -68,12 +68,12 @@ describe.concurrent("an open counter", () => {
     "with a window with a foreign field": { marks: { 0: { ...window(nonce()), by: 1 } } },
     "with two nonces": { marks: { [WINDOW]: window(nonce(), nonce()) } },
     "with no nonce in the list": { marks: { 0: { at: NOW, nonces: [] } } },
-    "with a nonce of 3 bytes": { marks: { [WINDOW]: window(bytes(1, 2, 3)) } },
-    "with a nonce of 5 bytes": { marks: { [WINDOW]: window(bytes(1, 2, 3, 4, 5)) } },
+    "with a nonce of 4 bytes": { marks: { [WINDOW]: window(bytes(1, 2, 3, 4)) } },
+    "with a nonce of 6 bytes": { marks: { [WINDOW]: window(bytes(1, 2, 3, 4, 5, 6)) } },
     "with a nonce that is a string": { marks: { [WINDOW]: window("abcd") } },
     "with a nonce that is a number": { marks: { [WINDOW]: window(12_345_678) } },
     "with a nonce that is null": { marks: { 0: window(null) } },
-    "with nonces that are a map": { marks: { 0: { at: NOW, nonces: { 0: bytes(1, 2, 3, 4) } } } },
+    "with nonces that are a map": { marks: { 0: { at: NOW, nonces: { 0: bytes(1, 2, 3, 4, 4) } } } },
   };
   test.each(Object.entries(forms))("is not incremented %s, on a new shard or an old one", async (_, changes) => {
     const shard = newShard();
@@ -143,11 +143,18 @@ describe.concurrent("an open counter", () => {
     await refuses("alice", remove(entry));
   });
 
-  test("shows its shards to every client and lets none replace or delete one", async () => {
+  test("is closed where no function of the policy names its group", async () => {
+    for (const user of [null, "alice"])
+      for (const id of ["junk:x", "view:x", "views", "x", "Views:x", ":views"])
+        await refuses(user, increment(`counters/${id}/shards/0`));
+  });
+
+  test("shows each shard to every client, lists them for operators, and lets no client replace or delete one", async () => {
     const shard = newShard();
     await accepts(null, increment(shard));
     await shows(shard, null, "alice");
-    await shows(shard.slice(0, -2), null, "alice");
+    await shows(shard.slice(0, -2), OPERATOR);
+    await hides(shard.slice(0, -2), null, "alice");
     await refuses("alice", remove(shard));
     const { mask: _, ...whole } = increment(shard, { count: 2, writes: 2 });
     await refuses("alice", whole);

@@ -34,7 +34,7 @@ export async function bundle(outfile: string): Promise<string> {
       "crypto.subtle": "simulatedDigests",
       localStorage: "simulatedStorage",
     },
-    plugins: [wrapped(here("decide.ts"))],
+    plugins: [wrapped(here("decide.ts")), wrapped(here("writePlan.ts"))],
   });
   return outfile;
 }

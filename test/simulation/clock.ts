@@ -4,19 +4,32 @@
  */
 import { createHash } from "node:crypto";
 import { Random } from "../../core/testing/random.ts";
+import type { Faults } from "./faults.ts";
 import { planted } from "./mutations/mutation.ts";
 import type { Event, Scheduler } from "./scheduler.ts";
 
+const MINUTE = 60_000;
+const DAY = 1_440 * MINUTE;
+const CLOCK_ERRORS = [-DAY, -10 * MINUTE, -MINUTE, MINUTE, 10 * MINUTE, DAY] as const;
+
 let scheduler: Scheduler;
 let random = new Random(0, 0, 0);
+let faults: Faults;
 
-export function startClock(ofSimulation: Scheduler, randomNumbers: Random): void {
+export function startClock(ofSimulation: Scheduler, randomNumbers: Random, ofRun: Faults): void {
   scheduler = ofSimulation;
   random = randomNumbers;
+  faults = ofRun;
 }
 
 export function simulatedNow(): number {
   return Math.floor(scheduler.now / 1_000);
+}
+
+/** By how many milliseconds the clock of the device is ahead that plans an increment now: ten minutes or a day, or behind. */
+export function deviceClockError(): number {
+  const [isWrong, size] = [random.chance(0.3), random.pick(CLOCK_ERRORS)];
+  return isWrong && faults.inject("wrong device clocks") ? size : 0;
 }
 
 export function simulatedRandom(): number {

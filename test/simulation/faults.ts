@@ -16,6 +16,7 @@ export const FAULTS = [
   "crashes",
   "freezes",
   "clock skew",
+  "wrong device clocks",
   "duplicate events",
   "late events",
   "events lost for hours",

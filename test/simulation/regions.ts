@@ -140,7 +140,6 @@ export async function simulateRegions(
   plant(mutation);
   const { seed, names, joinsAt, leavesAt, actions } = scenario;
   const scheduler = new Scheduler(START);
-  startClock(scheduler, randomFor(seed, "chance"));
   const history: string[] = [];
   const record = (name: string, text: () => string) => {
     if (keepHistory && !scheduler.isStopped)
@@ -165,6 +164,7 @@ export async function simulateRegions(
   const shown = new Map<string, number>();
   const cutUntil = new Map<string, Micros>();
   const faults = new Faults(scenario.faults, scenario.faultRate, scenario.latency);
+  startClock(scheduler, randomFor(seed, "chance"), faults);
   const links: LinkFaults[] = [];
 
   const networks = new Map<string, Network>(

@@ -54,8 +54,8 @@ export async function simulate(
   plant(mutation);
   const { seed, config, actions } = scenario;
   const scheduler = new Scheduler(START);
-  startClock(scheduler, randomFor(seed, "chance"));
   const faults = new Faults(scenario.faults, scenario.faultRate, scenario.latency);
+  startClock(scheduler, randomFor(seed, "chance"), faults);
   const oracle = new Oracle(scenario, ({ message }) => {
     record("oracle", () => message);
     scheduler.isStopped = true;

@@ -4,10 +4,14 @@
  * If a connection is cut between the server's commit and its acknowledgement, the Firestore SDK sends the write again. The
  * rules refuse this replay because it adds no mark. The refusal arrives as `permission-denied`. One read of the shard then
  * tells a replay, whose mark is there, from an increment that the rules refuse.
+ *
+ * A write in a transaction also removes a window of marks that has expired by this device's clock. If the clock is wrong, the rules
+ * refuse the write; it is then made again without the removal. Writes in the SDK's queue may be sent hours later, so they remove nothing.
  */
 import {
   arrayUnion,
   Bytes,
+  deleteField,
   doc,
   type FirestoreError,
   increment,
@@ -35,7 +39,6 @@ import {
   refreshShardCount,
   rethrowUnlessDenied,
 } from "./counter.ts";
-import { removeOldMarks } from "./removeOldMarks.ts";
 import { inTurn, type Turn } from "./turns.ts";
 
 // For modules that only some apps use: each further import from the SDK makes every app larger.
@@ -46,7 +49,7 @@ export { doc, serverTimestamp, writeBatch };
  *
  * @param addOther - adds another write to the commit, given the path of the increment's shard
  */
-export function makeIncrement(counter: Counter, by: number, once?: string, addOther?: AddWrite): Promise<Committed> {
+export function makeIncrement(counter: Counter, by: number, once?: string, addOther?: AddOther): Promise<Committed> {
   // First, because it refuses what is no reference.
   counterDoc(counter);
   const commit = (turn?: Turn) => commitIncrement(counter, by, turn, undefined, addOther);
@@ -63,38 +66,41 @@ export function commitIncrement(
   by: number,
   turn?: Turn,
   undoneShard?: string,
-  addOther?: AddWrite,
+  addOther?: AddOther,
 ): Promise<Committed> {
   const outcome = commitWithRetries(counter, by, turn, undoneShard, addOther);
   counter._watcher?._track(by, outcome, turn?._once, !!undoneShard);
   return outcome;
 }
 
-type AddWrite = (writer: WriteBatch, path: string) => unknown;
+type AddOther = (writer: WriteBatch, path: string) => unknown;
 
 async function commitWithRetries(
   counter: Counter,
   by: number,
   turn?: Turn,
   undoneShard?: string,
-  addOther?: AddWrite,
+  addOther?: AddOther,
 ): Promise<Committed> {
   const { _shardCountCache, _watcher } = counter;
   await refreshShardCount(counter);
   let plan!: IncrementPlan;
   // While one transaction commits, the SDK holds everything else back. So the shard is chosen here, when more is known.
-  const add = (writer: WriteBatch) => {
+  const add: AddWrites = (writer, removesMarks) => {
     if (!plan) {
       plan = planFor(counter, by, turn?._once, undoneShard);
       _shardCountCache._requestSent();
     }
-    addWrites(writer, counter, plan, undoneShard);
+    addWrites(writer, counter, plan, undoneShard, removesMarks);
     addOther?.(writer, plan.path);
     return plan.path;
   };
   try {
     const { _latest } = counter;
-    const isCalm = _latest?.get("growing") === false && !_shardCountCache._isContended();
+    const isCalm =
+      _latest?.get("growing") === false &&
+      !_shardCountCache._isContended() &&
+      Math.random() * INCREMENTS_PER_MARK_REMOVAL > 1;
     // The queue retries a contended write on the same shard, so a crowd must not meet there; it begins while a counter is new. But
     // the queue keeps the order of calls with `once`; and its writes are in the cache at once, where a watch finds the timestamps of
     // increments. An undo cannot choose its shard. A client that could not read the counter document may be offline.
@@ -113,26 +119,31 @@ async function commitWithRetries(
   }
 }
 
+/** Adds the writes of an increment. Returns the path of its shard, if there is one. */
+type AddWrites = (writer: WriteBatch, removesMarks?: boolean) => string | undefined;
+
 /**
  * Sends writes, first in a transaction: if contention aborts it, the caller tries another shard, whereas the SDK's
  * queue would retry the same shard without end. If the transaction has no answer, the same write goes to the queue, which
  * works offline and survives a reload; both together count once.
  *
- * @param add - adds the writes when the SDK is free to commit them, the same in both. Returns the path of the increment's shard,
- *              if there is one
+ * @param add - adds the writes when the SDK is free to commit them, the same in both
  * @param isQueued - whether they go to the queue at once
  * @returns the server's timestamp if it is at hand and a watch may need it; else nothing, or `false`
  */
-export async function send(
-  { firestore, _watcher }: Counter,
-  add: (writer: WriteBatch) => string | undefined,
-  isQueued?: unknown,
-  turn?: Turn,
-): Promise<unknown> {
+export async function send(counter: Counter, add: AddWrites, isQueued?: unknown, turn?: Turn): Promise<unknown> {
+  const { firestore, _watcher } = counter;
   if (!isQueued && !isHiddenOrOffline()) {
+    const commit = (removesMarks: boolean) =>
+      runTransaction(firestore, async (own) => add(own as unknown as WriteBatch, removesMarks), { maxAttempts: 1 });
     try {
-      const commit = async (transaction: unknown) => add(transaction as WriteBatch);
-      const path = await runTransaction(firestore, commit, { maxAttempts: 1 });
+      const removesMarks = !counter._keepsMarks;
+      const path = await commit(removesMarks).catch(async (error) => {
+        if (!removesMarks || !hasCode(error, "permission-denied")) throw error;
+        const accepted = await commit(false);
+        counter._keepsMarks = true;
+        return accepted;
+      });
       turn?._sent();
       // The cache does not have the server's timestamp.
       return _watcher?._isWatched() && path && (await readFromServer(doc(firestore, path), LOOKUP_ATTEMPTS))?.get("at");
@@ -149,21 +160,24 @@ export async function send(
 }
 
 export function planFor(
-  { firestore, path, _shardCountCache }: Counter,
+  { path, _shardCountCache }: Counter,
   by: number,
   once?: string,
   undoneShard?: string,
 ): IncrementPlan {
   const shard = undoneShard ?? randomShard(_shardCountCache._shardsToChooseFrom(), Math.random);
-  const plan = planIncrement(path, shard, by, Date.now(), Math.random, once);
-  // Before the outcome is known, because a shard full of marks refuses every increment.
-  if (Math.random() * INCREMENTS_PER_MARK_REMOVAL < 1) removeOldMarks(doc(firestore, plan.path)).catch(() => {});
-  return plan;
+  return planIncrement(path, shard, by, Date.now(), Math.random, once);
 }
 
 /** Adds the writes of a planned increment to a batch or transaction. */
-export function addWrites(w: WriteBatch, { firestore }: Counter, plan: IncrementPlan, undoneShard?: string): void {
-  const { path, entry, shard, by, window, nonce } = plan;
+export function addWrites(
+  w: WriteBatch,
+  { firestore }: Counter,
+  plan: IncrementPlan,
+  undoneShard?: string,
+  removesMarks?: boolean,
+): void {
+  const { path, entry, shard, by, window, expired, nonce } = plan;
   const at = serverTimestamp();
   const nonces = arrayUnion(Bytes.fromUint8Array(nonce));
   const entryDoc = entry && doc(firestore, entry);
@@ -171,7 +185,13 @@ export function addWrites(w: WriteBatch, { firestore }: Counter, plan: Increment
   else if (entryDoc) w.set(entryDoc, { once: entryDoc.id, by, shard, at });
   w.set(
     doc(firestore, path),
-    { shard, count: increment(by), writes: increment(1), at, marks: { [window]: { at, nonces } } },
+    {
+      shard,
+      count: increment(by),
+      writes: increment(1),
+      at,
+      marks: { [window]: { at, nonces }, ...(removesMarks && { [expired]: deleteField() }) },
+    },
     { merge: true },
   );
 }

@@ -45,7 +45,7 @@ export interface IncrementOptions {
  * Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment of a counter by this client first reads
  * the counter document (1 read, awaited for a second at most). So do the first increment after two minutes and one in 20,
  * unless `onCounter` has delivered a total since, without `via`; and the first in each second of contention. While `onCounter` watches a counter that is new, growing or
- * contended, each increment reads its timestamp (1 read). One in 128 adds 1 read and 1 write, which remove old marks. A contended write
+ * contended, each increment reads its timestamp (1 read). So does one in 32 of those that go to the queue otherwise. A contended write
  * costs 1 more read; a refused one 1, or 2 with `once`.
  *
  * @param by - a number within ±2⁵³, not 0; 1 if it is left out. The default rules accept 1 alone
@@ -121,7 +121,7 @@ interface Prepared extends PreparedIncrement {
  * not know the outcome of the last run. Each prepared increment counts once. If the last run was committed, the rules refuse the
  * next one, and `runTransaction` rejects with `permission-denied`. To find out, read a document that the transaction creates.
  *
- * Cost: 1 read of the shard count if it is not known, and the removal of old marks, as for {@link incrementCounter}. The writes
+ * Cost: 1 read of the shard count if it is not known. The writes
  * belong to the transaction.
  *
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-once`
@@ -148,7 +148,7 @@ type Writer = WriteBatch | Transaction;
 /**
  * Adds an increment to your own batch: a comment and its count are committed together or not at all. Add at most one
  * increment per counter to a batch. For a transaction, pass a prepared increment from {@link prepareIncrement}. The call sends
- * nothing, but it may read the shard count, and one in 128 removes old marks.
+ * nothing, but it may read the shard count.
  *
  * Watches show the increment when it is published. If the SDK sends the batch again after a cut connection, the rules refuse
  * the whole replay, and `commit` rejects with `permission-denied` although the first attempt was committed. To find out, read

@@ -60,7 +60,7 @@ const MAX_ATTEMPTS = 10;
  *
  * Cost: 2 writes, and 2 reads by the rules; 1 read of the counter document, unless it was read within two minutes; 1 read of the
  * shard, if the counter is watched. A shard that turns out too empty costs 7 reads; a second one, 6 and 1 per shard. "Sold out"
- * costs 3, or 7 if a shard was tried, and a repetition for a user who has taken 4. As with increments, one call in 128 removes old marks.
+ * costs 3, or 7 if a shard was tried, and a repetition for a user who has taken 4.
  *
  * @param units - a whole number from 1 to 10. The default rules accept each of them
  * @returns the units taken

@@ -39,8 +39,9 @@ const COUNTING = [
   "leave",
   "incrementPerUser",
   "decrementPerUser",
-  "tidy",
-  "tidyAnd",
+  "incrementClosed",
+  "removeMarks",
+  "removeMarksAnd",
   "visit",
   "visitAs",
   "visitAndIncrement",
@@ -85,7 +86,7 @@ export function createBatch({ user, actions, corruptions }: Step, context: Batch
 }
 
 function perform({ do: kind, shard, pick }: Action, user: User, context: BatchContext): Write[] {
-  const { open, perUser, world } = context;
+  const { open, closed, perUser, world } = context;
   const once = user ?? "alice";
   const other = choose(UIDS, pick);
   const own = textOf(world[`${perUser}/tallyEntries/${once}`]?.shard);
@@ -131,25 +132,28 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
       return [incrementWrite(context, perUser, shard)];
     case "decrementPerUser":
       return [incrementWrite(context, perUser, own ?? shard, integer(-1))];
-    case "tidy": {
-      const path = `${pick % 2 ? open : perUser}/shards/${shard}`;
-      const windows = Object.keys(marksOf(world[path]));
+    case "incrementClosed":
+      return [incrementWrite(context, closed, shard)];
+    case "removeMarks": {
+      const write = pick % 2 ? incrementWrite(context, open, shard) : undefined;
+      const [entry, keyed] = write ? [] : own ? unlike(context, once, shard) : like(context, once, shard);
+      const increment = write ?? keyed;
+      if (!increment) return [];
+      const windows = Object.keys(marksOf(world[increment.path]));
       const some = windows.filter((_, n) => pick & (2 << n));
-      return [{ path, set: {}, mask: (some.length > 0 ? some : windows).map(maskOf) }];
+      const mask = [...(increment.mask ?? []), ...(some.length > 0 ? some : windows).map(maskOf)];
+      return [...(entry ? [entry] : []), { ...increment, mask }];
     }
-    case "tidyAnd": {
-      // Removes every old window but one, and makes a change that must be refused.
-      const path = `${open}/shards/0`;
-      const marks = Object.entries(marksOf(world[path]));
+    case "removeMarksAnd": {
+      // Removes every old window but one, and makes another change that must be refused.
+      const increment = incrementWrite(context, open, "0");
+      const marks = Object.entries(marksOf(world[increment.path]));
       const old = marks.filter(([, window]) => JSON.stringify(window).includes("2020-")).map(([name]) => name);
-      const tidied = { path, set: {}, mask: old.slice(1).map(maskOf) };
+      const mask = [...(increment.mask ?? []), ...old.slice(1).map(maskOf)];
       const window = { mapValue: { fields: { at: TIMES[0] as Value, nonces: list(newNonce(context)) } } };
-      const changes = [
-        setField(tidied, "count", integer(pick)),
-        setField(tidied, maskOf("c"), window),
-        setField(tidied, maskOf("3"), window),
-      ];
-      return [choose(changes, pick)];
+      const removing = { ...increment, mask };
+      const bare = { path: increment.path, set: {}, mask: old.slice(1).map(maskOf) };
+      return [choose([setField(removing, maskOf("0"), window), setField(removing, maskOf("3"), window), bare], pick)];
     }
     case "visit":
       return [visitWrite(open, hashOf(once), pick)];

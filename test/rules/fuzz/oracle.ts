@@ -8,6 +8,8 @@ import type { Fields, User, Value, World, Write } from "../rest.ts";
 /** Counters of each kind, with all paths that a batch may write. */
 export interface Counters {
   readonly open: string;
+  /** No function of the policy names its group. */
+  readonly closed: string;
   readonly perUser: string;
   /** Its increments are limited. */
   readonly limited: string;
@@ -43,6 +45,7 @@ export const BUCKETS = [
  */
 export function countersOf(id: string, parts: Part = "all"): Counters {
   const open = `counters/views:${id}`;
+  const closed = `counters/junk:${id}`;
   const perUser = `counters/likes:${id}`;
   const around = (counter: string) => [
     counter,
@@ -58,7 +61,7 @@ export function countersOf(id: string, parts: Part = "all"): Counters {
   const notes = ["0", "1"].map((note) => `notes/claps:${id}/all/${note}`);
   const stock = `counters/tickets:${id}`;
   const paths = {
-    counting: [...around(open), ...around(perUser)],
+    counting: [...around(open), ...around(perUser), `${closed}/shards/0`],
     limited: [...notes, `${limited}/shards/0`, ...UIDS.map((uid) => `${limit}/${uid}`)],
     stock: [
       ...SHARD_IDS.map((shard) => `${stock}/shards/${shard}`),
@@ -66,7 +69,7 @@ export function countersOf(id: string, parts: Part = "all"): Counters {
     ],
   };
   const of = parts === "all" ? Object.values(paths).flat() : paths[parts];
-  return { open, perUser, limited, stock, notes, limit, paths: of };
+  return { open, closed, perUser, limited, stock, notes, limit, paths: of };
 }
 
 /** The limit of the notes and claps of a world. */
@@ -115,7 +118,7 @@ export function initialDocuments({ open, perUser, stock }: Counters): Write[] {
       writes: integer(1),
       at: { timestampValue: "2020-01-01T00:00:00Z" },
       shard: { stringValue: "1" },
-      marks: markWindows({ 6: ["2020-01-01T00:00:00Z", nonceOf(-3)], 7: [new Date().toISOString(), nonceOf(-2)] }),
+      marks: markWindows({ 0: ["2020-01-01T00:00:00Z", nonceOf(-3)], 1: [new Date().toISOString(), nonceOf(-2)] }),
     }),
     document(`${perUser}/tallyEntries/carol`, {
       once: { stringValue: "carol" },
@@ -179,8 +182,7 @@ export function findViolation(
     if (fault) return `${ownLimit}: ${fault}`;
   }
   for (const path of payable) {
-    const isTidied = path === claps && before[path] && written(before[path], after[path]) === 0;
-    if (isTidied || isEqual(before[path], after[path])) continue;
+    if (isEqual(before[path], after[path])) continue;
     const fault = after[path] ? faultOfPayment(path, before[ownLimit], after[ownLimit]) : "is gone";
     if (fault) return `${path}: ${fault}`;
   }
@@ -264,7 +266,7 @@ function faultOfEntry(entry: Fields, once: string, isTake: boolean, span: Span):
 /** @param hits  how many writes of the batch wrote the shard */
 function faultOfShard(id: string, before: Fields | undefined, after: Fields | undefined, hits: number, span: Span) {
   if (hits === 0) return isEqual(before, after) ? undefined : "was changed by no write";
-  if (before && written(before, after) === 0 && after) return faultOfTidying(before, after, span);
+  if (before && written(before, after) === 0 && after) return "was changed by a write that does not count";
   if (!after) return "is gone";
   const foreign = Object.keys(after).filter((field) => !["shard", "count", "writes", "at", "marks"].includes(field));
   if (foreign.length > 0) return `has the fields ${foreign}`;
@@ -279,27 +281,17 @@ function faultOfShard(id: string, before: Fields | undefined, after: Fields | un
   return faultOfMarks(marksOf(before), marksOf(after), hits, span);
 }
 
-/** A tidy removes only windows that are older than two minutes. */
-function faultOfTidying(before: Fields, after: Fields, { to }: Span): string | undefined {
-  const [{ marks: _, ...rest }, { marks: __, ...left }] = [before, after];
-  if (!isEqual(rest, left)) return "was changed by a write that does not count";
-  const [old, kept] = [marksOf(before), marksOf(after)];
-  const changed = Object.keys(kept).filter((name) => !isEqual(old[name], kept[name]));
-  if (changed.length > 0) return `has other marks in ${changed}, and counts no write`;
-  const gone = Object.keys(old).filter((name) => !(name in kept));
-  if (gone.length === 0) return "was written, and nothing changed";
-  const young = gone.filter((name) => to - Date.parse(String(windowOf(old[name]).at?.timestampValue)) < 120_000);
-  return young.length > 0 ? `lost the young windows ${young}` : undefined;
-}
-
-/** Each write appends a nonce, and all others stay. Otherwise replays would count. */
+/** Each write appends a nonce. All others stay, or are removed with their window, two minutes after its last write. */
 function faultOfMarks(before: Fields, after: Fields, hits: number, span: Span): string | undefined {
   const lost = Object.keys(before).filter((name) => !(name in after));
-  if (lost.length > 0) return `lost the windows ${lost}`;
+  const young = lost.filter(
+    (name) => span.to - Date.parse(String(windowOf(before[name]).at?.timestampValue)) < 120_000,
+  );
+  if (young.length > 0) return `lost the young windows ${young}`;
   const changed = Object.keys(after).filter((name) => !isEqual(before[name], after[name]));
   if (changed.length < 1 || changed.length > hits) return `${hits} writes changed ${changed.length} windows`;
   for (const name of changed) {
-    if (!/^[0-9a-f]$/.test(name)) return `has a window ${name}`;
+    if (!/^[0-4]$/.test(name)) return `has a window ${name}`;
     const window = windowOf(after[name]);
     const foreign = Object.keys(window).filter((field) => !["at", "nonces"].includes(field));
     if (foreign.length > 0) return `has a window with the fields ${foreign}`;
@@ -308,16 +300,16 @@ function faultOfMarks(before: Fields, after: Fields, hits: number, span: Span): 
     if (!isEqual(nonces.slice(0, old.length), old)) return `lost nonces of the window ${name}`;
     const added = nonces.slice(old.length);
     if (added.length < 1 || added.length > hits) return `${hits} writes added ${added.length} nonces`;
-    const odd = added.filter((nonce) => Buffer.from(String(nonce.bytesValue ?? ""), "base64").length !== 4);
+    const odd = added.filter((nonce) => Buffer.from(String(nonce.bytesValue ?? ""), "base64").length !== 5);
     if (odd.length > 0) return `has the nonces ${JSON.stringify(odd)}`;
     if (new Set(nonces.map(canonical)).size < nonces.length) return `has a nonce twice in the window ${name}`;
   }
   return undefined;
 }
 
-/** A nonce of four bytes, different for each number. */
+/** A nonce of five bytes, different for each number. */
 export function nonceOf(n: number): Value {
-  const bytes = Buffer.alloc(4);
+  const bytes = Buffer.alloc(5);
   bytes.writeInt32BE(n);
   return { bytesValue: bytes.toString("base64") };
 }

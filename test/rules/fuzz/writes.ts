@@ -11,7 +11,7 @@ export interface BatchContext extends Counters {
   readonly documents: string;
 }
 
-export const WINDOWS = [..."0123456789abcdef"];
+export const WINDOWS = [..."01234"];
 
 export const text = (stringValue: string): Value => ({ stringValue });
 

@@ -2,7 +2,7 @@
  * The parts of `firestore.rules` that the web client's exactness depends on. A write of a shard adds exactly one mark, so a
  * replay is rejected. An entry and its increment are one commit.
  */
-import { MARK_LIFETIME_SECONDS } from "../../../core/src/index.ts";
+import { MARK_LIFETIME_SECONDS, MAX_WINDOW_NONCES, NONCE_BYTES } from "../../../core/src/index.ts";
 import { planted } from "../mutations/mutation.ts";
 import { type Change, Code, Refused } from "./database.ts";
 import { type Fields, isEqual, isMap, type Micros, microsOf, type Value } from "./values.ts";
@@ -26,10 +26,9 @@ export function authorize(changes: readonly Change[]): void {
     const isAllowedOf = {
       shards: () =>
         step !== undefined &&
-        ((isOneWrite(step, time, id) &&
-          isInBounds(counter, step) &&
-          (!hasEntries(counter) || isOneEntry(changes, id, step))) ||
-          isTidy(step, time)),
+        isOneWrite(step, time, id) &&
+        isInBounds(counter, step) &&
+        (!hasEntries(counter) || isOneEntry(changes, id, step)),
       tallyEntries: () => hasEntries(counter) && changes.length === 2,
       tallyVisitors: () => step !== undefined && addsOneHash(step, id),
     };
@@ -67,20 +66,28 @@ export function countsOncePerUser(counter: string): boolean {
 }
 
 const SHARD_FIELDS = ["shard", "count", "writes", "at", "marks"];
-const WINDOW = /^[0-9a-f]$/;
-const NONCE_BYTES = 4;
+const WINDOW = /^[0-4]$/;
 
-/** An increment appends exactly one nonce to exactly one window, and sets its time to the request time. */
+/**
+ * An increment appends exactly one nonce to exactly one window, and sets its time to the request time. It may remove other windows that
+ * are older than `MARK_LIFETIME`.
+ */
 function isOneWrite({ before, after }: Step, time: Micros, id: string): boolean {
   if (Object.keys(after).some((field) => !SHARD_FIELDS.includes(field))) return false;
   if (after.shard !== id || !Number.isFinite(after.count) || microsOf(after.at) !== time) return false;
   if (after.writes !== Number(before.writes ?? 0) + 1) return false;
   const [old, windows] = [mapOf(before.marks), mapOf(after.marks)];
-  const [name, ...others] = changedOf(old, windows);
+  const changed = changedOf(old, windows);
+  const removed = changed.filter((name) => !(name in windows));
+  const [name, ...others] = changed.filter((name) => name in windows);
   if (name === undefined || others.length > 0 || !isMap(windows[name])) return false;
+  const isExpired = (name: string) =>
+    time - microsOf(mapOf(old[name]).at) > MARK_LIFETIME || planted.withoutRule === "a window is old";
+  if (!removed.every(isExpired)) return false;
   if (!Object.keys(windows).every((window) => WINDOW.test(window))) return false;
   const { at, nonces, ...rest } = windows[name] as Fields;
   const known = noncesOf(old[name]);
+  if (known.length >= MAX_WINDOW_NONCES + removed.length) return false;
   if (microsOf(at) !== time || !Array.isArray(nonces) || Object.keys(rest).length > 0) return false;
   const nonce: unknown = nonces.at(-1);
   return isAppended(nonces, known) && nonce instanceof Uint8Array && nonce.length === NONCE_BYTES;
@@ -90,21 +97,6 @@ function isOneWrite({ before, after }: Step, time: Micros, id: string): boolean 
 function isAppended(nonces: readonly Value[], known: readonly Value[]): boolean {
   if (planted.withoutRule === "the nonce is new") return true;
   return nonces.length === known.length + 1 && isEqual(nonces.slice(0, -1), known);
-}
-
-/** A tidy removes windows and changes nothing else. Each is older than `MARK_LIFETIME` or has a name that no client uses. */
-function isTidy({ before, after }: Step, time: Micros): boolean {
-  const [old, windows] = [mapOf(before.marks), mapOf(after.marks)];
-  const { marks: _, ...others } = before;
-  const { marks: __, ...same } = after;
-  const removed = changedOf(old, windows);
-  const isOld = (name: string) =>
-    time - microsOf(mapOf(old[name]).at) > MARK_LIFETIME || planted.withoutRule === "a window is old";
-  return (
-    isEqual(others, same) &&
-    removed.length > 0 &&
-    removed.every((name) => !(name in windows) && (!WINDOW.test(name) || isOld(name)))
-  );
 }
 
 function changedOf(old: Fields, now: Fields): string[] {
