@@ -11,6 +11,8 @@ import { afterAll, describe, expect, test, vi } from "vitest";
 // biome-ignore lint/suspicious/noExplicitAny: the arguments are wrong on purpose
 type Api = any;
 
+const LIMIT = { name: "a", uid: "ada", limit: 1, per: 1_000, burst: 1 };
+
 describe("a reference or a database of the other SDK", async () => {
   const built = async (entry: string): Promise<Api> => import(new URL(`dist/${entry}.js`, import.meta.url).href);
   const [web, admin, beacon] = [await built("index"), await built("admin"), await built("beacon")];
@@ -27,25 +29,25 @@ describe("a reference or a database of the other SDK", async () => {
     undoIncrement: () => api.undoIncrement(ref, "ada"),
     takeFromCounter: () => api.takeFromCounter(ref, 1, { once: "ada" }),
     getCounter: () => api.getCounter(ref),
-    getExactCounter: () => api.getExactCounter(ref),
+    getExactTotal: () => api.getExactTotal(ref),
     onCounter: () => api.onCounter(ref, () => {}),
-    hasIncremented: () => api.hasIncremented(ref, "ada"),
+    getIncremented: () => api.getIncremented(ref, "ada"),
     onIncremented: () => api.onIncremented(ref, "ada", () => {}),
-    counterHistory: () => api.counterHistory(ref, { from: new Date(0), to: new Date(1), step: "hour" }),
-    counterRank: () => api.counterRank(ref),
+    getCounterHistory: () => api.getCounterHistory(ref, { from: new Date(0), to: new Date(1), step: "hour" }),
+    getCounterRank: () => api.getCounterRank(ref),
   });
   const serverCalls = (ref: unknown): Record<string, () => unknown> => ({
     ...calls(admin, ref, serverDb.batch()),
     ensureCounter: () => admin.ensureCounter(ref),
     "ensureCounter with shards": () => admin.ensureCounter(ref, { shards: 10 }),
     resetCounter: () => admin.resetCounter(ref, 0),
-    setSource: () => admin.setSource(ref, { entries: true }),
+    setCounterSource: () => admin.setCounterSource(ref, { entries: true }),
     reconcileCounter: () => admin.reconcileCounter(ref, { source: { entries: true } }),
     deleteCounter: () => admin.deleteCounter(ref),
     counter: () => admin.counter(webDb, "views:home"),
     "counter without a database": () => admin.counter(undefined, "views:home"),
     listCounters: () => admin.listCounters(webDb, "views"),
-    topCounters: () => admin.topCounters(webDb, "views"),
+    getTopCounters: () => admin.getTopCounters(webDb, "views"),
   });
 
   test.each(Object.entries(serverCalls(web.counter(webDb, "views:home"))))(
@@ -82,8 +84,8 @@ describe("a reference or a database of the other SDK", async () => {
   test.each(Object.entries(web1))("%s is no database for firestore-tally", async (_name, db) => {
     for (const call of [
       () => web.counter(db, "views:home"),
-      () => web.topCounters(db, "views"),
-      () => web.connectRegions({ us: db }).counter("views:home"),
+      () => web.getTopCounters(db, "views"),
+      () => web.globalCounter(web.connectRegions({ us: db }), "views:home"),
     ]) {
       const error = await (async () => call())().catch((reason: unknown) => reason);
       expect(error).toMatchObject(invalidReference);
@@ -93,7 +95,7 @@ describe("a reference or a database of the other SDK", async () => {
   test.each(Object.entries(server1))("%s is no database for firestore-tally/admin", async (_name, db) => {
     for (const call of [
       () => admin.counter(db, "views:home"),
-      () => admin.topCounters(db, "views"),
+      () => admin.getTopCounters(db, "views"),
       () => admin.listCounters(db, "views"),
       () => admin.rateLimiter(db, "api", { limit: 1, per: 1_000 }),
     ]) {
@@ -105,10 +107,9 @@ describe("a reference or a database of the other SDK", async () => {
   const webCalls = (ref: unknown): Record<string, () => unknown> => ({
     ...calls(web, ref, writeBatch(webDb)),
     prepareIncrement: () => web.prepareIncrement(ref),
-    incrementCounterWithin: () => web.incrementCounterWithin(ref, { name: "a", interval: 1_000, burst: 1 }, "ada"),
-    withRateLimit: () => web.withRateLimit(ref, { name: "a", interval: 1_000, burst: 1 }, "ada", () => {}),
+    incrementCounterWithin: () => web.incrementCounterWithin(ref, LIMIT),
+    withRateLimit: () => web.withRateLimit(ref, LIMIT, () => {}),
     countVisitor: () => web.countVisitor(ref, "ada"),
-    "countVisitor with an increment": () => web.countVisitor(ref, "ada", { increment: 1 }),
     getUniques: () => web.getUniques([ref]),
     getTopItems: () => web.getTopItems(ref),
     bufferedCounter: () => web.bufferedCounter(ref),
@@ -125,6 +126,16 @@ describe("a reference or a database of the other SDK", async () => {
       await expect((async () => call())(), name).rejects.toMatchObject(invalidReference);
     }
   });
+  test.each(references)("%s is no reference for the functions of all regions", async (_name, ref) => {
+    for (const call of [
+      () => web.globalCounter(ref, "views:home"),
+      () => web.incrementGlobalCounter(ref),
+      () => web.onGlobalCounter(ref, () => {}),
+      () => web.regionalCounter(ref, "us"),
+    ]) {
+      await expect((async () => call())()).rejects.toMatchObject(invalidReference);
+    }
+  });
   test("nor is a document, for a function that counts", async () => {
     const { withRateLimit, getUniques, getTopItems, ...others } = webCalls(doc(webDb, "counters/views:home"));
     for (const [name, call] of Object.entries(others)) {
@@ -134,7 +145,7 @@ describe("a reference or a database of the other SDK", async () => {
   test.each([...references, ["a document", serverDb.doc("counters/views:home")] as const])(
     "%s is no reference for any function of firestore-tally/admin",
     async (_name, ref) => {
-      const { counter, listCounters, topCounters, ...others } = serverCalls(ref);
+      const { counter, listCounters, getTopCounters, ...others } = serverCalls(ref);
       delete others["counter without a database"];
       const all = {
         ...others,
@@ -152,17 +163,16 @@ describe("a reference or a database of the other SDK", async () => {
   /** Calls with an option or an argument that is passed, by its name; and the end of the code. */
   type Options = Record<string, [call: (value: unknown) => unknown, code: string]>;
   const [ref, serverRef] = [web.counter(webDb, "views:home"), admin.counter(serverDb, "views:home")];
-  const limit = { name: "a", interval: 1_000, burst: 1 };
   const inBoth = (api: Api, ref: unknown, db: unknown, batch: unknown): Options => ({
     "counter collection": [(collection) => api.counter(db, "views:home", { collection }), "collection"],
-    "topCounters collection": [(collection) => api.topCounters(db, "views", { collection }), "collection"],
+    "getTopCounters collection": [(collection) => api.getTopCounters(db, "views", { collection }), "collection"],
     "incrementCounter by": [(by) => api.incrementCounter(ref, by), "amount"],
     "incrementCounter by, with `once`": [(by) => api.incrementCounter(ref, by, { once: "ada" }), "amount"],
     "incrementCounter once": [(once) => api.incrementCounter(ref, 1, { once }), "once"],
     "incrementCounterIn by": [(by) => api.incrementCounterIn(batch, ref, by), "amount"],
     "incrementCounterIn once": [(once) => api.incrementCounterIn(batch, ref, 1, { once }), "once"],
     "undoIncrement once": [(once) => api.undoIncrement(ref, once), "once"],
-    "takeFromCounter n": [(n) => api.takeFromCounter(ref, n, { once: "ada" }), "amount"],
+    "takeFromCounter units": [(units) => api.takeFromCounter(ref, units, { once: "ada" }), "amount"],
     "takeFromCounter once": [(once) => api.takeFromCounter(ref, 1, { once }), "once"],
     "bufferedCounter by": [(by) => api.bufferedCounter(ref).increment(by), "amount"],
     "countVisitor visitor": [(visitor) => api.countVisitor(ref, visitor), "visitor"],
@@ -173,17 +183,19 @@ describe("a reference or a database of the other SDK", async () => {
       "takeFromCounter options": [() => web.takeFromCounter(ref, 1), "once"],
       "prepareIncrement by": [(by) => web.prepareIncrement(ref, by), "amount"],
       "prepareIncrement once": [(once) => web.prepareIncrement(ref, 1, { once }), "once"],
-      "incrementCounterWithin by": [(by) => web.incrementCounterWithin(ref, limit, "ada", by), "amount"],
-      "incrementCounterWithin once": [(once) => web.incrementCounterWithin(ref, limit, "ada", 1, { once }), "once"],
-      "incrementCounterWithin uid": [(uid) => web.incrementCounterWithin(ref, limit, uid), "key"],
-      "incrementCounterWithin limit": [(other) => web.incrementCounterWithin(ref, other, "ada"), "option"],
-      "withRateLimit uid": [(uid) => web.withRateLimit(doc(webDb, "a/b"), limit, uid, () => {}), "key"],
-      "countVisitor increment": [(increment) => web.countVisitor(ref, "ada", { increment }), "amount"],
+      "incrementCounterWithin by": [(by) => web.incrementCounterWithin(ref, LIMIT, by), "amount"],
+      "incrementCounterWithin once": [(once) => web.incrementCounterWithin(ref, LIMIT, 1, { once }), "once"],
+      "incrementCounterWithin uid": [(uid) => web.incrementCounterWithin(ref, { ...LIMIT, uid }), "option"],
+      "incrementCounterWithin limit": [(other) => web.incrementCounterWithin(ref, other), "option"],
+      "withRateLimit uid": [(uid) => web.withRateLimit(doc(webDb, "a/b"), { ...LIMIT, uid }, () => {}), "option"],
       "bufferedCounter by, via ingest": [
         (by) => web.bufferedCounter(ref, { via: "http://127.0.0.1:9" }).increment(by),
         "amount",
       ],
-      "regions by": [(by) => web.connectRegions({ us: webDb }).counter("views:home").increment(by), "amount"],
+      "incrementGlobalCounter by": [
+        (by) => web.incrementGlobalCounter(web.globalCounter(web.connectRegions({ us: webDb }), "views:home"), by),
+        "amount",
+      ],
     },
     admin: {
       ...inBoth(admin, serverRef, serverDb, serverDb.batch()),
@@ -196,8 +208,11 @@ describe("a reference or a database of the other SDK", async () => {
         (dryRun) => admin.reconcileCounter(serverRef, { source: { entries: true }, dryRun }),
         "option",
       ],
-      "setSource where": [(where) => admin.setSource(serverRef, { collection: "posts", where }), "source"],
-      "setSource sum": [(sum) => admin.setSource(serverRef, { collection: "posts", sum }), "source"],
+      "setCounterSource where": [
+        (where) => admin.setCounterSource(serverRef, { collection: "posts", where }),
+        "source",
+      ],
+      "setCounterSource sum": [(sum) => admin.setCounterSource(serverRef, { collection: "posts", sum }), "source"],
       "rateLimiter key": [(key) => admin.rateLimiter(serverDb, "a", { limit: 1, per: 1_000 }).take(key), "key"],
       "rateLimiter n": [(n) => admin.rateLimiter(serverDb, "a", { limit: 1, per: 1_000 }).take("ada", n), "amount"],
     },
@@ -233,7 +248,7 @@ describe("a reference or a database of the other SDK", async () => {
     expect(reads).toHaveBeenCalled();
   });
 
-  test.each(["listCounters", "topCounters"])("a missing group is refused by %s, with what to pass", async (name) => {
+  test.each(["listCounters", "getTopCounters"])("a missing group is refused by %s, with what to pass", async (name) => {
     await expect(admin[name](serverDb)).rejects.toMatchObject({
       code: "counter/invalid-option",
       message: expect.stringMatching(/^counter\/invalid-option: group is "undefined"; pass .+"likes"/),

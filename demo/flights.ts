@@ -98,7 +98,7 @@ async function watchAll(): Promise<void> {
           receive(origin, snapshot);
           resolve();
         };
-        onCounter(counter(watcher.db, `departures:${origin}`), next, reject);
+        onCounter(counter(watcher.db, `departures:${origin}`), { next, error: reject });
       }),
   );
   await Promise.all(watched);

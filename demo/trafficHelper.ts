@@ -23,14 +23,10 @@ export function serveHelpRequests(watcher: Client, clients: readonly Client[]): 
   let backlog = 0;
   let inFlight = 0;
   let turn = 0;
-  const stopWatch = onCounter(
-    counter(watcher.db, HELP_REQUESTS.counter),
-    ({ total }) => {
-      backlog = Math.min(backlog + (total - (requests ?? total)) * HELP_REQUESTS.incrementsPerRequest, MAX_BACKLOG);
-      requests = total;
-    },
-    (error) => console.error(error),
-  );
+  const stopWatch = onCounter(counter(watcher.db, HELP_REQUESTS.counter), ({ total }) => {
+    backlog = Math.min(backlog + (total - (requests ?? total)) * HELP_REQUESTS.incrementsPerRequest, MAX_BACKLOG);
+    requests = total;
+  });
   const send = async ({ db }: Client) => {
     inFlight++;
     await incrementCounter(counter(db, TRAFFIC)).catch((error) => console.error(error));

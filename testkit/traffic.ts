@@ -52,15 +52,14 @@ export async function watchTotals(client: Client, id: string): Promise<Watch> {
   const waiting = new Map<number, () => void>();
   let stop: () => void = () => {};
   await new Promise<void>((resolve, reject) => {
-    stop = onCounter(
-      counter(client.db, id),
-      (snapshot) => {
+    stop = onCounter(counter(client.db, id), {
+      next(snapshot) {
         if (snapshot.asOf) seen.push({ ...snapshot, at: performance.now() });
         waiting.get(snapshot.total)?.();
         resolve();
       },
-      reject,
-    );
+      error: reject,
+    });
   });
   const reached = (total: number) =>
     new Promise<number>((resolve) => {

@@ -19,7 +19,7 @@ import { unchanged } from "./precondition.ts";
 import { retry } from "./retry.ts";
 
 /** Options of {@link undoIncrementsOf} and {@link moveIncrements}. */
-export interface AccountOptions {
+export interface AccountIncrementsOptions {
   /** The collection that holds the counters. Default `"counters"`. */
   collection?: string | undefined;
   /**
@@ -63,7 +63,7 @@ const PAGE = 50;
 export async function undoIncrementsOf(
   firestore: Firestore,
   once: string,
-  options: AccountOptions = {},
+  options: AccountIncrementsOptions = {},
 ): Promise<number> {
   return (await forEachEntry(firestore, once, options, undo)).length;
 }
@@ -91,7 +91,7 @@ export async function moveIncrements(
   firestore: Firestore,
   from: string,
   to: string,
-  options: AccountOptions = {},
+  options: AccountIncrementsOptions = {},
 ): Promise<MovedIncrements> {
   if (validName("once", from) === validName("once", to))
     throw new CounterError("counter/invalid-once", `both are "${to}"; pass the old one, then the new one`);
@@ -142,7 +142,7 @@ async function rename({ firestore }: Counter, entry: DocumentSnapshot, target: D
 async function forEachEntry(
   firestore: Firestore,
   once: string,
-  { collection = DEFAULT_COLLECTION, onProgress }: AccountOptions,
+  { collection = DEFAULT_COLLECTION, onProgress }: AccountIncrementsOptions,
   change: (counter: Counter, entry: DocumentSnapshot) => Promise<Outcome>,
 ): Promise<Outcome[]> {
   validName("collection", collection);

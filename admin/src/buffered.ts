@@ -1,5 +1,5 @@
 /** Increments that are collected before they are written. */
-import { type BufferedCounter, type BufferOptions, createBuffer } from "../../core/src/index.ts";
+import { type BufferedCounter, type BufferedCounterOptions, createBuffer } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { incrementCounter } from "./increment.ts";
 
@@ -19,7 +19,7 @@ import { incrementCounter } from "./increment.ts";
  * process.on("SIGTERM", async () => { await requests.close(); process.exit(); });
  * ```
  */
-export function bufferedCounter(ref: CounterRef, options: BufferOptions = {}): BufferedCounter {
+export function bufferedCounter(ref: CounterRef, options: BufferedCounterOptions = {}): BufferedCounter {
   // First, because it refuses what is no reference.
   counterDoc(ref);
   return createBuffer(

@@ -6,11 +6,11 @@ import {
   type BucketCount,
   CounterError,
   type CounterOptions,
+  type CounterRefBase,
   counterPath,
   createShardCountCache,
   DEFAULT_COLLECTION,
   givenName,
-  type Reference,
   randomShard,
   type ShardCountCache,
   SLOW_ACK_MS,
@@ -19,7 +19,7 @@ import {
 } from "../../core/src/index.ts";
 
 /** A reference to one counter. The same object for the same counter. */
-export type CounterRef = Reference<Firestore>;
+export type CounterRef = CounterRefBase<Firestore>;
 
 /** The internal state of a reference. */
 export interface Counter extends CounterRef {

@@ -2,10 +2,10 @@
 import type { CollectionReference } from "firebase-admin/firestore";
 import { ITEM_COUNTS, receiptsPath, VISITORS } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
-import { setSource } from "./source.ts";
+import { setCounterSource } from "./source.ts";
 
 /** Options of {@link deleteCounter}. */
-export interface DeleteOptions {
+export interface DeleteCounterOptions {
   /** Called after each deleted document, with the number deleted so far and the number at the start. */
   onProgress?: ((deleted: number, documents: number) => void) | undefined;
 }
@@ -28,9 +28,9 @@ const MAX_ROUNDS = 3;
  * await deleteCounter(counter(db, "likes:post42"), { onProgress: (done, all) => bar.update(done / all) });
  * ```
  */
-export async function deleteCounter(ref: CounterRef, options: DeleteOptions = {}): Promise<void> {
+export async function deleteCounter(ref: CounterRef, options: DeleteCounterOptions = {}): Promise<void> {
   // First, so that no scheduled reconcile takes the deleted shards for drift.
-  await setSource(ref, undefined);
+  await setCounterSource(ref, null);
   let { parts, documents } = await extentOf(ref);
   let deleted = 0;
   const writer = ref.firestore.bulkWriter();

@@ -18,7 +18,7 @@ import { validTotal } from "./reset.ts";
 import { retry } from "./retry.ts";
 
 /** Options of {@link ensureCounter}. */
-export interface EnsureOptions {
+export interface EnsureCounterOptions {
   /** The total of a counter that does not exist yet. Default 0. */
   initial?: number;
   /** The fewest shards that the counter has, 1 to 10,000, or 100 if it is bounded, for an expected crowd. Default: no reservation. */
@@ -58,7 +58,7 @@ const HOUR_MS = 3_600_000;
  * await ensureCounter(counter(db, "votes:final"), { shards: 200 });
  * ```
  */
-export async function ensureCounter(ref: CounterRef, options: EnsureOptions = {}): Promise<void> {
+export async function ensureCounter(ref: CounterRef, options: EnsureCounterOptions = {}): Promise<void> {
   const { shards, holdFor = HOUR_MS } = options;
   const initial = hasOption(options, "initial") ? validTotal("initial", options.initial) : 0;
   const bounded = givenFlag(options, "bounded");
@@ -68,7 +68,7 @@ export async function ensureCounter(ref: CounterRef, options: EnsureOptions = {}
   if (shards !== undefined) validReservation(shards, holdFor, bounded ? MAX_STOCK_SHARDS : MAX_SHARDS);
   const base = shardDoc(ref, BASE_SHARD);
   const created = await retry(async () => {
-    // A counter document without `asOf` was never published: `setSource` may have created it.
+    // A counter document without `asOf` was never published: `setCounterSource` may have created it.
     const [counter, known] = await ref.firestore.getAll(counterDoc(ref), base, { fieldMask: ["asOf", "bounded"] });
     if (counter?.get("asOf") !== undefined || known?.exists) {
       if (bounded && counter?.get("bounded") !== true) throw notBounded(ref);

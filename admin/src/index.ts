@@ -1,58 +1,59 @@
 export {
   type BufferedCounter,
-  type BufferOptions,
-  type CalendarWindow,
+  type BufferedCounterOptions,
   CounterError,
   type CounterErrorCode,
+  type CounterHistoryOptions,
+  type CounterHistoryPoint,
+  type CounterHistoryStep,
+  type CounterObserver,
   type CounterOptions,
-  type Filter,
-  type FilterOperator,
-  type GlobalCount,
-  type HistoryOptions,
-  type HistoryPoint,
-  type HistoryStep,
+  type CounterRankOptions,
+  type CounterRefBase,
+  type CounterSnapshotBase,
+  type CounterSource,
+  type CounterSourceFilter,
+  type CounterSourceOperator,
+  type CounterSourceSelection,
+  type CounterWindow,
+  type CounterWindowName,
+  type CounterWindows,
+  type CounterWindowTotals,
+  type GlobalCounterFields,
   type ItemCount,
-  type RankOptions,
-  type Reference,
-  type Register,
-  type Registers,
-  type Snapshot,
-  type Source,
-  type SourceSelection,
+  type RegionTotal,
+  type RegionTotals,
+  type TopCountersOptions,
   type TopItems,
-  type TopOptions,
-  type WindowCount,
-  type Windows,
-  type WindowTotals,
 } from "../../core/src/index.ts";
 export {
-  type AccountOptions,
+  type AccountIncrementsOptions,
   type MovedIncrements,
   moveIncrements,
   undoIncrementsOf,
 } from "./account.ts";
 export { bufferedCounter } from "./buffered.ts";
 export { type CounterRef, counter } from "./counter.ts";
-export { type DeleteOptions, deleteCounter } from "./delete.ts";
-export { type EnsureOptions, ensureCounter } from "./ensure.ts";
+export { type DeleteCounterOptions, deleteCounter } from "./delete.ts";
+export { type EnsureCounterOptions, ensureCounter } from "./ensure.ts";
 export { type IncrementOptions, incrementCounter, incrementCounterIn, undoIncrement } from "./increment.ts";
 export type { RateLimitResult } from "./keyLimiter.ts";
 export type { RateLimitOptions } from "./leaseDecision.ts";
-export { counterRank, type ListedCounter, type ListOptions, listCounters, topCounters } from "./list.ts";
+export { getCounterRank, getTopCounters, type ListCountersOptions, type ListedCounter, listCounters } from "./list.ts";
 export { type RateLimiter, rateLimiter } from "./rateLimiter.ts";
 export {
   type CounterSnapshot,
-  counterHistory,
   getCounter,
+  getCounterHistory,
   getCounters,
-  getExactCounter,
-  hasIncremented,
+  getExactTotal,
+  getIncremented,
   onCounter,
   onIncremented,
 } from "./read.ts";
-export { type ReconcileOptions, type Reconciliation, reconcileCounter } from "./reconcile.ts";
-export { type ResetOptions, resetCounter } from "./reset.ts";
-export { type SourceOptions, setSource } from "./source.ts";
-export { type TakeOptions, takeFromCounter } from "./stock.ts";
+export { type CounterReconciliation, type ReconcileCounterOptions, reconcileCounter } from "./reconcile.ts";
+export { type ResetCounterOptions, resetCounter } from "./reset.ts";
+export { type CounterSourceOptions, setCounterSource } from "./source.ts";
+export { type TakeFromCounterOptions, takeFromCounter } from "./stock.ts";
 export { getTopItems } from "./topItems.ts";
 export { countVisitor, getUniques } from "./visitors.ts";

@@ -2,12 +2,12 @@
 import type { DocumentSnapshot, Firestore, Query } from "firebase-admin/firestore";
 import {
   CounterError,
+  type CounterRankOptions,
   DEFAULT_COLLECTION,
   givenName,
   groupOf,
-  type RankOptions,
   rankingFields,
-  type TopOptions,
+  type TopCountersOptions,
   withCurrentWindow,
 } from "../../core/src/index.ts";
 import { type CounterRef, counterDoc, firestoreOf } from "./counter.ts";
@@ -20,7 +20,7 @@ export interface ListedCounter extends CounterSnapshot {
 }
 
 /** Options of {@link listCounters}. */
-export interface ListOptions {
+export interface ListCountersOptions {
   /** How many counters at most. Default 100. */
   limit?: number | undefined;
   /** Starts after the counter with this id: the last one of the page before. */
@@ -45,7 +45,7 @@ export interface ListOptions {
 export async function listCounters(
   firestore: Firestore,
   group: string,
-  options: ListOptions = {},
+  options: ListCountersOptions = {},
 ): Promise<ListedCounter[]> {
   const { limit = 100, after } = options;
   const all = groupIn(firestore, collectionOf(options), group).orderBy("__name__").limit(limit);
@@ -63,14 +63,14 @@ export async function listCounters(
  *
  * @example
  * ```ts
- * const trending = await topCounters(db, "views", { orderBy: "rate", limit: 5 });
- * const today = await topCounters(db, "views", { window: "day" });
+ * const trending = await getTopCounters(db, "views", { orderBy: "rate", limit: 5 });
+ * const today = await getTopCounters(db, "views", { window: "day" });
  * ```
  */
-export async function topCounters(
+export async function getTopCounters(
   firestore: Firestore,
   group: string,
-  options: TopOptions = {},
+  options: TopCountersOptions = {},
 ): Promise<ListedCounter[]> {
   const { limit = 10 } = options;
   const all = groupIn(firestore, collectionOf(options), group);
@@ -85,11 +85,11 @@ export async function topCounters(
  *
  * @example
  * ```ts
- * const place = await counterRank(counter(db, "score:ada"));
- * const placeToday = await counterRank(counter(db, "score:ada"), { window: "day" });
+ * const place = await getCounterRank(counter(db, "score:ada"));
+ * const placeToday = await getCounterRank(counter(db, "score:ada"), { window: "day" });
  * ```
  */
-export async function counterRank(ref: CounterRef, options: RankOptions = {}): Promise<number | undefined> {
+export async function getCounterRank(ref: CounterRef, options: CounterRankOptions = {}): Promise<number | undefined> {
   const document = await counterDoc(ref).get();
   const fields = rankingFields(options);
   const ranked = fields.at(-1) as string;

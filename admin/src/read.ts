@@ -1,14 +1,16 @@
 /** Reads counters: the published total, the exact sum, the history, and whether an increment with `once` counts. */
 import { type DocumentSnapshot, FieldPath, type Timestamp } from "firebase-admin/firestore";
 import {
+  type CounterHistoryOptions,
+  type CounterHistoryPoint,
+  type CounterObserver,
+  type CounterSnapshotBase,
   entryPath,
   HISTORY,
-  type HistoryOptions,
-  type HistoryPoint,
   historyPoints,
   historyRange,
+  observing,
   overflow,
-  type Snapshot,
   shardsPath,
   toSnapshot,
   validName,
@@ -18,7 +20,7 @@ import { latestSnapshot } from "./latestSnapshot.ts";
 import { sumShards } from "./sum.ts";
 
 /** A total and the instant it is exact for. */
-export type CounterSnapshot = Snapshot<Timestamp>;
+export type CounterSnapshot = CounterSnapshotBase<Timestamp>;
 
 /**
  * Reads the published total. Cost: 1 read.
@@ -57,10 +59,10 @@ export async function getCounters(refs: readonly CounterRef[]): Promise<CounterS
  *
  * @example
  * ```ts
- * const left = await getExactCounter(counter(db, "stock:shoes"));
+ * const left = await getExactTotal(counter(db, "stock:shoes"));
  * ```
  */
-export async function getExactCounter(ref: CounterRef): Promise<number> {
+export async function getExactTotal(ref: CounterRef): Promise<number> {
   const firestore = firestoreOf(ref);
   const { path } = ref;
   const snapshot = await latestSnapshot();
@@ -89,10 +91,13 @@ export async function getExactCounter(ref: CounterRef): Promise<number> {
  * ```ts
  * const to = new Date();
  * const from = new Date(to.getTime() - 7 * 24 * 3_600_000);
- * const points = await counterHistory(counter(db, "downloads:setup"), { from, to, step: "day" });
+ * const points = await getCounterHistory(counter(db, "downloads:setup"), { from, to, step: "day" });
  * ```
  */
-export async function counterHistory(ref: CounterRef, options: HistoryOptions): Promise<HistoryPoint[]> {
+export async function getCounterHistory(
+  ref: CounterRef,
+  options: CounterHistoryOptions,
+): Promise<CounterHistoryPoint[]> {
   const [first, last] = historyRange(options);
   const counter = await counterDoc(ref).get();
   const history = counterDoc(ref).collection(HISTORY);
@@ -106,10 +111,9 @@ export async function counterHistory(ref: CounterRef, options: HistoryOptions): 
 }
 
 /**
- * Watches the published total: calls `next` now and whenever a new one is published, at most about once a second.
+ * Watches the published total: tells the observer the current one, and each new one, at most about once a second.
  * Unlike in the web SDK, increments of this process show when they are published. Cost: 1 read per published total.
  *
- * @param error - called when the watch has failed, which ends it
  * @returns a function that ends the watch
  *
  * @example
@@ -117,11 +121,8 @@ export async function counterHistory(ref: CounterRef, options: HistoryOptions): 
  * const stop = onCounter(stock, ({ total }) => { if (total < 10) reorder(); });
  * ```
  */
-export function onCounter(
-  ref: CounterRef,
-  next: (snapshot: CounterSnapshot) => void,
-  error?: (error: Error) => void,
-): () => void {
+export function onCounter(ref: CounterRef, observer: CounterObserver<CounterSnapshot>): () => void {
+  const [next, error] = observing(observer, console.error);
   return counterDoc(ref).onSnapshot((document) => next(snapshotOf(document)), error);
 }
 
@@ -137,15 +138,15 @@ export function snapshotOf(document: DocumentSnapshot): CounterSnapshot {
  *
  * @example
  * ```ts
- * const counted = await hasIncremented(counter(db, "sales:shoes"), order.id);
+ * const counted = await getIncremented(counter(db, "sales:shoes"), order.id);
  * ```
  */
-export async function hasIncremented(ref: CounterRef, once: string): Promise<boolean> {
+export async function getIncremented(ref: CounterRef, once: string): Promise<boolean> {
   return (await entryDoc(ref, once).get()).exists;
 }
 
 /**
- * Watches whether an increment with this `once` counts: calls `next` now and whenever it changes. Cost: 1 read, and 1 per change.
+ * Watches whether an increment with this `once` counts: tells the observer at once, and each change. Cost: 1 read, and 1 per change.
  *
  * @returns a function that ends the watch
  * @throws CounterError `counter/invalid-once`
@@ -155,12 +156,8 @@ export async function hasIncremented(ref: CounterRef, once: string): Promise<boo
  * const stop = onIncremented(counter(db, "votes:42"), uid, (voted) => log(uid, voted));
  * ```
  */
-export function onIncremented(
-  ref: CounterRef,
-  once: string,
-  next: (incremented: boolean) => void,
-  error?: (error: Error) => void,
-): () => void {
+export function onIncremented(ref: CounterRef, once: string, observer: CounterObserver<boolean>): () => void {
+  const [next, error] = observing(observer, console.error);
   return entryDoc(ref, once).onSnapshot((entry) => next(entry.exists), error);
 }
 

@@ -23,13 +23,13 @@ import {
   CORRECTIONS,
   type CorrectionDocument,
   CounterError,
+  type CounterSource,
   codeOf,
   DEADLINE_EXCEEDED,
   givenFlag,
   hasOption,
   isBounded,
   parseSource,
-  type Source,
   shardsPath,
   validSource,
 } from "../../core/src/index.ts";
@@ -41,15 +41,15 @@ import { sourceAggregation } from "./source.ts";
 import { refuseIfBounded } from "./stock.ts";
 
 /** Options of {@link reconcileCounter}. */
-export interface ReconcileOptions {
-  /** The source for this call. Default: the one that {@link setSource} has stored. */
-  source?: Source;
+export interface ReconcileCounterOptions {
+  /** The source for this call. Default: the one that {@link setCounterSource} has stored. */
+  source?: CounterSource;
   /** Whether to compare without a correction. Default `false`. */
   dryRun?: boolean;
 }
 
 /** The result of a reconcile. */
-export interface Reconciliation {
+export interface CounterReconciliation {
   /** The total of the source at `asOf`. */
   readonly expected: number;
   /** The sum of the shards at `asOf`. */
@@ -82,11 +82,14 @@ export interface Reconciliation {
  * @example
  * ```ts
  * const posts = counter(db, "posts:all");
- * await setSource(posts, { collection: "posts" });
+ * await setCounterSource(posts, { collection: "posts" });
  * const { drift } = await reconcileCounter(posts);
  * ```
  */
-export async function reconcileCounter(ref: CounterRef, options: ReconcileOptions = {}): Promise<Reconciliation> {
+export async function reconcileCounter(
+  ref: CounterRef,
+  options: ReconcileCounterOptions = {},
+): Promise<CounterReconciliation> {
   const dryRun = givenFlag(options, "dryRun");
   const given = hasOption(options, "source") ? validSource(options.source) : undefined;
   const correction = counterDoc(ref).collection(CORRECTIONS).doc();
@@ -123,17 +126,17 @@ export async function reconcileCounter(ref: CounterRef, options: ReconcileOption
   });
 }
 
-function storedSource(counter: DocumentSnapshot): Source {
+function storedSource(counter: DocumentSnapshot): CounterSource {
   const stored: unknown = counter.get("source");
   if (stored !== undefined) return parseSource(stored).source;
   throw new CounterError(
     "counter/invalid-source",
-    `"${counter.id}" has no source of truth; set one with setSource, or pass { source }`,
+    `"${counter.id}" has no source of truth; set one with setCounterSource, or pass { source }`,
   );
 }
 
 /** The result of an earlier commit of this call that had no response, if it succeeded. */
-async function earlierResult(correction: DocumentReference): Promise<Reconciliation | undefined> {
+async function earlierResult(correction: DocumentReference): Promise<CounterReconciliation | undefined> {
   const made = (await correction.get()).data() as CorrectionDocument<Timestamp> | undefined;
   return made && { expected: made.expected, found: made.found, drift: made.by, corrected: true, asOf: made.asOf };
 }
@@ -142,14 +145,14 @@ async function earlierResult(correction: DocumentReference): Promise<Reconciliat
 const TIMEOUTS = 3;
 
 interface Comparison {
-  readonly source: Source;
+  readonly source: CounterSource;
   readonly expected: number;
   readonly shards: QuerySnapshot;
   readonly asOf: Timestamp;
 }
 
 /** Reads source and shards in one snapshot, and the stored source if none is given. */
-async function readSourceAndShards(ref: CounterRef, given: Source | undefined): Promise<Comparison> {
+async function readSourceAndShards(ref: CounterRef, given: CounterSource | undefined): Promise<Comparison> {
   const { firestore, path } = ref;
   return await firestore.runTransaction(
     async (transaction) => {

@@ -18,7 +18,7 @@ import { writeIfUnchanged } from "./precondition.ts";
 import { refuseIfBounded } from "./stock.ts";
 
 /** Options of {@link resetCounter}. */
-export interface ResetOptions {
+export interface ResetCounterOptions {
   /**
    * Whether the visitors are forgotten, too. Browsers then count their users again, once they have read the counter document:
    * after two minutes at most. Default `false`.
@@ -49,7 +49,7 @@ export interface ResetOptions {
  * await resetCounter(counter(db, "visits:today"), 0);
  * ```
  */
-export async function resetCounter(ref: CounterRef, to: number, options: ResetOptions = {}): Promise<void> {
+export async function resetCounter(ref: CounterRef, to: number, options: ResetCounterOptions = {}): Promise<void> {
   validTotal("to", to);
   // First, because it refuses what is no reference.
   counterDoc(ref);

@@ -1,12 +1,19 @@
 /** The source of truth of a counter, and the query that measures it. */
 import { isDeepStrictEqual } from "node:util";
 import { AggregateField, type AggregateQuery, FieldValue, type Query, Timestamp } from "firebase-admin/firestore";
-import { codeOf, entriesPath, NOT_FOUND, type Source, validSchedule, validSource } from "../../core/src/index.ts";
+import {
+  type CounterSource,
+  codeOf,
+  entriesPath,
+  NOT_FOUND,
+  validSchedule,
+  validSource,
+} from "../../core/src/index.ts";
 import { type CounterRef, counterDoc } from "./counter.ts";
 import { retry } from "./retry.ts";
 
-/** Options of {@link setSource}. */
-export interface SourceOptions {
+/** Options of {@link setCounterSource}. */
+export interface CounterSourceOptions {
   /** Milliseconds between scheduled reconciles, at least five minutes. Default: none is scheduled. */
   every?: number | undefined;
   /** A scheduled reconcile raises an alarm if the absolute drift is larger than this. Default 0. */
@@ -16,7 +23,7 @@ export interface SourceOptions {
 /**
  * Sets the source of truth of a counter: the documents that it should count, or whose field it should sum, or its own
  * entries. {@link reconcileCounter} compares the counter with it. With `every` the functions' sweep does so, too, first after
- * that time. The call counts nothing itself. It is idempotent: a due time stays. `undefined` removes the source.
+ * that time. The call counts nothing itself. It is idempotent: a due time stays. `null` removes the source.
  *
  * The source is stored in the counter document, so every client that may read the counter may read it.
  *
@@ -27,20 +34,20 @@ export interface SourceOptions {
  *
  * @example
  * ```ts
- * await setSource(counter(db, "posts:public"), {
+ * await setCounterSource(counter(db, "posts:public"), {
  *   collection: "posts",
  *   where: [{ field: "state", op: "==", value: "public" }],
  * }, { every: 24 * 3_600_000 });
  * ```
  */
-export async function setSource(
+export async function setCounterSource(
   ref: CounterRef,
-  source: Source | undefined,
-  options: SourceOptions = {},
+  source: CounterSource | null,
+  options: CounterSourceOptions = {},
 ): Promise<void> {
   const { every, alarmBeyond = 0 } = options;
   const document = counterDoc(ref);
-  if (source === undefined) {
+  if (source === null) {
     const nothing = { source: FieldValue.delete(), nextReconcileAt: FieldValue.delete() };
     await retry(() => document.update(nothing)).catch((error) => {
       if (codeOf(error) !== NOT_FOUND) throw error;
@@ -69,7 +76,7 @@ function firstDue(known: unknown, every: number): Timestamp {
 /** The query whose aggregation `expected` is the total of the source. Cost: 1 read per 1,000 documents, at least 1. */
 export function sourceAggregation(
   ref: CounterRef,
-  source: Source,
+  source: CounterSource,
 ): AggregateQuery<{ expected: AggregateField<number> }> {
   const { firestore, path } = ref;
   if ("entries" in source) return amount(firestore.collection(entriesPath(path)), "by");

@@ -14,7 +14,6 @@ import {
   BASE_SHARD,
   CounterError,
   entryPath,
-  givenAmount,
   givenName,
   isPreconditionFailure,
   shardsPath,
@@ -28,7 +27,7 @@ import { createReceipt, newReceipt, receiptExists, unknownOutcome } from "./rece
 import { backoff, retry } from "./retry.ts";
 
 /** Options of {@link takeFromCounter}. */
-export interface TakeOptions {
+export interface TakeFromCounterOptions {
   /** What the take counts once for, such as an order, however often and from wherever it is called. `undefined` is refused. */
   once?: string;
 }
@@ -40,13 +39,13 @@ const MAX_UNITS = Number.MAX_SAFE_INTEGER;
 const MAX_TRIES = 20;
 
 /**
- * Takes `n` units from a bounded counter, all or none. Resolves once Firestore has acknowledged the take. With `once`, a
+ * Takes units from a bounded counter, all or none. Resolves once Firestore has acknowledged the take. With `once`, a
  * repetition takes no more, and returns what the `once` has taken. Units come back by `undoIncrement`.
  *
- * Cost: 1 read per shard, 1 write, and 1 per shard that gives: 1, unless no shard has `n`. Again, after a pause, if a shard
+ * Cost: 1 read per shard, 1 write, and 1 per shard that gives: 1, unless no shard has enough. Again, after a pause, if a shard
  * changed in between. Without `once`, 1 delete a day later. The first call reads the counter document.
  *
- * @param n - a whole number, at least 1
+ * @param units - a whole number, at least 1
  * @returns the units taken
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-once` before any I/O; `counter/sold-out` if fewer are left;
  *         `counter/not-bounded`; `counter/once-conflict` if the `once` has counted an increment; `counter/contention` if the
@@ -58,26 +57,28 @@ const MAX_TRIES = 20;
  * await takeFromCounter(counter(db, "stock:shoes"), 2, { once: order.id });
  * ```
  */
-export function takeFromCounter(ref: CounterRef, n?: number, options?: TakeOptions): Promise<number>;
-export async function takeFromCounter(ref: CounterRef, ...given: [n?: number, options?: TakeOptions]): Promise<number> {
-  const n = givenAmount(given);
-  validTake(n, MAX_UNITS);
-  const once = givenName(given[1], "once");
+export async function takeFromCounter(
+  ref: CounterRef,
+  units: number,
+  options?: TakeFromCounterOptions,
+): Promise<number> {
+  validTake(units, MAX_UNITS);
+  const once = givenName(options, "once");
   // First, because it refuses what is no reference.
   counterDoc(ref);
   const counter = ref as Counter;
   counter._isBounded ||= await readIsBounded(ref);
   if (!counter._isBounded) throw notBounded(ref);
   const record = once === undefined ? newReceipt(ref) : firestoreOf(ref).doc(entryPath(ref.path, once));
-  const create = once === undefined ? createReceipt(record) : createEntry(record, n);
+  const create = once === undefined ? createReceipt(record) : createEntry(record, units);
   for (let tries = 0; ; tries++) {
     const shards = await retry(() => firestoreOf(ref).collection(shardsPath(ref.path)).select("count").get());
-    const parts = divide(n, shards);
+    const parts = divide(units, shards);
     // Looked up after the listing: what this call has committed may be missing from the listing.
     if (!parts || tries > 0) {
-      const taken = await takenBy(ref, record, n, once);
+      const taken = await takenBy(ref, record, units, once);
       if (taken !== undefined) return taken;
-      if (!parts) throw soldOut(ref.id, n, sumOf(shards));
+      if (!parts) throw soldOut(ref.id, units, sumOf(shards));
     }
     let attempts = 0;
     try {
@@ -85,14 +86,14 @@ export async function takeFromCounter(ref: CounterRef, ...given: [n?: number, op
         attempts++;
         return batchOf(ref, parts, create).commit();
       });
-      return n;
+      return units;
     } catch (error) {
       if (!isPreconditionFailure(error)) {
         if (once !== undefined) throw error;
-        if (await receiptExists(record)) return n;
+        if (await receiptExists(record)) return units;
         throw attempts > 1 ? unknownOutcome(error) : error;
       }
-      const taken = await takenBy(ref, record, n, once);
+      const taken = await takenBy(ref, record, units, once);
       if (taken !== undefined) return taken;
       if (tries === MAX_TRIES) throw contention(ref, error);
       await backoff(tries, error);

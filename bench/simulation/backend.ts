@@ -5,6 +5,7 @@
  */
 import { BASE_SHARD, WRITES_PER_MARK_LOOK } from "../../core/src/index.ts";
 import {
+  type AggregateResult,
   beginsCounter,
   type Cause,
   type Config,
@@ -15,7 +16,6 @@ import {
   MAX_LISTED_SHARDS,
   type Measurement,
   type Millis,
-  type Outcome,
   type Published,
   type ScheduledTask,
   TRIGGER_SHARDS,
@@ -36,7 +36,7 @@ interface State {
 interface Aggregation {
   readonly counter: Counter;
   readonly cause: Cause;
-  readonly done: (outcome: Outcome) => void;
+  readonly done: (outcome: AggregateResult) => void;
   current: State;
   measurement: Measurement | undefined;
   hasFolded: boolean;
@@ -99,7 +99,7 @@ export class Backend {
     this.#after(() => then({ published: counter.published, version: counter.version }));
   }
 
-  #aggregate(counter: Counter, current: State, cause: Cause, done: (outcome: Outcome) => void): void {
+  #aggregate(counter: Counter, current: State, cause: Cause, done: (outcome: AggregateResult) => void): void {
     this.#step({ counter, cause, done, current, measurement: undefined, hasFolded: false });
   }
 

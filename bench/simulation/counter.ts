@@ -2,13 +2,13 @@
 import type { ListedShard } from "../../admin/src/internal.ts";
 import { BASE_SHARD } from "../../core/src/index.ts";
 import {
+  type AggregateResult,
   type Cause,
   FOLD_PAGE_SIZE,
   foldableShards,
   MAX_LISTED_SHARDS,
   type Measurement,
   type Millis,
-  type Outcome,
   type Published,
   shardIndex,
 } from "../../functions/src/decisions.ts";
@@ -29,7 +29,7 @@ export class Counter {
   /** Counts the publishes. */
   version = 0;
   /** What the instance of `wake` remembers. */
-  known: Outcome | undefined;
+  known: AggregateResult | undefined;
   /** Events that wait while another one is handled; `undefined` if none is. */
   waiting: Cause[] | undefined;
   /** Names of scheduled tasks. Most counters have none, so the set is created when needed. */

@@ -3,7 +3,7 @@
  * of the shards, and warnings. Pure.
  */
 
-import type { WindowTotals } from "../../admin/src/index.ts";
+import type { CounterWindowTotals } from "../../admin/src/index.ts";
 import { differenceBeyondRounding, type ListedShard, type sumOfListed } from "../../admin/src/internal.ts";
 import { shardsBeyond } from "../../functions/src/decisions.ts";
 
@@ -20,7 +20,7 @@ export interface PublishedReport {
   /** The collection whose documents the counter counts. */
   readonly countedCollection: string | null;
   /** What was counted today, this week and this month. */
-  readonly windows: WindowTotals;
+  readonly windows: CounterWindowTotals;
 }
 
 /** The visitors that were counted until an instant. */

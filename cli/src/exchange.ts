@@ -7,7 +7,7 @@
 
 import type { CollectionReference, DocumentSnapshot } from "firebase-admin/firestore";
 import { parseRegions, type Regions } from "../../functions/src/regions/config.ts";
-import { connectRegions, type OtherRegion } from "../../functions/src/regions/connect.ts";
+import { connectOtherRegions, type OtherRegion } from "../../functions/src/regions/connect.ts";
 import { exchangeCounter } from "../../functions/src/regions/exchange.ts";
 import { sleep } from "../../functions/src/time.ts";
 import type { CommandContext } from "./commandContext.ts";
@@ -38,12 +38,12 @@ export async function exchange(context: CommandContext, options: ExchangeOptions
   const counters = firestore.collection(target.collection);
   const others = regions.others.map(({ name }) => name).join(" and ");
   printStatus(`Bringing counters of ${regions.own} to ${others}, from the ${describeTarget(target)}.`);
-  await assertNames(counters, regions, connectRegions(app, regions, target.collection));
+  await assertNames(counters, regions, connectOtherRegions(app, regions, target.collection));
   const run = await forEachCounter(context, selection, {
     label: "Exchanging",
     work: async ({ id }) => {
       // Each counter tries the regions, whatever became of the others. If it fails in a region that answers, the others may not.
-      const otherRegions = connectRegions(app, regions, target.collection);
+      const otherRegions = connectOtherRegions(app, regions, target.collection);
       const failed = await exchangeCounter({ counters, otherRegions, now: Date.now, sleep }, regions, id);
       const unreachable = failed.filter((name) => otherRegions.get(name)?.isFailing);
       if (unreachable.length > 0) throw new Error(`no answer by ${unreachable.join(" and ")} for ${id}`);

@@ -33,7 +33,7 @@ export function parseHours(text: string): number {
 
 const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** How often counters are reconciled: a duration such as `15m`, `24h`, `7d`, as `setSource` accepts it. @returns milliseconds */
+/** How often counters are reconciled: a duration such as `15m`, `24h`, `7d`, as `setCounterSource` accepts it. @returns milliseconds */
 export function parseInterval(text: string): number {
   const [, value = "", unit = ""] = /^(\d+(?:\.\d+)?)([smhd])$/.exec(text) ?? [];
   if (!value) throw new InvalidArgumentError("Pass a duration such as 15m, 24h or 7d.");

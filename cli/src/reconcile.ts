@@ -5,9 +5,9 @@
  * several counters the same total, so it is rejected before it overwrites them.
  */
 
-import { reconcileCounter, setSource } from "../../admin/src/index.ts";
+import { reconcileCounter, setCounterSource } from "../../admin/src/index.ts";
 import { counterDoc } from "../../admin/src/internal.ts";
-import type { Source } from "../../core/src/index.ts";
+import type { CounterSource } from "../../core/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, toCommandError, WRONG_USAGE } from "./commandError.ts";
 import { confirm } from "./confirm.ts";
@@ -76,7 +76,8 @@ export async function reconcile(context: CommandContext, options: ReconcileOptio
       // Its total is not the sum of its shards.
       if (counted) throw new ItemError(`counts the documents of ${counted}; its total cannot be set`);
       const source = template && sourceForCounter(template, ref.id);
-      if (source && keep) await setSource(ref, source, { every, ...(alarmBeyond !== undefined && { alarmBeyond }) });
+      if (source && keep)
+        await setCounterSource(ref, source, { every, ...(alarmBeyond !== undefined && { alarmBeyond }) });
       const { asOf, ...result } = await reconcileCounter(ref, { ...(source && { source }), dryRun });
       if (result.drift !== 0) drifted++;
       return { ...result, asOf: asOf.toDate().toISOString() };
@@ -93,8 +94,8 @@ export async function reconcile(context: CommandContext, options: ReconcileOptio
 }
 
 /** @throws CommandError if a source is invalid, or gives several counters the same total */
-function assertUsable(template: Source, id: string, isSingle: boolean): void {
-  let source: Source;
+function assertUsable(template: CounterSource, id: string, isSingle: boolean): void {
+  let source: CounterSource;
   try {
     source = sourceForCounter(template, id);
   } catch (error) {

@@ -2,7 +2,7 @@
  * `reset`: sets a counter's total, and forgets its visitors if asked. Cost: 1 read per shard and 8 more, 2 writes, and that of the
  * visitors.
  */
-import { getExactCounter, type ResetOptions, resetCounter } from "../../admin/src/index.ts";
+import { getExactTotal, type ResetCounterOptions, resetCounter } from "../../admin/src/index.ts";
 import { counterDoc } from "../../admin/src/internal.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, FAILED } from "./commandError.ts";
@@ -15,7 +15,7 @@ import { paint, print, printJson } from "./output.ts";
 
 export async function reset(
   context: CommandContext,
-  { visitors }: ResetOptions,
+  { visitors }: ResetCounterOptions,
   id: string,
   total: number,
 ): Promise<void> {
@@ -26,7 +26,7 @@ export async function reset(
       FAILED,
       `${escapeControls(id)} counts the documents of ${escapeControls(counted)}; its total cannot be set`,
     );
-  const before = await getExactCounter(ref);
+  const before = await getExactTotal(ref);
   await confirm(context, {
     action: `Reset ${id} from ${formatNumber(before)} to ${formatNumber(total)}${visitors ? ", and forget its visitors" : ""}`,
   });
@@ -40,7 +40,7 @@ export async function reset(
     );
   });
   // The counter is reset, even if this read fails. A repeated reset would remove what was incremented since.
-  const after = await interruptible(() => getExactCounter(ref)).catch(() => undefined);
+  const after = await interruptible(() => getExactTotal(ref)).catch(() => undefined);
   if (context.json) return printJson({ ...context.target, id, before, after: after ?? null });
   print(
     `${escapeControls(id)}  ${paint("dim", formatNumber(before))} → ${paint("bold", formatNumber(after ?? total))}`,

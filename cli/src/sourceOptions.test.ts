@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Source } from "../../core/src/index.ts";
+import type { CounterSource } from "../../core/src/index.ts";
 import { parseFilter, parseSource, sourceForCounter } from "./sourceOptions.ts";
 
 describe("the options of a source", () => {
@@ -73,7 +73,7 @@ describe("a source for several counters", () => {
     { from: "posts/{name}/likes", sum: "{name}" },
     { from: "posts/{name}/likes", where: ["by{id} == 1"] },
   ])("is rejected where a placeholder would be left: %j", (options) => {
-    expect(() => sourceForCounter(parseSource(options) as Source, "likes:42")).toThrow(
+    expect(() => sourceForCounter(parseSource(options) as CounterSource, "likes:42")).toThrow(
       "{name} are allowed in the path",
     );
   });

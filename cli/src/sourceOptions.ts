@@ -1,10 +1,10 @@
 /** Parses a source of truth from options: `--from posts --where "state == public" --sum score`. */
 import {
-  type Filter,
-  type FilterOperator,
+  type CounterSource,
+  type CounterSourceFilter,
+  type CounterSourceOperator,
+  type CounterSourceSelection,
   groupOf,
-  type Source,
-  type SourceSelection,
   validSource,
 } from "../../core/src/index.ts";
 import { CommandError, WRONG_USAGE } from "./commandError.ts";
@@ -21,7 +21,7 @@ export interface SourceOptions {
 }
 
 /** @returns `undefined` if no source is named, for each counter's stored one. @throws CommandError for contradictions */
-export function parseSource({ entries, from, fromGroup, where, sum }: SourceOptions): Source | undefined {
+export function parseSource({ entries, from, fromGroup, where, sum }: SourceOptions): CounterSource | undefined {
   const kinds = [entries, from, fromGroup].filter((kind) => kind !== undefined).length;
   const selects = where !== undefined || sum !== undefined;
   if (kinds > 1) throw new CommandError(WRONG_USAGE, "name only one source: --entries, --from or --from-group");
@@ -39,7 +39,7 @@ export function parseSource({ entries, from, fromGroup, where, sum }: SourceOpti
 }
 
 /** `state == public`, `score >= 10`, `state in ["public", "shared"]`: a value is JSON, or else plain text. */
-export function parseFilter(text: string): Filter {
+export function parseFilter(text: string): CounterSourceFilter {
   const [, field, op, value] =
     /^\s*(\S+)\s+(==|!=|<=|>=|<|>|in|not-in|array-contains(?:-any)?)\s+(.+?)\s*$/.exec(text) ?? [];
   if (field === undefined || op === undefined || value === undefined) {
@@ -48,7 +48,7 @@ export function parseFilter(text: string): Filter {
       `--where "${escapeControls(text)}" is not a comparison; write it like --where "state == public"`,
     );
   }
-  return { field, op: op as FilterOperator, value: parseValue(value) };
+  return { field, op: op as CounterSourceOperator, value: parseValue(value) };
 }
 
 function parseValue(text: string): unknown {
@@ -65,8 +65,9 @@ function parseValue(text: string): unknown {
  *
  * @throws CounterError `counter/invalid-source`
  */
-export function sourceForCounter(template: Source, id: string): Source {
-  const { collection, collectionGroup, where, sum } = template as Partial<Record<string, unknown>> & SourceSelection;
+export function sourceForCounter(template: CounterSource, id: string): CounterSource {
+  const { collection, collectionGroup, where, sum } = template as Partial<Record<string, unknown>> &
+    CounterSourceSelection;
   for (const name of [collectionGroup, sum, ...(where ?? []).map(({ field }) => field)]) {
     if (typeof name === "string" && /[{}]/.test(name)) {
       throw new CommandError(

@@ -1,5 +1,5 @@
 /** `top`: the leaderboard of a group, by total, rate or window. Cost: at most `--limit` reads. */
-import { type CalendarWindow, topCounters } from "../../admin/src/index.ts";
+import { type CounterWindowName, getTopCounters } from "../../admin/src/index.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { describeTarget } from "./databaseTarget.ts";
 import { escapeControls } from "./escape.ts";
@@ -9,7 +9,7 @@ import { table } from "./table.ts";
 
 export interface TopCommandOptions {
   readonly orderBy: "total" | "rate";
-  readonly window?: CalendarWindow;
+  readonly window?: CounterWindowName;
   readonly limit: number;
 }
 
@@ -19,7 +19,7 @@ export async function top(
   group: string,
 ): Promise<void> {
   const { orderBy, window, limit } = options;
-  const counters = await topCounters(firestore, group, { orderBy, window, limit, collection: target.collection });
+  const counters = await getTopCounters(firestore, group, { orderBy, window, limit, collection: target.collection });
   if (json) {
     return printJson({
       ...target,
@@ -56,6 +56,6 @@ export async function top(
   print(table(rows, ["right", "left", ...columns.map(() => "right" as const)], ["", "counter", ...columns]));
 }
 
-function nameOf(window: CalendarWindow): string {
+function nameOf(window: CounterWindowName): string {
   return window === "day" ? "today" : `this ${window}`;
 }

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type BufferOptions, createBuffer } from "./buffer.ts";
+import { type BufferedCounterOptions, createBuffer } from "./buffer.ts";
 
 /** A buffer whose writes the test acknowledges or refuses. */
-function harness(options: BufferOptions = {}) {
+function harness(options: BufferedCounterOptions = {}) {
   const sent: { by: number; resolve(): void; reject(error: Error): void }[] = [];
   const errors: unknown[] = [];
   let buffered = 0;

@@ -3,7 +3,7 @@ import { CounterError } from "./errors.ts";
 import { givenAmount } from "./validation.ts";
 
 /** When a buffer writes, and how much. */
-export interface BufferOptions {
+export interface BufferedCounterOptions {
   /** Milliseconds between an increment and the write that carries it. Default 1,000. */
   flushInterval?: number | undefined;
   /**
@@ -39,7 +39,7 @@ export interface BufferedCounter {
 export function createBuffer(
   write: (by: number) => Promise<void>,
   bufferedChanged: (by: number) => void,
-  { flushInterval = 1_000, maxPending = 100, onError = console.error }: BufferOptions,
+  { flushInterval = 1_000, maxPending = 100, onError = console.error }: BufferedCounterOptions,
 ): BufferedCounter {
   // A timer cannot wait longer.
   if (!(flushInterval > 0 && flushInterval < 2 ** 31)) throw badOption("flushInterval", flushInterval, " below 2^31");

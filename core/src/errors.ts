@@ -15,7 +15,7 @@ export type CounterErrorCode =
   | "counter/invalid-collection"
   /** The `once` of an increment cannot name a Firestore document. */
   | "counter/invalid-once"
-  /** What a rate limit is kept for, such as a user, cannot name a Firestore document. */
+  /** What a server's rate limit is kept for, such as an API key, cannot name a Firestore document. */
   | "counter/invalid-key"
   /** The id of a visitor is not a text. */
   | "counter/invalid-visitor"

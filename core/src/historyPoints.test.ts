@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CounterError } from "./errors.ts";
 import { DAY_END, historyPlace, STEP_MILLIS, type StoredStep } from "./historyDocument.ts";
-import { type HistoryOptions, historyPoints, historyRange } from "./historyPoints.ts";
+import { type CounterHistoryOptions, historyPoints, historyRange } from "./historyPoints.ts";
 
 const date = (time: string) => new Date(`2026-11-${time}Z`);
 const day = { from: date("21T00:00:00"), to: date("22T00:00:00") };
@@ -53,7 +53,7 @@ describe("the documents of a range", () => {
     ["undefined", "step", { step: undefined }],
     ["2026-11-22T00:00:00.001Z", "from", { from: date("22T00:00:00.001") }],
   ])("%j is refused as %s: the error has the code, the value and what to do", (shown, what, options) => {
-    const call = () => historyRange({ ...day, step: "hour", ...options } as HistoryOptions);
+    const call = () => historyRange({ ...day, step: "hour", ...options } as CounterHistoryOptions);
     expect(call).toThrow(CounterError);
     expect(call).toThrow(`counter/invalid-option: ${what} is "${shown}"; pass `);
   });

@@ -7,23 +7,23 @@
  */
 import { CounterError } from "./errors.ts";
 import { type HistoryState, historyPlace, STEP_MILLIS } from "./historyDocument.ts";
-import { type WindowTotals, windowTotals } from "./windows.ts";
+import { type CounterWindowTotals, windowTotals } from "./windows.ts";
 
 /** The distance between two points of a series: a minute, an hour, or a day of the deployment's time zone. */
-export type HistoryStep = "minute" | "hour" | "day";
+export type CounterHistoryStep = "minute" | "hour" | "day";
 
 /** The range and the step of a time series. */
-export interface HistoryOptions {
+export interface CounterHistoryOptions {
   /** The earliest time of a point. */
   from: Date;
   /** The latest time of a point. */
   to: Date;
   /** At most one point for each step. `"minute"` has only minutes with at least one write in the longest interval. */
-  step: HistoryStep;
+  step: CounterHistoryStep;
 }
 
 /** The state of a counter at one instant: the last publish of a minute, an hour or a day. */
-export interface HistoryPoint {
+export interface CounterHistoryPoint {
   /** The instant for which `total` and `writes` are exact: within the step, usually near its end. */
   readonly at: Date;
   /** The sum of all increments committed at or before `at`. */
@@ -37,7 +37,7 @@ export interface HistoryPoint {
   /** How often the counter had been published. Never falls. */
   readonly publishes: number;
   /** What was counted in the day, the week and the month of `at`, until then. */
-  readonly windows: WindowTotals;
+  readonly windows: CounterWindowTotals;
 }
 
 /** The fields of both SDKs' timestamps. Their own conversions to Date differ: one rounds down, the other up, into the next minute. */
@@ -54,7 +54,7 @@ const MAX_MILLIS = 253_402_300_799_999;
  *
  * @throws CounterError `counter/invalid-option`
  */
-export function historyRange({ from, to, step }: HistoryOptions): [first: string, last: string] {
+export function historyRange({ from, to, step }: CounterHistoryOptions): [first: string, last: string] {
   if (!Object.hasOwn(STEP_MILLIS, step)) throw invalid("step", step, '"minute", "hour" or "day"');
   const ids = Object.entries({ from, to }).map(([name, date]) => {
     if (!(date instanceof Date) || Number.isNaN(+date)) throw invalid(name, date, "a valid Date");
@@ -73,10 +73,10 @@ export function historyRange({ from, to, step }: HistoryOptions): [first: string
 export function historyPoints(
   counter: Partial<HistoryState<TimestampFields>> | undefined,
   history: readonly { readonly points?: Record<string, Partial<HistoryState<TimestampFields>>> }[],
-  { from, to, step }: HistoryOptions,
-): HistoryPoint[] {
+  { from, to, step }: CounterHistoryOptions,
+): CounterHistoryPoint[] {
   const states = [counter, ...history.flatMap(({ points }) => Object.values(points ?? {}))];
-  const points = states.flatMap((state): [step: string | number, HistoryPoint][] => {
+  const points = states.flatMap((state): [step: string | number, CounterHistoryPoint][] => {
     if (!state?.asOf) return [];
     const point = pointOf(state, state.asOf);
     const isInRange = point.at >= from && point.at <= to;
@@ -87,7 +87,7 @@ export function historyPoints(
 }
 
 /** Names the minute, the hour or the day of an instant. */
-function stepOf(at: Date, step: HistoryStep, timeZone: string | undefined): string | number {
+function stepOf(at: Date, step: CounterHistoryStep, timeZone: string | undefined): string | number {
   return step === "day" ? dayOf(at, timeZone) : Math.floor(+at / STEP_MILLIS[step]);
 }
 
@@ -101,7 +101,7 @@ function dayOf(at: Date, timeZone = "UTC"): string {
   }
 }
 
-function pointOf(state: Partial<HistoryState<TimestampFields>>, asOf: TimestampFields): HistoryPoint {
+function pointOf(state: Partial<HistoryState<TimestampFields>>, asOf: TimestampFields): CounterHistoryPoint {
   const { total = 0, writes = 0, rate = 0, shardCount = 1, publishes = 0 } = state;
   const at = new Date(asOf.seconds * 1_000 + Math.floor(asOf.nanoseconds / 1e6));
   return { at, total, writes, rate, shardCount, publishes, windows: windowTotals(state.windows, +at) };

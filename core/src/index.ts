@@ -1,4 +1,4 @@
-export { type BufferedCounter, type BufferOptions, createBuffer } from "./buffer.ts";
+export { type BufferedCounter, type BufferedCounterOptions, createBuffer } from "./buffer.ts";
 export {
   type CountedCollection,
   countedCollectionOf,
@@ -17,9 +17,9 @@ export {
   type StoredStep,
 } from "./historyDocument.ts";
 export {
-  type HistoryOptions,
-  type HistoryPoint,
-  type HistoryStep,
+  type CounterHistoryOptions,
+  type CounterHistoryPoint,
+  type CounterHistoryStep,
   historyPoints,
   historyRange,
 } from "./historyPoints.ts";
@@ -66,7 +66,7 @@ export {
   shardsPath,
   timePath,
 } from "./layout.ts";
-export { type RankOptions, rankingFields, type TopOptions, withCurrentWindow } from "./leaderboard.ts";
+export { type CounterRankOptions, rankingFields, type TopCountersOptions, withCurrentWindow } from "./leaderboard.ts";
 export {
   amountShown,
   assertSeparate,
@@ -78,6 +78,7 @@ export {
   mirrorTarget,
   parseMirrors,
 } from "./mirror.ts";
+export { type CounterObserver, observing } from "./observer.ts";
 export { OptimisticTotal, type OwnIncrement } from "./optimisticTotal.ts";
 export {
   chooseSlot,
@@ -90,28 +91,28 @@ export {
   withoutUse,
   withUse,
 } from "./rateLimit.ts";
-export type { CounterOptions, Reference } from "./reference.ts";
+export type { CounterOptions, CounterRefBase } from "./reference.ts";
 export {
-  type GlobalCount,
+  type GlobalCounterFields,
   mergeRegisters,
-  type Register,
-  type Registers,
+  type RegionTotal,
+  type RegionTotals,
   sumRegisters,
 } from "./regions.ts";
 export { ServerClock } from "./serverClock.ts";
 export { createShardCountCache, type ShardCountCache } from "./shardCountCache.ts";
 export { partOfShard0, type Random, randomShard } from "./shardSelection.ts";
 export { hashRank, Sketch, type StoredSketch, VISITOR_HASH_DIGITS } from "./sketch.ts";
-export { type Snapshot, toSnapshot } from "./snapshot.ts";
+export { type CounterSnapshotBase, toServedSnapshot, toSnapshot } from "./snapshot.ts";
 export {
   CORRECTIONS,
   type CorrectionDocument,
-  type Filter,
-  type FilterOperator,
+  type CounterSource,
+  type CounterSourceFilter,
+  type CounterSourceOperator,
+  type CounterSourceSelection,
   parseSource,
   type Schedule,
-  type Source,
-  type SourceSelection,
   validSchedule,
   validSource,
 } from "./source.ts";
@@ -166,10 +167,10 @@ export {
   visitorHash,
 } from "./visitor.ts";
 export {
-  type CalendarWindow,
-  type WindowCount,
-  type Windows,
-  type WindowTotals,
+  type CounterWindow,
+  type CounterWindowName,
+  type CounterWindows,
+  type CounterWindowTotals,
   windowTotals,
 } from "./windows.ts";
 export { type IncrementPlan, planIncrement } from "./writePlan.ts";

@@ -4,7 +4,7 @@
  *
  * `Timestamp` is the timestamp type of the SDK, so this module needs no Firebase import.
  */
-import type { Windows } from "./windows.ts";
+import type { CounterWindows } from "./windows.ts";
 
 /** `counters/{id}`: what readers read. The functions write it; servers write a few other fields. */
 export interface CounterDocument<Timestamp> {
@@ -27,7 +27,7 @@ export interface CounterDocument<Timestamp> {
   /** The path of the collection whose documents the counter counts; `null` if it sums its shards. */
   countedCollection: string | null;
   /** What was counted today, this week and this month; `null` if nothing was. For leaderboards. */
-  windows: Windows<Timestamp> | null;
+  windows: CounterWindows<Timestamp> | null;
   /** Where a bounded counter has units; `null` if the counter is not bounded. */
   stock: Stock | null;
 }
@@ -85,7 +85,7 @@ export interface ReceiptDocument<Timestamp> {
 
 /** `tallyLimits/{name}/tallyUses/{uid}`: what a user has used of a rate limit. Written by the user's clients alone. */
 export interface LimitDocument<Timestamp, Reference> {
-  /** Decimal index of a slot → server time of its last use. A slot is free again `burst × interval` later. */
+  /** Decimal index of a slot → server time of its last use. A slot is free again `burst × per / limit` later. */
   slots: Record<string, Timestamp>;
   /** The slot of the last use. */
   slot: number;

@@ -1,21 +1,21 @@
 /** Leaderboards, for any SDK: their options, and which fields order them. */
-import { type CalendarWindow, isCurrent, type Seconds, type WindowCount } from "./windows.ts";
+import { type CounterWindow, type CounterWindowName, isCurrent, type Seconds } from "./windows.ts";
 
 /** The order of a leaderboard. */
-export interface RankOptions {
+export interface CounterRankOptions {
   /** Orders by the total or by the writes per second. Default `"total"`. */
   orderBy?: "total" | "rate" | undefined;
   /**
    * Orders by the sum of today, this week or this month instead of `orderBy`, and leaves out counters that have counted nothing
    * in it.
    */
-  window?: CalendarWindow | undefined;
+  window?: CounterWindowName | undefined;
   /** Orders by the totals, or by the windows, of all regions. Not for `orderBy: "rate"`. Default `false`. */
   global?: boolean | undefined;
 }
 
 /** The order, the length and the collection of a leaderboard. */
-export interface TopOptions extends RankOptions {
+export interface TopCountersOptions extends CounterRankOptions {
   /** The largest number of counters. Default 10. */
   limit?: number | undefined;
   /** The collection of the counters. Default `"counters"`. */
@@ -26,13 +26,13 @@ export interface TopOptions extends RankOptions {
  * The fields that a leaderboard orders by, descending; the last one decides the rank. The end of a window comes before its
  * sum, so that windows that are over come last.
  */
-export function rankingFields(options: RankOptions): readonly [...same: string[], ranked: string] {
+export function rankingFields(options: CounterRankOptions): readonly [...same: string[], ranked: string] {
   const { orderBy = "total", window, global } = options;
   if (window) return [`${windowField(options)}.until`, `${windowField(options)}.total`];
   return [global && orderBy === "total" ? "globalTotal" : orderBy];
 }
 
-function windowField({ window, global }: RankOptions): string {
+function windowField({ window, global }: CounterRankOptions): string {
   return `${global ? "globalWindows" : "windows"}.${window}`;
 }
 
@@ -49,11 +49,11 @@ interface Document {
  */
 export function withCurrentWindow<D extends Document>(
   found: readonly D[],
-  options: RankOptions,
+  options: CounterRankOptions,
   at: number,
 ): readonly D[] {
   if (!options.window) return found;
-  const countIn = (document: D) => document.get(windowField(options)) as WindowCount<Seconds> | undefined;
+  const countIn = (document: D) => document.get(windowField(options)) as CounterWindow<Seconds> | undefined;
   const totalOf = (document: D) => countIn(document)?.total ?? 0;
   // After a change of the time zone, some windows still end at another instant.
   return found.filter((one) => isCurrent(countIn(one), at)).sort((a, b) => totalOf(b) - totalOf(a));

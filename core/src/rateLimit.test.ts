@@ -1,9 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../testing/runs.ts";
-import { chooseSlot, isSurelyFree, learnUses, unknownUses, validLimit, withoutUse, withUse } from "./rateLimit.ts";
+import {
+  chooseSlot,
+  isSurelyFree,
+  learnUses,
+  type RateLimit,
+  unknownUses,
+  validLimit,
+  withoutUse,
+  withUse,
+} from "./rateLimit.ts";
 
-const limit = { name: "notes", interval: 100, burst: 2 };
+const limit = { name: "notes", uid: "alice", limit: 3, per: 299, burst: 2 };
+/** 199 1/3, rounded up. */
+const REST = 200;
 
 describe("a slot", () => {
   test("is free if it was never used", () => {
@@ -11,7 +22,7 @@ describe("a slot", () => {
     expect(chooseSlot(withUse(unknownUses(), 0, 0, 10), limit, 20)).toEqual({ slot: 1, state: "free", retryAfter: 0 });
   });
 
-  test("is chosen if its last use is longest ago, and is free `burst × interval` after the answer", () => {
+  test("is chosen if its last use is longest ago, and is free after a rest that begins with the answer", () => {
     const known = withUse(withUse(unknownUses(), 1, 0, 10), 0, 20, 30);
     expect(chooseSlot(known, limit, 40)).toEqual({ slot: 1, state: "used", retryAfter: 171 });
     expect(chooseSlot(known, limit, 205)).toEqual({ slot: 1, state: "unknown", retryAfter: 6 });
@@ -36,7 +47,6 @@ test("a slot reported free is free, and none is free when one is reported used, 
     back: fc.integer({ min: 0, max: 50 }),
     wait: fc.oneof(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 500 })),
   });
-  const rest = limit.burst * limit.interval;
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), fc.integer(), (steps, ahead) => {
       let now = 1_000;
@@ -44,7 +54,7 @@ test("a slot reported free is free, and none is free when one is reported used, 
       const slots = new Map<number, number>();
       let isKnown = false;
       let known = unknownUses();
-      const isFree = (slot: number, at: number) => (slots.get(slot) ?? -Infinity) + rest <= at + ahead;
+      const isFree = (slot: number, at: number) => (slots.get(slot) ?? -Infinity) + REST <= at + ahead;
       /** Another device uses the slot that is free, if there is one. */
       const useElsewhere = (at: number) => {
         const free = [0, 1].find((slot) => isFree(slot, at));
@@ -108,15 +118,19 @@ test("a slot reported free is free, and none is free when one is reported used, 
 test.each([
   { name: "a/b" },
   { name: "" },
-  { interval: 0 },
-  { interval: 0.5 },
-  { interval: Number.NaN },
+  { uid: undefined },
+  { uid: "a/b" },
+  { limit: 0 },
+  { limit: 1.5 },
+  { per: 0 },
+  { per: 0.5 },
+  { per: Number.NaN },
   { burst: 0 },
   { burst: 101 },
   { burst: 1.5 },
-  { interval: 86_400_001, burst: 1 },
-  { interval: 43_200_001, burst: 2 },
+  { limit: 1, per: 86_400_001, burst: 1 },
+  { limit: 2, per: 86_400_001, burst: 2 },
 ])("the limit with %j is refused", (changes) => {
-  expect(() => validLimit({ ...limit, ...changes })).toThrow(/^counter\/invalid-option: .*; pass /);
-  expect(() => validLimit({ ...limit, interval: 43_200_000, burst: 2 })).not.toThrow();
+  expect(() => validLimit({ ...limit, ...changes } as RateLimit)).toThrow(/^counter\/invalid-option: .*; pass /);
+  expect(() => validLimit({ ...limit, limit: 2, per: 86_400_000, burst: 2 })).not.toThrow();
 });

@@ -1,7 +1,7 @@
 /**
  * Which slot of a rate limit a client uses next, or how long it must wait.
  *
- * A slot is free again `burst × interval` after its last use. The client's clock may be wrong by any amount, so the times of
+ * A slot rests for `burst × per / limit`, rounded up, after its last use. The client's clock may be wrong by any amount, so the times of
  * uses, which are the server's, are converted to the client's monotonic clock: as the bounds `from` and `to`, because the
  * difference of the two clocks is known within bounds only. A use is refused here only if its slot cannot be free; where the
  * bounds leave it open, the rules decide.
@@ -9,13 +9,17 @@
 import { CounterError } from "./errors.ts";
 import { isDocumentId } from "./validation.ts";
 
-/** How often one user may write: the arguments of `isWithinLimit` in the rules. */
+/** How often a user may write: but for `uid`, the arguments of `isWithinLimit` in the rules. */
 export interface RateLimit {
   /** The name of the limit. A document id, so without `/`. */
   readonly name: string;
-  /** Milliseconds after which the user has one use more. */
-  readonly interval: number;
-  /** How many uses the user has at once: 1 to 100. `burst × interval` is a day at most. */
+  /** The uid of the signed-in user. */
+  readonly uid: string;
+  /** How many uses the user has in each `per`. */
+  readonly limit: number;
+  /** In milliseconds. */
+  readonly per: number;
+  /** How many uses the user has at once: 1 to 100. They become free again within a day: `burst × per / limit` is a day at most. */
   readonly burst: number;
 }
 
@@ -69,8 +73,8 @@ export function isSurelyFree(known: KnownUses, slot: number, limit: RateLimit, a
 }
 
 /** Milliseconds after its last use until a slot is free again. */
-function reuseDelay({ interval, burst }: RateLimit): number {
-  return burst * interval;
+function reuseDelay({ limit, per, burst }: RateLimit): number {
+  return Math.ceil((burst * per) / limit);
 }
 
 function lastUse({ uses }: KnownUses, slot: number): Bounds {
@@ -91,7 +95,7 @@ export function withoutUse({ uses, clockOffset }: KnownUses, slot: number): Know
  * What the client knows after a read of its limit document.
  *
  * The server's clock shows at least the latest time that was read. A use by this client that is younger than
- * `burst × interval` is the last one of its slot, so its server time lies between the client's times of sending and answer.
+ * its rest is the last one of its slot, so its server time lies between the client's times of sending and answer.
  *
  * @param times     slot → server time of its last use
  * @param sent      when the read was sent, by the client's clock
@@ -124,19 +128,19 @@ export function learnUses(
 }
 
 /** @throws CounterError `counter/invalid-option` */
-export function validLimit(limit: RateLimit): void {
-  const { name, interval, burst } = Object(limit) as RateLimit;
-  if (!isDocumentId(name)) {
+export function validLimit(rate: RateLimit): void {
+  const { name, uid, limit, per, burst } = Object(rate) as RateLimit;
+  if (!isDocumentId(name) || !isDocumentId(uid)) {
     throw new CounterError(
       "counter/invalid-option",
-      `the name of a rate limit is "${String(name)}"; pass a document id, without /`,
+      `the rate limit has name "${String(name)}" and uid "${String(uid)}"; pass document ids, without /`,
     );
   }
-  const isValid = interval >= 1 && Number.isInteger(burst) && burst >= 1 && burst <= 100;
-  if (!isValid || !Number.isInteger(interval) || burst * interval > 86_400_000) {
+  const areWhole = [limit, per, burst].every((value) => Number.isSafeInteger(value) && value >= 1);
+  if (!areWhole || burst > 100 || reuseDelay(rate) > 86_400_000) {
     throw new CounterError(
       "counter/invalid-option",
-      `the rate limit "${name}" has interval ${interval} and burst ${burst}; pass whole milliseconds from 1, and 1 to 100 uses, with burst × interval a day at most`,
+      `the rate limit "${name}" has limit ${limit}, per ${per} and burst ${burst}; pass whole numbers from 1, with burst 100 at most, and burst × per / limit a day at most`,
     );
   }
 }

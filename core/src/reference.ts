@@ -7,7 +7,7 @@ export interface CounterOptions {
 }
 
 /** Names one counter. Calls for the same counter return the same object. */
-export interface Reference<Firestore> {
+export interface CounterRefBase<Firestore> {
   /** The database of the counter. */
   readonly firestore: Firestore;
   /** The id of the counter document. The part before its first colon is the group. */

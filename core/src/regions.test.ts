@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mergeRegisters, type Register, type Registers, sumRegisters } from "./regions.ts";
+import { mergeRegisters, type RegionTotal, type RegionTotals, sumRegisters } from "./regions.ts";
 
-const register: fc.Arbitrary<Register<number>> = fc.record({
+const register: fc.Arbitrary<RegionTotal<number>> = fc.record({
   total: fc.integer({ min: -5, max: 5 }),
   asOf: fc.nat(4),
   windows: fc.constant(null),
@@ -37,7 +37,7 @@ describe("merging registers", () => {
   });
 
   test("keeps the later register of a region, and those of all others", () => {
-    const known: Registers<number> = { us: at(2, 20), eu: at(5, 50) };
+    const known: RegionTotals<number> = { us: at(2, 20), eu: at(5, 50) };
     expect(mergeRegisters(known, { us: at(3, 19), eu: at(4, 70), asia: at(1, 1) })).toEqual({
       us: at(3, 19),
       eu: at(5, 50),
@@ -73,6 +73,6 @@ describe("the sum", () => {
   });
 });
 
-function at(asOf: number, total: number): Register<number> {
+function at(asOf: number, total: number): RegionTotal<number> {
   return { asOf, total, windows: null };
 }

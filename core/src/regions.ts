@@ -6,52 +6,54 @@
  * lost, repeated, late or out of order. The sum of the registers is the global total. It is exact for what each region has
  * published, and never counts anything twice. (A state-based PN-counter: https://inria.hal.science/inria-00555588, section 3.1.3)
  */
-import type { CalendarWindow, WindowCount, Windows } from "./windows.ts";
+import type { CounterWindow, CounterWindowName, CounterWindows } from "./windows.ts";
 
 /** What a region has published. */
-export interface Register<Timestamp> {
+export interface RegionTotal<Timestamp> {
   /** The region's own total. */
   total: number;
   /** The instant for which it is exact. */
   asOf: Timestamp;
   /** What the region has counted today, this week and this month. */
-  windows: Windows<Timestamp> | null;
+  windows: CounterWindows<Timestamp> | null;
 }
 
 /** Name of a region → its register. */
-export type Registers<Timestamp> = Readonly<Record<string, Register<Timestamp>>>;
+export type RegionTotals<Timestamp> = Readonly<Record<string, RegionTotal<Timestamp>>>;
 
 /** The fields of a counter document that regions add. */
-export interface GlobalCount<Timestamp> {
+export interface GlobalCounterFields<Timestamp> {
   /** The sum of the totals of all regions, this one included. */
   globalTotal: number;
   /** The sum of the windows of all regions. */
-  globalWindows: Windows<Timestamp> | null;
+  globalWindows: CounterWindows<Timestamp> | null;
   /** The estimate of the visitors of all regions; absent if none were counted. */
   globalUniques?: number;
   /** The last register that arrived from each other region; `null` if none has. */
-  regions: Readonly<Record<string, Register<Timestamp> | null>>;
+  regions: Readonly<Record<string, RegionTotal<Timestamp> | null>>;
   /** Since when other regions could not be reached; absent if all were. */
   unreachable?: Readonly<Record<string, Timestamp>>;
 }
 
 /** The later register of each region. `known` itself if none is news. Times are milliseconds. */
-export function mergeRegisters(known: Registers<number>, received: Registers<number>): Registers<number> {
+export function mergeRegisters(known: RegionTotals<number>, received: RegionTotals<number>): RegionTotals<number> {
   const news = Object.entries(received).filter(([region, register]) => isLater(register, known[region]));
   return news.length > 0 ? { ...known, ...Object.fromEntries(news) } : known;
 }
 
 /** A region has one register for an instant. If a damaged document has another, all regions must still prefer the same. */
-function isLater(register: Register<number>, known: Register<number> | undefined): boolean {
+function isLater(register: RegionTotal<number>, known: RegionTotal<number> | undefined): boolean {
   if (!known || register.asOf !== known.asOf) return !known || register.asOf > known.asOf;
   return register.total > known.total;
 }
 
 /** Sums registers, in the order of the names, so that fractions are rounded alike in every region. */
-export function sumRegisters(registers: Registers<number>): Pick<GlobalCount<number>, "globalTotal" | "globalWindows"> {
+export function sumRegisters(
+  registers: RegionTotals<number>,
+): Pick<GlobalCounterFields<number>, "globalTotal" | "globalWindows"> {
   const sorted = Object.keys(registers)
     .sort()
-    .map((region) => registers[region] as Register<number>);
+    .map((region) => registers[region] as RegionTotal<number>);
   return {
     globalTotal: sorted.reduce((sum, { total }) => sum + total, 0),
     globalWindows: sumWindows(sorted.map(({ windows }) => windows)),
@@ -62,11 +64,11 @@ export function sumRegisters(registers: Registers<number>): Pick<GlobalCount<num
  * The windows that end last, summed. Those of a region that has not counted since the last midnight have ended. All regions must
  * have the same time zone: a window that ends at another instant is left out.
  */
-function sumWindows(all: readonly (Windows<number> | null)[]): Windows<number> | null {
+function sumWindows(all: readonly (CounterWindows<number> | null)[]): CounterWindows<number> | null {
   const present = all.filter((windows) => windows !== null);
   const [first] = present;
   if (!first) return null;
-  const sum = (window: CalendarWindow): WindowCount<number> => {
+  const sum = (window: CounterWindowName): CounterWindow<number> => {
     const until = Math.max(...present.map((windows) => windows[window].until));
     const current = present.map((windows) => windows[window]).filter((count) => count.until === until);
     return { until, total: current.reduce((total, count) => total + count.total, 0) };

@@ -4,14 +4,14 @@
  * exchange may die after each step, and then runs again from the start. Merging is the real function.
  */
 import { describe, expect, test } from "vitest";
-import { mergeRegisters, type Registers, sumRegisters } from "./regions.ts";
+import { mergeRegisters, type RegionTotals, sumRegisters } from "./regions.ts";
 
 /** A counter document. Times are numbers of measurements. */
 interface Document {
   readonly version: number;
   readonly total: number;
   readonly asOf: number;
-  readonly others: Registers<number>;
+  readonly others: RegionTotals<number>;
   readonly globalTotal: number;
 }
 
@@ -24,10 +24,10 @@ interface Publish {
 
 /** An exchange between its reads and its write. */
 interface Exchange {
-  readonly known: Registers<number>;
+  readonly known: RegionTotals<number>;
   /** The version of the other document that it has read; `undefined` before. */
   readonly version?: number;
-  readonly merged?: Registers<number>;
+  readonly merged?: RegionTotals<number>;
 }
 
 interface Region {

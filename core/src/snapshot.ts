@@ -1,9 +1,9 @@
 /** A read counter, for any SDK. */
-import type { GlobalCount } from "./regions.ts";
-import { type Seconds, type Windows, type WindowTotals, windowTotals } from "./windows.ts";
+import type { GlobalCounterFields } from "./regions.ts";
+import { type CounterWindows, type CounterWindowTotals, type Seconds, windowTotals } from "./windows.ts";
 
 /** A total and the instant for which it is exact. `Timestamp` is the timestamp type of the SDK. */
-export interface Snapshot<Timestamp> {
+export interface CounterSnapshotBase<Timestamp> {
   /** The sum of all increments committed at or before `asOf`; 0 for a counter without any. A watch adds this client's later ones. */
   readonly total: number;
   /** The instant for which `total` is exact; `null` for a counter without a published total. */
@@ -22,15 +22,15 @@ export interface Snapshot<Timestamp> {
    * What was counted today, this week and this month when this was read, by the server's time and the deployment's time zone.
    * Increments of this client are in it once they are published.
    */
-  readonly windows: WindowTotals;
+  readonly windows: CounterWindowTotals;
   /** The sum of the totals of all regions. Without other regions, `total`. */
   readonly globalTotal: number;
   /** As `windows`, of all regions. */
-  readonly globalWindows: WindowTotals;
+  readonly globalWindows: CounterWindowTotals;
   /** How many different visitors all regions have counted, as `uniques`. */
   readonly globalUniques: number;
   /** What this region has last heard from each other; `null` if nothing. Empty without other regions. */
-  readonly regions: GlobalCount<Timestamp>["regions"];
+  readonly regions: GlobalCounterFields<Timestamp>["regions"];
   /** Region → since when this one cannot reach it. Most likely counts from that region are missing, too. */
   readonly unreachable: Readonly<Record<string, Timestamp>>;
 }
@@ -40,29 +40,44 @@ interface FieldReader {
   get(field: string): unknown;
 }
 
+/** What the function `totals` tells of a counter. */
+export function toServedSnapshot<Timestamp>(
+  document: FieldReader,
+  fromCache: boolean,
+): Pick<CounterSnapshotBase<Timestamp>, "total" | "asOf" | "pending" | "fromCache"> {
+  return {
+    total: (document.get("total") as number | undefined) ?? 0,
+    asOf: (document.get("asOf") as Timestamp | undefined) ?? null,
+    pending: false,
+    fromCache,
+  };
+}
+
 /**
  * Converts the counter document to a snapshot.
  *
  * @param now  the server's time, in milliseconds since the epoch
  */
-export function toSnapshot<Timestamp>(document: FieldReader, fromCache: boolean, now: number): Snapshot<Timestamp> {
-  const total = (document.get("total") as number | undefined) ?? 0;
-  const windowsIn = (field: string) => windowTotals(document.get(field) as Windows<Seconds> | null | undefined, now);
+export function toSnapshot<Timestamp>(
+  document: FieldReader,
+  fromCache: boolean,
+  now: number,
+): CounterSnapshotBase<Timestamp> {
+  const served = toServedSnapshot<Timestamp>(document, fromCache);
+  const windowsIn = (field: string) =>
+    windowTotals(document.get(field) as CounterWindows<Seconds> | null | undefined, now);
   const windows = windowsIn("windows");
   const uniques = (document.get("uniques") as number | undefined) ?? 0;
   return {
-    total,
-    asOf: (document.get("asOf") as Timestamp | undefined) ?? null,
-    pending: false,
-    fromCache,
+    ...served,
     rate: (document.get("rate") as number | undefined) ?? 0,
     shardCount: (document.get("shardCount") as number | undefined) ?? 1,
     uniques,
     windows,
-    globalTotal: (document.get("globalTotal") as number | undefined) ?? total,
+    globalTotal: (document.get("globalTotal") as number | undefined) ?? served.total,
     globalWindows: document.get("globalWindows") ? windowsIn("globalWindows") : windows,
     globalUniques: (document.get("globalUniques") as number | undefined) ?? uniques,
-    regions: (document.get("regions") as GlobalCount<Timestamp>["regions"] | undefined) ?? {},
+    regions: (document.get("regions") as GlobalCounterFields<Timestamp>["regions"] | undefined) ?? {},
     unreachable: (document.get("unreachable") as Record<string, Timestamp> | undefined) ?? {},
   };
 }

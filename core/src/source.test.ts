@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CounterError } from "./errors.ts";
-import { type FilterOperator, parseSource, type Source, validSchedule, validSource } from "./source.ts";
+import { type CounterSource, type CounterSourceOperator, parseSource, validSchedule, validSource } from "./source.ts";
 
 function refusal(check: () => unknown): string {
   try {
@@ -17,7 +17,7 @@ function refusal(check: () => unknown): string {
 const filter = { field: "state", op: "==", value: "public" } as const;
 
 describe("a valid source is returned unchanged", () => {
-  const sources: Record<string, Source> = {
+  const sources: Record<string, CounterSource> = {
     "the counter's entries": { entries: true },
     "a collection": { collection: "posts" },
     "a subcollection": { collection: "posts/42/comments" },
@@ -31,7 +31,7 @@ describe("a valid source is returned unchanged", () => {
   });
 
   // A missing operator does not compile.
-  const operators: Record<FilterOperator, unknown> = {
+  const operators: Record<CounterSourceOperator, unknown> = {
     "<": 1,
     "<=": 1,
     "==": null,
@@ -141,7 +141,7 @@ describe("the schedule", () => {
 });
 
 test("a stored source is read back with its schedule", () => {
-  const source: Source = { collection: "posts", where: [filter], sum: "score" };
+  const source: CounterSource = { collection: "posts", where: [filter], sum: "score" };
   expect(parseSource({ ...source, everySeconds: 300, alarmBeyond: 1 })).toEqual({
     source,
     schedule: { everySeconds: 300, alarmBeyond: 1 },

@@ -9,7 +9,7 @@ import { CounterError } from "./errors.ts";
 import { isDocumentId } from "./validation.ts";
 
 /** A comparison operator of a Firestore query. */
-export type FilterOperator =
+export type CounterSourceOperator =
   | "<"
   | "<="
   | "=="
@@ -22,33 +22,33 @@ export type FilterOperator =
   | "array-contains-any";
 
 /** The operators that compare with a list, and its maximum length (https://firebase.google.com/docs/firestore/query-data/queries). */
-const MOST_VALUES: Partial<Record<FilterOperator, number>> = { in: 30, "not-in": 10, "array-contains-any": 30 };
+const MOST_VALUES: Partial<Record<CounterSourceOperator, number>> = { in: 30, "not-in": 10, "array-contains-any": 30 };
 
 const OPERATORS = ["<", "<=", "==", "!=", ">=", ">", "in", "not-in", "array-contains", "array-contains-any"];
 
 /** A condition of the documents that count, as the arguments of Firestore's `where`. */
-export interface Filter {
+export interface CounterSourceFilter {
   /** Path of a field, such as `"state"` or `"author.verified"`. */
   readonly field: string;
   /** How the field is compared with the value. */
-  readonly op: FilterOperator;
+  readonly op: CounterSourceOperator;
   /** Any value that a field can hold; a list for `in`, `not-in` and `array-contains-any`. */
   readonly value: unknown;
 }
 
 /** Which documents of a collection or collection group count, and how. */
-export interface SourceSelection {
+export interface CounterSourceSelection {
   /** Conditions that a document must meet to count; without it, all documents count. */
-  readonly where?: readonly Filter[];
+  readonly where?: readonly CounterSourceFilter[];
   /** The numeric field whose values are summed; without it, documents are counted. */
   readonly sum?: string;
 }
 
 /** What a counter should equal: its own entries, or the documents of a collection or a collection group. */
-export type Source =
+export type CounterSource =
   | { readonly entries: true }
-  | ({ readonly collection: string } & SourceSelection)
-  | ({ readonly collectionGroup: string } & SourceSelection);
+  | ({ readonly collection: string } & CounterSourceSelection)
+  | ({ readonly collectionGroup: string } & CounterSourceSelection);
 
 /** When the functions reconcile a counter, and from which drift on they raise an alarm. */
 export interface Schedule {
@@ -61,7 +61,7 @@ export interface Schedule {
 /** `counters/{id}/tallyCorrections/{id}`: what one reconcile found and changed. Created, never updated. */
 export interface CorrectionDocument<Timestamp> {
   /** The source that the counter was compared with. */
-  source: Source;
+  source: CounterSource;
   /** The value of the source at `asOf`. */
   expected: number;
   /** The sum of the shards at `asOf`. */
@@ -82,7 +82,7 @@ export const CORRECTIONS = "tallyCorrections";
  *
  * @throws CounterError `counter/invalid-source`
  */
-export function validSource(source: unknown): Source {
+export function validSource(source: unknown): CounterSource {
   if (!isMap(source)) throw invalid("source", source, FORMS);
   const { entries, collection, collectionGroup } = source;
   if ([entries, collection, collectionGroup].filter((kind) => kind !== undefined).length !== 1) {
@@ -112,7 +112,7 @@ export function validSource(source: unknown): Source {
  *
  * @throws CounterError `counter/invalid-source`
  */
-export function parseSource(stored: unknown): { source: Source; schedule: Schedule } {
+export function parseSource(stored: unknown): { source: CounterSource; schedule: Schedule } {
   if (!isMap(stored)) throw invalid("source", stored, FORMS);
   const { everySeconds, alarmBeyond, ...source } = stored;
   return { source: validSource(source), schedule: validSchedule(everySeconds, alarmBeyond) };
@@ -134,7 +134,7 @@ export function validSchedule(everySeconds: unknown, alarmBeyond: unknown): Sche
 }
 
 /** A part that is present and `undefined` is refused: without it, other documents would count. */
-function validSelection(source: Record<string, unknown>): SourceSelection {
+function validSelection(source: Record<string, unknown>): CounterSourceSelection {
   const where = "where" in source ? source.where : [];
   if (!Array.isArray(where)) throw invalid("where", where, "a list of { field, op, value }");
   const filters = where.map(validFilter);
@@ -145,7 +145,7 @@ function validSelection(source: Record<string, unknown>): SourceSelection {
   return { ...selected, sum };
 }
 
-function validFilter(filter: unknown): Filter {
+function validFilter(filter: unknown): CounterSourceFilter {
   if (!isMap(filter)) throw invalid("a filter in where", filter, "{ field, op, value }");
   onlyKeys("a filter in where", filter, ["field", "op", "value"]);
   const { field, op, value } = filter;
@@ -173,7 +173,7 @@ function isNumber(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value);
 }
 
-function isOperator(op: unknown): op is FilterOperator {
+function isOperator(op: unknown): op is CounterSourceOperator {
   return OPERATORS.includes(op as string);
 }
 

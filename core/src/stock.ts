@@ -27,9 +27,12 @@ export function evenShares(units: number, shards: number): number[] {
  * @param most  the most units of one take
  * @throws CounterError `counter/invalid-amount`
  */
-export function validTake(n: unknown, most: number): void {
-  if (!(Number.isInteger(n) && (n as number) > 0 && (n as number) <= most)) {
-    throw new CounterError("counter/invalid-amount", `n is "${String(n)}"; pass a whole number from 1 to ${most}`);
+export function validTake(units: unknown, most: number): void {
+  if (!(Number.isInteger(units) && (units as number) > 0 && (units as number) <= most)) {
+    throw new CounterError(
+      "counter/invalid-amount",
+      `units is "${String(units)}"; pass a whole number from 1 to ${most}`,
+    );
   }
 }
 

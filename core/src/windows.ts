@@ -4,10 +4,10 @@
  */
 
 /** A calendar day, a week that begins on Monday, or a calendar month. */
-export type CalendarWindow = "day" | "week" | "month";
+export type CounterWindowName = "day" | "week" | "month";
 
 /** What was counted in one window. A counter that counts nothing keeps its last one, so compare `until` with the time. */
-export interface WindowCount<Timestamp> {
+export interface CounterWindow<Timestamp> {
   /** The end of the window: the instant at which the next one begins. */
   until: Timestamp;
   /** The sum of the increments that the publishes of this window have counted. */
@@ -15,13 +15,13 @@ export interface WindowCount<Timestamp> {
 }
 
 /** The field `windows` of a counter document. */
-export type Windows<Timestamp> = Record<CalendarWindow, WindowCount<Timestamp>> & {
+export type CounterWindows<Timestamp> = Record<CounterWindowName, CounterWindow<Timestamp>> & {
   /** The IANA name of the time zone whose days, weeks and months these are. */
   timeZone: string;
 };
 
 /** What was counted in the day, the week and the month of an instant. */
-export type WindowTotals = Readonly<Record<CalendarWindow, number>>;
+export type CounterWindowTotals = Readonly<Record<CounterWindowName, number>>;
 
 /** A timestamp of either SDK, to the second. Windows end on whole seconds. */
 export interface Seconds {
@@ -33,12 +33,12 @@ export interface Seconds {
  *
  * @param at  milliseconds since the epoch
  */
-export function windowTotals(windows: Windows<Seconds> | null | undefined, at: number): WindowTotals {
-  const totalOf = (count: WindowCount<Seconds> | undefined) => (isCurrent(count, at) ? (count?.total ?? 0) : 0);
+export function windowTotals(windows: CounterWindows<Seconds> | null | undefined, at: number): CounterWindowTotals {
+  const totalOf = (count: CounterWindow<Seconds> | undefined) => (isCurrent(count, at) ? (count?.total ?? 0) : 0);
   return { day: totalOf(windows?.day), week: totalOf(windows?.week), month: totalOf(windows?.month) };
 }
 
 /** Whether there is a window that is not over. A server may have damaged it. */
-export function isCurrent(count: WindowCount<Seconds> | undefined, at: number): boolean {
+export function isCurrent(count: CounterWindow<Seconds> | undefined, at: number): boolean {
   return Number(count?.until?.seconds) * 1_000 > at;
 }

@@ -1,5 +1,5 @@
 /** Charts from a counter's history. */
-import { counter, counterHistory } from "firestore-tally";
+import { counter, getCounterHistory } from "firestore-tally";
 import { db } from "../setup/firebase.ts";
 
 const HOUR = 3_600_000;
@@ -8,7 +8,7 @@ const HOUR = 3_600_000;
 export async function totals(page: string) {
   const to = new Date();
   const from = new Date(to.getTime() - 24 * HOUR);
-  const points = await counterHistory(counter(db, `views:${page}`), { from, to, step: "hour" });
+  const points = await getCounterHistory(counter(db, `views:${page}`), { from, to, step: "hour" });
   return points.map(({ at, total }) => ({ x: at, y: total }));
 }
 
@@ -17,7 +17,7 @@ export async function viewsPerHour(page: string) {
   const to = new Date();
   const firstHour = Math.floor(to.getTime() / HOUR) * HOUR - 23 * HOUR;
   // From the beginning: the first bar needs the total before it, which may be days old. A new counter has none.
-  const points = await counterHistory(counter(db, `views:${page}`), { from: new Date(0), to, step: "hour" });
+  const points = await getCounterHistory(counter(db, `views:${page}`), { from: new Date(0), to, step: "hour" });
   return points
     .map(({ at, total }, i) => ({ at: at.getTime(), views: total - (points[i - 1]?.total ?? 0) }))
     .filter(({ at }) => at >= firstHour)
@@ -28,6 +28,6 @@ export async function viewsPerHour(page: string) {
 export async function viewsPerDay(page: string) {
   const to = new Date();
   const from = new Date(to.getTime() - 30 * 24 * HOUR);
-  const points = await counterHistory(counter(db, `views:${page}`), { from, to, step: "day" });
+  const points = await getCounterHistory(counter(db, `views:${page}`), { from, to, step: "day" });
   return points.map(({ at, windows }) => ({ x: at, y: windows.day }));
 }

@@ -1,7 +1,7 @@
 /** Ratings: an average is two counters, the sum of the stars and the number of ratings. */
 
 import { writeBatch } from "firebase/firestore";
-import { counter, getCounter, hasIncremented, incrementCounterIn, undoIncrement } from "firestore-tally";
+import { counter, getCounter, getIncremented, incrementCounterIn, undoIncrement } from "firestore-tally";
 import { db, userId } from "../setup/firebase.ts";
 
 const sumOf = (item: string) => counter(db, `ratingSum:${item}`);
@@ -17,7 +17,7 @@ export async function rate(item: string, stars: number) {
     await batch.commit();
   } catch (error) {
     // Refused because this user has rated, by an earlier call or by a first copy of this batch?
-    const rated = await hasIncremented(countOf(item), once).catch(() => false);
+    const rated = await getIncremented(countOf(item), once).catch(() => false);
     if (!rated) throw error;
   }
 }

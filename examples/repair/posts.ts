@@ -1,5 +1,5 @@
 /** A counter of published posts that is compared with the posts, and repaired. */
-import { counter, incrementCounterIn, reconcileCounter, setSource } from "firestore-tally/admin";
+import { counter, incrementCounterIn, reconcileCounter, setCounterSource } from "firestore-tally/admin";
 import { db } from "../setup/server.ts";
 
 const posts = counter(db, "posts:published");
@@ -7,7 +7,7 @@ const posts = counter(db, "posts:published");
 /** Call it when a server starts. The functions then compare the counter once a day. */
 export async function nameSource() {
   const published = { collection: "posts", where: [{ field: "state", op: "==", value: "published" }] } as const;
-  await setSource(posts, published, { every: 24 * 3_600_000 });
+  await setCounterSource(posts, published, { every: 24 * 3_600_000 });
 }
 
 /** Counts the posts that exist. Call it once all servers run `publishPost`, or when a number is in doubt. */

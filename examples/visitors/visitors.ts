@@ -1,10 +1,11 @@
 /** Unique visitors: views and different people beside each other. */
-import { counter, countVisitor, onCounter } from "firestore-tally";
+import { counter, countVisitor, incrementCounter, onCounter } from "firestore-tally";
 import { db, userId } from "../setup/firebase.ts";
 
 /** Call it when a page opens: every call counts as a view, every user as one visitor. */
 export async function countVisit(page: string) {
-  await countVisitor(counter(db, `views:${page}`), await userId(), { increment: 1 });
+  const views = counter(db, `views:${page}`);
+  await Promise.all([incrementCounter(views), countVisitor(views, await userId())]);
 }
 
 export function showVisits(page: string, label: { textContent: string | null }) {

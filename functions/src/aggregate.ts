@@ -19,7 +19,7 @@ import { type Millis, toMillis } from "./time.ts";
 import { transferStock } from "./transferStock.ts";
 
 /** What an aggregation leaves behind. */
-export interface Outcome {
+export interface AggregateResult {
   /** The last publish; `undefined` if there is none. */
   readonly published: Published | undefined;
   /** When another measurement is certain to take place, if one was scheduled. */
@@ -37,7 +37,7 @@ export interface Outcome {
  *
  * @param state  the counter document, just read
  */
-export async function aggregate(backend: Backend, state: CounterState, cause: Cause): Promise<Outcome> {
+export async function aggregate(backend: Backend, state: CounterState, cause: Cause): Promise<AggregateResult> {
   const { config, snapshotLag, now, schedule, sleep } = backend;
   const counterId = state.ref.id;
   let current = state;

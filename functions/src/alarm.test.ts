@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { logger } from "firebase-functions";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
-import type { Reconciliation } from "../../admin/src/index.ts";
+import type { CounterReconciliation } from "../../admin/src/index.ts";
 import { DRIFT_EVENT, raiseAlarm } from "./alarm.ts";
 import { toTimestamp } from "./fields.ts";
 
@@ -33,7 +33,7 @@ async function alarmWith(status: number, environment: Record<string, string> = {
   for (const [name, value] of Object.entries(stubbed)) vi.stubEnv(name, value);
   const log = vi.spyOn(logger, "write").mockReturnValue();
   const reconciliation = { expected: 1, found: 0, drift: 1, corrected: true, asOf: toTimestamp(1_700_000_000_000) };
-  await raiseAlarm("drifting", reconciliation as unknown as Reconciliation);
+  await raiseAlarm("drifting", reconciliation as unknown as CounterReconciliation);
   return { received, logged: log.mock.calls.map(([{ message }]) => message) };
 }
 

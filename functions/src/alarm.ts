@@ -4,13 +4,13 @@
  */
 import { type App, getApp, getApps, initializeApp } from "firebase-admin/app";
 import { getEventarc } from "firebase-admin/eventarc";
-import type { Reconciliation } from "../../admin/src/index.ts";
+import type { CounterReconciliation } from "../../admin/src/index.ts";
 import { logError } from "./log.ts";
 
 /** The type of the event. Its subject is the counter's id. */
 export const DRIFT_EVENT = "firestore-tally.v1.drift";
 
-export async function raiseAlarm(counter: string, reconciliation: Reconciliation): Promise<void> {
+export async function raiseAlarm(counter: string, reconciliation: CounterReconciliation): Promise<void> {
   const { expected, found, drift, asOf } = reconciliation;
   const data = { counter, expected, found, drift, asOf: asOf.toDate().toISOString() };
   logError("a counter had drifted from its source, and was corrected", data);

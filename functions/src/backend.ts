@@ -9,7 +9,7 @@ import { logError } from "./log.ts";
 import { packaging } from "./packaging.ts";
 import { deployedConfig, params } from "./parameters.ts";
 import { cloudTasks, timers } from "./queue.ts";
-import { connectRegions, type OtherRegion } from "./regions/connect.ts";
+import { connectOtherRegions, type OtherRegion } from "./regions/connect.ts";
 import { type Millis, sleep } from "./time.ts";
 
 /**
@@ -50,7 +50,7 @@ export function createBackend(runTask: (backend: Backend, task: CounterTask) => 
     firestore,
     counters: firestore.collection(config.collection),
     config,
-    otherRegions: config.regions ? connectRegions(app, config.regions, config.collection) : new Map(),
+    otherRegions: config.regions ? connectOtherRegions(app, config.regions, config.collection) : new Map(),
     snapshotLag: FIRESTORE_EMULATOR_HOST ? EMULATOR_SNAPSHOT_LAG : 0,
     now: Date.now,
     sleep,

@@ -6,22 +6,22 @@
 /** How many keys an instance remembers, at about 300 bytes each. */
 const MEMORY_SIZE = 10_000;
 
-export interface Coalescing<Event, Outcome> {
+export interface Coalescing<Event, Result> {
   /** What the event is about: a counter or a document. */
   readonly keyOf: (event: Event) => string;
   /** Whether the last outcome shows that nothing is left to do for the event. */
-  readonly isCovered: (outcome: Outcome, event: Event) => boolean;
+  readonly isCovered: (outcome: Result, event: Event) => boolean;
   /**
    * @param last  the last outcome, which does not cover the event; `undefined` if this instance remembers none
    * @returns     `undefined` if there is nothing to remember
    */
-  readonly handle: (event: Event, last: Outcome | undefined) => Promise<Outcome | undefined>;
+  readonly handle: (event: Event, last: Result | undefined) => Promise<Result | undefined>;
 }
 
 /** @returns the event handler of one instance. It resolves when nothing is left to do; else it rejects, for a retry */
-export function coalesce<Event, Outcome>(coalescing: Coalescing<Event, Outcome>): (event: Event) => Promise<void> {
+export function coalesce<Event, Result>(coalescing: Coalescing<Event, Result>): (event: Event) => Promise<void> {
   const { keyOf, isCovered, handle } = coalescing;
-  const outcomes = new Map<string, Outcome>();
+  const outcomes = new Map<string, Result>();
   const inProgress = new Map<string, Promise<void>>();
 
   return async (event) => {
@@ -41,7 +41,7 @@ export function coalesce<Event, Outcome>(coalescing: Coalescing<Event, Outcome>)
     await handling;
   };
 
-  function remember(key: string, outcome: Outcome | undefined): void {
+  function remember(key: string, outcome: Result | undefined): void {
     outcomes.delete(key);
     if (outcome === undefined) return;
     outcomes.set(key, outcome);

@@ -5,12 +5,12 @@
 import type { DocumentReference, DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
 import {
   type CounterDocument,
+  type CounterWindows,
   groupOf,
   type HistoryState,
-  type Registers,
+  type RegionTotals,
   type Reservation,
   type Stock,
-  type Windows,
 } from "../../core/src/index.ts";
 import { MAX_TASK_DELAY } from "./cause.ts";
 import { finite, millis, parseWindows, serializeWindows, toTimestamp } from "./fields.ts";
@@ -47,7 +47,7 @@ export interface Published {
   /** The path of the collection whose documents are counted; `null` for a counter that sums its shards. */
   readonly countedCollection: string | null;
   /** What was counted today, this week and this month; `null` if nothing was. */
-  readonly windows: Windows<Millis> | null;
+  readonly windows: CounterWindows<Millis> | null;
   /** The shards of a bounded counter that have units, and how many; `null` if the counter is not bounded. */
   readonly stock: Stock | null;
   /** When the last exchange with other regions is due that a publish has scheduled; `undefined` without other regions. */
@@ -71,7 +71,7 @@ export interface CounterState {
   /** Whether no shard may fall below zero. */
   readonly bounded: boolean;
   /** What other regions have counted. */
-  readonly regions: Registers<Millis>;
+  readonly regions: RegionTotals<Millis>;
   /** Since when other regions could not be reached. */
   readonly unreachable: Readonly<Record<string, Millis>>;
 }

@@ -2,7 +2,7 @@
  * The decisions of the backend, for the modules that reckon with them: costs, the CLI and the simulator of load. All of
  * them are pure, and none imports Firebase or Node.
  */
-export type { Outcome } from "./aggregate.ts";
+export type { AggregateResult } from "./aggregate.ts";
 export { decideScaling } from "./autoscale.ts";
 export { beginsCounter, type Cause } from "./cause.ts";
 export { type Config, DEFAULT_CONFIG } from "./config.ts";

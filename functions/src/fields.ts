@@ -1,6 +1,6 @@
 /** Fields of Firestore, with times in milliseconds: parsed, because a server may have damaged them, and serialized. */
 import { Timestamp } from "firebase-admin/firestore";
-import type { CalendarWindow, WindowCount, Windows } from "../../core/src/index.ts";
+import type { CounterWindow, CounterWindowName, CounterWindows } from "../../core/src/index.ts";
 import { type Millis, toMillis } from "./time.ts";
 
 export function finite(value: unknown): number {
@@ -18,9 +18,9 @@ export function toTimestamp(millis: Millis): Timestamp {
   return new Timestamp(seconds, (micros - seconds * 1e6) * 1_000);
 }
 
-export function parseWindows(value: unknown): Windows<Millis> | null {
-  const { timeZone, ...counts } = (value ?? {}) as Partial<Windows<Timestamp>>;
-  const countIn = (window: CalendarWindow) => {
+export function parseWindows(value: unknown): CounterWindows<Millis> | null {
+  const { timeZone, ...counts } = (value ?? {}) as Partial<CounterWindows<Timestamp>>;
+  const countIn = (window: CounterWindowName) => {
     const { until, total } = counts[window] ?? {};
     return { until: millis(until) ?? 0, total: finite(total) };
   };
@@ -29,7 +29,7 @@ export function parseWindows(value: unknown): Windows<Millis> | null {
     : null;
 }
 
-export function serializeWindows({ timeZone, day, week, month }: Windows<Millis>): Windows<Timestamp> {
-  const count = ({ until, total }: WindowCount<Millis>) => ({ until: toTimestamp(until), total });
+export function serializeWindows({ timeZone, day, week, month }: CounterWindows<Millis>): CounterWindows<Timestamp> {
+  const count = ({ until, total }: CounterWindow<Millis>) => ({ until: toTimestamp(until), total });
   return { timeZone, day: count(day), week: count(week), month: count(month) };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { type RankOptions, rankingFields } from "../../core/src/index.ts";
+import { type CounterRankOptions, rankingFields } from "../../core/src/index.ts";
 
 const text = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
 
@@ -36,7 +36,7 @@ test("fields that grow with every write are exempt from indexes; those that are 
     expect(exempt).not.toContain(`counters.${queried}`);
 });
 
-const ORDERS: readonly RankOptions[] = [
+const ORDERS: readonly CounterRankOptions[] = [
   { orderBy: "total" },
   { orderBy: "rate" },
   ...(["day", "week", "month"] as const).flatMap((window) => [{ window }, { window, global: true }]),

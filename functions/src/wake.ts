@@ -6,7 +6,7 @@
  * scheduled measurement takes place.
  */
 import { countedCollectionOf } from "../../core/src/index.ts";
-import { aggregate, type Outcome } from "./aggregate.ts";
+import { type AggregateResult, aggregate } from "./aggregate.ts";
 import type { Backend } from "./backend.ts";
 import { beginsCounter, type Cause, type WriteEvent } from "./cause.ts";
 import { coalesce } from "./coalesce.ts";
@@ -35,16 +35,16 @@ interface Shard {
 /** The event handler of one instance. It resolves when the write is counted or certain to be; else it rejects, for a retry. */
 export function createWakeHandler(backend: Backend): (event: WriteEvent) => Promise<void> {
   const { config, snapshotLag, now } = backend;
-  return coalesce<WriteEvent, Outcome>({ keyOf: ({ counterId }) => counterId, isCovered, handle });
+  return coalesce<WriteEvent, AggregateResult>({ keyOf: ({ counterId }) => counterId, isCovered, handle });
 
   /** Whether the last outcome shows that the write is counted, or that a measurement at or after it is scheduled. */
-  function isCovered(outcome: Outcome, event: WriteEvent): boolean {
+  function isCovered(outcome: AggregateResult, event: WriteEvent): boolean {
     const { missingAt = 0 } = outcome;
     const cause = causeOf(event);
     return cause.at <= missingAt - snapshotLag || isAnswered(cause, outcome, now(), snapshotLag, config);
   }
 
-  async function handle(event: WriteEvent, last: Outcome | undefined): Promise<Outcome> {
+  async function handle(event: WriteEvent, last: AggregateResult | undefined): Promise<AggregateResult> {
     const ref = backend.counters.doc(event.counterId);
     const isAssumed = last === undefined && isFirstWrite(event);
     const outcome = await aggregate(backend, isAssumed ? missingCounter(ref) : await readCounter(ref), causeOf(event));

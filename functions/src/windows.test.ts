@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Windows } from "../../core/src/index.ts";
+import type { CounterWindows } from "../../core/src/index.ts";
 import { idle } from "../testing/arbitraries.ts";
 import { measured, T } from "../testing/situations.ts";
 import { DEFAULT_CONFIG as defaults } from "./config.ts";
@@ -54,7 +54,7 @@ describe("I11: a publish counts in the windows of its instant", () => {
   const [morning, evening, tomorrow] = ["23T08:00:00Z", "23T23:59:59Z", "24T00:00:00Z"].map((at) =>
     Date.parse(`2026-11-${at}`),
   ) as [number, number, number];
-  const totals = (windows: Windows<number> | null) => windows && [windows.day.total, windows.week.total];
+  const totals = (windows: CounterWindows<number> | null) => windows && [windows.day.total, windows.week.total];
 
   test("what is new since the last one, and begins a window again that is over", () => {
     const first = nextWindows(null, 3, morning, "UTC");

@@ -3,11 +3,11 @@
  * day, one week and one month (I11). What servers reset, import or correct belongs to none.
  */
 import { DateTime } from "luxon";
-import type { CalendarWindow, Windows } from "../../core/src/index.ts";
+import type { CounterWindowName, CounterWindows } from "../../core/src/index.ts";
 import type { Millis } from "./time.ts";
 
 /** The ends of the day, the week and the month that an instant is in. */
-type WindowEnds = Readonly<Record<CalendarWindow, Millis>>;
+type WindowEnds = Readonly<Record<CounterWindowName, Millis>>;
 
 /**
  * The windows after a publish. If nothing was added they stay as they are, even if they are over: so a leaderboard of today
@@ -17,14 +17,14 @@ type WindowEnds = Readonly<Record<CalendarWindow, Millis>>;
  * @param asOf   the instant of the publish
  */
 export function nextWindows(
-  previous: Windows<Millis> | null,
+  previous: CounterWindows<Millis> | null,
   added: number,
   asOf: Millis,
   timeZone: string,
-): Windows<Millis> | null {
+): CounterWindows<Millis> | null {
   if (added === 0) return previous;
   const ends = windowEnds(asOf, timeZone);
-  const next = (window: CalendarWindow) => {
+  const next = (window: CounterWindowName) => {
     const before = previous?.[window];
     return { until: ends[window], total: (before?.until === ends[window] ? before.total : 0) + added };
   };
@@ -38,7 +38,7 @@ let cached: { readonly timeZone: string; readonly start: Millis; readonly ends: 
 export function windowEnds(at: Millis, timeZone: string): WindowEnds {
   if (cached?.timeZone !== timeZone || at < cached.start || at >= cached.ends.day) {
     const local = DateTime.fromMillis(at, { zone: timeZone });
-    const end = (window: CalendarWindow) =>
+    const end = (window: CounterWindowName) =>
       local
         .startOf(window)
         .plus({ [window]: 1 })

@@ -7,7 +7,7 @@ import {
   counter,
   deleteCounter,
   ensureCounter,
-  getExactCounter,
+  getExactTotal,
   incrementCounter,
   moveIncrements,
   takeFromCounter,
@@ -58,7 +58,7 @@ async function stateOf(
 ): Promise<{ total: number; entries: Record<string, number> }> {
   const { docs } = await admin.collection(`${collection}/${id}/tallyEntries`).get();
   return {
-    total: await getExactCounter(counter(admin, id, { collection })),
+    total: await getExactTotal(counter(admin, id, { collection })),
     entries: Object.fromEntries(docs.map((entry) => [entry.id, entry.get("by")])),
   };
 }
@@ -162,9 +162,9 @@ describe("undoIncrementsOf", () => {
     await incrementCounter(counter(admin, there, elsewhere), 7, { once: uid });
     expect(await undoIncrementsOf(admin, uid)).toBe(1);
     await expectStates({ [here]: {} });
-    expect(await getExactCounter(counter(admin, there, elsewhere))).toBe(7);
+    expect(await getExactTotal(counter(admin, there, elsewhere))).toBe(7);
     expect(await undoIncrementsOf(admin, uid, elsewhere)).toBe(1);
-    expect(await getExactCounter(counter(admin, there, elsewhere))).toBe(0);
+    expect(await getExactTotal(counter(admin, there, elsewhere))).toBe(0);
     for (const path of others) expect((await admin.doc(path).get()).exists, path).toBe(true);
   });
 
@@ -178,7 +178,7 @@ describe("undoIncrementsOf", () => {
     await countFor(uid, likes);
     await expect(undoIncrementsOf(admin, uid)).rejects.toMatchObject({ code: "counter/bounded" });
     await expectStates(Object.fromEntries(likes.map((id) => [id, {}])));
-    expect(await getExactCounter(stock)).toBe(15);
+    expect(await getExactTotal(stock)).toBe(15);
     await deleteCounter(stock);
     expect(await undoIncrementsOf(admin, uid)).toBe(0);
   });

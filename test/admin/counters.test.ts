@@ -3,16 +3,16 @@ import { FieldValue, Timestamp } from "firebase-admin/firestore";
 import * as web from "firestore-tally";
 import {
   counter,
-  counterRank,
   deleteCounter,
   ensureCounter,
   getCounter,
-  getExactCounter,
+  getCounterRank,
+  getExactTotal,
+  getTopCounters,
   incrementCounter,
   listCounters,
   onCounter,
   resetCounter,
-  topCounters,
 } from "firestore-tally/admin";
 import { describe, expect, test } from "vitest";
 import { admin, client } from "../../testkit/clients.ts";
@@ -25,10 +25,10 @@ describe("ensureCounter", () => {
     await Promise.all(Array.from({ length: 10 }, () => ensureCounter(ref, { initial: 500 })));
     await incrementCounter(ref, -1);
     await ensureCounter(ref, { initial: 900 });
-    expect(await getExactCounter(ref)).toBe(499);
+    expect(await getExactTotal(ref)).toBe(499);
     await until(async () => (await getCounter(ref)).total === 499, "the total");
     await ensureCounter(ref);
-    expect(await getExactCounter(ref)).toBe(499);
+    expect(await getExactTotal(ref)).toBe(499);
     await expect(ensureCounter(ref, { initial: Number.NaN })).rejects.toMatchObject({ code: "counter/invalid-amount" });
     // Without an initial total it is 0.
     await ensureCounter(counter(admin, "stock:socks"));
@@ -52,7 +52,7 @@ describe("ensureCounter", () => {
     await write();
     await until(async () => (await getCounter(ref)).total === 2, "the second total");
     expect((await readPublished(id))?.shardCount).toBe(40);
-    expect(await getExactCounter(ref)).toBe(2);
+    expect(await getExactTotal(ref)).toBe(2);
   });
 });
 
@@ -62,7 +62,7 @@ describe("I5: resetCounter", () => {
     await incrementCounter(ref, 41);
     for (const to of [0, 100, -3, 0.25]) {
       await resetCounter(ref, to);
-      expect(await getExactCounter(ref)).toBe(to);
+      expect(await getExactTotal(ref)).toBe(to);
     }
     await until(async () => (await getCounter(ref)).total === 0.25, "the total");
   });
@@ -71,7 +71,7 @@ describe("I5: resetCounter", () => {
     const ref = counter(admin, "reset:race");
     await incrementCounter(ref, 41);
     await Promise.all(Array.from({ length: 10 }, () => resetCounter(ref, 7)));
-    expect(await getExactCounter(ref)).toBe(7);
+    expect(await getExactTotal(ref)).toBe(7);
   });
 });
 
@@ -107,17 +107,17 @@ test("a group is listed in pages, and both SDKs return the same top and ranks", 
     Object.entries(totals).map(([name, total]) => [`board:${name}`, total]),
   );
   const browser = client();
-  const top = await topCounters(admin, "board", { limit: 2 });
+  const top = await getTopCounters(admin, "board", { limit: 2 });
   expect(top.map(({ id }) => id).slice(0, 1)).toEqual(["board:b"]);
-  expect((await web.topCounters(browser.db, "board", { limit: 2 })).map(({ id }) => id)).toEqual(
+  expect((await web.getTopCounters(browser.db, "board", { limit: 2 })).map(({ id }) => id)).toEqual(
     top.map(({ id }) => id),
   );
-  expect((await web.topCounters(browser.db, "board", { orderBy: "rate" })).length).toBe(5);
+  expect((await web.getTopCounters(browser.db, "board", { orderBy: "rate" })).length).toBe(5);
   for (const [name, rank] of Object.entries({ a: 4, b: 1, c: 2, d: 2, e: 5 })) {
-    expect(await counterRank(counter(admin, `board:${name}`)), name).toBe(rank);
-    expect(await web.counterRank(web.counter(browser.db, `board:${name}`)), name).toBe(rank);
+    expect(await getCounterRank(counter(admin, `board:${name}`)), name).toBe(rank);
+    expect(await web.getCounterRank(web.counter(browser.db, `board:${name}`)), name).toBe(rank);
   }
-  expect(await counterRank(counter(admin, "board:none"))).toBeUndefined();
+  expect(await getCounterRank(counter(admin, "board:none"))).toBeUndefined();
   await browser.close();
 });
 

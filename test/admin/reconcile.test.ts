@@ -5,12 +5,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Firestore } from "firebase-admin/firestore";
 import {
-  getExactCounter,
+  type CounterReconciliation,
+  getExactTotal,
   incrementCounterIn,
-  type Reconciliation,
   reconcileCounter,
   resetCounter,
-  setSource,
+  setCounterSource,
 } from "firestore-tally/admin";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { fold } from "../../functions/src/fold.ts";
@@ -78,7 +78,7 @@ describe("I5: a correction changes the sum by the drift alone", () => {
     await admin.doc(it.ref.path).set({ shardCount: 100 });
     const shards = admin.collection(`${it.ref.path}/shards`);
     const traffic = atomicTraffic(it);
-    const found: Reconciliation[] = [];
+    const found: CounterReconciliation[] = [];
     let folded = 0;
     const isEnough = () => traffic.commits >= 150 && folded >= 2 && found.length >= 10;
     const folding = (async () => {
@@ -96,7 +96,7 @@ describe("I5: a correction changes the sum by the drift alone", () => {
       expect([expected, drift, corrected]).toEqual([expected, 0, false]);
     expect(new Set(found.map(({ expected }) => expected)).size).toBeGreaterThan(2);
     expect((await admin.collection(`${it.ref.path}/tallyCorrections`).get()).size).toBe(0);
-    expect(await getExactCounter(it.ref)).toBe(await documents(it.source));
+    expect(await getExactTotal(it.ref)).toBe(await documents(it.source));
   });
 
   test("ten concurrent calls correct a drift once, and one of them reports it", async () => {
@@ -126,7 +126,7 @@ describe("I5: a correction changes the sum by the drift alone", () => {
       // Every other counter has a base shard.
       if (cut % 2 === 0) await resetCounter(it.ref, 10);
       await admin.doc(`${it.source}/one`).set({});
-      const found = await getExactCounter(it.ref);
+      const found = await getExactTotal(it.ref);
       const base = admin.doc(`${it.ref.path}/shards/base`);
       isNext = true;
       const attempt = reconcileCounter(it.ref, { source: { collection: it.source } });
@@ -151,7 +151,7 @@ test.each([
   await admin.doc(`${source}/one`).set({});
   // No function folds these shards.
   for (const shard of ["0", "theirs", "ours"]) await admin.doc(`${ref.path}/shards/${shard}`).set({ count: 1 });
-  await setSource(ref, { collection: source });
+  await setCounterSource(ref, { collection: source });
   const before = { ...meter.usage };
   // With this variable, reads name their snapshot by its time.
   vi.stubEnv("FIRESTORE_EMULATOR_HOST", host);

@@ -1,7 +1,7 @@
 /** Reconciling counters on schedule: by the deployed sweep, with its log; and by its code in this process. */
 import { FieldValue, Timestamp } from "firebase-admin/firestore";
 import { logger } from "firebase-functions";
-import { counter, getExactCounter, setSource } from "firestore-tally/admin";
+import { counter, getExactTotal, setCounterSource } from "firestore-tally/admin";
 import { expect, test, vi } from "vitest";
 import { reconcileDue } from "../../functions/src/reconcile.ts";
 import { admin } from "../../testkit/clients.ts";
@@ -23,7 +23,7 @@ async function fill(source: string): Promise<void> {
 test("the deployed sweep reconciles a counter that is due, and reports its drift in the log", async () => {
   const { id, ref, source } = newCounter("due");
   await fill(source);
-  await setSource(ref, { collection: source }, { every: EVERY });
+  await setCounterSource(ref, { collection: source }, { every: EVERY });
   await admin.doc(ref.path).update({ nextReconcileAt: minutesAgo(12) });
   await triggerSweep();
   expect(await correctionsOf(id)).toMatchObject([{ source: { collection: source }, expected: 3, found: 0, by: 3 }]);
@@ -40,7 +40,7 @@ test("all counters that are due are reconciled once, and no others; one that can
   const due = minutesAgo(12);
   const scheduled = async (id: string, fields: object = {}, alarmBeyond = 0) => {
     const ref = counter(admin, id, { collection });
-    await setSource(ref, { collection: source }, { every: EVERY, alarmBeyond });
+    await setCounterSource(ref, { collection: source }, { every: EVERY, alarmBeyond });
     await admin.doc(ref.path).update({ nextReconcileAt: due, ...fields });
     return ref;
   };
@@ -53,7 +53,7 @@ test("all counters that are due are reconciled once, and no others; one that can
   const log = vi.spyOn(logger, "write").mockReturnValue();
   // No time limit of a counter ends before the test.
   const patient = { ...backend, sleep: () => new Promise<void>(() => {}) };
-  const totals = () => Promise.all([tolerant, later, ...others].map((ref) => getExactCounter(ref)));
+  const totals = () => Promise.all([tolerant, later, ...others].map((ref) => getExactTotal(ref)));
   await reconcileDue(patient);
   expect(await totals()).toEqual([3, 0, 3, 3, 3]);
   await reconcileDue(patient);

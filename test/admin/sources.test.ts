@@ -2,14 +2,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Timestamp } from "firebase-admin/firestore";
 import {
+  type CounterSource,
   counter,
   deleteCounter,
   ensureCounter,
-  getExactCounter,
+  getExactTotal,
   incrementCounter,
   reconcileCounter,
-  type Source,
-  setSource,
+  setCounterSource,
   undoIncrement,
 } from "firestore-tally/admin";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -39,7 +39,7 @@ describe("a source of truth", () => {
   });
 
   const where = (field: string, op: "==", value: unknown) => ({ where: [{ field, op, value }] });
-  test.concurrent.each<[what: string, expected: number, source: Source]>([
+  test.concurrent.each<[what: string, expected: number, source: CounterSource]>([
     ["a collection", 4, { collection }],
     ["a collection that is empty", 0, { collection: `none-${run}` }],
     ["a subcollection", 1, { collection: `${collection}/a/${group}` }],
@@ -91,10 +91,10 @@ describe("a source of truth", () => {
     const source = { collection, sum: "score", ...where("state", "==", "public") };
     const drift = { expected: 7.5, found: 0, drift: 7.5 };
     expect(await reconcileCounter(ref, { source, dryRun: true })).toMatchObject({ ...drift, corrected: false });
-    expect([await correctionsOf(id), await getExactCounter(ref)]).toEqual([[], 0]);
-    await setSource(ref, source);
+    expect([await correctionsOf(id), await getExactTotal(ref)]).toEqual([[], 0]);
+    await setCounterSource(ref, source);
     expect(await reconcileCounter(ref)).toMatchObject({ ...drift, corrected: true });
-    expect(await getExactCounter(ref)).toBe(7.5);
+    expect(await getExactTotal(ref)).toBe(7.5);
     expect(await correctionsOf(id)).toMatchObject([{ source, expected: 7.5, found: 0, by: 7.5 }]);
   });
 
@@ -102,11 +102,11 @@ describe("a source of truth", () => {
     const { ref, id } = newCounter("entries");
     await Promise.all([1, 2, 3, 4].map((by) => incrementCounter(ref, by, { once: `k${by}` })));
     await undoIncrement(ref, "k1");
-    await setSource(ref, { entries: true });
+    await setCounterSource(ref, { entries: true });
     expect(await reconcileCounter(ref)).toMatchObject({ expected: 9, found: 9, drift: 0, corrected: false });
     await admin.doc(`${ref.path}/tallyEntries/k4`).delete();
     expect(await reconcileCounter(ref)).toMatchObject({ expected: 5, found: 9, drift: -4, corrected: true });
-    expect(await getExactCounter(ref)).toBe(5);
+    expect(await getExactTotal(ref)).toBe(5);
     expect(await correctionsOf(id)).toHaveLength(1);
   });
 
@@ -116,34 +116,34 @@ describe("a source of truth", () => {
     await admin.doc(`${ref.path}/shards/0`).set({ count: "many" });
     await admin.doc(`${ref.path}/shards/base`).set({ count: "more" });
     expect(await reconcileCounter(ref, { source: { collection: source } })).toMatchObject({ found: 0, drift: 1 });
-    expect(await getExactCounter(ref)).toBe(1);
+    expect(await getExactTotal(ref)).toBe(1);
   });
 
   test("is replaced as a whole, and removed", async () => {
     const { ref, id } = newCounter("replaced");
-    await setSource(ref, undefined);
+    await setCounterSource(ref, null);
     expect((await admin.doc(ref.path).get()).exists).toBe(false);
-    await setSource(
+    await setCounterSource(
       ref,
       { collection, where: [{ field: "state", op: "==", value: "public" }], sum: "score" },
       { every: 300_000 },
     );
-    await setSource(ref, { collectionGroup: group }, { alarmBeyond: 5 });
+    await setCounterSource(ref, { collectionGroup: group }, { alarmBeyond: 5 });
     expect((await admin.doc(ref.path).get()).data()).toEqual({ source: { collectionGroup: group, alarmBeyond: 5 } });
-    await setSource(ref, undefined);
+    await setCounterSource(ref, null);
     expect((await admin.doc(ref.path).get()).data()).toEqual({});
     await expect(reconcileCounter(ref)).rejects.toMatchObject({
       code: "counter/invalid-source",
-      message: expect.stringContaining(`"${id}" has no source of truth; set one with setSource`),
+      message: expect.stringContaining(`"${id}" has no source of truth; set one with setCounterSource`),
     });
   });
 
   test("is rejected before any I/O if invalid, and with its sum if that is NaN", async () => {
     const { ref, source } = newCounter("refused");
     const refused = { code: "counter/invalid-source" };
-    const wrong = { collection: "posts/42" } as Source;
-    await expect(setSource(ref, wrong)).rejects.toMatchObject(refused);
-    await expect(setSource(ref, { entries: true }, { every: 60_000 })).rejects.toMatchObject(refused);
+    const wrong = { collection: "posts/42" } as CounterSource;
+    await expect(setCounterSource(ref, wrong)).rejects.toMatchObject(refused);
+    await expect(setCounterSource(ref, { entries: true }, { every: 60_000 })).rejects.toMatchObject(refused);
     await expect(reconcileCounter(ref, { source: wrong })).rejects.toMatchObject(refused);
     expect((await admin.doc(ref.path).get()).exists).toBe(false);
     await admin.doc(`${source}/one`).set({ amount: Number.NaN });
@@ -160,7 +160,7 @@ describe("a source of truth", () => {
       const shard = await admin.doc(`${ref.path}/shards/${shardId}`).get();
       await wake({ counterId: ref.id, shardId, committedAt: toMillis(shard.updateTime as Timestamp) });
     };
-    await setSource(ref, { entries: true }, { every: 300_000, alarmBeyond: 2 });
+    await setCounterSource(ref, { entries: true }, { every: 300_000, alarmBeyond: 2 });
     const { source, nextReconcileAt } = (await document()).data() ?? {};
     expect(source).toEqual({ entries: true, everySeconds: 300, alarmBeyond: 2 });
     expect(Math.abs(nextReconcileAt.toMillis() - Date.now() - 300_000)).toBeLessThan(60_000);
@@ -172,7 +172,7 @@ describe("a source of truth", () => {
     await sleep(backend.config.maxInterval);
     // During a publish. The due time stays.
     const setting = (async () => {
-      for (let n = 0; n < 10; n++) await setSource(ref, { entries: true }, { every: 600_000, alarmBeyond: n });
+      for (let n = 0; n < 10; n++) await setCounterSource(ref, { entries: true }, { every: 600_000, alarmBeyond: n });
     })();
     await Promise.all([publish("0"), setting]);
     const after = { source: { entries: true, everySeconds: 600, alarmBeyond: 9 }, nextReconcileAt };

@@ -1,6 +1,6 @@
 /** A server whose commit is made without an answer, and refused when it is repeated, as where a credential has expired in between. */
 import { afterEach, expect, test } from "vitest";
-import { counter, ensureCounter, getExactCounter, incrementCounter, takeFromCounter } from "../../admin/src/index.ts";
+import { counter, ensureCounter, getExactTotal, incrementCounter, takeFromCounter } from "../../admin/src/index.ts";
 import { commitTogether } from "../../admin/src/internal.ts";
 import { adminAt } from "../../testkit/clients.ts";
 
@@ -37,5 +37,5 @@ test("looks up whether it counts; events of many senders are unknown, and no oth
   failFromNowOn();
   const events = [{ receipt: undefined, counts: [{ counter: together, by: 1 }] }];
   await expect(commitTogether(events, Date.now() + 20_000)).rejects.toMatchObject({ code: "counter/unknown-outcome" });
-  expect(await Promise.all([views, together, stock].map((ref) => getExactCounter(ref)))).toEqual([1, 1, 3]);
+  expect(await Promise.all([views, together, stock].map((ref) => getExactTotal(ref)))).toEqual([1, 1, 3]);
 });

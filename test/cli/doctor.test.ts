@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { type DocumentReference, FieldValue, type Firestore, Timestamp } from "@google-cloud/firestore";
 import { initializeApp } from "firebase-admin/app";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { counter, setSource } from "../../admin/src/index.ts";
+import { counter, setCounterSource } from "../../admin/src/index.ts";
 import { findingsOf } from "../../cli/src/doctor/checks.ts";
 import type { CounterSample } from "../../cli/src/doctor/counterFacts.ts";
 import type { ProjectFacts } from "../../cli/src/doctor/facts.ts";
@@ -117,7 +117,7 @@ test("finds each fault of a counter, with its remedy, and nothing else", async (
         /remove the source/,
         (document) => document.update({ countedCollection: "posts", source: { collection: "posts" } }),
       ],
-      ["source-invalid", /setSource/, (document) => document.update({ source: { collection: "posts/x" } })],
+      ["source-invalid", /setCounterSource/, (document) => document.update({ source: { collection: "posts/x" } })],
       ["reconcile-overdue", /sweep/, (document) => document.update({ nextReconcileAt: minutesAgo(60) })],
     ];
   for (const [n, [id, , spoil, shards]] of faults.entries()) {
@@ -136,7 +136,7 @@ test("finds each fault of a counter, with its remedy, and nothing else", async (
 
 test("finds drift from a source", async () => {
   for (let n = 0; n < 20; n++) await db.collection("posts").add({});
-  await setSource(counter(db as never, "likes:post42"), { collection: "posts" }, { alarmBeyond: 10 });
+  await setCounterSource(counter(db as never, "likes:post42"), { collection: "posts" }, { alarmBeyond: 10 });
   meanwhile.run = async () => {};
   const remedy = expect.stringContaining("npx firestore-tally reconcile");
   expect(await examine()).toMatchObject([

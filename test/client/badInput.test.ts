@@ -3,10 +3,10 @@ import { doc, writeBatch } from "firebase/firestore";
 import {
   CounterError,
   type CounterErrorCode,
+  type CounterHistoryOptions,
   counter,
-  counterHistory,
-  type HistoryOptions,
-  hasIncremented,
+  getCounterHistory,
+  getIncremented,
   incrementCounter,
   incrementCounterIn,
   incrementCounterWithin,
@@ -83,38 +83,38 @@ test.each(["", "a/b", ".", 5, null, {}, undefined])(
     await expectRefused(() => incrementCounterIn(writeBatch(db), ref, 1, { once }), "counter/invalid-once");
     await expectRefused(() => prepareIncrement(ref, 1, { once }), "counter/invalid-once");
     await expectRefused(() => undoIncrement(ref, once), "counter/invalid-once");
-    await expectRefused(() => hasIncremented(ref, once), "counter/invalid-once");
+    await expectRefused(() => getIncremented(ref, once), "counter/invalid-once");
     await expectRefused(() => onIncremented(ref, once, () => {}), "counter/invalid-once");
   },
 );
 
 test.each([
   { name: "a/b" },
-  { interval: 0 },
-  { interval: Number.NaN },
+  { uid: "" },
+  { uid: "a/b" },
+  { limit: 0 },
+  { per: Number.NaN },
   { burst: 101 },
-  { burst: 5, interval: 20_000_000 },
+  { burst: 5, per: 20_000_000 },
 ])("the rate limit %j is refused", async (changes) => {
-  const limit = { name: "claps", interval: 1_000, burst: 5, ...changes };
+  const limit = { name: "claps", uid: "alice", limit: 1, per: 1_000, burst: 5, ...changes };
   const note = doc(db, "notes/one");
-  await expectRefused(() => withRateLimit(note, limit, "alice", () => {}), "counter/invalid-option");
-  await expectRefused(() => incrementCounterWithin(counter(db, "claps:a"), limit, "alice"), "counter/invalid-option");
+  await expectRefused(() => withRateLimit(note, limit, () => {}), "counter/invalid-option");
+  await expectRefused(() => incrementCounterWithin(counter(db, "claps:a"), limit), "counter/invalid-option");
 });
 
-test("an increment within a limit is refused with a wrong amount, uid or `once`", async () => {
-  const limit = { name: "claps", interval: 1_000, burst: 5 };
+test("an increment within a limit is refused with a wrong amount or `once`", async () => {
+  const limit = { name: "claps", uid: "alice", limit: 1, per: 1_000, burst: 5 };
   const ref = counter(db, "claps:a");
-  await expectRefused(() => incrementCounterWithin(ref, limit, "alice", 0), "counter/invalid-amount");
-  await expectRefused(() => incrementCounterWithin(ref, limit, "a/b"), "counter/invalid-key");
-  await expectRefused(() => incrementCounterWithin(ref, limit, "alice", 1, { once: "" }), "counter/invalid-once");
-  await expectRefused(() => withRateLimit(doc(db, "notes/one"), limit, "", () => {}), "counter/invalid-key");
+  await expectRefused(() => incrementCounterWithin(ref, limit, 0), "counter/invalid-amount");
+  await expectRefused(() => incrementCounterWithin(ref, limit, 1, { once: "" }), "counter/invalid-once");
 });
 
 test.each([{ from: new Date(Number.NaN) }, { to: "today" }, { step: "week" }, { from: new Date(2) }, { to: null }])(
   "a history of %j is refused",
   async (options) => {
-    const whole = { from: new Date(0), to: new Date(1), step: "hour", ...options } as HistoryOptions;
-    await expectRefused(() => counterHistory(counter(db, "views:home"), whole), "counter/invalid-option");
+    const whole = { from: new Date(0), to: new Date(1), step: "hour", ...options } as CounterHistoryOptions;
+    await expectRefused(() => getCounterHistory(counter(db, "views:home"), whole), "counter/invalid-option");
   },
 );
 

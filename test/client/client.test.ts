@@ -1,7 +1,7 @@
 /** The web client offline, the shards it writes, and the removal of old marks. */
 import { writeBatch } from "firebase/firestore";
 import { Timestamp } from "firebase-admin/firestore";
-import { counter, getExactCounter, incrementCounter, incrementCounterIn, onCounter } from "firestore-tally";
+import { counter, getExactTotal, incrementCounter, incrementCounterIn, onCounter } from "firestore-tally";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { admin, client } from "../../testkit/clients.ts";
 import { goOffline, goOnline } from "../../testkit/offline.ts";
@@ -45,7 +45,7 @@ test("increments use as many shards as the counter has", async () => {
   stop();
   expect(Math.max(...spread)).toBeLessThan(10);
   // The emulator's reads may miss the commits of the last milliseconds.
-  await until(async () => (await getExactCounter(ref)) === 60, "the sum");
+  await until(async () => (await getExactTotal(ref)) === 60, "the sum");
   await writer.close();
 });
 

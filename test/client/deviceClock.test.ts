@@ -4,10 +4,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import {
   type CounterSnapshot,
   counter,
-  counterRank,
   getCounter,
+  getCounterRank,
+  getTopCounters,
   onCounter,
-  topCounters,
 } from "../../client/src/web/index.ts";
 import { adminAt, type Client, client } from "../../testkit/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";
@@ -87,11 +87,11 @@ describe.for(CLOCKS)("with a device's clock that is %s", ([, hours]) => {
 
   test("the top of today is today's", async () => {
     const db = start();
-    const top = async (group: string) => (await topCounters(db, group, { window: "day" })).map(({ id }) => id);
+    const top = async (group: string) => (await getTopCounters(db, group, { window: "day" })).map(({ id }) => id);
     expect(await top("busy")).toEqual(["busy:today"]);
     expect(await top("over")).toEqual([]);
-    expect(await counterRank(counter(db, "silent:today"), { window: "day" })).toBe(1);
-    expect(await counterRank(counter(db, "over:yesterday"), { window: "day" })).toBe(undefined);
+    expect(await getCounterRank(counter(db, "silent:today"), { window: "day" })).toBe(1);
+    expect(await getCounterRank(counter(db, "over:yesterday"), { window: "day" })).toBe(undefined);
   });
 
   test.runIf(hours === 0)("the server is asked once, at the documented cost", async () => {

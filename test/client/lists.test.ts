@@ -1,5 +1,5 @@
 /** Reads of several counters in one call: on the web and on a server, online and offline. */
-import { type CounterRef, counter, getCounters, onCounter, topCounters } from "firestore-tally";
+import { type CounterRef, counter, getCounters, getTopCounters, onCounter } from "firestore-tally";
 import * as server from "firestore-tally/admin";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { admin, type Client, client } from "../../testkit/clients.ts";
@@ -60,14 +60,14 @@ test.each([
   },
 );
 
-test("offline, getCounters and topCounters reject with unavailable, unless the cache can tell", async () => {
+test("offline, getCounters and getTopCounters reject with unavailable, unless the cache can tell", async () => {
   const { db } = newClient();
   const [refs, unavailable] = [ids.map((id) => counter(db, id)), { code: "unavailable" }];
   await goOffline(db);
   await expect(getCounters(refs)).rejects.toMatchObject(unavailable);
-  await expect(topCounters(db, "listed")).rejects.toMatchObject(unavailable);
+  await expect(getTopCounters(db, "listed")).rejects.toMatchObject(unavailable);
   await goOnline(db);
-  expect(await topCounters(db, "listed-none")).toEqual([]);
+  expect(await getTopCounters(db, "listed-none")).toEqual([]);
   // What is watched stays in the cache.
   let watched = -1;
   const stop = onCounter(counter(db, "listed:98"), ({ total }) => {
@@ -75,7 +75,7 @@ test("offline, getCounters and topCounters reject with unavailable, unless the c
   });
   await until(() => watched === 98, "the watch");
   await goOffline(db);
-  const [best] = await topCounters(db, "listed");
+  const [best] = await getTopCounters(db, "listed");
   expect(best).toMatchObject({ id: "listed:98", total: 98, fromCache: true });
   await goOnline(db);
   stop();

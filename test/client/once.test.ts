@@ -8,7 +8,7 @@ import { Timestamp } from "firebase-admin/firestore";
 import {
   type CounterRef,
   counter,
-  hasIncremented,
+  getIncremented,
   incrementCounter,
   incrementCounterIn,
   onIncremented,
@@ -135,7 +135,7 @@ async function likeCut(device: Device, id: string): Promise<boolean> {
 async function unlikeCut(device: Device, id: string): Promise<boolean> {
   const heart = await showHeart(device, id);
   // The server answers the first time, the watch from then on.
-  await until(async () => (await hasIncremented(on(device, id), device.uid)) && heart.isFilled(), "the heart to fill");
+  await until(async () => (await getIncremented(on(device, id), device.uid)) && heart.isFilled(), "the heart to fill");
   await openStream(device);
   device.proxy.withhold();
   const done = unlike(on(device, id), device);
@@ -205,7 +205,7 @@ test(`I8: ${CLIENTS} users like and unlike at random, with random cuts: the tota
         const liking = random.chance(0.5);
         const isCut = random.chance(SHARE_CUT) && liking !== likes;
         // The emulator's reads may miss the commits of the last milliseconds.
-        await until(async () => (await hasIncremented(ref, device.uid)) === likes, "one's own last action");
+        await until(async () => (await getIncremented(ref, device.uid)) === likes, "one's own last action");
         if (!isCut) await (liking ? like(ref, device) : unlike(ref, device));
         else if (await (liking ? likeCut(device, id) : unlikeCut(device, id))) cuts++;
         expect(await isEntered(id, device.uid), `what ${n} did in action ${action}`).toBe(liking);
@@ -339,7 +339,7 @@ describe("I8: likes of a new post", () => {
     // Before the watch has heard of the like.
     await undoIncrement(other.likes, once);
     await until(() => other.shown.length === 3, "the unlike");
-    expect(await hasIncremented(other.likes, once)).toBe(false);
+    expect(await getIncremented(other.likes, once)).toBe(false);
     for (const { shown, stop } of [one, other]) {
       expect(shown).toEqual([false, true, false]);
       stop();

@@ -37,14 +37,20 @@ const PROJECT = `demo-tally-limits-${process.pid}`;
 const firestoreHost = process.env.FIRESTORE_EMULATOR_HOST as string;
 const DAY = 86_400_000;
 
-const NOTES: RateLimit = { name: "notes", interval: 40, burst: 20 };
-/** Slow enough for a test to run out of uses. */
-const SLOW: RateLimit = { name: "slow", interval: 5_000, burst: 3 };
-/** So slow that an attack is limited by the rules, not by the emulator. */
-const ATTACKED: RateLimit = { name: "attacked", interval: 200, burst: 5 };
-const CLAPS: RateLimit = { name: "claps", interval: 60_000, burst: 2 };
+/** A limit, for any user. */
+type Limit = Omit<RateLimit, "uid">;
 
-const condition = ({ name, interval, burst }: RateLimit) => `isWithinLimit('${name}', ${interval}, ${burst})`;
+const NOTES: Limit = { name: "notes", limit: 25, per: 1_000, burst: 20 };
+/** Slow enough for a test to run out of uses. */
+const SLOW: Limit = { name: "slow", limit: 1, per: 5_000, burst: 3 };
+/** So slow that an attack is limited by the rules, not by the emulator. */
+const ATTACKED: Limit = { name: "attacked", limit: 5, per: 1_000, burst: 5 };
+const CLAPS: Limit = { name: "claps", limit: 1, per: 60_000, burst: 2 };
+
+/** Milliseconds after which a user has one use more. */
+const interval = ({ limit, per }: Limit) => per / limit;
+
+const condition = ({ name, limit, per, burst }: Limit) => `isWithinLimit('${name}', ${limit}, ${per}, ${burst})`;
 const RULES = withLimits(
   OPEN_RULES,
   `!(counterGroup() in ['claps', 'votes']) || ${condition(CLAPS)}`,
@@ -88,15 +94,15 @@ function setClock(ahead: number): void {
 let users = 0;
 const newUser = () => `user${users++}`;
 
-async function write(db: Firestore, uid: string, limit: RateLimit, text = "hello"): Promise<void> {
+async function write(db: Firestore, uid: string, limit: Limit, text = "hello"): Promise<void> {
   const note = doc(collection(db, limit.name));
-  await withRateLimit(note, limit, uid, (batch) => batch.set(note, { by: uid, text, at: serverTimestamp() }));
+  await withRateLimit(note, { ...limit, uid }, (batch) => batch.set(note, { by: uid, text, at: serverTimestamp() }));
 }
 
 let notes = 0;
 
 /** A note over REST, without the library. */
-function noteOf(uid: string, { name }: RateLimit): Write {
+function noteOf(uid: string, { name }: Limit): Write {
   return {
     path: `${name}/${uid}x${notes++}`,
     set: { by: { stringValue: uid }, text: { stringValue: "spam" } },
@@ -105,7 +111,7 @@ function noteOf(uid: string, { name }: RateLimit): Write {
 }
 
 /** @returns a use of a slot for a note, and the note */
-function withUse(uid: string, limit: RateLimit, slot: number, note: Write, clock = Date.now()): Write[] {
+function withUse(uid: string, limit: Limit, slot: number, note: Write, clock = Date.now()): Write[] {
   const use: Write = {
     path: `tallyLimits/${limit.name}/tallyUses/${uid}`,
     set: {
@@ -120,7 +126,7 @@ function withUse(uid: string, limit: RateLimit, slot: number, note: Write, clock
 }
 
 /** The server times of a user's notes, in order. */
-async function timesOf(uid: string, { name }: RateLimit): Promise<number[]> {
+async function timesOf(uid: string, { name }: Limit): Promise<number[]> {
   const where = { fieldFilter: { field: { fieldPath: "by" }, op: "EQUAL", value: { stringValue: uid } } };
   const response = await fetch(`http://${firestoreHost}/v1/${server.documents}:runQuery`, {
     method: "POST",
@@ -135,11 +141,11 @@ async function timesOf(uid: string, { name }: RateLimit): Promise<number[]> {
 }
 
 /** The most that any window of the times exceeds the limit by; at most 0 if they keep to it. */
-function excess(times: readonly number[], { interval, burst }: RateLimit): number {
+function excess(times: readonly number[], limit: Limit): number {
   let worst = Number.NEGATIVE_INFINITY;
   for (const [i, from] of times.entries()) {
     for (let j = i; j < times.length; j++) {
-      worst = Math.max(worst, j - i + 1 - burst - ((times[j] as number) - from) / interval);
+      worst = Math.max(worst, j - i + 1 - limit.burst - ((times[j] as number) - from) / interval(limit));
     }
   }
   return worst;
@@ -153,8 +159,8 @@ async function errorOf(call: Promise<unknown>): Promise<CounterError> {
 }
 
 test("excess finds one use too many, so these tests can fail", () => {
-  expect(excess([0, 0, 10, 20], { name: "x", interval: 10, burst: 2 })).toBe(0);
-  expect(excess([0, 0, 10, 19], { name: "x", interval: 10, burst: 2 })).toBeGreaterThan(0);
+  expect(excess([0, 0, 10, 20], { name: "x", limit: 1, per: 10, burst: 2 })).toBe(0);
+  expect(excess([0, 0, 10, 19], { name: "x", limit: 1, per: 10, burst: 2 })).toBeGreaterThan(0);
 });
 
 test("no attack gets more than the limit: 50 connections, batches of 500", {
@@ -198,7 +204,7 @@ test("no attack gets more than the limit: 50 connections, batches of 500", {
   const span = (times.at(-1) as number) - (times[0] as number);
   console.log(
     `limits: ${accepted.notes} notes of ${sent.notes} accepted, in ${sent.batches} batches; ` +
-      `the limit allows ${Math.floor(ATTACKED.burst + span / ATTACKED.interval)} in ${span} ms; excess ${excess(times, ATTACKED)}`,
+      `the limit allows ${Math.floor(ATTACKED.burst + span / interval(ATTACKED))} in ${span} ms; excess ${excess(times, ATTACKED)}`,
   );
   expect(times.length).toBe(accepted.notes);
   expect(excess(times, ATTACKED)).toBeLessThanOrEqual(0);
@@ -215,10 +221,10 @@ describe("an honest client at 90 % of the limit is never refused", () => {
       if (n % 250 === 0) setClock(n % 500 === 0 ? 5_000 : -5_000);
       const sent = performance.now();
       await write(db, uid, NOTES);
-      await sleep(Math.max(0, sent + NOTES.interval / 0.9 - performance.now()));
+      await sleep(Math.max(0, sent + interval(NOTES) / 0.9 - performance.now()));
     }
     const seconds = (performance.now() - start) / 1_000;
-    const share = (uses / seconds / (1_000 / NOTES.interval)) * 100;
+    const share = (uses / seconds / (1_000 / interval(NOTES))) * 100;
     const { reads, writes } = meter.usage;
     console.log(`limits: ${uses} uses at ${share.toFixed(1)} % of the limit, ${reads} reads, ${writes} writes`);
     const times = await timesOf(uid, NOTES);
@@ -240,12 +246,12 @@ describe("a refused use", () => {
     );
   };
   /** By the clock that a test does not change. */
-  const millisUntilFree = async (uid: string, { name, interval, burst }: RateLimit) => {
-    const times = (await slotTimes(`tallyLimits/${name}/tallyUses/${uid}`)).map(([, time]) => time);
-    return Math.min(...times) + burst * interval - (performance.timeOrigin + performance.now());
+  const millisUntilFree = async (uid: string, limit: Limit) => {
+    const times = (await slotTimes(`tallyLimits/${limit.name}/tallyUses/${uid}`)).map(([, time]) => time);
+    return Math.min(...times) + limit.burst * interval(limit) - (performance.timeOrigin + performance.now());
   };
   /** As if so many milliseconds had passed since the uses of a limit, for a page that is opened then. */
-  async function pass(millis: number, uid: string, { name }: RateLimit): Promise<Firestore> {
+  async function pass(millis: number, uid: string, { name }: Limit): Promise<Firestore> {
     const path = `tallyLimits/${name}/tallyUses/${uid}`;
     const slots = (await slotTimes(path)).map(([slot, time]) => [slot, new Date(time - millis)]);
     expect(await server.commit(ADMIN, [update(path, { slots: Object.fromEntries(slots) })])).toBe(200);
@@ -270,7 +276,7 @@ describe("a refused use", () => {
     });
     expect(meter.usage).toEqual(before);
     expect(retryAfter).toBeGreaterThanOrEqual(await millisUntilFree(uid, SLOW));
-    expect(retryAfter).toBeLessThanOrEqual(SLOW.burst * SLOW.interval * 1.001 + 1 - rested);
+    expect(retryAfter).toBeLessThanOrEqual(SLOW.burst * interval(SLOW) * 1.001 + 1 - rested);
     // Until then the rules refuse, whatever the client believes.
     for (let slot = 0; slot < SLOW.burst; slot++) {
       expect(await server.commit(uid, withUse(uid, SLOW, slot, noteOf(uid, SLOW)))).toBe(403);
@@ -295,7 +301,7 @@ describe("a refused use", () => {
     const { code, retryAfter = 0 } = await errorOf(write(after, uid, SLOW));
     expect(code).toBe("counter/rate-limited");
     expect(retryAfter).toBeGreaterThanOrEqual(await millisUntilFree(uid, SLOW));
-    expect(retryAfter).toBeLessThanOrEqual(SLOW.burst * SLOW.interval * 1.001 + 1);
+    expect(retryAfter).toBeLessThanOrEqual(SLOW.burst * interval(SLOW) * 1.001 + 1);
     await write(await pass(retryAfter, uid, SLOW), uid, SLOW);
   });
 
@@ -358,7 +364,7 @@ test("a write that the server cannot store needs no use", async () => {
   for (let n = 0; n < SLOW.burst; n++) {
     const note = doc(collection(db, SLOW.name));
     const tooLarge = { by: uid, text: "hello", at: serverTimestamp(), more: "x".repeat(1_100_000) };
-    const call = withRateLimit(note, SLOW, uid, (batch) => void batch.set(note, tooLarge));
+    const call = withRateLimit(note, { ...SLOW, uid }, (batch) => void batch.set(note, tooLarge));
     expect((await errorOf(call)).code).toBe("invalid-argument");
   }
   for (let n = 0; n < SLOW.burst; n++) await write(db, uid, SLOW);
@@ -373,13 +379,15 @@ describe("a counter whose increments are limited", () => {
     const ref = counter(db, `claps:${uid}`);
     const start = performance.now();
     expect((await errorOf(incrementCounter(ref))).code).toBe("counter/permission-denied");
-    await incrementCounterWithin(ref, CLAPS, uid);
+    await incrementCounterWithin(ref, { ...CLAPS, uid });
     const { reads, writes } = meter.usage;
-    await incrementCounterWithin(ref, CLAPS, uid);
+    await incrementCounterWithin(ref, { ...CLAPS, uid });
     expect(meter.usage.writes - writes).toBe(2);
     // While a counter is new, its shard count is read once a second.
     expect(meter.usage.reads - reads).toBeLessThanOrEqual((performance.now() - start) / 1_000);
-    expect(await errorOf(incrementCounterWithin(ref, CLAPS, uid))).toMatchObject({ code: "counter/rate-limited" });
+    expect(await errorOf(incrementCounterWithin(ref, { ...CLAPS, uid }))).toMatchObject({
+      code: "counter/rate-limited",
+    });
     const shards = await server.read(Array.from({ length: 64 }, (_, n) => `${ref.path}/shards/${n}`));
     const sum = Object.values(shards).reduce((sum, { count }) => sum + Number(count?.integerValue), 0);
     expect(sum).toBe(CLAPS.burst);
@@ -389,21 +397,21 @@ describe("a counter whose increments are limited", () => {
   test("refuses a wrong amount as such", async () => {
     const uid = newUser();
     const ref = counter(device(uid), `claps:${uid}`);
-    expect(await errorOf(incrementCounterWithin(ref, CLAPS, uid, 5))).toMatchObject({
+    expect(await errorOf(incrementCounterWithin(ref, { ...CLAPS, uid }, 5))).toMatchObject({
       code: "counter/permission-denied",
       message: expect.stringContaining("isAllowedAmount allow it"),
     });
-    await incrementCounterWithin(ref, CLAPS, uid);
+    await incrementCounterWithin(ref, { ...CLAPS, uid });
   });
 
   test("may count once per user, too; an undo needs no use", async () => {
     const uid = newUser();
     const ref = counter(device(uid), `votes:${uid}`);
-    await incrementCounterWithin(ref, CLAPS, uid, 1, { once: uid });
+    await incrementCounterWithin(ref, { ...CLAPS, uid }, 1, { once: uid });
     await undoIncrement(ref, uid);
-    await incrementCounterWithin(ref, CLAPS, uid, 1, { once: uid });
+    await incrementCounterWithin(ref, { ...CLAPS, uid }, 1, { once: uid });
     await undoIncrement(ref, uid);
-    expect((await errorOf(incrementCounterWithin(ref, CLAPS, uid, 1, { once: uid }))).code).toBe(
+    expect((await errorOf(incrementCounterWithin(ref, { ...CLAPS, uid }, 1, { once: uid }))).code).toBe(
       "counter/rate-limited",
     );
   });
@@ -411,19 +419,19 @@ describe("a counter whose increments are limited", () => {
   test("needs no use for an increment with `once` that counts already", async () => {
     const uid = newUser();
     const db = device(uid);
-    const vote = () => incrementCounterWithin(counter(db, `votes:${uid}`), CLAPS, uid, 1, { once: uid });
+    const vote = () => incrementCounterWithin(counter(db, `votes:${uid}`), { ...CLAPS, uid }, 1, { once: uid });
     await vote();
     await vote();
     const claps = counter(db, `claps:${uid}`);
-    await incrementCounterWithin(claps, CLAPS, uid);
-    expect((await errorOf(incrementCounterWithin(claps, CLAPS, uid))).code).toBe("counter/rate-limited");
+    await incrementCounterWithin(claps, { ...CLAPS, uid });
+    expect((await errorOf(incrementCounterWithin(claps, { ...CLAPS, uid }))).code).toBe("counter/rate-limited");
   });
 
   test("may be in the commit of a limited document, without a use of its own limit", async () => {
     const uid = newUser();
     const db = device(uid);
     const note = doc(collection(db, SLOW.name));
-    await withRateLimit(note, SLOW, uid, (batch) => {
+    await withRateLimit(note, { ...SLOW, uid }, (batch) => {
       batch.set(note, { by: uid, text: "hello", at: serverTimestamp() });
       incrementCounterIn(batch, counter(db, `views:${uid}`));
     });

@@ -4,7 +4,15 @@ import { deleteApp, type FirebaseApp, initializeApp } from "firebase/app";
 import { connectFirestoreEmulator, type Firestore, getFirestore } from "firebase/firestore";
 import { getApp } from "firebase-admin/app";
 import { getFirestore as getAdminFirestore, Timestamp } from "firebase-admin/firestore";
-import { connectRegions, type GlobalSnapshot, incrementCounter } from "firestore-tally";
+import {
+  connectRegions,
+  type GlobalCounterSnapshot,
+  globalCounter,
+  incrementCounter,
+  incrementGlobalCounter,
+  onGlobalCounter,
+  regionalCounter,
+} from "firestore-tally";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type CuttingProxy, cuttingProxy, delayingProxy } from "../../testkit/tcpProxy.ts";
 import { until } from "../../testkit/until.ts";
@@ -63,10 +71,10 @@ describe("a client of several regions", () => {
     const regions = connectRegions(databases);
     const id = newId();
     expect(regions.current).toBeUndefined();
-    await regions.counter(id).increment();
+    await incrementGlobalCounter(globalCounter(regions, id));
     expect(regions.current).toBe("eu");
     expect(await countedIn("eu", id)).toBe(1);
-    await incrementCounter(regions.counter(id).in("asia"));
+    await incrementCounter(regionalCounter(globalCounter(regions, id), "asia"));
     expect(await countedIn("asia", id)).toBe(1);
   });
 
@@ -74,12 +82,12 @@ describe("a client of several regions", () => {
     const { databases, network } = await startWorld();
     const regions = connectRegions(databases, { timeout: 1_500 });
     const id = newId();
-    const views = regions.counter(id);
-    await views.increment();
+    const views = globalCounter(regions, id);
+    await incrementGlobalCounter(views);
     const heal = isolate(network.eu);
-    const waiting = views.increment();
+    const waiting = incrementGlobalCounter(views);
     await until(async () => regions.current === "us", "another region");
-    await views.increment();
+    await incrementGlobalCounter(views);
     expect(await countedIn("us", id)).toBe(1);
     heal();
     await waiting;
@@ -102,20 +110,20 @@ describe("a client of several regions", () => {
       globalTotal: 35,
       regions: { eu: register(8, 800), asia: register(5, 1) },
     });
-    const views = regions.counter(id);
-    const seen: GlobalSnapshot[] = [];
-    const stop = views.onTotal((snapshot) => seen.push(snapshot));
+    const views = globalCounter(regions, id);
+    const seen: GlobalCounterSnapshot[] = [];
+    const stop = onGlobalCounter(views, (snapshot) => seen.push(snapshot));
     const shown = (total: number) => until(async () => seen.at(-1)?.total === total, `a total of ${total}`);
     await shown(35);
-    await views.increment();
+    await incrementGlobalCounter(views);
     await shown(36);
     const heal = isolate(network.eu);
-    const waiting = views.increment();
+    const waiting = incrementGlobalCounter(views);
     await until(async () => seen.at(-1)?.region === "us", "totals of another region");
     await shown(39);
     expect(seen.at(-1)?.pending).toBe(true);
     expect(seen.at(-1)?.asOf).toMatchObject({ eu: { seconds: 1_000 }, us: { seconds: 950 }, asia: { seconds: 1 } });
-    await views.increment();
+    await incrementGlobalCounter(views);
     await shown(40);
     heal();
     await waiting;
@@ -129,7 +137,7 @@ describe("a client of several regions", () => {
   test("refuses a region that it has not, and no databases", async () => {
     const { databases } = await startWorld();
     const invalid = expect.objectContaining({ code: "counter/invalid-option" });
-    expect(() => connectRegions(databases).counter("views:x").in("mars")).toThrow(invalid);
+    expect(() => regionalCounter(globalCounter(connectRegions(databases), "views:x"), "mars")).toThrow(invalid);
     expect(() => connectRegions({})).toThrow(invalid);
   });
 });
@@ -144,7 +152,7 @@ test("a client of several regions returns to the nearest, also if that did not a
   const regions = connectRegions({ eu, us, asia }, { timeout: 500 });
   const heal = isolate(network.eu);
   const healOthers = [isolate(network.us), isolate(network.asia)];
-  const stop = regions.counter(newId()).onTotal(() => {});
+  const stop = onGlobalCounter(globalCounter(regions, newId()), () => {});
   await sleep(700);
   for (const one of healOthers) one();
   await until(async () => regions.current !== undefined, "another region");

@@ -15,7 +15,14 @@ import {
   setDoc,
   where,
 } from "firebase/firestore";
-import { counter, counterHistory, counterRank, getExactCounter, incrementCounter, onCounter } from "firestore-tally";
+import {
+  counter,
+  getCounterHistory,
+  getCounterRank,
+  getExactTotal,
+  incrementCounter,
+  onCounter,
+} from "firestore-tally";
 import { afterEach, expect, test } from "vitest";
 import { readFromServer } from "../../client/src/web/counter.ts";
 import { admin, type Client, client } from "../../testkit/clients.ts";
@@ -49,7 +56,7 @@ test("an exact read has every acknowledged increment while the same client watch
   const exact: number[] = [];
   for (let n = 0; n < 3; n++) {
     await incrementCounter(ref);
-    exact.push(await getExactCounter(ref));
+    exact.push(await getExactTotal(ref));
   }
   expect(exact).toEqual([41, 42, 43]);
 });
@@ -61,7 +68,7 @@ test("an exact read has no increment that the server has not", async () => {
   for (let n = 0; n < 5; n++) {
     // The rules refuse it.
     const refused = setDoc(shard, { count: increment(1_000) }, { merge: true });
-    const exact = getExactCounter(ref);
+    const exact = getExactTotal(ref);
     await expect(refused).rejects.toThrow();
     expect(await exact).toBe(41);
   }
@@ -76,28 +83,28 @@ const day = new Date("2026-11-20T00:00:00Z");
 /** What the app listens to, the write of another client, and the read, which is to be `n` after the write of `n`. */
 const reads: Record<
   string,
-  [Listened, write: (path: string, n: number) => Promise<unknown>, read: typeof getExactCounter]
+  [Listened, write: (path: string, n: number) => Promise<unknown>, read: typeof getExactTotal]
 > = {
-  "getExactCounter, shards in the index": [
+  "getExactTotal, shards in the index": [
     shards,
     (path, n) => admin.doc(`${path}/shards/0`).set({ shard: "0", count: n, writes: n }),
-    getExactCounter,
+    getExactTotal,
   ],
-  "getExactCounter and takeFromCounter, listed shards": [
+  "getExactTotal and takeFromCounter, listed shards": [
     shards,
     (path, n) => admin.doc(`${path}/shards/0`).set({ count: n }),
-    getExactCounter,
+    getExactTotal,
   ],
-  "getExactCounter, what the counter counts": [
+  "getExactTotal, what the counter counts": [
     ({ firestore, path }) => doc(firestore, path),
     async (path, n) => {
       const counted = `${path}-${n}/tallyHistory`;
       for (let each = 0; each < n; each++) await admin.doc(`${counted}/${each}`).set({});
       await admin.doc(path).set({ countedCollection: counted });
     },
-    getExactCounter,
+    getExactTotal,
   ],
-  counterHistory: [
+  getCounterHistory: [
     ({ firestore, path }) =>
       query(
         collection(firestore, `${path}/tallyHistory`),
@@ -109,16 +116,16 @@ const reads: Record<
         .doc(`${path}/tallyHistory/${hour}`)
         .set({ points: { "05": { total: n, asOf: new Date(+day + 20_000_000) } } }),
     async (ref) =>
-      (await counterHistory(ref, { from: day, to: new Date(+day + 86_400_000), step: "hour" })).at(-1)?.total ?? 0,
+      (await getCounterHistory(ref, { from: day, to: new Date(+day + 86_400_000), step: "hour" })).at(-1)?.total ?? 0,
   ],
-  counterRank: [
+  getCounterRank: [
     ({ firestore, path }) => query(collection(firestore, "counters"), where("group", "==", groupOf(path))),
     async (path, n) => {
       await admin.doc(path).set({ group: groupOf(path), total: 0 });
       for (let each = 1; each < n; each++)
         await admin.doc(`${path}-${each}`).set({ group: groupOf(path), total: each });
     },
-    async (ref) => (await counterRank(counter(ref.firestore, ref.id))) ?? 0,
+    async (ref) => (await getCounterRank(counter(ref.firestore, ref.id))) ?? 0,
   ],
   "entries, marks, limits and shard counts": [
     ({ firestore, path }) => doc(firestore, path),

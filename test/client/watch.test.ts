@@ -6,7 +6,7 @@ import {
   type CounterSnapshot,
   counter,
   getCounter,
-  hasIncremented,
+  getIncremented,
   incrementCounter,
   incrementCounterIn,
   onCounter,
@@ -38,7 +38,7 @@ afterEach(async () => {
 /** Watches a counter and records every snapshot. Resolves after the first one from the server. */
 async function watching(db: Client["db"], id: string, optimistic = true) {
   const seen: CounterSnapshot[] = [];
-  const stop = onCounter(counter(db, id), (snapshot) => seen.push(snapshot), undefined, { optimistic });
+  const stop = onCounter(counter(db, id), (snapshot) => seen.push(snapshot), { optimistic });
   await until(() => seen.at(-1)?.fromCache === false, "the first snapshot");
   const last = () => seen.at(-1) as CounterSnapshot;
   /** The emulator's watches sometimes miss a change, unlike production's. A new connection makes up for it. */
@@ -241,9 +241,9 @@ test("an increment with `once` counts once for any number of calls, shows at onc
   const stop = onIncremented(ref, uid, (liked) => seen.push(liked));
   await until(() => seen.length > 0, "the first answer");
   const { totals, sees } = await watching(phone.db, "likes:watch");
-  expect(await hasIncremented(ref, uid)).toBe(false);
+  expect(await getIncremented(ref, uid)).toBe(false);
   await Promise.all(Array.from({ length: 5 }, () => incrementCounter(ref, 1, { once: uid })));
-  expect(await hasIncremented(ref, uid)).toBe(true);
+  expect(await getIncremented(ref, uid)).toBe(true);
   expect(await sumOfShards("likes:watch")).toBe(1);
   await sees(({ total, pending }) => total === 1 && !pending, "the like");
   expect(Math.max(...totals())).toBe(1);
@@ -268,10 +268,10 @@ test("increments in a batch of the app are committed or refused with it, also wi
     return batch.commit();
   };
   await expect(commit(true)).rejects.toMatchObject({ code: "permission-denied" });
-  expect([await sumOfShards("replies:42"), await hasIncremented(likes, uid)]).toEqual([0, false]);
+  expect([await sumOfShards("replies:42"), await getIncremented(likes, uid)]).toEqual([0, false]);
   await commit(false);
   expect([await sumOfShards("replies:42"), await sumOfShards("likes:batch")]).toEqual([1, 1]);
-  expect(await hasIncremented(likes, uid)).toBe(true);
+  expect(await getIncremented(likes, uid)).toBe(true);
 });
 
 test("a buffered counter shows its sum at once, writes it once, and keeps a refused sum", async () => {

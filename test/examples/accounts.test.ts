@@ -1,5 +1,5 @@
 import { GoogleAuthProvider } from "firebase/auth";
-import { hasIncremented } from "firestore-tally";
+import { getIncremented } from "firestore-tally";
 import { expect, test, vi } from "vitest";
 import { projectWithFunctions, setUpProjects, until } from "./project.ts";
 
@@ -28,7 +28,7 @@ async function setUp() {
     const request = { auth: auth.currentUser && { uid: auth.currentUser.uid }, data: { guestToken } };
     await mergeAccounts.run(request as Parameters<typeof mergeAccounts.run>[0]);
   };
-  const liked = (post: string) => hasIncremented(counter(project.db, `likes:${post}`), auth.currentUser?.uid ?? "");
+  const liked = (post: string) => getIncremented(counter(project.db, `likes:${post}`), auth.currentUser?.uid ?? "");
   return { ...project, auth, like, unlike, openSale, buy, signInAs, accountDeleted, sums, call, liked };
 }
 

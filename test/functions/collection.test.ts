@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { counter, getCounter, incrementCounter } from "firestore-tally";
-import { ensureCounter, getExactCounter, resetCounter, counter as serverCounter } from "firestore-tally/admin";
+import { ensureCounter, getExactTotal, resetCounter, counter as serverCounter } from "firestore-tally/admin";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { counterIdOf, parseCountedCollection } from "../../core/src/index.ts";
 import { runTask } from "../../functions/src/runTask.ts";
@@ -41,7 +41,7 @@ test.concurrent("documents that single writes, batches and transactions create a
   });
   await counted(post, 8);
   // Read without the rules, which do not let clients read the collection.
-  expect(await getExactCounter(serverCounter(admin, id))).toBe(8);
+  expect(await getExactTotal(serverCounter(admin, id))).toBe(8);
   expect(await getCounter(counter(user.db, id))).toMatchObject({ total: 8, shardCount: 1 });
 
   await single.delete();

@@ -6,14 +6,14 @@
 import { disableNetwork } from "firebase/firestore";
 import { Timestamp } from "firebase-admin/firestore";
 import {
+  type CounterHistoryPoint,
+  type CounterHistoryStep,
   counter,
-  counterHistory,
   getCounter,
-  type HistoryPoint,
-  type HistoryStep,
+  getCounterHistory,
   incrementCounter,
 } from "firestore-tally";
-import { deleteCounter, counter as serverCounter, counterHistory as serverHistory } from "firestore-tally/admin";
+import { deleteCounter, counter as serverCounter, getCounterHistory as serverHistory } from "firestore-tally/admin";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { HISTORY } from "../../core/src/index.ts";
 import { DEFAULT_CONFIG as defaults } from "../../functions/src/config.ts";
@@ -70,7 +70,7 @@ test("the deployed functions store the state that they replace once its hour is 
     },
   });
   const range = { from: new Date(Date.now() - DAY), to: new Date(), step: "hour" } as const;
-  const points = await counterHistory(views, range);
+  const points = await getCounterHistory(views, range);
   expect(points.map(({ total, publishes }) => [total, publishes])).toEqual([
     [1, 1],
     [2, 2],
@@ -111,22 +111,22 @@ test("both SDKs read the last total of each minute, hour or day, for 1 read of t
   const ref = serverCounter(firestore, id);
   for (const [at, total, writes] of life) await publishAt(ref.path, at, total, writes);
   const range = { from: new Date(BEGIN), to: new Date(BEGIN + 2 * DAY) };
-  const shown = (points: readonly HistoryPoint[]) =>
+  const shown = (points: readonly CounterHistoryPoint[]) =>
     points.map(({ at, total }) => `${at.toISOString().slice(8, 19)} ${total}`);
   for (const [step, expected] of Object.entries({
     minute: ["01T12:00:40 200", "01T12:01:59 500", "02T12:01:00 601", "03T00:00:00 8"],
     hour: ["01T12:01:59 500", "02T00:00:00 501", "02T12:01:00 601", "02T13:00:00 7", "03T00:00:00 8"],
     day: ["01T12:01:59 500", "02T13:00:00 7", "03T00:00:00 8"],
   })) {
-    const options = { ...range, step: step as HistoryStep };
+    const options = { ...range, step: step as CounterHistoryStep };
     const { reads } = meter.usage;
     const points = await serverHistory(ref, options);
     expect([shown(points), meter.usage.reads - reads]).toEqual([expected, 3]);
-    expect(await counterHistory(counter(web.db, id), options)).toEqual(points);
+    expect(await getCounterHistory(counter(web.db, id), options)).toEqual(points);
   }
   // The range ends before the state that is published.
   const early = { from: range.from, to: new Date(BEGIN + DAY + 2 * HOUR), step: "day" } as const;
-  expect(shown(await counterHistory(counter(web.db, id), early))).toEqual(["01T12:01:59 500", "02T13:00:00 7"]);
+  expect(shown(await getCounterHistory(counter(web.db, id), early))).toEqual(["01T12:01:59 500", "02T13:00:00 7"]);
 
   await deleteCounter(ref);
   expect(await storedHistory(id)).toEqual({});
@@ -143,6 +143,6 @@ test("a series is rejected offline, since the cache may have gaps", async () => 
   await getCounter(ref);
   await disableNetwork(other.db);
   const range = { from: new Date(BEGIN), to: new Date(BEGIN + DAY), step: "hour" } as const;
-  await expect(counterHistory(ref, range)).rejects.toMatchObject({ code: "unavailable" });
+  await expect(getCounterHistory(ref, range)).rejects.toMatchObject({ code: "unavailable" });
   await other.close();
 });

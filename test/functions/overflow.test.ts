@@ -1,6 +1,6 @@
 /** A sum beyond what a number can hold: refused where it would arise, and never shown as 0. */
 import { FieldValue } from "firebase-admin/firestore";
-import { counter, getCounter, getExactCounter, incrementCounter } from "firestore-tally";
+import { counter, getCounter, getExactTotal, incrementCounter } from "firestore-tally";
 import * as server from "firestore-tally/admin";
 import { afterAll, expect, test } from "vitest";
 import { admin, client } from "../../testkit/clients.ts";
@@ -40,8 +40,8 @@ test.each<Record<string, number>>([{ base: Number.POSITIVE_INFINITY }, { 1: 1e30
     await write((shard) => counts[shard]);
     await until(async () => ((await readPublished(id))?.publishes ?? 0) > before, "a publish");
     const overflow = { code: "counter/overflow" };
-    await expect(getExactCounter(own)).rejects.toMatchObject(overflow);
-    await expect(server.getExactCounter(ref)).rejects.toMatchObject(overflow);
+    await expect(getExactTotal(own)).rejects.toMatchObject(overflow);
+    await expect(server.getExactTotal(ref)).rejects.toMatchObject(overflow);
     expect((await getCounter(own)).total).toBe(7);
     if (shards.length > 1) {
       // Nothing that a reset adds to `base` makes their sum finite.
@@ -50,6 +50,6 @@ test.each<Record<string, number>>([{ base: Number.POSITIVE_INFINITY }, { 1: 1e30
     }
     await server.resetCounter(ref, 8);
     await until(async () => (await readPublished(id))?.total === 8, "the total after the reset");
-    expect(await getExactCounter(own)).toBe(8);
+    expect(await getExactTotal(own)).toBe(8);
   },
 );

@@ -1,13 +1,13 @@
 /** What was counted today, this week and this month: as the deployed functions store it, and as both SDKs rank by it. */
 import { Timestamp } from "firebase-admin/firestore";
-import { counter, counterRank, getCounter, incrementCounter, topCounters } from "firestore-tally";
+import { counter, getCounter, getCounterRank, getTopCounters, incrementCounter } from "firestore-tally";
 import {
   ensureCounter,
   incrementCounter as incrementOnServer,
   resetCounter,
   counter as serverCounter,
-  counterRank as serverRank,
-  topCounters as serverTop,
+  getCounterRank as serverRank,
+  getTopCounters as serverTop,
 } from "firestore-tally/admin";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { admin, type Client, client } from "../../testkit/clients.ts";
@@ -55,7 +55,7 @@ test.concurrent("both SDKs rank a group by a window, and leave out those that ar
       .set({ group: "winners", total, asOf: Timestamp.now(), windows: windowsOf(total, until) });
   await Promise.all([publish("a", 1), publish("b", 5), publish("c", 3), publish("d", 9, yesterday)]);
   const options = { window: "day", limit: 3 } as const;
-  const top = await topCounters(web.db, "winners", options);
+  const top = await getTopCounters(web.db, "winners", options);
   expect(top.map(({ id, windows }) => [id, windows.day])).toEqual([
     ["winners:b", 5],
     ["winners:c", 3],
@@ -64,9 +64,9 @@ test.concurrent("both SDKs rank a group by a window, and leave out those that ar
   expect((await serverTop(admin, "winners", options)).map(({ id }) => id)).toEqual(top.map(({ id }) => id));
   expect((await serverTop(admin, "winners", { window: "week" })).map(({ id }) => id)[0]).toBe("winners:d");
   for (const [id, place] of Object.entries({ a: 3, b: 1, c: 2, d: undefined, e: undefined })) {
-    expect(await counterRank(counter(web.db, `winners:${id}`), { window: "day" })).toBe(place);
+    expect(await getCounterRank(counter(web.db, `winners:${id}`), { window: "day" })).toBe(place);
     expect(await serverRank(serverCounter(admin, `winners:${id}`), { window: "day" })).toBe(place);
   }
-  expect(await counterRank(counter(web.db, "winners:d"), { window: "month" })).toBe(1);
-  expect(await topCounters(web.db, "winners:none", { window: "month" })).toEqual([]);
+  expect(await getCounterRank(counter(web.db, "winners:d"), { window: "month" })).toBe(1);
+  expect(await getTopCounters(web.db, "winners:none", { window: "month" })).toEqual([]);
 });

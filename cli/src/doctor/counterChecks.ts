@@ -192,7 +192,7 @@ const countsByItself: Check = {
     errorFinding(
       "source-counted",
       `${names(found)} ${have(found)} a source, and COUNTED_COLLECTION counts the collection already: each scheduled reconcile fails`,
-      "remove the source: `setSource(ref, undefined)`",
+      "remove the source: `setCounterSource(ref, null)`",
     ),
 };
 
@@ -221,7 +221,7 @@ const uncomparable: Check = {
     return errorFinding(
       "source-invalid",
       `${names(found)} cannot be compared with the source: ${drift && "error" in drift ? drift.error : ""}`,
-      "set another source with setSource, or create the index that the message names",
+      "set another source with setCounterSource, or create the index that the message names",
     );
   },
 };

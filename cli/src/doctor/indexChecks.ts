@@ -23,7 +23,7 @@ export function checkIndexes({ indexes, ownIndexes, target }: ProjectFacts): Fin
     const sumsShards = wanted.collectionGroup === SHARDS;
     const effect = sumsShards
       ? "each measurement reads every shard instead of 2 documents"
-      : "topCounters and counterRank fail";
+      : "getTopCounters and getCounterRank fail";
     if (state === "READY") return [];
     if (state === "CREATING") {
       return [

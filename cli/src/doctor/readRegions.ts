@@ -1,10 +1,10 @@
 /** Reads what each region has of the sampled counters of the others. It writes nothing. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CollectionReference } from "firebase-admin/firestore";
-import type { Register } from "../../../core/src/index.ts";
+import type { RegionTotal } from "../../../core/src/index.ts";
 import { type CounterState, readCounter } from "../../../functions/src/counterDocument.ts";
 import type { Regions } from "../../../functions/src/regions/config.ts";
-import { connectRegions } from "../../../functions/src/regions/connect.ts";
+import { connectOtherRegions } from "../../../functions/src/regions/connect.ts";
 import type { CommandContext } from "../commandContext.ts";
 import type { Exchange } from "./facts.ts";
 import type { ReadMeter } from "./readMeter.ts";
@@ -23,8 +23,8 @@ interface Way {
   readonly id: string;
   readonly from: string;
   readonly to: string;
-  readonly published: Register<number>;
-  readonly arrived: Register<number> | undefined;
+  readonly published: RegionTotal<number>;
+  readonly arrived: RegionTotal<number> | undefined;
   /** When the exchange that brings it is due. */
   readonly dueAt: number;
 }
@@ -43,7 +43,7 @@ export async function readRegions(
   meter: ReadMeter,
 ): Promise<Exchange[]> {
   const counters = new Map([[regions.own, firestore.collection(target.collection)]]);
-  for (const [name, other] of connectRegions(app, regions, target.collection)) counters.set(name, other.counters);
+  for (const [name, other] of connectOtherRegions(app, regions, target.collection)) counters.set(name, other.counters);
   const read = (region: string, id: string) => {
     meter.reads++;
     return readCounter((counters.get(region) as CollectionReference).doc(id));

@@ -1,2 +1,3 @@
+export type { CounterObserver } from "../../../core/src/observer.ts";
 export { type Beacon, type BeaconOptions, beacon } from "./beacon.ts";
-export { onTotal, type Total, type TotalOptions } from "./total.ts";
+export { type BeaconTotal, type BeaconTotalError, type BeaconTotalOptions, onTotal } from "./total.ts";

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { beacon } from "./beacon.ts";
 import { INGEST_URL, type ServedTotals, serveTotals, TOTALS_URL } from "./servedTotals.ts";
-import { onTotal, type Total } from "./total.ts";
+import { type BeaconTotal, type BeaconTotalError, type BeaconTotalOptions, onTotal } from "./total.ts";
 
 let served: ServedTotals;
 let stops: (() => void)[];
@@ -18,9 +18,17 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function watch(id: string, options?: Parameters<typeof onTotal>[3]) {
-  const seen: Total[] = [];
-  const stop = onTotal(TOTALS_URL, id, (total) => seen.push(total), options);
+function watch(
+  id: string,
+  { beacon, onError }: BeaconTotalOptions & { onError?: (error: BeaconTotalError) => void } = {},
+) {
+  const seen: BeaconTotal[] = [];
+  const stop = onTotal(
+    TOTALS_URL,
+    id,
+    { next: (total) => seen.push(total), ...(onError && { error: onError }) },
+    { beacon },
+  );
   stops.push(stop);
   return { seen, stop, last: () => seen.at(-1) };
 }
@@ -107,7 +115,7 @@ test("a watch whose callback throws leaves the others alone, and is called with 
   served.totals = { [A]: { total: 3, asOf: 1_000 }, "views:b": { total: 5, asOf: 1_000 } };
   const site = beacon(INGEST_URL, { flushInterval: 3_600_000 });
   const failing: number[] = [];
-  const next = ({ total }: Total) => {
+  const next = ({ total }: BeaconTotal) => {
     failing.push(total);
     throw new Error("no such element");
   };

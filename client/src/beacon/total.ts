@@ -1,11 +1,12 @@
 /** Totals without the Firebase SDK: read from the function `totals`, with the amounts of this page's beacon at once. */
+import type { CounterObserver } from "../../../core/src/observer.ts";
 import type { Batch, Beacon, BeaconState } from "./beacon.ts";
 import { callSafely } from "./callSafely.ts";
 import { failure } from "./failure.ts";
 import { poll } from "./poll.ts";
 
 /** A total as a page without the Firebase SDK sees it. */
-export interface Total {
+export interface BeaconTotal {
   /** The published total, and the amounts of the beacon that it does not include yet; 0 for a counter that was never published. */
   readonly total: number;
   /** The instant for which the published total is exact, in milliseconds since the epoch; `null` without one. */
@@ -13,28 +14,38 @@ export interface Total {
 }
 
 /** Options of {@link onTotal}. */
-export interface TotalOptions {
+export interface BeaconTotalOptions {
   /** A beacon of this page: its amounts show at once. */
   beacon?: Beacon | undefined;
-  /**
-   * Called when a read fails, with an error `counter/unavailable`. Its `status` is that of the answer, 0 without one. After 4xx,
-   * except 408 and 429, the watch has ended; otherwise it goes on, with exponential backoff. Default: nothing.
-   */
-  onError?: ((error: Error & { status: number }) => void) | undefined;
 }
+
+/** A read that has failed: `counter/unavailable`. */
+export interface BeaconTotalError extends Error {
+  /** The status of the answer; 0 without one. */
+  readonly status: number;
+}
+
+/** An observer of either kind. */
+type BeaconObserver = ((total: BeaconTotal) => void) & {
+  next?(total: BeaconTotal): void;
+  error?(error: BeaconTotalError): void;
+};
 
 /** So long after its acknowledgement, an amount is taken to be in the last total, if no later one was published. */
 const MAX_SHOWN_MS = 30_000;
 
 /**
  * Watches a total by asking the function `totals` for it, without the Firebase SDK: as often as the answer's `max-age` says, at
- * most once a second, and only while the page is visible. Calls `next` with each change. An older total never follows a newer
+ * most once a second, and only while the page is visible. Tells the observer each change. An older total never follows a newer
  * one, so a counter that is deleted keeps its last total.
+ *
+ * If a read fails, `error` of the observer is called; without one, nothing is reported. After a status of 4xx, except 408 and 429, the
+ * watch has ended; otherwise it goes on, with exponential backoff.
  *
  * All watches of one URL in a page share their requests. Cost: 1 request per interval, which a cache may answer.
  *
  * @param url - of the function `totals`
- * @param counter - its id, without a comma
+ * @param id - of the counter, without a comma
  * @returns a function that ends the watch
  * @throws Error `counter/invalid-id` for an id with a comma, or with half of a surrogate pair
  *
@@ -48,15 +59,17 @@ const MAX_SHOWN_MS = 30_000;
  */
 export function onTotal(
   url: string,
-  counter: string,
-  next: (total: Total) => void,
-  { beacon, onError }: TotalOptions = {},
+  id: string,
+  observer: CounterObserver<BeaconTotal, BeaconTotalError>,
+  { beacon }: BeaconTotalOptions = {},
 ): () => void {
-  if (/,|\p{Cs}/u.test(counter)) throw failure("counter/invalid-id", `${counter}; pass an id without a comma`);
+  // Not by `observing`, which would take more of the size of a beacon.
+  const told = observer as BeaconObserver;
+  if (/,|\p{Cs}/u.test(id)) throw failure("counter/invalid-id", `${id}; pass an id without a comma`);
   const source = beacon as BeaconState | undefined;
   /** Batches that the last total may not include, and until when they show. */
   const own = new Map<Batch, number>();
-  let published: Total | undefined;
+  let published: BeaconTotal | undefined;
   let shown = "";
   const show = () => {
     for (const batch of source?._batches ?? []) own.set(batch, Number.POSITIVE_INFINITY);
@@ -67,22 +80,22 @@ export function onTotal(
       // Its commit may be before the last total, if its first acknowledgement was lost. Then no later total may follow.
       if (_at && until === Number.POSITIVE_INFINITY) own.set(batch, performance.now() + MAX_SHOWN_MS);
       if ((_at && _at < (asOf ?? 0)) || performance.now() > until) own.delete(batch);
-      else for (const event of _events) if (event.counter === counter) total += event.by;
+      else for (const event of _events) if (event.counter === id) total += event.by;
     }
     const state = { total, asOf };
     const text = JSON.stringify(state);
     if (shown === text) return;
     shown = text;
-    callSafely(() => next(state));
+    callSafely(() => (told.next ? told.next(state) : told(state)));
   };
   const stopPolling = poll(url, {
-    id: counter,
+    id,
     received(answer) {
       const newer = answer ?? { total: 0, asOf: null };
       if (!published || (newer.asOf ?? 0) > (published.asOf ?? 0)) published = newer;
       show();
     },
-    failed: (error) => onError?.(error),
+    failed: (error) => told.error?.(error),
   });
   if (source) listenersOf(source).add(show);
   return () => {

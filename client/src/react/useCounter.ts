@@ -1,10 +1,10 @@
 /** A hook for the total of a counter. */
 import {
   type CounterRef,
-  type CounterState,
   counterStore,
   type IncrementOptions,
   incrementCounter,
+  type ServedCounterState,
 } from "firestore-tally";
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 
@@ -12,7 +12,7 @@ import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore
 export interface UseCounterOptions {
   /** The total to render on the server and until the first one arrives: read it on the server with `getCounter`. */
   initialTotal?: number | undefined;
-  /** The URL of the function `totals`, to read from it instead of by a listener: see `WatchOptions`. */
+  /** The URL of the function `totals`, to read from it instead of by a listener: see `ServedCounterWatchOptions`. */
   via?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface UseCounter {
 export function useCounter(ref: CounterRef, options: UseCounterOptions = {}): UseCounter {
   const { initialTotal, via } = options;
   const store = useMemo(() => counterStore(ref, { via }), [ref, via]);
-  const initial = useMemo<CounterState>(
+  const initial = useMemo<ServedCounterState>(
     () => (initialTotal === undefined ? {} : { total: initialTotal }),
     [initialTotal],
   );

@@ -2,13 +2,18 @@
 import { type CounterRef, onIncremented } from "firestore-tally";
 import { useEffect, useMemo, useRef, useSyncExternalStore } from "react";
 
+/** Options of {@link useIncremented}. */
+export interface UseIncrementedOptions {
+  /** Called when the watch fails; the watch has then ended. Default: `console.error` */
+  onError?: ((error: Error) => void) | undefined;
+}
+
 /**
  * Watches whether an increment with this `once` counts while the component is mounted. Works in StrictMode.
  *
  * Cost: 1 read, and 1 per change.
  *
  * @param once - the `once` of the increment, such as the user's uid; `undefined` without one, as before sign-in
- * @param error - called when the watch fails; the watch has then ended. Default: `console.error`
  * @returns `undefined` until it is known, on the server, without `once`, and after the watch has failed. Changes at once for
  *          increments and undos of this client
  * @throws CounterError `counter/invalid-once`
@@ -27,13 +32,13 @@ import { useEffect, useMemo, useRef, useSyncExternalStore } from "react";
 export function useIncremented(
   ref: CounterRef,
   once: string | undefined,
-  error?: (error: Error) => void,
+  { onError }: UseIncrementedOptions = {},
 ): boolean | undefined {
-  const onError = useRef(error);
+  const current = useRef(onError);
   useEffect(() => {
-    onError.current = error;
-  }, [error]);
-  const store = useMemo(() => incrementedStore(ref, once, onError), [ref, once]);
+    current.current = onError;
+  }, [onError]);
+  const store = useMemo(() => incrementedStore(ref, once, current), [ref, once]);
   return useSyncExternalStore(store.subscribe, store.getSnapshot, () => undefined);
 }
 
@@ -51,9 +56,12 @@ function incrementedStore(
         state = next;
         notify();
       };
-      return onIncremented(ref, once, become, (error) => {
-        become();
-        (onError.current ?? console.error)(error);
+      return onIncremented(ref, once, {
+        next: become,
+        error(error) {
+          become();
+          (onError.current ?? console.error)(error);
+        },
       });
     },
   };

@@ -1,1 +1,1 @@
-export { type PrepareOptions, prepareFirestore, type TestFirestore } from "./prepareFirestore.ts";
+export { type PrepareFirestoreOptions, prepareFirestore, type TestFirestore } from "./prepareFirestore.ts";

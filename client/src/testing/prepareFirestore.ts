@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { CounterError, isCount } from "../../../core/src/index.ts";
 
 /** The emulator and the rules. */
-export interface PrepareOptions {
+export interface PrepareFirestoreOptions {
   /** The project of the emulator. Default: `GCLOUD_PROJECT`, which `firebase emulators:exec` sets. */
   projectId?: string | undefined;
   /** `host:port` of the emulator. Default: `FIRESTORE_EMULATOR_HOST`, which `firebase emulators:exec` sets. */
@@ -57,7 +57,7 @@ interface Listing {
  * expect(await firestore.settled(views)).toBe(1);
  * ```
  */
-export async function prepareFirestore(options: PrepareOptions = {}): Promise<TestFirestore> {
+export async function prepareFirestore(options: PrepareFirestoreOptions = {}): Promise<TestFirestore> {
   const { GCLOUD_PROJECT, FIRESTORE_EMULATOR_HOST } = process.env;
   const { projectId = GCLOUD_PROJECT, host = FIRESTORE_EMULATOR_HOST } = options;
   if (!projectId || !host) {

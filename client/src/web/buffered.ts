@@ -2,7 +2,7 @@
 import type { Timestamp } from "firebase/firestore";
 import {
   type BufferedCounter,
-  type BufferOptions,
+  type BufferedCounterOptions,
   CounterError,
   createBuffer,
   givenAmount,
@@ -13,7 +13,7 @@ import { type Committed, type Counter, type CounterRef, counterDoc, readFromServ
 import { incrementCounter } from "./increment.ts";
 
 /** Options of a buffered counter. */
-export interface WebBufferOptions extends BufferOptions {
+export interface WebBufferedCounterOptions extends BufferedCounterOptions {
   /**
    * The URL of the function `ingest`: increments go through it, as by `beacon` of `firestore-tally/beacon`, so they survive
    * the page, and need no user. `maxPending` then is the largest amount of an event. Amounts are whole numbers from 1.
@@ -46,7 +46,7 @@ export interface WebBufferOptions extends BufferOptions {
  * const views = bufferedCounter(counter(db, "views:home"), { via: "https://example.com/ingest" });
  * ```
  */
-export function bufferedCounter(ref: CounterRef, options: WebBufferOptions = {}): BufferedCounter {
+export function bufferedCounter(ref: CounterRef, options: WebBufferedCounterOptions = {}): BufferedCounter {
   const counter = ref as Counter;
   counterDoc(ref);
   const bufferedChanged = (by: number) => {
@@ -92,7 +92,7 @@ async function writeSum(counter: Counter, by: number): Promise<void> {
 function createIngestBuffer(
   counter: Counter,
   via: string,
-  options: BufferOptions,
+  options: BufferedCounterOptions,
   bufferedChanged: (by: number) => void,
 ): BufferedCounter {
   const { maxPending = 100, onError = console.error } = options;

@@ -47,12 +47,12 @@ export { doc, serverTimestamp, writeBatch };
 /**
  * Makes an increment. With `once`, after the earlier calls with it.
  *
- * @param planWrite - plans another write for the commit, anew for each attempt; it may find nothing to write
+ * @param addOther - adds another write to the commit, given the path of the increment's shard
  */
-export function makeIncrement(counter: Counter, by: number, once?: string, planWrite?: PlanWrite): Promise<Committed> {
+export function makeIncrement(counter: Counter, by: number, once?: string, addOther?: AddOther): Promise<Committed> {
   // First, because it refuses what is no reference.
   counterDoc(counter);
-  const commit = (turn?: Turn) => commitIncrement(counter, by, turn, undefined, planWrite);
+  const commit = (turn?: Turn) => commitIncrement(counter, by, turn, undefined, addOther);
   return once ? inTurn(counter, once, true, commit) : commit();
 }
 
@@ -66,26 +66,24 @@ export function commitIncrement(
   by: number,
   turn?: Turn,
   undoneShard?: string,
-  planWrite?: PlanWrite,
+  addOther?: AddOther,
 ): Promise<Committed> {
-  const outcome = commitWithRetries(counter, by, turn, undoneShard, planWrite);
+  const outcome = commitWithRetries(counter, by, turn, undoneShard, addOther);
   counter._watcher?._track(by, outcome, turn?._once, !!undoneShard);
   return outcome;
 }
 
-/** Resolves to what adds the write, given the path of the increment's shard; to `undefined` if there is nothing to write. */
-type PlanWrite = () => Promise<((writer: WriteBatch, path: string) => unknown) | undefined>;
+type AddOther = (writer: WriteBatch, path: string) => unknown;
 
 async function commitWithRetries(
   counter: Counter,
   by: number,
   turn?: Turn,
   undoneShard?: string,
-  planWrite?: PlanWrite,
+  addOther?: AddOther,
 ): Promise<Committed> {
   const { _shardCountCache, _watcher } = counter;
   await refreshShardCount(counter);
-  const write = await planWrite?.();
   let plan!: IncrementPlan;
   // While one transaction commits, the SDK holds everything else back. So the shard is chosen here, when more is known.
   const add: AddWrites = (writer, removesMarks) => {
@@ -94,7 +92,7 @@ async function commitWithRetries(
       _shardCountCache._requestSent();
     }
     addWrites(writer, counter, plan, undoneShard, removesMarks);
-    write?.(writer, plan.path);
+    addOther?.(writer, plan.path);
     return plan.path;
   };
   try {
@@ -117,7 +115,7 @@ async function commitWithRetries(
     _shardCountCache._requestAnswered(isRefused);
     if (!isRefused) throw error;
     // The refused write can no longer be committed, so another increment on another shard is safe.
-    return commitWithRetries(counter, by, turn, undoneShard, planWrite);
+    return commitWithRetries(counter, by, turn, undoneShard, addOther);
   }
 }
 

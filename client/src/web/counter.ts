@@ -18,11 +18,11 @@ import {
 import {
   CounterError,
   type CounterOptions,
+  type CounterRefBase,
   counterPath,
   createShardCountCache,
   DEFAULT_COLLECTION,
   givenName,
-  type Reference,
   type ShardCountCache,
   SLOW_ACK_MS,
   valid,
@@ -30,7 +30,7 @@ import {
 } from "../../../core/src/index.ts";
 
 /** Names one counter. Calls for the same counter return the same object. */
-export type CounterRef = Reference<Firestore>;
+export type CounterRef = CounterRefBase<Firestore>;
 
 /** A reference with its internal state. The build shortens names with an underscore. */
 export interface Counter extends CounterRef {

@@ -7,7 +7,7 @@ import {
   getDocFromCache,
   onSnapshot,
 } from "firebase/firestore";
-import { entryPath, validName } from "../../../core/src/index.ts";
+import { type CounterObserver, entryPath, observing, validName } from "../../../core/src/index.ts";
 import { type Counter, type CounterRef, counterDoc, logFailure, type Sent } from "./counter.ts";
 
 /**
@@ -19,20 +19,19 @@ import { type Counter, type CounterRef, counterDoc, logFailure, type Sent } from
  *
  * @example
  * ```ts
- * const liked = await hasIncremented(counter(db, "likes:post42"), user.uid);
+ * const liked = await getIncremented(counter(db, "likes:post42"), user.uid);
  * ```
  */
-export async function hasIncremented(ref: CounterRef, once: string): Promise<boolean> {
+export async function getIncremented(ref: CounterRef, once: string): Promise<boolean> {
   const entry = entryDoc(ref, once);
   await (ref as Counter)._turns.get(once);
   return (await getDoc(entry)).exists();
 }
 
 /**
- * Watches whether an increment with this `once` counts: calls `next` with the current state, once it is known, and after each change, at
+ * Watches whether an increment with this `once` counts: tells the observer the current state, once it is known, and each change, at
  * once for changes by this client. Cost: 1 read, and 1 per change.
  *
- * @param error - called when the watch fails; the watch has then ended. Default: `console.error`
  * @returns a function that ends the watch
  * @throws CounterError `counter/invalid-once`
  *
@@ -44,9 +43,9 @@ export async function hasIncremented(ref: CounterRef, once: string): Promise<boo
 export function onIncremented(
   ref: CounterRef,
   once: string,
-  next: (incremented: boolean) => void,
-  error: (error: FirestoreError) => void = logFailure,
+  observer: CounterObserver<boolean, FirestoreError>,
 ): () => void {
+  const [next, error] = observing(observer, logFailure);
   const document = entryDoc(ref, once);
   const counter = ref as Counter;
   counter._entryWatches ??= new Set();

@@ -1,30 +1,31 @@
 export {
   type BufferedCounter,
-  type BufferOptions,
-  type CalendarWindow,
+  type BufferedCounterOptions,
   CounterError,
   type CounterErrorCode,
+  type CounterHistoryOptions,
+  type CounterHistoryPoint,
+  type CounterHistoryStep,
+  type CounterObserver,
   type CounterOptions,
-  type GlobalCount,
-  type HistoryOptions,
-  type HistoryPoint,
-  type HistoryStep,
+  type CounterRankOptions,
+  type CounterRefBase,
+  type CounterSnapshotBase,
+  type CounterWindow,
+  type CounterWindowName,
+  type CounterWindows,
+  type CounterWindowTotals,
+  type GlobalCounterFields,
   type ItemCount,
-  type RankOptions,
   type RateLimit,
-  type Reference,
-  type Register,
-  type Registers,
-  type Snapshot,
+  type RegionTotal,
+  type RegionTotals,
+  type TopCountersOptions,
   type TopItems,
-  type TopOptions,
-  type WindowCount,
-  type Windows,
-  type WindowTotals,
 } from "../../../core/src/index.ts";
-export { bufferedCounter, type WebBufferOptions } from "./buffered.ts";
+export { bufferedCounter, type WebBufferedCounterOptions } from "./buffered.ts";
 export { type CounterRef, counter } from "./counter.ts";
-export { hasIncremented, onIncremented } from "./entries.ts";
+export { getIncremented, onIncremented } from "./entries.ts";
 export {
   type IncrementOptions,
   incrementCounter,
@@ -34,17 +35,28 @@ export {
   undoIncrement,
 } from "./increment.ts";
 export { incrementCounterWithin, withRateLimit } from "./rateLimit.ts";
-export { type CounterSnapshot, counterHistory, getCounter, getCounters, getExactCounter } from "./read.ts";
+export {
+  type CounterSnapshot,
+  getCounter,
+  getCounterHistory,
+  getCounters,
+  getExactTotal,
+  type ServedCounterSnapshot,
+} from "./read.ts";
 export {
   connectRegions,
-  type GlobalCounter,
-  type GlobalSnapshot,
+  type GlobalCounterRef,
+  type GlobalCounterSnapshot,
+  globalCounter,
+  incrementGlobalCounter,
+  onGlobalCounter,
   type Regions,
   type RegionsOptions,
+  regionalCounter,
 } from "./regions.ts";
-export { type TakeOptions, takeFromCounter } from "./stock.ts";
-export { type CounterState, type CounterStore, counterStore } from "./store.ts";
-export { counterRank, type ListedCounter, topCounters } from "./top.ts";
+export { type TakeFromCounterOptions, takeFromCounter } from "./stock.ts";
+export { type CounterState, type CounterStore, counterStore, type ServedCounterState } from "./store.ts";
+export { getCounterRank, getTopCounters, type ListedCounter } from "./top.ts";
 export { getTopItems } from "./topItems.ts";
-export { countVisitor, getUniques, type VisitorOptions } from "./visitors.ts";
-export { onCounter, type WatchOptions } from "./watch.ts";
+export { countVisitor, getUniques } from "./visitors.ts";
+export { type CounterWatchOptions, onCounter, type ServedCounterWatchOptions } from "./watch.ts";

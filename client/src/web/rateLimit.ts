@@ -17,7 +17,6 @@ import {
   unknownUses,
   validIncrement,
   validLimit,
-  validName,
   withoutUse,
   withUse,
 } from "../../../core/src/index.ts";
@@ -46,27 +45,25 @@ import type { IncrementOptions } from "./increment.ts";
  * (1 read), and so does one for which no slot is known to be free. A refused write costs 1 more read.
  *
  * @param document - the one document whose write takes the use
- * @param limit - the arguments that `isWithinLimit` has in the rules
- * @param uid - the uid of the signed-in user
+ * @param limit - the user's uid, and the arguments that `isWithinLimit` has in the rules
  * @param write - writes `document`, once, and may write others. Must have no other effect
- * @throws CounterError `counter/invalid-option`, `counter/invalid-key` before any I/O; `counter/rate-limited`;
+ * @throws CounterError `counter/invalid-option` before any I/O; `counter/rate-limited`;
  *         `counter/permission-denied` if the rules refuse the batch for another reason; FirestoreError `unavailable` when
  *         offline and no slot is known to be free
  *
  * @example
  * ```ts
  * const comment = doc(collection(db, "posts/42/comments"));
- * const limit = { name: "comments", interval: 30_000, burst: 5 };
- * await withRateLimit(comment, limit, user.uid, (batch) => batch.set(comment, { author: user.uid, text }));
+ * const limit = { name: "comments", uid: user.uid, limit: 2, per: 60_000, burst: 5 };
+ * await withRateLimit(comment, limit, (batch) => batch.set(comment, { author: user.uid, text }));
  * ```
  */
 export async function withRateLimit(
   document: DocumentReference,
   limit: RateLimit,
-  uid: string,
   write: (batch: WriteBatch) => unknown,
 ): Promise<void> {
-  await commitWithUse(document?.firestore, limit, uid, async (addUse) => {
+  await commitWithUse(document?.firestore, limit, async (addUse) => {
     const batch = writeBatch(document.firestore);
     write(batch);
     addUse(batch, document);
@@ -89,37 +86,32 @@ export async function withRateLimit(
  * Cost: as `incrementCounter`, and 1 write and 2 reads by the rules besides. The first use by this client reads the limit
  * document (1 read), and so does one for which no slot is known to be free. A refused write costs 1 more read.
  *
- * @param limit - the arguments that `isWithinLimit` has in the rules
- * @param uid - the uid of the signed-in user
+ * @param limit - the user's uid, and the arguments that `isWithinLimit` has in the rules
  * @param by - a number within ±2⁵³, not 0
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-once`, `counter/invalid-key`, `counter/invalid-option` before any I/O;
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-once`, `counter/invalid-option` before any I/O;
  *         `counter/rate-limited`; `counter/permission-denied` if the rules refuse the increment for another reason
  *
  * @example
  * ```ts
- * const limit = { name: "claps", interval: 6_000, burst: 10 };
- * await incrementCounterWithin(counter(db, "claps:talk7"), limit, user.uid);
+ * const limit = { name: "claps", uid: user.uid, limit: 10, per: 60_000, burst: 10 };
+ * await incrementCounterWithin(counter(db, "claps:talk7"), limit);
  * ```
  */
 export function incrementCounterWithin(
   ref: CounterRef,
   limit: RateLimit,
-  uid: string,
   by?: number,
   options?: IncrementOptions,
 ): Promise<void>;
 export async function incrementCounterWithin(
   ref: CounterRef,
   limit: RateLimit,
-  uid: string,
   ...given: IncrementArguments
 ): Promise<void> {
   const { firestore } = counterDoc(ref);
   const [by, once] = validIncrement(given);
-  await commitWithUse(firestore, limit, uid, (addUse) =>
-    makeIncrement(ref as Counter, by, once, async () => (writer, path) => {
-      addUse(writer, doc(firestore, path));
-    }),
+  await commitWithUse(firestore, limit, (addUse) =>
+    makeIncrement(ref as Counter, by, once, (writer, path) => addUse(writer, doc(firestore, path))),
   );
 }
 
@@ -149,13 +141,12 @@ const NOT_WRITTEN = /not-found|already-exists|failed-precondition|invalid-argume
 async function commitWithUse(
   firestore: Firestore,
   rate: RateLimit,
-  uid: string,
   commit: (addUse: AddUse) => Promise<Committed | undefined>,
 ): Promise<void> {
   validLimit(rate);
   // Refuses the database of another SDK.
   counter(firestore, rate.name);
-  const path = limitPath(rate.name, validName("key", uid));
+  const path = limitPath(rate.name, rate.uid);
   const all = limits.get(firestore) ?? {};
   all[path] ??= { _document: doc(firestore, path) };
   limits.set(firestore, all);

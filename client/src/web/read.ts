@@ -10,12 +10,12 @@ import {
   where,
 } from "firebase/firestore";
 import {
+  type CounterHistoryOptions,
+  type CounterHistoryPoint,
+  type CounterSnapshotBase,
   HISTORY,
-  type HistoryOptions,
-  type HistoryPoint,
   historyPoints,
   historyRange,
-  type Snapshot,
   toSnapshot,
 } from "../../../core/src/index.ts";
 import { type Counter, type CounterRef, counterDoc, documentRead, listFromServer, readFromServer } from "./counter.ts";
@@ -23,7 +23,10 @@ import { sumShards } from "./sum.ts";
 import { timeFor } from "./timeFor.ts";
 
 /** A total and the instant for which it is exact. */
-export type CounterSnapshot = Snapshot<Timestamp>;
+export type CounterSnapshot = CounterSnapshotBase<Timestamp>;
+
+/** What a watch by HTTP knows of a counter. */
+export type ServedCounterSnapshot = Pick<CounterSnapshot, "total" | "asOf" | "pending" | "fromCache">;
 
 /**
  * Reads the published total. Cost: 1 read, for any number of shards. If the counter has windows and one of them has ended, now and
@@ -68,10 +71,10 @@ export async function getCounters(refs: readonly CounterRef[]): Promise<CounterS
  *
  * @example
  * ```ts
- * const left = await getExactCounter(counter(db, "stock:shoes"));
+ * const left = await getExactTotal(counter(db, "stock:shoes"));
  * ```
  */
-export async function getExactCounter(ref: CounterRef): Promise<number> {
+export async function getExactTotal(ref: CounterRef): Promise<number> {
   // First, because it refuses what is no reference.
   const counter = counterDoc(ref);
   // `disableNetwork` alone does not stop a transaction.
@@ -99,11 +102,14 @@ export async function getExactCounter(ref: CounterRef): Promise<number> {
  * ```ts
  * const to = new Date();
  * const from = new Date(to.getTime() - 24 * 3_600_000);
- * const points = await counterHistory(counter(db, "views:home"), { from, to, step: "hour" });
+ * const points = await getCounterHistory(counter(db, "views:home"), { from, to, step: "hour" });
  * chart(points.map(({ at, total }) => [at, total]));
  * ```
  */
-export async function counterHistory(ref: CounterRef, options: HistoryOptions): Promise<HistoryPoint[]> {
+export async function getCounterHistory(
+  ref: CounterRef,
+  options: CounterHistoryOptions,
+): Promise<CounterHistoryPoint[]> {
   const [first, last] = historyRange(options);
   const counter = await getDoc(counterDoc(ref));
   const history = collection(ref.firestore, `${ref.path}/${HISTORY}`);

@@ -7,7 +7,15 @@
  * tells a register.
  */
 import { doc, type Firestore, type FirestoreError, onSnapshot, type Timestamp } from "firebase/firestore";
-import { CounterError, type CounterOptions, givenAmount, toSnapshot } from "../../../core/src/index.ts";
+import {
+  CounterError,
+  type CounterObserver,
+  type CounterOptions,
+  givenAmount,
+  observing,
+  toSnapshot,
+  valid,
+} from "../../../core/src/index.ts";
 import {
   type Counter,
   type CounterRef,
@@ -34,38 +42,31 @@ export interface RegionsOptions {
 export interface Regions {
   /** The name of the region that is used; `undefined` until the first one has answered. */
   readonly current: string | undefined;
-  /** Refers to a counter that all regions count. No I/O. */
-  counter(id: string, options?: CounterOptions): GlobalCounter;
 }
 
-/** A counter of all regions. */
-export interface GlobalCounter {
-  /**
-   * The counter in one region, for everything that this object does not have. Whatever counts once per user counts once per user
-   * and region, so each user needs a region of their own: choose it once, and keep it with the user's profile.
-   */
-  in(region: string): CounterRef;
-  /**
-   * Adds `by` in the region that is used, as `incrementCounter` does, without `once`. While that region does not answer, the
-   * promise stays pending, and later increments go to another region.
-   *
-   * Cost: as `incrementCounter`; the first call of a page may read a document of each region, to find the nearest.
-   *
-   * @throws as `incrementCounter`
-   */
-  increment(by?: number): Promise<void>;
-  /**
-   * Watches the sum of all regions, increments of this client included. Cost: 1 read for each total that the region publishes
-   * and for each that arrives there from another.
-   *
-   * @param error - called when the watch fails; the watch has then ended. Default: `console.error`
-   * @returns a function that ends the watch
-   */
-  onTotal(next: (snapshot: GlobalSnapshot) => void, error?: (error: FirestoreError) => void): () => void;
+/** Names one counter of all regions. */
+export interface GlobalCounterRef {
+  /** The regions that count it. */
+  readonly regions: Regions;
+  /** The id of its counter in each region. */
+  readonly id: string;
+}
+
+/** Regions with their internal state. */
+interface ConnectedRegions extends Regions {
+  readonly _databases: Readonly<Record<string, Firestore>>;
+  readonly _choice: Choice;
+}
+
+/** A reference with its internal state. */
+interface GlobalCounter extends GlobalCounterRef {
+  readonly _refs: Readonly<Record<string, Counter>>;
+  readonly _path: string;
+  readonly _choice: Choice;
 }
 
 /** The sum of all regions. */
-export interface GlobalSnapshot {
+export interface GlobalCounterSnapshot {
   /** The increments of all regions, as far as the region that told it has heard of them, and those of this client. */
   readonly total: number;
   /** Whether `total` includes increments of this client that were not acknowledged yet. */
@@ -94,49 +95,97 @@ const RETURN_AFTER_MS = 60_000;
  * @example
  * ```ts
  * const regions = connectRegions({ us: getFirestore(app), eu: getFirestore(app, "tally-eu") });
- * const views = regions.counter("views:home");
- * await views.increment();
- * const stop = views.onTotal(({ total }) => { label.textContent = `${total} views`; });
+ * const views = globalCounter(regions, "views:home");
+ * await incrementGlobalCounter(views);
  * ```
  */
 export function connectRegions(
   databases: Readonly<Record<string, Firestore>>,
   { timeout = TIMEOUT_MS }: RegionsOptions = {},
 ): Regions {
-  const names = Object.keys(databases ?? {});
-  if (names.length === 0) throw new CounterError("counter/invalid-option", "databases is empty; pass one per region");
+  if (Object.keys(databases ?? {}).length === 0)
+    throw new CounterError("counter/invalid-option", "databases is empty; pass one per region");
   const choice = chooseRegion(databases, timeout);
-  return {
+  const regions: ConnectedRegions = {
     get current() {
       return choice._current();
     },
-    counter(id, options) {
-      const refs = Object.fromEntries(
-        names.map((name) => [name, counter(databases[name] as Firestore, id, options) as Counter]),
-      );
-      const { path } = refs[names[0] as string] as Counter;
-      return {
-        in(region) {
-          const ref = refs[region];
-          if (!ref) throw new CounterError("counter/invalid-option", `region is "${region}"; pass one of ${names}`);
-          return ref;
-        },
-        async increment(...given) {
-          const by = givenAmount(given);
-          const region = await choice._nearest(path);
-          const stopWaiting = choice._awaitAnswer(region, path);
-          try {
-            await incrementCounter(refs[region] as Counter, by);
-          } finally {
-            stopWaiting();
-          }
-        },
-        onTotal(next, error) {
-          return watchRegions(refs, path, choice, next, error);
-        },
-      };
-    },
+    _databases: databases,
+    _choice: choice,
   };
+  return regions;
+}
+
+/**
+ * Refers to a counter that all regions count. No I/O.
+ *
+ * @param id - any Firestore document id, as for {@link counter}
+ * @throws CounterError as {@link counter}; `counter/invalid-reference` for what {@link connectRegions} has not made
+ *
+ * @example
+ * ```ts
+ * const views = globalCounter(regions, "views:home");
+ * ```
+ */
+export function globalCounter(regions: Regions, id: string, options?: CounterOptions): GlobalCounterRef {
+  const { _databases, _choice }: Partial<ConnectedRegions> = Object(regions);
+  if (!_databases || !_choice) return valid(false, "reference", regions, "what connectRegions() returns");
+  const refs = Object.entries(_databases).map(
+    ([name, database]) => [name, counter(database, id, options) as Counter] as const,
+  );
+  const [[, { path }]] = refs as [(typeof refs)[number]];
+  const ref: GlobalCounter = { regions, id, _refs: Object.fromEntries(refs), _path: path, _choice };
+  return ref;
+}
+
+function stateOf(ref: GlobalCounterRef): GlobalCounter {
+  return valid((ref as GlobalCounter | undefined)?._refs, "reference", ref, "what globalCounter() returns");
+}
+
+/**
+ * Adds `by` in the region that is used, as `incrementCounter` does, without `once`. While that region does not answer, the
+ * promise stays pending, and later increments go to another region.
+ *
+ * Cost: as `incrementCounter`; the first call of a page may read a document of each region, to find the nearest.
+ *
+ * @throws as `incrementCounter`
+ *
+ * @example
+ * ```ts
+ * await incrementGlobalCounter(globalCounter(regions, "views:home"));
+ * ```
+ */
+export function incrementGlobalCounter(ref: GlobalCounterRef, by?: number): Promise<void>;
+export async function incrementGlobalCounter(ref: GlobalCounterRef, ...given: [by?: number]): Promise<void> {
+  const { _refs, _path, _choice } = stateOf(ref);
+  const by = givenAmount(given);
+  const region = await _choice._nearest(_path);
+  const stopWaiting = _choice._awaitAnswer(region, _path);
+  try {
+    await incrementCounter(_refs[region] as Counter, by);
+  } finally {
+    stopWaiting();
+  }
+}
+
+/**
+ * Refers to the counter of one region, for everything that the calls of a global counter do not have. No I/O. Whatever counts once
+ * per user counts once per user and region, so each user needs a region of their own: choose it once, and keep it with the user's
+ * profile.
+ *
+ * @throws CounterError `counter/invalid-option` for a region that is not connected
+ *
+ * @example
+ * ```ts
+ * const likes = regionalCounter(globalCounter(regions, "likes:post42"), user.region);
+ * await incrementCounter(likes, 1, { once: user.uid });
+ * ```
+ */
+export function regionalCounter(ref: GlobalCounterRef, region: string): CounterRef {
+  const { _refs } = stateOf(ref);
+  // Not a name that every object has.
+  if (Object.hasOwn(_refs, region)) return _refs[region] as Counter;
+  throw new CounterError("counter/invalid-option", `region is "${region}"; pass one of ${Object.keys(_refs)}`);
 }
 
 /** Which region is used. A path is that of a document to read: any, since a refusal is an answer, too. */
@@ -208,13 +257,24 @@ async function probe(firestore: Firestore, path: string): Promise<void> {
   await readFromServer(doc(firestore, path), 1);
 }
 
-function watchRegions(
-  refs: Readonly<Record<string, Counter>>,
-  path: string,
-  { _nearest, _awaitAnswer, _listeners }: Choice,
-  next: (snapshot: GlobalSnapshot) => void,
-  error: (error: FirestoreError) => void = logFailure,
+/**
+ * Watches the sum of all regions, increments of this client included. Cost: 1 read for each total that the region publishes
+ * and for each that arrives there from another.
+ *
+ * @returns a function that ends the watch
+ *
+ * @example
+ * ```ts
+ * const stop = onGlobalCounter(views, ({ total }) => { label.textContent = `${total} views`; });
+ * ```
+ */
+export function onGlobalCounter(
+  ref: GlobalCounterRef,
+  observer: CounterObserver<GlobalCounterSnapshot, FirestoreError>,
 ): () => void {
+  const { _refs: refs, _path: path, _choice } = stateOf(ref);
+  const { _nearest, _awaitAnswer, _listeners } = _choice;
+  const [next, error] = observing(observer, logFailure);
   const names = Object.keys(refs);
   const own = new Map(names.map((name) => [name, ownIncrements(refs[name] as Counter)]));
   const asOf: Record<string, Timestamp | null> = Object.fromEntries(names.map((name) => [name, null]));

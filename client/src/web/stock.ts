@@ -29,7 +29,7 @@ import { sumShards } from "./sum.ts";
 import { inTurn } from "./turns.ts";
 
 /** Options of {@link takeFromCounter}. */
-export interface TakeOptions {
+export interface TakeFromCounterOptions {
   /** The user's uid. Each user takes once, until `undoIncrement` with this `once` gives back. */
   once: string;
 }
@@ -51,7 +51,7 @@ const MAX_LISTING_MS = 8_000;
 const MAX_ATTEMPTS = 10;
 
 /**
- * Takes `n` units from a bounded counter, all or none, once for the user `once`. Never more than there are: security rules keep each
+ * Takes units from a bounded counter, all or none, once for the user `once`. Never more than there are: security rules keep each
  * shard at 0 or more. If the user has taken already, nothing is taken, and the call returns what the user has. So it can
  * be repeated after any error. Units come back by {@link undoIncrement}.
  *
@@ -62,7 +62,7 @@ const MAX_ATTEMPTS = 10;
  * shard, if the counter is watched. A shard that turns out too empty costs 7 reads; a second one, 6 and 1 per shard. "Sold out"
  * costs 3, or 7 if a shard was tried, and a repetition for a user who has taken 4.
  *
- * @param n - a whole number from 1 to 10. The default rules accept each of them
+ * @param units - a whole number from 1 to 10. The default rules accept each of them
  * @returns the units taken
  * @throws CounterError `counter/invalid-amount`, `counter/invalid-once` before any I/O; `counter/sold-out` if fewer are left;
  *         `counter/permission-denied` if the rules refuse it; `counter/contention` if the units that are left stay spread
@@ -73,12 +73,16 @@ const MAX_ATTEMPTS = 10;
  * const tickets = await takeFromCounter(counter(db, "tickets:final"), 2, { once: user.uid });
  * ```
  */
-export async function takeFromCounter(ref: CounterRef, n: number, options: TakeOptions): Promise<number> {
-  validTake(n, MAX_TAKE);
+export async function takeFromCounter(
+  ref: CounterRef,
+  units: number,
+  options: TakeFromCounterOptions,
+): Promise<number> {
+  validTake(units, MAX_TAKE);
   const once = validName("once", options?.once);
   // First, because it refuses what is no reference.
   counterDoc(ref);
-  return await inTurn(ref as Counter, once, undefined, () => takeInTurn(ref as Counter, n, once));
+  return await inTurn(ref as Counter, once, undefined, () => takeInTurn(ref as Counter, units, once));
 }
 
 async function takeInTurn(counter: Counter, n: number, once: string): Promise<number> {

@@ -1,20 +1,32 @@
 /** A counter as a store, for Svelte and for `useSyncExternalStore` of React. */
 import type { FirestoreError } from "firebase/firestore";
 import type { CounterRef } from "./counter.ts";
-import type { CounterSnapshot } from "./read.ts";
-import { type WatchOptions, watchCounter } from "./watch.ts";
+import type { CounterSnapshot, ServedCounterSnapshot } from "./read.ts";
+import { type CounterWatchOptions, type ServedCounterWatchOptions, watchCounter } from "./watch.ts";
 
 /** The last snapshot; before the first one, `pending` alone or nothing. `error` after the watch has failed. */
 export type CounterState = Partial<CounterSnapshot> & { readonly error?: FirestoreError };
 
+/** As {@link CounterState}, of a store whose totals come by HTTP. */
+export type ServedCounterState = Partial<ServedCounterSnapshot> & { readonly error?: FirestoreError };
+
 /** A store: a state and its subscribers. */
-export interface CounterStore {
+export interface CounterStore<State = CounterState> {
   /** Calls `next` with the current state and after each change. @returns a function that unsubscribes */
-  subscribe(next: (state: CounterState) => void): () => void;
+  subscribe(next: (state: State) => void): () => void;
   /** The current state. The same object until it changes. */
-  getSnapshot(): CounterState;
+  getSnapshot(): State;
 }
 
+/**
+ * Makes a store of a counter whose totals come from the function `totals`. Cost: as `onCounter` with `via`.
+ *
+ * @example
+ * ```ts
+ * const views = counterStore(counter(db, "views:home"), { via: "https://example.com/totals" });
+ * ```
+ */
+export function counterStore(ref: CounterRef, options: ServedCounterWatchOptions): CounterStore<ServedCounterState>;
 /**
  * Makes a store of a counter. It watches while it has a subscriber. Cost: as `onCounter`.
  *
@@ -23,7 +35,8 @@ export interface CounterStore {
  * const likes = counterStore(counter(db, "likes:post42")); // Svelte: {$likes.total ?? "…"}
  * ```
  */
-export function counterStore(ref: CounterRef, options?: WatchOptions): CounterStore {
+export function counterStore(ref: CounterRef, options?: CounterWatchOptions): CounterStore;
+export function counterStore(ref: CounterRef, options?: CounterWatchOptions): CounterStore {
   const subscribers = new Set<(state: CounterState) => void>();
   let state: CounterState = {};
   let stop: (() => void) | undefined;

@@ -11,10 +11,10 @@ import {
   where,
 } from "firebase/firestore";
 import {
+  type CounterRankOptions,
   groupOf,
-  type RankOptions,
   rankingFields,
-  type TopOptions,
+  type TopCountersOptions,
   toSnapshot,
   withCurrentWindow,
 } from "../../../core/src/index.ts";
@@ -38,14 +38,14 @@ export interface ListedCounter extends CounterSnapshot {
  *
  * @example
  * ```ts
- * const trending = await topCounters(db, "views", { orderBy: "rate", limit: 5 });
- * const today = await topCounters(db, "views", { window: "day" });
+ * const trending = await getTopCounters(db, "views", { orderBy: "rate", limit: 5 });
+ * const today = await getTopCounters(db, "views", { window: "day" });
  * ```
  */
-export async function topCounters(
+export async function getTopCounters(
   firestore: Firestore,
   group: string,
-  options: TopOptions = {},
+  options: TopCountersOptions = {},
 ): Promise<ListedCounter[]> {
   const { limit: most = 10 } = options;
   // Of any counter, because `counter` checks the database and the collection.
@@ -68,11 +68,11 @@ export async function topCounters(
  *
  * @example
  * ```ts
- * const place = await counterRank(counter(db, "score:ada"));
- * const placeToday = await counterRank(counter(db, "score:ada"), { window: "day" });
+ * const place = await getCounterRank(counter(db, "score:ada"));
+ * const placeToday = await getCounterRank(counter(db, "score:ada"), { window: "day" });
  * ```
  */
-export async function counterRank(ref: CounterRef, options: RankOptions = {}): Promise<number | undefined> {
+export async function getCounterRank(ref: CounterRef, options: CounterRankOptions = {}): Promise<number | undefined> {
   const document = await getDoc(counterDoc(ref));
   const fields = rankingFields(options);
   const ranked = fields.at(-1) as string;

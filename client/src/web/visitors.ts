@@ -4,16 +4,14 @@ import {
   bucketOf,
   CounterError,
   hashRank,
-  hasOption,
   Sketch,
   type StoredSketch,
   sketchPath,
   uniquesPath,
-  validAmount,
   validVisitor,
   visitorHash,
 } from "../../../core/src/index.ts";
-import { makeIncrement, send } from "./commit.ts";
+import { send } from "./commit.ts";
 import {
   type Counter,
   type CounterRef,
@@ -23,58 +21,34 @@ import {
   rethrowUnlessDenied,
 } from "./counter.ts";
 
-/** Options of {@link countVisitor}. */
-export interface VisitorOptions {
-  /** Also adds this to the counter: in the same commit, or in two if the bucket is contended. Default: the visitor alone. */
-  increment?: number;
-}
-
 /**
  * Counts a visitor of a counter, once for each user. The estimate is `uniques` of each snapshot, some 10 seconds later: exact
  * up to 1,536 visitors, with a standard error of 0.81 % beyond. The default rules count signed-in users, anonymous ones
  * included, of the groups `views` and `visitors`.
  *
  * Cost: 1 write for the first call; none if this browser has counted the user, or if the visitor can change no estimate, as 63
- * of 64 among 10 million. And 1 read of the counter document now and then, as for {@link incrementCounter}. With `increment`,
- * also the increment's cost.
+ * of 64 among 10 million. And 1 read of the counter document now and then, as for {@link incrementCounter}.
  *
  * @param visitor - the user's uid
- * @throws CounterError `counter/invalid-visitor`, `counter/invalid-amount` before any I/O; `counter/permission-denied` if the rules refuse the visitor or
- *         the increment
+ * @throws CounterError `counter/invalid-visitor` before any I/O; `counter/permission-denied` if the rules refuse the visitor
  * @throws TypeError on a page that is not served by https, which has no Web Crypto
  *
  * @example
  * ```ts
- * await countVisitor(counter(db, "views:home"), user.uid, { increment: 1 });
+ * await countVisitor(counter(db, "views:home"), user.uid);
  * ```
  */
-export async function countVisitor(ref: CounterRef, visitor: string, options?: VisitorOptions): Promise<void> {
+export async function countVisitor(ref: CounterRef, visitor: string): Promise<void> {
   validVisitor(visitor);
-  const by = hasOption(options, "increment") ? validAmount(options.increment) : 0;
   counterDoc(ref);
-  await commit(ref as Counter, visitor, by).catch((error) => {
+  await commitVisit(ref as Counter, visitor).catch((error) => {
     rethrowUnlessDenied(error);
     throw new CounterError(
       "counter/permission-denied",
-      `firestore.rules refuse a visit of "${ref.id}"; sign in: visitor must be the uid, countsVisitors must name the group${by ? `, isAllowedAmount must allow ${by}` : ""}`,
+      `firestore.rules refuse a visit of "${ref.id}"; sign in: visitor must be the uid, countsVisitors must name the group`,
       error,
     );
   });
-}
-
-/** @param by  0 for the visitor alone */
-async function commit(counter: Counter, visitor: string, by: number): Promise<void> {
-  let attempts = 0;
-  let visit: Awaited<ReturnType<typeof planVisit>>;
-  if (by) {
-    // Only the first attempt has both, so contention on the bucket cannot delay the increment.
-    await makeIncrement(counter, by, undefined, async () => {
-      visit = attempts++ ? undefined : await planVisit(counter, visitor);
-      return visit?._add;
-    });
-    if (attempts < 2) return visit?._remember();
-  }
-  await commitVisit(counter, visitor);
 }
 
 /**

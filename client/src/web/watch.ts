@@ -9,10 +9,13 @@ import {
   type Timestamp,
 } from "firebase/firestore";
 import {
+  type CounterObserver,
   MAX_COMMIT_MS,
   MAX_PUBLISH_DELAY_MS,
   OptimisticTotal,
+  observing,
   shardsPath,
+  toServedSnapshot,
   toSnapshot,
 } from "../../../core/src/index.ts";
 import { callSafely } from "../beacon/callSafely.ts";
@@ -25,56 +28,84 @@ import {
   logFailure,
   type Watcher,
 } from "./counter.ts";
-import type { CounterSnapshot } from "./read.ts";
+import type { CounterSnapshot, ServedCounterSnapshot } from "./read.ts";
 import { timeFor } from "./timeFor.ts";
 
 /** Options of a watch. */
-export interface WatchOptions {
+export interface CounterWatchOptions {
   /** Whether the total includes increments of this client at once, before they are published. Default `true`. */
   optimistic?: boolean | undefined;
+}
+
+/** Options of a watch by HTTP. */
+export interface ServedCounterWatchOptions extends CounterWatchOptions {
   /**
-   * The URL of the function `totals`: totals are read from it instead of by a listener, as often as its `max-age` says. Snapshots then
-   * know only `total`, `asOf` and `pending`; the other fields have their defaults: 0, `shardCount` 1, `globalTotal` like `total`. If the
-   * URL fails three times in a row or refuses the counter, the watch falls back to a listener, and the console tells so once. While it
-   * answers 429, a watch that has a total waits. A counter that is deleted keeps its last total.
+   * The URL of the function `totals`: totals are read from it instead of by a listener, as often as its `max-age` says. If the URL
+   * fails three times in a row or refuses the counter, the watch falls back to a listener, and the console tells so once. While it
+   * answers 429, a watch that has a total waits. A counter that is deleted keeps its last total. `undefined` for a listener.
    */
-  via?: string | undefined;
+  via: string | undefined;
 }
 
 /**
- * Watches the total: calls `next` with the current total, with each newly published one, at most about once a second, and at
- * once for increments of this client. While totals arrive, without `via`, increments of the counter do not read its shard count
+ * Watches the total as published by the function `totals`, for crowds: as often as its answers' `max-age` says, with this client's own
+ * increments as by a listener. Snapshots have what the function knows.
+ *
+ * Cost: no read; 1 request per interval for all counters of the page.
+ *
+ * @returns a function that ends the watch
+ *
+ * @example
+ * ```ts
+ * const stop = onCounter(views, ({ total }) => show(total), { via: "https://example.com/totals" });
+ * ```
+ */
+export function onCounter(
+  ref: CounterRef,
+  observer: CounterObserver<ServedCounterSnapshot, FirestoreError>,
+  options: ServedCounterWatchOptions,
+): () => void;
+/**
+ * Watches the total: tells the observer the current total, each newly published one, at most about once a second, and at
+ * once increments of this client. While totals arrive, increments of the counter do not read its shard count
  * unless writes are contended.
  *
  * Every total includes this client's own increments exactly once from the moment they are made; with `optimistic: false`, and for
  * those in batches and transactions of yours, from their publish. Acknowledgement and publish may come in any order.
  *
- * Cost: 1 read per published total; with `via`, no read, and 1 request per interval for all counters of the page.
+ * Cost: 1 read per published total.
  *
- * @param error - called when the watch fails; the watch has then ended. Default: `console.error`
  * @returns a function that ends the watch
  *
  * @example
  * ```ts
  * const stop = onCounter(views, ({ total }) => { label.textContent = `${total} views`; });
- * const same = onCounter(views, show, undefined, { via: "https://example.com/totals" }); // for crowds
+ * const other = onCounter(views, { next: show, error: (reason) => warn(reason.code) });
  * ```
  */
 export function onCounter(
   ref: CounterRef,
-  next: (snapshot: CounterSnapshot) => void,
-  error?: (error: FirestoreError) => void,
-  options?: WatchOptions,
+  observer: CounterObserver<CounterSnapshot, FirestoreError>,
+  options?: CounterWatchOptions,
+): () => void;
+export function onCounter(
+  ref: CounterRef,
+  observer: CounterObserver<CounterSnapshot, FirestoreError>,
+  options?: CounterWatchOptions,
 ): () => void {
+  const [next, error] = observing(observer, logFailure);
   return watchCounter(ref, (state) => "total" in state && next(state as CounterSnapshot), error, options);
 }
 
-/** As {@link onCounter}. Before the first total, it also reports whether increments of this client are pending. */
+/**
+ * As {@link onCounter}. Before the first total, it also reports whether increments of this client are pending. With `via`, the states
+ * are those of a {@link ServedCounterSnapshot}.
+ */
 export function watchCounter(
   ref: CounterRef,
   next: (state: Partial<CounterSnapshot>) => void,
-  error: (error: FirestoreError) => void = logFailure,
-  { optimistic = true, via }: WatchOptions = {},
+  error: (error: FirestoreError) => void,
+  { optimistic = true, via }: Partial<ServedCounterWatchOptions> = {},
 ): () => void {
   const counter = ref as Counter;
   const watched = counterDoc(ref);
@@ -82,24 +113,31 @@ export function watchCounter(
   /** The time that the server's clock is ahead of this device's, as far as it decides which windows are over. */
   let clockAhead = 0;
   let asked: unknown;
-  let published: CounterSnapshot | undefined;
+  let published: (ServedCounterSnapshot & Partial<CounterSnapshot>) | undefined;
   let shown = '{"pending":false}';
   const show = () => {
-    const state = own
-      ? { ...published, ...(published && totalsOf(published, own._total)), pending: own._pending }
-      : { ...published };
+    const state: Partial<Shown> = { ...published };
+    if (own) {
+      if (published) state.total = own._total;
+      // Increments of this client count in its region, and so in the sum of all.
+      if (published?.globalTotal !== undefined)
+        state.globalTotal = published.globalTotal - published.total + own._total;
+      state.pending = own._pending;
+    }
     const text = JSON.stringify(state);
     if (shown !== text) next(state);
     shown = text;
   };
   const read = (document: { get(field: string): unknown }, fromCache: boolean) => {
-    const latest: CounterSnapshot = toSnapshot(document, fromCache, Date.now() + clockAhead);
+    const latest: ServedCounterSnapshot & Partial<CounterSnapshot> = via
+      ? toServedSnapshot(document, fromCache)
+      : toSnapshot(document, fromCache, Date.now() + clockAhead);
     // After a fallback, the cache may have an older total.
     if (micros(latest.asOf) < micros(published?.asOf) && (latest.asOf || fromCache)) return;
     published = latest;
     own?._totalRead(published.total, micros(published.asOf), fromCache);
     show();
-    if (fromCache || document === asked) return;
+    if (via || fromCache || document === asked) return;
     asked = document;
     timeFor(ref, [document]).then((now) => {
       if (now) clockAhead = now - Date.now();
@@ -138,10 +176,8 @@ export function watchCounter(
   };
 }
 
-/** Increments of this client count in its region, and so in the sum of all. */
-function totalsOf({ total: published, globalTotal }: CounterSnapshot, total: number) {
-  return { total, globalTotal: globalTotal - published + total };
-}
+/** A snapshot of the counter document; with `via`, without the fields that `totals` does not tell. */
+type Shown = { -readonly [Field in keyof CounterSnapshot]: CounterSnapshot[Field] };
 
 /** The increments of this client to one counter, shown in every view of the counter. */
 class OwnIncrements extends OptimisticTotal implements Watcher {

@@ -23,7 +23,7 @@ export const MAX_WAITING = 20_000;
 export const REQUEST = 20;
 
 /** How many events have counted, and how many of others have counted before. */
-export interface Outcome {
+export interface IngestResult {
   readonly counted: number;
   readonly duplicates: number;
 }
@@ -47,7 +47,7 @@ interface Request {
 export function createGrouping(
   commit: (units: readonly Unit[]) => Promise<ReadonlySet<Unit>>,
   sleep: (duration: Millis) => Promise<void>,
-): (units: readonly Unit[]) => Promise<Outcome> {
+): (units: readonly Unit[]) => Promise<IngestResult> {
   const queue: Request[] = [];
   const pending = new Map<string, Promise<unknown>>();
   let commits = 0;
@@ -65,7 +65,7 @@ export function createGrouping(
     }
   };
 
-  async function add(units: readonly Unit[]): Promise<Outcome> {
+  async function add(units: readonly Unit[]): Promise<IngestResult> {
     // The same id may be sent again while it is being committed.
     const others = units.flatMap((unit) => pending.get(nameOf(unit) ?? "") ?? []);
     const own = units.filter((unit) => !pending.has(nameOf(unit) ?? ""));

@@ -20,7 +20,7 @@ import type { Millis } from "../time.ts";
 import { addressOf, createAddressLimit } from "./addressLimit.ts";
 import type { IngestConfig } from "./config.ts";
 import { InvalidBatch, parseBatch, type Unit } from "./events.ts";
-import { type Outcome, Overloaded } from "./grouping.ts";
+import { type IngestResult, Overloaded } from "./grouping.ts";
 import { type Request, readBody } from "./requestBody.ts";
 
 /** How long a browser may remember the answer to a preflight request: a day. */
@@ -29,7 +29,7 @@ const PREFLIGHT_SECONDS = 86_400;
 export interface HttpIngest {
   readonly config: IngestConfig;
   /** Resolves when the units are committed. */
-  readonly add: (units: readonly Unit[]) => Promise<Outcome>;
+  readonly add: (units: readonly Unit[]) => Promise<IngestResult>;
   /** Rejects if the token is not valid. */
   readonly verifyAppCheck: (token: string) => Promise<unknown>;
   /** A monotonic clock. */
@@ -65,7 +65,7 @@ export function createIngestHandler({ config, add, verifyAppCheck, now }: HttpIn
     }
   }
 
-  async function ingest(request: Request): Promise<Outcome> {
+  async function ingest(request: Request): Promise<IngestResult> {
     if (request.method !== "POST") throw new Refusal(405, "send events with POST", { allow: "POST, OPTIONS" });
     const { "x-forwarded-for": forwardedFor, "x-firebase-appcheck": token } = request.headers;
     const address = addressOf(String(forwardedFor ?? ""), request.socket.remoteAddress);

@@ -2,7 +2,7 @@
 import { logError } from "../log.ts";
 import { LARGEST_AMOUNT } from "./config.ts";
 import { type BatchLimits, InvalidBatch, parseBatch, type Unit } from "./events.ts";
-import { MAX_WAITING, type Outcome } from "./grouping.ts";
+import { type IngestResult, MAX_WAITING } from "./grouping.ts";
 
 /** A message of Pub/Sub. */
 export interface Message {
@@ -21,7 +21,7 @@ const LIMITS: BatchLimits = {
 };
 
 /** The handler of one instance. It resolves when the message is committed; else it rejects, and Pub/Sub delivers it again. */
-export function createMessageHandler(add: (units: readonly Unit[]) => Promise<Outcome>) {
+export function createMessageHandler(add: (units: readonly Unit[]) => Promise<IngestResult>) {
   return async ({ id, data }: Message): Promise<void> => {
     let units: readonly Unit[];
     try {

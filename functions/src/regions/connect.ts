@@ -21,7 +21,7 @@ export interface OtherRegion {
  * @param collection  of the counters, the same in each region
  * @returns the other regions, by name
  */
-export function connectRegions(app: App, { others }: Regions, collection: string): Map<string, OtherRegion> {
+export function connectOtherRegions(app: App, { others }: Regions, collection: string): Map<string, OtherRegion> {
   return new Map(
     others.map(({ name, project, database }) => {
       const known = getApps().find((one) => one.name === project);

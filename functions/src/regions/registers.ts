@@ -1,19 +1,24 @@
 /** The fields of a counter document that regions add. */
 import type { Timestamp } from "firebase-admin/firestore";
-import { type GlobalCount, type Register, type Registers, sumRegisters } from "../../../core/src/index.ts";
+import {
+  type GlobalCounterFields,
+  type RegionTotal,
+  type RegionTotals,
+  sumRegisters,
+} from "../../../core/src/index.ts";
 import { finite, millis, parseWindows, serializeWindows, toTimestamp } from "../fields.ts";
 import type { Millis } from "../time.ts";
 import type { Regions } from "./config.ts";
 
 /** What a region has published: the part of a publish that other regions get. */
-export function registerOf({ total, asOf, windows }: Register<Millis>): Register<Millis> {
+export function registerOf({ total, asOf, windows }: RegionTotal<Millis>): RegionTotal<Millis> {
   return { total, asOf, windows };
 }
 
 /** Parses the field `regions`. What is damaged is left out, and arrives again with the next exchange. */
-export function parseRegisters(value: unknown): Registers<Millis> {
-  const stored = Object.entries((value ?? {}) as Record<string, Partial<Register<Timestamp>> | null>);
-  const registers = stored.flatMap(([region, register]): [string, Register<Millis>][] => {
+export function parseRegisters(value: unknown): RegionTotals<Millis> {
+  const stored = Object.entries((value ?? {}) as Record<string, Partial<RegionTotal<Timestamp>> | null>);
+  const registers = stored.flatMap(([region, register]): [string, RegionTotal<Millis>][] => {
     const asOf = millis(register?.asOf);
     if (asOf === null) return [];
     return [[region, { total: finite(register?.total), asOf, windows: parseWindows(register?.windows) }]];
@@ -37,10 +42,10 @@ export function parseUnreachable(value: unknown): Readonly<Record<string, Millis
  */
 export function globalFields(
   region: string,
-  own: Register<Millis> | undefined,
-  others: Registers<Millis>,
+  own: RegionTotal<Millis> | undefined,
+  others: RegionTotals<Millis>,
   regions: Regions,
-): GlobalCount<Timestamp> {
+): GlobalCounterFields<Timestamp> {
   const { globalTotal, globalWindows } = sumRegisters(own ? { ...others, [region]: registerOf(own) } : others);
   const names = [regions.own, ...regions.others.map(({ name }) => name), ...Object.keys(others)];
   const serialized = [...new Set(names)]
@@ -53,7 +58,7 @@ export function globalFields(
   };
 }
 
-function serializeRegister(register: Register<Millis> | undefined): Register<Timestamp> | null {
+function serializeRegister(register: RegionTotal<Millis> | undefined): RegionTotal<Timestamp> | null {
   if (!register) return null;
   const { total, asOf, windows } = register;
   return { total, asOf: toTimestamp(asOf), windows: windows && serializeWindows(windows) };

@@ -3,7 +3,7 @@
  * was late or is repeated finds later registers there, and writes nothing.
  */
 import type { DocumentReference } from "firebase-admin/firestore";
-import { groupOf, mergeRegisters, type Registers } from "../../../core/src/index.ts";
+import { groupOf, mergeRegisters, type RegionTotals } from "../../../core/src/index.ts";
 import type { Backend } from "../backend.ts";
 import { type CounterState, readCounter } from "../counterDocument.ts";
 import { logError } from "../log.ts";
@@ -19,7 +19,7 @@ import { untilUnchanged } from "./untilUnchanged.ts";
  * @param counter  in the region to write to
  */
 export async function bringTotals(
-  known: Registers<Millis>,
+  known: RegionTotals<Millis>,
   counter: DocumentReference,
   region: string,
   regions: Regions,
@@ -53,7 +53,7 @@ export async function publishGlobal(
 async function write(
   { ref, updateTime, published }: CounterState,
   region: string,
-  others: Registers<Millis>,
+  others: RegionTotals<Millis>,
   regions: Regions,
 ): Promise<void> {
   const fields = { ...globalFields(region, published, others, regions) };

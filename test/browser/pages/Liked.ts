@@ -10,7 +10,7 @@ export interface LikedProps {
 
 export function Liked({ of, by }: LikedProps): ReactElement {
   const [error, setError] = useState<Error & { code?: string }>();
-  const incremented = useIncremented(of, by, setError);
+  const incremented = useIncremented(of, by, { onError: setError });
   return h(
     "p",
     null,

@@ -1,6 +1,6 @@
 /** A like button for an anonymous user, who stays the same after a reload. */
 import { connectAuthEmulator, getAuth, signInAnonymously } from "firebase/auth";
-import { counter, hasIncremented, incrementCounter, onCounter, onIncremented, undoIncrement } from "firestore-tally";
+import { counter, getIncremented, incrementCounter, onCounter, onIncremented, undoIncrement } from "firestore-tally";
 import { app, db, id } from "./connection.ts";
 import { button, outcomes, output } from "./elements.ts";
 import { tellShown } from "./story.ts";
@@ -18,7 +18,7 @@ const show = { total: output("total", "…"), liked: output("liked", "…"), lik
 button("like", () => follow(incrementCounter(likes, 1, { once: uid })));
 button("unlike", () => follow(undoIncrement(likes, uid)));
 
-show.likedBefore(await hasIncremented(likes, uid));
+show.likedBefore(await getIncremented(likes, uid));
 onIncremented(likes, uid, show.liked);
 onCounter(likes, ({ total }) => {
   tellShown(total);

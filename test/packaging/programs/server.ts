@@ -1,7 +1,7 @@
 /** A server: increments, reads and watches a counter, and waits for its total as a test does. */
 import { initializeApp } from "firebase-admin/app";
 import { getFirestore } from "firebase-admin/firestore";
-import { counter, getCounter, getExactCounter, incrementCounter, onCounter } from "firestore-tally/admin";
+import { counter, getCounter, getExactTotal, incrementCounter, onCounter } from "firestore-tally/admin";
 import { prepareFirestore } from "firestore-tally/testing";
 
 async function main(): Promise<void> {
@@ -13,19 +13,18 @@ async function main(): Promise<void> {
   await Promise.all([incrementCounter(views, 5), incrementCounter(views, -3)]);
   const settled = await firestore.settled(views, 30_000);
   const watched = await new Promise<number>((resolve, reject) => {
-    const stop = onCounter(
-      views,
-      ({ total }) => {
+    const stop = onCounter(views, {
+      next({ total }) {
         stop();
         resolve(total);
       },
-      reject,
-    );
+      error: reject,
+    });
   });
   const code = await incrementCounter(views, Number.NaN).catch((error: { code: string }) => error.code);
   console.log(
     JSON.stringify({
-      exact: await getExactCounter(views),
+      exact: await getExactTotal(views),
       settled,
       watched,
       read: (await getCounter(views)).total,

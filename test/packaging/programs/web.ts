@@ -1,7 +1,15 @@
 /** An app of the web SDK: increments, reads and watches a counter. */
 import { deleteApp, initializeApp } from "firebase/app";
 import { connectFirestoreEmulator, getFirestore } from "firebase/firestore";
-import { type CounterError, counter, getCounter, getExactCounter, incrementCounter, onCounter } from "firestore-tally";
+import {
+  type CounterError,
+  type CounterSnapshot,
+  counter,
+  getCounter,
+  getExactTotal,
+  incrementCounter,
+  onCounter,
+} from "firestore-tally";
 
 async function main(): Promise<void> {
   const [host = "", port] = (process.env.FIRESTORE_EMULATOR_HOST ?? "").split(":");
@@ -12,11 +20,12 @@ async function main(): Promise<void> {
   await incrementCounter(views);
   await incrementCounter(views);
   const published = await new Promise<number>((resolve, reject) => {
-    onCounter(views, ({ total }) => total === 2 && resolve(total), reject, { optimistic: false });
+    const next = ({ total }: CounterSnapshot) => total === 2 && resolve(total);
+    onCounter(views, { next, error: reject }, { optimistic: false });
   });
   const code = await incrementCounter(views, Number.NaN).catch((error: CounterError) => error.code);
   console.log(
-    JSON.stringify({ exact: await getExactCounter(views), published, read: (await getCounter(views)).total, code }),
+    JSON.stringify({ exact: await getExactTotal(views), published, read: (await getCounter(views)).total, code }),
   );
   await deleteApp(app);
   process.exit();

@@ -2,10 +2,10 @@
 
 import { counter as adminCounter } from "../../../admin/src/counter.ts";
 import { deleteCounter } from "../../../admin/src/delete.ts";
-import { type EnsureOptions, ensureCounter } from "../../../admin/src/ensure.ts";
+import { type EnsureCounterOptions, ensureCounter } from "../../../admin/src/ensure.ts";
 import { reconcileCounter } from "../../../admin/src/reconcile.ts";
 import { resetCounter } from "../../../admin/src/reset.ts";
-import { setSource } from "../../../admin/src/source.ts";
+import { setCounterSource } from "../../../admin/src/source.ts";
 import { ORDERS } from "../scenario/scenario.ts";
 import type { Handlers, Processes } from "./processes.ts";
 
@@ -51,14 +51,14 @@ export function operators(
       processes.operate(process, call, (result) => oracle.drift.checkReconciliation(process, result as never));
     },
     reconcileBySchedule() {
-      const { process, firestore } = processes.startServer("setSource");
-      const call = setSource(adminCounter(firestore, ORDERS.counter), source, { every: 300_000 });
+      const { process, firestore } = processes.startServer("setCounterSource");
+      const call = setCounterSource(adminCounter(firestore, ORDERS.counter), source, { every: 300_000 });
       processes.operate(process, call);
     },
   };
 }
 
-export function ensure(processes: Processes, counter: string, options: EnsureOptions): Promise<void> {
+export function ensure(processes: Processes, counter: string, options: EnsureCounterOptions): Promise<void> {
   const { oracle, network } = processes;
   const { database, scheduler } = network;
   const { process, firestore } = processes.startServer("ensure");

@@ -4,6 +4,7 @@ import { counter as adminCounter } from "../../../admin/src/counter.ts";
 import { resetCounter } from "../../../admin/src/reset.ts";
 import { countVisitor as countVisitorOnServer } from "../../../admin/src/visitors.ts";
 import { counter as webCounter } from "../../../client/src/web/counter.ts";
+import { incrementCounter } from "../../../client/src/web/increment.ts";
 import { countVisitor } from "../../../client/src/web/visitors.ts";
 import { VISITED } from "../scenario/scenario.ts";
 import type { Handlers, Processes } from "./processes.ts";
@@ -13,13 +14,13 @@ export function visitors(processes: Processes): Handlers<"visit" | "visitServer"
   return {
     visit({ client, visitor, by }) {
       const { process, firestore } = processes.client(client);
-      const isView = by !== undefined;
-      const acknowledge = isView ? oracle.increments.begin(process, VISITED, by) : () => {};
+      const ref = webCounter(firestore, VISITED);
       const isCounted = oracle.visitors.begin(visitor);
-      const call = countVisitor(webCounter(firestore, VISITED), visitor, isView ? { increment: by } : {});
-      call.then(isCounted, () => {});
-      call.then(acknowledge, () => {
-        if (isView) oracle.increments.rejected(process, VISITED, by);
+      countVisitor(ref, visitor).then(isCounted, () => {});
+      if (by === undefined) return;
+      const acknowledge = oracle.increments.begin(process, VISITED, by);
+      incrementCounter(ref, by).then(acknowledge, () => {
+        oracle.increments.rejected(process, VISITED, by);
         acknowledge();
       });
     },

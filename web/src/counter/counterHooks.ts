@@ -27,11 +27,10 @@ export function useTotal(ref: CounterRef, visible: boolean): Watched<CounterSnap
   const [state, setState] = useState<Watched<CounterSnapshot>>({ value: undefined, error: undefined });
   useEffect(() => {
     if (!visible) return;
-    return onCounter(
-      ref,
-      (value) => setState({ value, error: undefined }),
-      (error) => setState(({ value }) => ({ value, error })),
-    );
+    return onCounter(ref, {
+      next: (value) => setState({ value, error: undefined }),
+      error: (error) => setState(({ value }) => ({ value, error })),
+    });
   }, [ref, visible]);
   return state;
 }

@@ -1,6 +1,6 @@
 /** The published state of a counter, from its document. */
 import { type DocumentSnapshot, doc, onSnapshot, type Timestamp } from "firebase/firestore";
-import type { Register, Windows } from "../../../core/src/index.ts";
+import type { CounterWindows, RegionTotal } from "../../../core/src/index.ts";
 import type { Connection } from "../firebase/connection.ts";
 
 /** One publish. `asOf` is milliseconds since the epoch, by the server's clock. */
@@ -18,7 +18,7 @@ export interface Published {
   /** Shards that are left out of the total. */
   readonly malformedShards: readonly string[];
   /** What was counted in the day, the week and the month of `asOf`. */
-  readonly windows: Windows<Timestamp> | null;
+  readonly windows: CounterWindows<Timestamp> | null;
   /** Whether its next write is published at once. */
   readonly isIdle: boolean;
 }
@@ -26,7 +26,7 @@ export interface Published {
 /** What all regions have counted, as far as this one has heard. */
 export interface AllRegions {
   readonly total: number;
-  readonly windows: Windows<Timestamp> | null;
+  readonly windows: CounterWindows<Timestamp> | null;
   readonly others: readonly OtherRegion[];
 }
 
@@ -61,7 +61,7 @@ export function parsePublished(document: DocumentSnapshot): Published | undefine
 function parseRegions(document: DocumentSnapshot): AllRegions | undefined {
   const total: number | undefined = document.get("globalTotal");
   if (total === undefined) return undefined;
-  const registers: Record<string, Register<Timestamp> | null> = document.get("regions") ?? {};
+  const registers: Record<string, RegionTotal<Timestamp> | null> = document.get("regions") ?? {};
   const unreachable = document.get("unreachable") ?? {};
   const others = Object.keys(registers)
     .sort()

@@ -1,7 +1,7 @@
 /** The counters of the project, live: the largest, those with the most writes, or those that a search finds. */
 import type { DocumentSnapshot } from "firebase/firestore";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type CalendarWindow, windowTotals } from "../../../core/src/index.ts";
+import { type CounterWindowName, windowTotals } from "../../../core/src/index.ts";
 import { PRICES } from "../../../costs/src/index.ts";
 import { NOT_ANSWERING } from "../counter/counterHooks.ts";
 import type { Published } from "../counter/published.ts";
@@ -175,7 +175,7 @@ export function Dashboard({ connection, query }: { connection: Connection; query
 
 interface RowProps {
   readonly counter: Published;
-  readonly window: CalendarWindow;
+  readonly window: CounterWindowName;
   readonly now: number;
   readonly rates: readonly Point[];
 }

@@ -1,5 +1,5 @@
 /** The chart of one counter: the totals that this page has received, or the stored history. */
-import { counter, counterHistory, type HistoryPoint } from "firestore-tally";
+import { type CounterHistoryPoint, counter, getCounterHistory } from "firestore-tally";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type PublishLog, WINDOW_MS } from "../counter/publishLog.ts";
 import { RateChart } from "../counter/RateChart.tsx";
@@ -10,7 +10,7 @@ import { chartPoints, RANGES, type Range } from "./chartRanges.ts";
 
 export function History({ connection, id, log }: { connection: Connection; id: string; log: PublishLog }) {
   const [range, setRange] = useState<Range>();
-  const [history, setHistory] = useState<readonly HistoryPoint[]>();
+  const [history, setHistory] = useState<readonly CounterHistoryPoint[]>();
   const [error, setError] = useState<string>();
   useEffect(() => {
     setHistory(undefined);
@@ -19,7 +19,7 @@ export function History({ connection, id, log }: { connection: Connection; id: s
     let isCurrent = true;
     const to = new Date();
     const from = new Date(to.getTime() - range.spanMs);
-    counterHistory(counter(connection.db, id), { from, to, step: range.step }).then(
+    getCounterHistory(counter(connection.db, id), { from, to, step: range.step }).then(
       (points) => isCurrent && setHistory(points),
       (reason) => isCurrent && setError(reason.message),
     );
@@ -70,7 +70,7 @@ export function History({ connection, id, log }: { connection: Connection; id: s
   );
 }
 
-function describeHistory(history: readonly HistoryPoint[] | undefined): string {
+function describeHistory(history: readonly CounterHistoryPoint[] | undefined): string {
   const [first, last] = [history?.[0], history?.at(-1)];
   if (!history) return "Reading…";
   if (!first || !last) return "Nothing was published in this period.";

@@ -1,11 +1,11 @@
 /** The time ranges of a counter's chart, and the points of its history. */
-import type { HistoryPoint, HistoryStep } from "firestore-tally";
+import type { CounterHistoryPoint, CounterHistoryStep } from "firestore-tally";
 import type { Point } from "../counter/rate.ts";
 
 export interface Range {
   readonly name: string;
   readonly spanMs: number;
-  readonly step: HistoryStep;
+  readonly step: CounterHistoryStep;
 }
 
 const HOUR_MS = 3_600_000;
@@ -21,7 +21,7 @@ export const RANGES: readonly Range[] = [
  * The rate between two points is the writes between them: a point's `rate` holds for its last moment only. The computed rate
  * holds for the whole time, so it starts where the point before ends.
  */
-export function chartPoints(history: readonly HistoryPoint[]): Point[] {
+export function chartPoints(history: readonly CounterHistoryPoint[]): Point[] {
   return history.flatMap((point, i) => {
     const before = history[i - 1];
     const at = point.at.getTime();

@@ -1,5 +1,5 @@
 /** The counters of a group that have counted most today, this week, this month or ever. */
-import { type CalendarWindow, type ListedCounter, topCounters } from "firestore-tally";
+import { type CounterWindowName, getTopCounters, type ListedCounter } from "firestore-tally";
 import { useEffect, useState } from "preact/hooks";
 import type { Connection } from "../firebase/connection.ts";
 import { formatTotal } from "../page/format.ts";
@@ -9,7 +9,7 @@ const GROUP = "departures";
 const LENGTH = 5;
 const REFRESH_MS = 10_000;
 
-type Span = CalendarWindow | "ever";
+type Span = CounterWindowName | "ever";
 const NAMES: Record<Span, string> = { day: "Today", week: "This week", month: "This month", ever: "All time" };
 
 export function Board({ connection, visible }: { connection: Connection; visible: boolean }) {
@@ -20,7 +20,7 @@ export function Board({ connection, visible }: { connection: Connection; visible
     if (!visible) return;
     let isCurrent = true;
     const read = () =>
-      topCounters(connection.db, GROUP, { limit: LENGTH, ...(span !== "ever" && { window: span }) }).then(
+      getTopCounters(connection.db, GROUP, { limit: LENGTH, ...(span !== "ever" && { window: span }) }).then(
         (top) => isCurrent && setCounters(top),
         // The next one may succeed.
         () => {},

@@ -19,7 +19,7 @@ export function Like({ connection, visible }: { connection: Connection; visible:
   useEffect(() => {
     if (!visible) return;
     if (!uid) return setLiked(false);
-    return onIncremented(likes, uid, setLiked, () => {});
+    return onIncremented(likes, uid, { next: setLiked, error() {} });
   }, [likes, uid, visible]);
 
   const shown = wanted ?? liked;

@@ -42,12 +42,7 @@ function run({ db, setup }: Connection): void {
   isRunning = true;
   const ref = counter(db, TRAFFIC);
   const helpRef = setup.firestore && counter(db, HELP_REQUESTS.counter);
-  const stopWatch = onCounter(
-    ref,
-    () => {},
-    () => {},
-    { optimistic: false },
-  );
+  const stopWatch = onCounter(ref, { next() {}, error() {} }, { optimistic: false });
   let rate: SteadyRate = { fraction: 1, at: performance.now() };
   const sending = setInterval(() => {
     const { count, state } = takeDue(rate, perSecond, performance.now());

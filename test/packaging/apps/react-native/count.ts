@@ -1,7 +1,7 @@
 /** Counts through `@react-native-firebase/firestore`, on the substitute that it has for platforms without a native SDK. */
 import { initializeApp } from "@react-native-firebase/app";
 import { connectFirestoreEmulator, getFirestore } from "@react-native-firebase/firestore";
-import { counter, getCounter, getExactCounter, incrementCounter } from "firestore-tally";
+import { counter, getCounter, getExactTotal, incrementCounter } from "firestore-tally";
 
 async function main(): Promise<void> {
   const [host = "", port] = (process.env.FIRESTORE_EMULATOR_HOST ?? "").split(":");
@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   const refused = await incrementCounter(views, 7).catch((error: { code: string }) => error.code);
   console.log(
     JSON.stringify({
-      exact: await getExactCounter(views),
+      exact: await getExactTotal(views),
       read: typeof (await getCounter(views)).total,
       refused,
     }),
