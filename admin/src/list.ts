@@ -81,7 +81,7 @@ export async function getTopCounters(
 
 /**
  * The rank of a counter in its group: 1 for the largest, the same for equals; `undefined` for one without a published
- * total, or that has not counted in the window. Cost: 2 reads, and 1 more per 1,000 counters before it.
+ * total, that has not counted in the window, or beyond `limit`. Cost: 2 reads, and 1 more per 1,000 counters before it.
  *
  * @example
  * ```ts
@@ -103,7 +103,9 @@ export async function getCounterRank(ref: CounterRef, options: CounterRankOption
     (query, field) => query.where(field, field === ranked ? ">" : "==", document.get(field)),
     group,
   );
-  return (await above.orderBy(ranked, "desc").count().get()).data().count + 1;
+  const { limit = Number.POSITIVE_INFINITY } = options;
+  const rank = (await above.orderBy(ranked, "desc").count().get()).data().count + 1;
+  return rank <= limit ? rank : undefined;
 }
 
 function collectionOf(options: { collection?: string }): string {

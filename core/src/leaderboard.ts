@@ -12,12 +12,15 @@ export interface CounterRankOptions {
   window?: CounterWindowName | undefined;
   /** Orders by the totals, or by the windows, of all regions. Not for `orderBy: "rate"`. Default `false`. */
   global?: boolean | undefined;
+  /**
+   * The largest rank, by default 100 for clients and any for servers; or the largest number of counters, by default 10. `mostListed` of the rules
+   * lets clients read and count 100 at most.
+   */
+  limit?: number | undefined;
 }
 
 /** The order, the length and the collection of a leaderboard. */
 export interface TopCountersOptions extends CounterRankOptions {
-  /** The largest number of counters. Default 10. */
-  limit?: number | undefined;
   /** The collection of the counters. Default `"counters"`. */
   collection?: string;
 }

@@ -49,7 +49,7 @@ export async function cleanMarks(shards: CollectionReference, ids: readonly stri
     const found = await shards.firestore.getAll(...ids.map((id) => shards.doc(id)), { fieldMask: ["marks"] });
     await Promise.all(found.map(removeExpired));
   } catch (error) {
-    logError("could not remove expired marks; a later publish will", { shards: shards.path, error });
+    logError("could not remove expired marks; a later publish will", { counter: shards.parent?.id, error });
   }
 }
 

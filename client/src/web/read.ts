@@ -5,6 +5,7 @@ import {
   getCountFromServer,
   getDoc,
   getDocFromServer,
+  type QueryDocumentSnapshot,
   query,
   type Timestamp,
   where,
@@ -21,6 +22,9 @@ import {
 import { type Counter, type CounterRef, counterDoc, documentRead, listFromServer, readFromServer } from "./counter.ts";
 import { sumShards } from "./sum.ts";
 import { timeFor } from "./timeFor.ts";
+
+/** The rules let a client list as many documents of a history at once. */
+const MOST_LISTED = 100;
 
 /** A total and the instant for which it is exact. */
 export type CounterSnapshot = CounterSnapshotBase<Timestamp>;
@@ -113,9 +117,13 @@ export async function getCounterHistory(
   const [first, last] = historyRange(options);
   const counter = await getDoc(counterDoc(ref));
   const history = collection(ref.firestore, `${ref.path}/${HISTORY}`);
-  const { docs } = await listFromServer(
-    query(history, where(documentId(), ">=", first), where(documentId(), "<=", last)),
-  );
+  const docs: QueryDocumentSnapshot[] = [];
+  for (let from = where(documentId(), ">=", first), isMore = true; isMore; ) {
+    const page = await listFromServer(query(history, from, where(documentId(), "<=", last)), MOST_LISTED);
+    docs.push(...page.docs);
+    isMore = page.size > MOST_LISTED / 2;
+    if (isMore) from = where(documentId(), ">", page.docs.at(-1)?.id);
+  }
   return historyPoints(
     counter.data(),
     docs.map((doc) => doc.data()),

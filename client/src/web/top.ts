@@ -61,8 +61,8 @@ export async function getTopCounters(
 }
 
 /**
- * Reads the rank of a counter in its group: 1 for the largest, the same for equal counters, `undefined` without a published
- * total, or if it has not counted in the window. Cost: 2 reads, and 1 more per 1,000 counters with a better rank.
+ * Reads the rank of a counter in its group: 1 for the largest, the same for equal counters. `undefined` without a published
+ * total, if it has not counted in the window, or beyond `limit`. Cost: 2 reads, and 1 more per 1,000 counters with a better rank.
  *
  * @throws FirestoreError `unavailable` when offline
  *
@@ -73,6 +73,7 @@ export async function getTopCounters(
  * ```
  */
 export async function getCounterRank(ref: CounterRef, options: CounterRankOptions = {}): Promise<number | undefined> {
+  const { limit: most = 100 } = options;
   const document = await getDoc(counterDoc(ref));
   const fields = rankingFields(options);
   const ranked = fields.at(-1) as string;
@@ -84,5 +85,6 @@ export async function getCounterRank(ref: CounterRef, options: CounterRankOption
     ...fields.map((field) => where(field, field === ranked ? ">" : "==", document.get(field))),
     orderBy(ranked, "desc"),
   );
-  return (await getCountFromServer(above)).data().count + 1;
+  const { count } = (await getCountFromServer(query(above, limit(most)))).data();
+  return count < most ? count + 1 : undefined;
 }
