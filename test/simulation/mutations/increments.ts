@@ -92,23 +92,9 @@ export const incrementMutations: Record<string, Mutation> = {
     breaks: ["I5"],
   },
   "the rules do not compare the nonce": { withoutRule: "the nonce is new", breaks: ["I5"] },
-  "a window is removed after 10 s": {
-    // A client compares the windows with the last write of their shard.
-    document: (version, { name }) => {
-      const { fields, path } = version;
-      if (!name.startsWith("client") || !path.includes("/shards/") || !(fields?.at instanceof Timestamp))
-        return version;
-      const at = Timestamp.fromMicros(fields.at.toMicros() + 110_000_000);
-      return { ...version, fields: { ...fields, at } as Fields };
-    },
+  "a window is removed at any time": {
     withoutRule: "a window is old",
-    // Clients look for old windows 16 times as often.
-    random: (random) => {
-      const number = random.next();
-      return number < 1 / 8 ? number / 16 : number;
-    },
     breaks: ["I5"],
-    isRare: true,
   },
   "a server's increment with `once` without its entry's precondition": {
     ...committing("server", isEntry, setsForCreates),
