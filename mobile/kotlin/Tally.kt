@@ -692,9 +692,9 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
       .continueWithTask { sent ->
         if (!removesMarks || codeOf(sent.exception) != Code.PERMISSION_DENIED) sent
         else
-          transact(plan, false).onSuccessTask {
-            keepsMarks = true
-            Tasks.forResult<Void>(null)
+          transact(plan, false).continueWithTask { again ->
+            if (again.isSuccessful) keepsMarks = true
+            again
           }
       }
       .continueWithTask { sent ->
