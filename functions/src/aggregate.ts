@@ -80,9 +80,11 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
         const committedAt = measurement && (await publish(current, step.next, measurement.asOf, config));
         if (committedAt) {
           logChanges(counterId, previous, step.next);
-          const { writes, shardCount } = step.next;
-          const looks = shardsToLookAt(writes - (previous?.writes ?? 0), shardCount, Math.random);
-          await cleanMarks(current.ref.collection(SHARDS), looks);
+          const { writes, shardCount, countedCollection } = step.next;
+          if (countedCollection === null) {
+            const looks = shardsToLookAt(previous?.writes ?? writes, writes, shardCount, Math.random);
+            await cleanMarks(current.ref.collection(SHARDS), looks);
+          }
           await scheduleMissedExchange(backend, { ...current, published: step.next }, toMillis(committedAt));
           return { published: step.next };
         }

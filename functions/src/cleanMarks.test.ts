@@ -10,23 +10,21 @@ const window = (secondsAgo: number, marks: number) => ({
 });
 
 describe("which shards a publish looks at", () => {
-  test("are one for every 512 writes on average, and at most 20", () => {
-    const random = new Random(1, 2, 3);
-    const looksIn = (writes: number, times: number) => {
-      let looks = 0;
-      for (let n = 0; n < times; n++) looks += shardsToLookAt(writes, 10_000, () => random.next()).length;
-      return looks;
-    };
-    expect(looksIn(1, 51_200)).toBeGreaterThan(50);
-    expect(looksIn(1, 51_200)).toBeLessThan(150);
-    expect(looksIn(5_120, 1)).toBeGreaterThanOrEqual(9);
-    expect(looksIn(1e6, 1)).toBeLessThanOrEqual(20);
+  const random = new Random(1, 2, 3);
+  const looks = (before: number, after: number, shardCount = 10_000) =>
+    shardsToLookAt(before, after, shardCount, () => random.next());
+
+  test("are one for every 512 writes of the counter, and at most 20", () => {
+    expect(looks(0, 511)).toEqual([]);
+    expect(looks(511, 512)).toHaveLength(1);
+    expect(looks(512, 1_023)).toEqual([]);
+    expect(looks(100, 5 * 512).length).toBeGreaterThan(3);
+    expect(looks(0, 1e6).length).toBeLessThanOrEqual(20);
   });
 
   test("are any of those that writers choose from", () => {
-    const random = new Random(4, 5, 6);
     const seen = new Set<string>();
-    for (let n = 0; n < 200; n++) for (const id of shardsToLookAt(512, 3, () => random.next())) seen.add(id);
+    for (let n = 0; n < 200; n++) for (const id of looks(n * 512, (n + 1) * 512, 3)) seen.add(id);
     expect([...seen].sort()).toEqual(["0", "1", "2"]);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * Removes expired marks that clients have left. Increments in transactions remove them; those in the SDK's queue and in an app's own
- * batches do not, and a script may leave many. After a publish the functions look at random shards, one for every 512 writes,
+ * batches do not, and a script may leave many. With each 512th write of a counter the functions look at a random shard,
  * so a shard is looked at once in 512 of its own writes, on average.
  */
 import { type CollectionReference, type DocumentSnapshot, FieldValue, type Timestamp } from "firebase-admin/firestore";
@@ -16,14 +16,16 @@ const MAX_LOOKS = 20;
 const FEW_MARKS = 100;
 
 /**
- * The ids of the shards to look at.
+ * The ids of the shards to look at after a publish.
  *
- * @param writes      shard writes since the last publish
+ * @param before      `writes` of the publish before
+ * @param after       `writes` of this publish
  * @param shardCount  writers choose among so many
  * @param random      uniform in [0, 1)
  */
-export function shardsToLookAt(writes: number, shardCount: number, random: () => number): string[] {
-  const looks = Math.min(Math.floor(writes / WRITES_PER_MARK_LOOK + random()), MAX_LOOKS);
+export function shardsToLookAt(before: number, after: number, shardCount: number, random: () => number): string[] {
+  const looksUntil = (writes: number) => Math.floor(writes / WRITES_PER_MARK_LOOK);
+  const looks = Math.min(looksUntil(after) - looksUntil(before), MAX_LOOKS);
   return [...new Set(Array.from({ length: looks }, () => `${Math.floor(random() * shardCount)}`))];
 }
 

@@ -1,10 +1,12 @@
-/** The web client offline, the shards it writes, and the removal of old marks. */
+/** The web client offline, the shards it writes, and the removal of expired marks. */
 import { writeBatch } from "firebase/firestore";
 import { Timestamp } from "firebase-admin/firestore";
 import { counter, getExactTotal, incrementCounter, incrementCounterIn, onCounter } from "firestore-tally";
-import { afterEach, describe, expect, test, vi } from "vitest";
-import { admin, client } from "../../testkit/clients.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { planIncrement } from "../../core/src/index.ts";
+import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
 import { goOffline, goOnline } from "../../testkit/offline.ts";
+import { loadRules, OPEN_RULES, withPolicy } from "../../testkit/rules.ts";
 import { sumOfShards } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
@@ -49,42 +51,69 @@ test("increments use as many shards as the counter has", async () => {
   await writer.close();
 });
 
-describe("one increment in 128 removes old marks", () => {
-  afterEach(() => vi.restoreAllMocks());
-  /** Creates shard 0 with an expired window and a current one. @returns reads its windows */
-  async function marked(id: string): Promise<() => Promise<string[]>> {
-    const shard = admin.doc(`counters/${id}/shards/0`);
-    const now = Timestamp.now();
-    const window = (secondsAgo: number) => ({
-      at: Timestamp.fromMillis(now.toMillis() - secondsAgo * 1_000),
-      nonces: [Buffer.from("mark")],
-    });
-    const young = `${(Math.floor(now.toMillis() / 15_000) - 1) & 15}`;
-    const marks = { [Number(young).toString(16)]: window(20), x: window(200) };
-    await shard.set({ shard: "0", count: 1, writes: 1, at: now, marks });
-    return async () => Object.keys((await shard.get()).get("marks")).filter((name) => name === "x");
-  }
-  const isThatOne = () => vi.spyOn(Math, "random").mockReturnValue(0);
-
-  test("if it is committed, and if it is refused", async () => {
-    const writer = client();
-    for (const by of [1, 2]) {
-      const id = `marks:by${by}`;
-      const old = await marked(id);
-      isThatOne();
-      await incrementCounter(counter(writer.db, id), by).catch(() => undefined);
-      await until(async () => (await old()).length === 0, "the old window to be removed");
-      vi.restoreAllMocks();
-    }
+describe("an increment in a transaction removes the expired window", () => {
+  const PROJECT = `demo-tally-marks-${process.pid}`;
+  const { firestore, close } = adminAt(process.env.FIRESTORE_EMULATOR_HOST as string, PROJECT);
+  let writer: Client;
+  beforeAll(async () => {
+    await loadRules(
+      PROJECT,
+      withPolicy(OPEN_RULES, "function mayReadCounter() { return counterGroup() != 'hidden'; }"),
+    );
+    writer = client(undefined, PROJECT);
+  });
+  afterAll(async () => {
     await writer.close();
+    await close();
   });
 
-  test("if it is in a batch of the app", async () => {
-    const writer = client();
-    const old = await marked("marks:batch");
-    isThatOne();
-    incrementCounterIn(writeBatch(writer.db), counter(writer.db, "marks:batch"));
-    await until(async () => (await old()).length === 0, "the old window to be removed");
-    await writer.close();
+  /** Creates shard 0 with each window written so many seconds ago. @returns reads the names of its windows, and its count */
+  async function marked(id: string, secondsAgo: number): Promise<() => Promise<[string[], number]>> {
+    const shard = firestore.doc(`counters/${id}/shards/0`);
+    const window = { at: Timestamp.fromMillis(Date.now() - secondsAgo * 1_000), nonces: [Buffer.from("mark5")] };
+    const marks = Object.fromEntries([..."01234"].map((name) => [name, window]));
+    await shard.set({ shard: "0", count: 1, writes: 1, at: Timestamp.now(), marks });
+    return async () => {
+      const { marks, count } = (await shard.get()).data() as { marks: object; count: number };
+      return [Object.keys(marks), count];
+    };
+  }
+  const windowAt = (now: number) => Number(planIncrement("c/x", "0", 1, now, Math.random).window);
+
+  test.each(["views:marks", "hidden:marks"])("of %s, whether or not the client may read it", async (id) => {
+    const state = await marked(id, 300);
+    const before = windowAt(Date.now());
+    await incrementCounter(counter(writer.db, id));
+    await until(async () => (await state())[1] === 2, "the increment");
+    const [left] = await state();
+    const removed = [..."01234"].filter((name) => !left.includes(name));
+    // A minute may end meanwhile.
+    const expected = [before, windowAt(Date.now())].map((window) => `${(window + 1) % 5}`);
+    expect(removed).toEqual([expect.toBeOneOf(expected)]);
+  });
+
+  test("and counts once without the removal if a clock is wrong, and removes none from then on", async () => {
+    const id = "hidden:wrong";
+    const state = await marked(id, 60);
+    const ref = counter(writer.db, id);
+    for (let n = 2; n <= 4; n++) {
+      await incrementCounter(ref);
+      await until(async () => (await state())[1] === n, "the increment");
+    }
+    expect((await state())[0]).toHaveLength(5);
+    await marked(id, 300);
+    await incrementCounter(ref);
+    await until(async () => (await state())[1] === 2, "the increment");
+    expect((await state())[0]).toHaveLength(5);
+  });
+
+  test("but not in a batch of the app, which may be sent hours later", async () => {
+    const id = "views:batch";
+    const state = await marked(id, 300);
+    const batch = writeBatch(writer.db);
+    incrementCounterIn(batch, counter(writer.db, id));
+    await batch.commit();
+    await until(async () => (await state())[1] === 2, "the increment");
+    expect((await state())[0]).toHaveLength(5);
   });
 });

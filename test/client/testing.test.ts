@@ -4,24 +4,28 @@ import * as server from "firestore-tally/admin";
 import { prepareFirestore } from "firestore-tally/testing";
 import { afterAll, describe, expect, test } from "vitest";
 import { admin, client } from "../../testkit/clients.ts";
+import { loadRules, OPEN_RULES } from "../../testkit/rules.ts";
 import { readPublished } from "../../testkit/storedCounter.ts";
 
 const browser = client();
-afterAll(() => browser.close());
+afterAll(async () => {
+  await browser.close();
+  await loadRules(process.env.GCLOUD_PROJECT as string, OPEN_RULES);
+});
 
 describe("settled", () => {
   test("resolves with the total of all increments so far, from the web and the server SDK", async () => {
     const firestore = await prepareFirestore();
-    const ref = counter(browser.db, "testing:both");
+    const ref = counter(browser.db, "views:testing-both");
     await Promise.all(Array.from({ length: 4 }, () => incrementCounter(ref)));
-    await server.incrementCounter(server.counter(admin, "testing:both"), 2.5);
+    await server.incrementCounter(server.counter(admin, "views:testing-both"), 2.5);
     expect(await firestore.settled(ref)).toBe(6.5);
-    expect((await readPublished("testing:both"))?.total).toBe(6.5);
+    expect((await readPublished("views:testing-both"))?.total).toBe(6.5);
   });
 
   test("works again after each change, and for ids with special characters of URLs", async () => {
     const firestore = await prepareFirestore();
-    const ref = counter(browser.db, "testing:é %2F ?x#y");
+    const ref = counter(browser.db, "views:testing-é %2F ?x#y");
     for (let n = 1; n <= 2; n++) {
       await incrementCounter(ref);
       expect(await firestore.settled(ref)).toBe(n);
@@ -31,7 +35,7 @@ describe("settled", () => {
   test("rejects after the timeout with the sum and the total, as in a project without functions", async () => {
     const firestore = await prepareFirestore({ projectId: "demo-tally-unwatched" });
     const lonely = client(undefined, "demo-tally-unwatched");
-    const ref = counter(lonely.db, "testing:lonely");
+    const ref = counter(lonely.db, "views:testing-lonely");
     await incrementCounter(ref);
     await expect(firestore.settled(ref, 200)).rejects.toMatchObject({
       code: "counter/emulator",

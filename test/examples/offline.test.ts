@@ -16,7 +16,7 @@ import { projectWithFunctions, setUpProjects, until } from "./project.ts";
 setUpProjects();
 
 test("claps show at once, and count when the device is back online", async () => {
-  const { total } = await projectWithFunctions();
+  const { total } = await projectWithFunctions("offline");
   // The example's Firestore takes the place of the one that every project opens.
   await deleteApp(getApp());
   const { db } = await import("../../examples/offline/persistent.ts");
@@ -38,7 +38,7 @@ test("claps show at once, and count when the device is back online", async () =>
 });
 
 test("offline, a call that needs the server rejects with unavailable", async () => {
-  const { db } = await projectWithFunctions();
+  const { db } = await projectWithFunctions("offline");
   await goOffline(db);
   const votes = counter(db, "votes:keynote");
   for (const attempt of [getCounter, getExactTotal, getCounterRank]) {

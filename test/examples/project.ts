@@ -11,7 +11,7 @@ import { type Firestore, setLogLevel } from "firebase/firestore";
 import { deleteApp as deleteServerApp, getApps as getServerApps } from "firebase-admin/app";
 import { prepareFirestore, type TestFirestore } from "firestore-tally/testing";
 import { afterAll, afterEach, expect, vi } from "vitest";
-import { loadRules, withPolicy } from "../../testkit/rules.ts";
+import { loadRules, OPEN_RULES, withPolicy } from "../../testkit/rules.ts";
 
 setLogLevel("silent");
 
@@ -40,7 +40,7 @@ export function setUpProjects(): void {
   afterEach(close);
   afterAll(async () => {
     if (!suite) return;
-    suite = await prepareFirestore({ rules: defaultRules });
+    suite = await prepareFirestore({ rules: OPEN_RULES });
     await suite.clear();
   });
 }

@@ -1,6 +1,6 @@
 /** Mistakes in the increments of clients and servers, and in the rules. */
 import type { Data, Write } from "../model/database.ts";
-import { Bytes, type Fields, FieldValue, Timestamp } from "../model/values.ts";
+import { Bytes, FieldValue } from "../model/values.ts";
 import { STOCK } from "../scenario/scenario.ts";
 import {
   committing,
