@@ -4,7 +4,7 @@ import { type TopKeys, type TopKeysDocument, topKeysPath, toTopKeys, validTopKey
 import { type CounterRef, firestoreOf } from "./counter.ts";
 
 /**
- * Reads the most frequent keys of a counter, the most frequent first. Events that the functions `ingest` and `ingestevents` receive
+ * Reads the most frequent keys of a counter, the most frequent first. Events that the functions `ingest` and `ingestmessages` receive
  * bring them; those of the last 10 seconds may be missing. Cost: 1 read.
  *
  * @param k - how many keys, 100 at most
