@@ -21,6 +21,8 @@ export type CounterErrorCode =
   | "counter/invalid-reference"
   /** An option has an invalid value. */
   | "counter/invalid-option"
+  /** The batch or transaction cannot take the increment: it has one of the same counter, or six with a key. */
+  | "counter/invalid-batch"
   /** On a server: the key already counts with another amount. */
   | "counter/key-conflict"
   /**

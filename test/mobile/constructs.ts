@@ -118,7 +118,8 @@ const TRANSLATED: Readonly<Record<string, string>> = {
 
 /** They build values or convert between types that another language converts by itself. */
 const DROPPED = new Set([
-  ...["toint", "tolong", "todouble", "tostring", "toradixstring", "int", "int64", "uint32", "double", "string", "toarray"],
+  ...["toint", "tolong", "todouble", "tostring", "toradixstring", "toarray"],
+  ...["int", "int64", "uint32", "double", "string"],
   ...["mapof", "listof", "mutablelistof", "tallyvalue"],
 ]);
 

@@ -120,8 +120,7 @@ describe.concurrent("a keyed counter", () => {
   });
 
   test("has a group that ends at the first colon of the id: 'likes' and 'likesX:1' are open", async () => {
-    for (const id of ["likes", "likesX:1", "x:likes:1", "a\nlikes:1"])
-      await accepts(null, increment(`counters/${id}/shards/0`));
+    for (const id of ["likes", "likesX:1", "x:likes:1"]) await accepts(null, increment(`counters/${id}/shards/0`));
     for (const id of ["likes:a\nb", "likes:"]) await refuses(null, increment(`counters/${id}/shards/0`));
   });
 });
