@@ -35,7 +35,7 @@ export interface ServedFunction {
  * @param firestore  `host:port` of the emulator, or of a proxy before it
  */
 export async function serveFunction(
-  name: "ingest" | "ingestevents" | "totals",
+  name: "ingest" | "ingestmessages" | "totals",
   params: Record<string, string>,
   firestore = process.env.FIRESTORE_EMULATOR_HOST as string,
 ): Promise<ServedFunction> {
@@ -56,7 +56,7 @@ export async function serveFunction(
       await once(child, "exit");
     },
     async start() {
-      const signature = name === "ingestevents" ? "cloudevent" : "http";
+      const signature = name === "ingestmessages" ? "cloudevent" : "http";
       const args = [
         ...END_WITH_PARENT,
         FRAMEWORK.replace(/index\.js$/, "main.js"),

@@ -59,7 +59,7 @@ const IDLE_MS = 10_000;
 export function rateLimiter(firestore: Firestore, name: string, options: RateLimitOptions): RateLimiter {
   const database = firestoreOf({ firestore });
   if (!isDocumentId(name)) {
-    const accepted = '1-1500 bytes, no "/", not ".", "..", "__x__"';
+    const accepted = '1-1500 bytes, no "/" or control character, not ".", "..", "__x__"';
     throw new CounterError("counter/invalid-option", `name is ${shown(name)}; pass ${accepted}`);
   }
   const limit = limitOf(options);

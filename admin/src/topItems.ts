@@ -4,7 +4,7 @@ import { type TopItems, type TopItemsDocument, topItemsPath, toTopItems, validTo
 import { type CounterRef, firestoreOf } from "./counter.ts";
 
 /**
- * Reads the most frequent items of a counter, the most frequent first. Events that the functions `ingest` and `ingestevents` receive
+ * Reads the most frequent items of a counter, the most frequent first. Events that the functions `ingest` and `ingestmessages` receive
  * bring them; those of the last 10 seconds may be missing. Cost: 1 read.
  *
  * @param options - `limit`: how many items, 100 at most; 10 by default

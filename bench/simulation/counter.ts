@@ -28,7 +28,7 @@ export class Counter {
   published: Published | undefined;
   /** Counts the publishes. */
   version = 0;
-  /** What the instance of `wake` remembers. */
+  /** What the instance of `shardcreated` remembers. */
   known: AggregateResult | undefined;
   /** Events that wait while another one is handled; `undefined` if none is. */
   waiting: Cause[] | undefined;

@@ -12,12 +12,12 @@ export const OWN_RULES = readFileSync("firestore.rules", "utf8");
 const { indexes, fieldOverrides } = JSON.parse(readFileSync("firestore.indexes.json", "utf8"));
 
 const DOCUMENTS: Partial<Record<(typeof FUNCTIONS)[number], string>> = {
-  wake: "counters/{counterId}/shards/{shardId}",
-  wakezero: "counters/{counterId}/shards/0",
-  wakebase: "counters/{counterId}/shards/base",
-  created: "_none/{document}",
-  deleted: "_none/{document}",
-  bridge: "{document=**}/_counter_shards_/{shardId}",
+  shardcreated: "counters/{counterId}/shards/{shardId}",
+  shardzeroupdated: "counters/{counterId}/shards/0",
+  baseupdated: "counters/{counterId}/shards/base",
+  documentcreated: "_none/{document}",
+  documentdeleted: "_none/{document}",
+  legacyshardwritten: "{document=**}/_counter_shards_/{shardId}",
 };
 
 /** The functions of a deployment, with some fields of all or one replaced. */

@@ -23,6 +23,8 @@ export type CounterErrorCode =
   | "counter/invalid-reference"
   /** An option has an invalid value. */
   | "counter/invalid-option"
+  /** The batch or transaction cannot take the increment: it has one of the same counter, or six with `once`. */
+  | "counter/invalid-batch"
   /** On a server: the `once` already counts with another amount. */
   | "counter/once-conflict"
   /**

@@ -27,36 +27,34 @@ describe.each(["id", "collection", "once", "key"] as const)("a document id as th
   const check = (name: unknown) => validName(what, name);
   const wellFormed = fc.string({ unit: "binary" });
 
-  test.each<[shown: string, name: unknown]>([
+  test.each<[shown: string, name: unknown, wrong?: string]>([
     ["", ""],
-    ["a/b", "a/b"],
-    ["/", "/"],
-    ["a\n/", "a\n/"],
-    [".", "."],
-    ["..", ".."],
-    ["__x__", "__x__"],
-    ["____", "____"],
-    ["a\u0000", "a\u0000"],
-    ["\u001b[2J", "\u001b[2J"],
-    ["a\tb", "a\tb"],
-    ["\u007f", "\u007f"],
-    ["\u009b", "\u009b"],
-    ["__two\nlines__", "__two\nlines__"],
-    ["\ud83d", "\ud83d"],
+    ["a/b", "a/b", "/"],
+    ["/", "/", "/"],
+    ["a\n/", "a\n/", "%0A"],
+    [".", ".", "."],
+    ["..", "..", ".."],
+    ["__x__", "__x__", "__"],
+    ["____", "____", "__"],
+    ["a\u0000", "a\u0000", "%00"],
+    ["\u001b[2J", "\u001b[2J", "%1B"],
+    ["a\tb", "a\tb", "%09"],
+    ["\u007f", "\u007f", "%7F"],
+    ["\u009b", "\u009b", "%9B"],
+    ["__two\nlines__", "__two\nlines__", "__"],
+    ["\ud83d", "\ud83d", "%uD83D"],
     ["undefined", undefined],
     ["42", 42],
     ["Symbol(id)", Symbol("id")],
     ["object", null],
     ["object", {}],
-    ["object", ["a"]],
+    ["object", ["a/b"]],
     ["object", Object.create(null)],
-  ])("%j is refused: the error has the code, the value and what to do", (shown, name) => {
+  ])("%j is refused: the error has the code, the value and what to do", (shown, name, wrong) => {
     const error = refusal(check, name);
     expect(error.code).toBe(`counter/invalid-${what}`);
-    const [value, advice] = error.message.split("; pass ");
-    expect(value).toBe(`counter/invalid-${what}: ${what} is "${shown}"`);
-    for (const rule of ["1-1500 bytes", '"/"', "control character", '"."', '".."', '"__x__"'])
-      expect(advice).toContain(rule);
+    const advice = `pass 1-1500 bytes${wrong ? ` without "${wrong}"` : ""}`;
+    expect(error.message).toBe(`counter/invalid-${what}: ${what} is "${shown}"; ${advice}`);
     expect(isDocumentId(name)).toBe(false);
   });
 

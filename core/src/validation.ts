@@ -53,24 +53,26 @@ export function hasOption<Name extends string>(options: unknown, name: Name): op
 
 /**
  * @param what  `"id"` of a counter, `"collection"`, `"once"`, or the `"key"` of a rate limit
- * @throws CounterError `counter/invalid-id`, `-collection`, `-once` or `-key` unless `name` is a valid Firestore document id
+ * @throws CounterError `counter/invalid-id`, `-collection`, `-once` or `-key` unless `name` is a valid Firestore document id; it says
+ *         which character or word it must not have. Words are `.`, `..`, and `__` at both ends
  */
 export function validName(what: "id" | "collection" | "once" | "key", name: unknown): string {
-  return valid(isDocumentId(name), what, name, '1-1500 bytes, no "/" or control character, not ".", "..", "__x__"');
+  const wrong = typeof name === "string" && REFUSED.exec(name)?.[0];
+  // A control character is shown as in a URL: %00.
+  return valid(isDocumentId(name), what, name, `1-1500 bytes${wrong ? ` without "${escape(wrong)}"` : ""}`);
 }
 
-/** Whether a value is a valid id of a document or a collection. Firestore also takes control characters, but its events do not arrive. */
+/** A word that is no id, or a character that none may have: a slash, a control character, half of a surrogate pair. */
+const REFUSED = /^(\.{0,2}$|__(?=.*__$))|[/\p{Cc}\p{Cs}]/su;
+
+/**
+ * Whether a value is a valid id of a document or a collection. Firestore also takes control characters, but its events do not
+ * arrive; and the SDKs would replace half of a surrogate pair by another character.
+ */
 export function isDocumentId(id: unknown): id is string {
-  try {
-    // The encoding throws for half of a surrogate pair, which the SDKs would replace by another character.
-    return (
-      typeof id === "string" &&
-      !/^(\.{0,2}|__.*__)$|[/\p{Cc}]/su.test(id) &&
-      encodeURIComponent(id).replace(/%../g, "-").length <= MAX_ID_BYTES
-    );
-  } catch {
-    return false;
-  }
+  return (
+    typeof id === "string" && !REFUSED.test(id) && encodeURIComponent(id).replace(/%../g, "-").length <= MAX_ID_BYTES
+  );
 }
 
 /** Returns a valid value. @throws CounterError with the code of `what`, the value, and what is accepted */

@@ -99,7 +99,7 @@ export function dayPartsOf(traffic: Traffic, config: Config): DayPart[] {
 /** The shard count at which the functions stay under a rate, starting from another one. */
 function stableShardCount(rate: number, from: number, config: Config): number {
   // Over a month some clients meet contention, so the average rate is not discounted for chance.
-  const demand = { rate, writes: 0, duration: 1, contentionShards: Number.POSITIVE_INFINITY };
+  const demand = { rate, writes: rate, duration: 1_000, contentionShards: Number.POSITIVE_INFINITY };
   for (let shardCount = from; ; ) {
     const scaling = { shardCount, calmSince: 0 };
     const { shardCount: next } = decideScaling(demand, scaling, config.shrinkCooldown, config.minShards, config);

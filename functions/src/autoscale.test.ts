@@ -36,7 +36,8 @@ describe("100 shards of 2 writes per second each", () => {
     [1, 150, null],
     [1.26, 189, null],
     [3, 450, null],
-    [1_000, 10_000, null],
+    [10, 1_500, null],
+    [1_000, 1_600, null],
   ])("at %d of their capacity become %i, calm since %j", (share, shardCount, calmSince) => {
     expect(decide(share, null)).toEqual({ shardCount, calmSince });
   });
@@ -84,7 +85,7 @@ test("a counter of one shard, written a few times within a second, grows if that
 describe("contention grows a counter", () => {
   const shardsFor = (beyond: number, rate = 9) =>
     decideScaling(
-      { rate, writes: 3, duration: 1_000, contentionShards: beyond },
+      { rate, writes: rate, duration: 1_000, contentionShards: beyond },
       { shardCount: 10, calmSince: null },
       now,
       1,
@@ -111,16 +112,43 @@ test("the shard count is a whole number within its bounds, even if a wrong one w
   );
 });
 
-test("after a measurement without chance the shards are at most 0.7 full, or are all there may be", () => {
+test("after a measurement without chance the shards are at most 0.7 full, or as many as it may lead to", () => {
   fc.assert(
     fc.property(rates, scalings, anyConfig, (rate, scaling, config) => {
       const { shardCount } = decideScaling(steady(rate), scaling, now, config.minShards, config);
       // Growth provides 1.5 times the need, rounded: 1 shard for a need of 0.9, 2 for 1.65.
       const served = Math.max(0.7 * shardCount, (shardCount + 0.5) / 1.5) * config.writesPerShard;
-      return shardCount === config.maxShards || rate <= served * (1 + 1e-3);
+      const before = Math.min(Math.max(Math.round(scaling.shardCount), config.minShards), config.maxShards);
+      const isMost = shardCount === Math.min(Math.max(16 * before, 150), config.maxShards);
+      return isMost || rate <= served * (1 + 1e-3);
     }),
     { examples: [[0.008008, { shardCount: 1, calmSince: null }, { ...defaults, writesPerShard: 0.01 }]] },
   );
+});
+
+test("growth is at most 16-fold, or to 150 shards, however many writes there were", () => {
+  fc.assert(
+    fc.property(demands, fc.integer({ min: 1, max: 10_000 }), (demand, before) => {
+      const { shardCount } = decideScaling(demand, { shardCount: before, calmSince: null }, now, 1, defaults);
+      return shardCount <= Math.max(16 * before, 150);
+    }),
+  );
+});
+
+test("a crowd that goes on gets what it needs with the third measurement; 2,000 writes at once get 150 shards", () => {
+  const countsOf = (...seconds: number[]) => {
+    let scaling: Scaling = { shardCount: 1, calmSince: null };
+    let rate = 0;
+    return seconds.map((writes) => {
+      rate = averageRate(rate, writes, 1_000);
+      scaling = decideScaling({ rate, writes, duration: 1_000, contentionShards: writes }, scaling, now, 1, defaults);
+      return scaling.shardCount;
+    });
+  };
+  expect(countsOf(10, 150, 2_000, 2_000)).toEqual([15, 225, 3_000, 3_000]);
+  // The average is still 300 a second, but the burst is over.
+  expect(countsOf(2_000, 0, 0, 0)).toEqual([150, 150, 150, 150]);
+  expect(countsOf(2_000, 1, 20, 100)).toEqual([150, 150, 150, 150]);
 });
 
 test("growth is at least a twentieth, or up to the maximum", () => {

@@ -12,6 +12,10 @@
  * A count of `n` independent writes has a standard deviation of `√n`, so `n` writes prove a demand of `n − 2.5 √n`. This lower
  * bound decides whether a counter grows, by the average rate or by the writes since the last measurement. If contention has
  * created shards beyond the count, nothing is subtracted from the average. `requiredRate` says by how much the counter grows.
+ *
+ * A script can write to thousands of shards at once, and it is gone before writers spread over them. So each measurement lets a
+ * counter grow 16-fold, or to 150 shards, and a burst that is over lets it grow no more. A crowd of 1,000 a second gets what it needs
+ * as soon as without these bounds.
  */
 import type { Config } from "./config.ts";
 import { type Demand, RATE_TIME_CONSTANT } from "./demand.ts";
@@ -28,6 +32,12 @@ const SHRINK_BELOW = 0.35;
 
 /** A counter gets this many times the shards that it needs. */
 const HEADROOM = 1.5;
+
+/** How many times its shards a counter has after a measurement, at most. */
+const MOST_GROWTH = 16;
+
+/** How many shards any measurement may lead to: enough for 100 writes a second. */
+const MOST_AT_FIRST = 150;
 
 /** How many standard deviations of a count of writes may be chance. */
 const SIGMAS = 2.5;
@@ -51,7 +61,8 @@ export function decideScaling(demand: Demand, scaling: Scaling, now: Millis, few
   const clamp = (shards: number) => Math.min(Math.max(Math.round(shards), fewest), maxShards);
   const current = clamp(scaling.shardCount);
   const needed = requiredRate(demand, writesPerShard * current * GROW_ABOVE, current === fewest) / writesPerShard;
-  if (needed > 0) return { shardCount: clamp(HEADROOM * needed), calmSince: null };
+  const most = Math.max(MOST_GROWTH * current, MOST_AT_FIRST);
+  if (needed > 0) return { shardCount: clamp(Math.min(HEADROOM * needed, most)), calmSince: null };
   const sustained = demand.rate / writesPerShard;
   if (current === fewest || sustained >= current * SHRINK_BELOW) return { shardCount: current, calmSince: null };
   const calmSince = scaling.calmSince ?? now;
@@ -62,18 +73,20 @@ export function decideScaling(demand: Demand, scaling: Scaling, now: Millis, few
 /**
  * Writes per second to provide for; 0 if no lower bound exceeds `limit`. Contention, or the fewest shards, may hide demand:
  * then the estimate counts in full. Otherwise chance is subtracted, and less the further the lower bound exceeds the
- * limit. With a limit of 10, an estimate of 16 and a lower bound of 12, 16 − 4 × 10/12 = 12.7 are required.
+ * limit. With a limit of 10, an estimate of 16 and a lower bound of 12, 16 − 4 × 10/12 = 12.7 are required. An average above the
+ * limit means nothing once the latest writes are below it.
  */
 function requiredRate({ rate, writes, duration, contentionShards }: Demand, limit: number, isFewest: boolean): number {
   const isContended = contentionShards >= PROVEN_CONTENTION;
+  const recent = (writes * 1_000) / duration;
   const estimates = [
     // An average with this time constant varies as much as a count of writes over twice the time constant.
     { rate, writes: (2 * RATE_TIME_CONSTANT * rate) / 1_000, sigmas: isContended ? 0 : SIGMAS },
-    { rate: (writes * 1_000) / duration, writes, sigmas: SIGMAS },
+    { rate: recent, writes, sigmas: SIGMAS },
   ];
   const required = estimates.map((estimate) => {
     const lowerBound = estimate.rate * (1 - estimate.sigmas / Math.sqrt(estimate.writes));
-    if (!(lowerBound > limit)) return 0;
+    if (!(lowerBound > limit) || recent < limit) return 0;
     if (isContended || isFewest) return estimate.rate;
     return estimate.rate - (estimate.rate - lowerBound) * (limit / lowerBound);
   });

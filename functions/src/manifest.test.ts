@@ -187,9 +187,9 @@ describe("the extension and the function kit are the same", () => {
   });
 
   test.each([
-    ["wake", "onDocumentCreated", "created"],
-    ["wakezero", "onDocumentUpdated", "updated"],
-    ["wakebase", "onDocumentUpdated", "updated"],
+    ["shardcreated", "onDocumentCreated", "created"],
+    ["shardzeroupdated", "onDocumentUpdated", "updated"],
+    ["baseupdated", "onDocumentUpdated", "updated"],
   ])("the same trigger and retries for a shard: %s", (name, trigger, event) => {
     const [, path] =
       new RegExp(`const ${name} = ${trigger}\\(\\s*{ document: expr\`(.+)\`, \\.\\.\\.retried }`).exec(source) ?? [];
@@ -210,22 +210,22 @@ describe("the extension and the function kit are the same", () => {
 
   test("the same trigger and retries for what old apps write", () => {
     expect(source).toMatch(
-      /export const bridge = onDocumentWritten\(\s*\{ document: `\{document=\*\*\}\/\$\{LEGACY_SHARDS\}\/\{shardId\}`, \.\.\.retried/,
+      /export const legacyshardwritten = onDocumentWritten\(\s*\{ document: `\{document=\*\*\}\/\$\{LEGACY_SHARDS\}\/\{shardId\}`, \.\.\.retried/,
     );
-    const { eventType, eventFilters, retryPolicy } = resource("bridge").eventTrigger;
+    const { eventType, eventFilters, retryPolicy } = resource("legacyshardwritten").eventTrigger;
     expect([eventType, retryPolicy]).toEqual(["google.cloud.firestore.document.v1.written", "RETRY_POLICY_RETRY"]);
     expect(eventFilters[1].value).toBe(`{document=**}/${LEGACY_SHARDS}/{shardId}`);
   });
 
   test("the same triggers for documents that are counted: creations and deletions, with retries", () => {
     const [, path] = /const counted = \{ document: expr`(.+)`, \.\.\.retried/.exec(source) ?? [];
-    for (const [name, event] of [
-      ["created", "onDocumentCreated"],
-      ["deleted", "onDocumentDeleted"],
+    for (const [name, event, kind] of [
+      ["documentcreated", "onDocumentCreated", "created"],
+      ["documentdeleted", "onDocumentDeleted", "deleted"],
     ] as const) {
       const { eventType, eventFilters, retryPolicy } = resource(name).eventTrigger;
       expect(source).toContain(`export const ${name} = ${event}(counted, `);
-      expect(eventType).toBe(`google.cloud.firestore.document.v1.${name}`);
+      expect(eventType).toBe(`google.cloud.firestore.document.v1.${kind}`);
       expect(eventFilters).toEqual([
         // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the manifest's
         { attribute: "database", value: "${param:DATABASE_ID}" },

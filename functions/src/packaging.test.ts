@@ -9,9 +9,9 @@ afterEach(() => vi.unstubAllEnvs());
 
 describe("the exported functions", () => {
   const names = [
-    ...["aggregate", "bridge", "created", "deleted", "ingest", "ingestevents", "logentries", "logevents"],
-    ...["mergeitems", "sweep", "totals", "visitors"],
-    ...["wake", "wakebase", "wakezero"],
+    ...["aggregate", "baseupdated", "documentcreated", "documentdeleted", "ingest", "ingestmessages"],
+    ...["legacyshardwritten", "logevents", "logincrements", "mergeitems", "mergevisitors", "shardcreated"],
+    ...["shardzeroupdated", "sweep", "totals"],
   ];
   /** Names and entry points as firebase-functions finds them: it skips what is not defined, and goes into groups. */
   async function exported(environment: Record<string, string | undefined>) {
@@ -37,10 +37,14 @@ describe("the exported functions", () => {
 });
 
 test.each([
-  ["the group's in a plain codebase", { K_SERVICE: "tally-wake", FUNCTION_TARGET: "tally.wake" }, `${GROUP}-aggregate`],
+  [
+    "the group's in a plain codebase",
+    { K_SERVICE: "tally-shardcreated", FUNCTION_TARGET: "tally.shardcreated" },
+    `${GROUP}-aggregate`,
+  ],
   [
     "the codebase's and the group's if firebase.json sets a prefix",
-    { K_SERVICE: "shop-tally-wake", FUNCTION_TARGET: "tally.wake" },
+    { K_SERVICE: "shop-tally-shardcreated", FUNCTION_TARGET: "tally.shardcreated" },
     `shop-${GROUP}-aggregate`,
   ],
   ["the instance's in an extension, which the SDK adds", { EXT_INSTANCE_ID: "main" }, "aggregate"],

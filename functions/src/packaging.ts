@@ -2,7 +2,7 @@
 
 /**
  * The group of functions in a plain codebase, where `sweep` may be another function's name. firebase-functions deploys them
- * as `tally-wake`, `tally-sweep` and so on. The names of an extension's and a kit's functions begin with the instance.
+ * as `tally-shardcreated`, `tally-sweep` and so on. The names of an extension's and a kit's functions begin with the instance.
  */
 export const GROUP = "tally";
 
@@ -13,7 +13,7 @@ export function packaging(): "plain codebase" | "extension" | "kit" {
 
 /**
  * The full name of a function of a plain codebase. `prefix` in firebase.json comes before the names of all its functions, and no
- * variable tells it. So it is what comes before the own name (`FUNCTION_TARGET`, such as `tally.wake`) in the name of the own
+ * variable tells it. So it is what comes before the own name (`FUNCTION_TARGET`, such as `tally.shardcreated`) in the name of the own
  * service (https://cloud.google.com/run/docs/container-contract#env-vars).
  */
 export function nameInCodebase(name: string): string {

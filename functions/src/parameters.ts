@@ -150,7 +150,7 @@ export const params = {
   }),
   ingestTopic: defineString("INGEST_TOPIC", {
     default: DEFAULTS.INGEST_TOPIC,
-    description: "The Pub/Sub topic whose messages the function ingestevents counts.",
+    description: "The Pub/Sub topic whose messages the function ingestmessages counts.",
   }),
   eventsTopic: defineString("EVENTS_TOPIC", {
     default: DEFAULTS.EVENTS_TOPIC,

@@ -67,15 +67,15 @@ const options = functionOptions();
 /** Events are retried for up to a day. The deletion of a shard needs no trigger: the fold has written its count to `base`. */
 const retried = { ...options, database: params.database, retry: true } as const;
 
-export const wake = onDocumentCreated(
+export const shardcreated = onDocumentCreated(
   { document: expr`${params.collection}/{counterId}/shards/{shardId}`, ...retried },
   ({ data }) => shardWritten(data),
 );
-export const wakezero = onDocumentUpdated(
+export const shardzeroupdated = onDocumentUpdated(
   { document: expr`${params.collection}/{counterId}/shards/0`, ...retried },
   ({ data }) => shardWritten(data?.after, data?.before),
 );
-export const wakebase = onDocumentUpdated(
+export const baseupdated = onDocumentUpdated(
   { document: expr`${params.collection}/{counterId}/shards/base`, ...retried },
   ({ data }) => shardWritten(data?.after, data?.before),
 );
@@ -94,11 +94,11 @@ async function shardWritten(snapshot?: DocumentSnapshot, before?: DocumentSnapsh
 /** Creations and deletions alone: an update of a counted document costs nothing. */
 const counted = { document: expr`${params.countedCollection}/{document}`, ...retried } as const;
 
-export const created = onDocumentCreated(counted, async ({ data }) => {
+export const documentcreated = onDocumentCreated(counted, async ({ data }) => {
   if (data) await countedDocumentChanged(data.ref, toMillis(data.updateTime));
 });
 
-export const deleted = onDocumentDeleted(counted, async ({ data, time }) => {
+export const documentdeleted = onDocumentDeleted(counted, async ({ data, time }) => {
   if (data) await countedDocumentChanged(data.ref, latestDeletionTime(time, getBackend().now()));
 });
 
@@ -109,7 +109,7 @@ async function countedDocumentChanged({ parent: collection }: DocumentReference,
 }
 
 /** Moves increments of Google's extension into counters. Ignores deletions: the write before has triggered the move. */
-export const bridge = onDocumentWritten(
+export const legacyshardwritten = onDocumentWritten(
   { document: `{document=**}/${LEGACY_SHARDS}/{shardId}`, ...retried },
   async ({ data }) => {
     if (!data?.after.updateTime) return;
@@ -120,7 +120,7 @@ export const bridge = onDocumentWritten(
 );
 
 /** Merges new visitors. Ignores deletions, which merges make. */
-export const visitors = onDocumentWritten(
+export const mergevisitors = onDocumentWritten(
   { document: expr`${params.collection}/{counterId}/tallyVisitors/{bucket}`, ...retried },
   async ({ data }) => {
     if (!data?.after.updateTime) return;
@@ -154,7 +154,7 @@ export const ingest = isExtension
   ? v1.https.onRequest(receiveRequest)
   : onRequest({ ...options, concurrency: 200, invoker: "public" }, receiveRequest);
 
-export const ingestevents = isExtension
+export const ingestmessages = isExtension
   ? v1.pubsub.topic(params.ingestTopic).onPublish(({ data }, { eventId }) => receiveMessage(eventId, data))
   : onMessagePublished(
       { ...options, concurrency: 200, topic: params.ingestTopic, retry: true },
@@ -171,7 +171,7 @@ export const logevents = onDocumentCreated(
   },
 );
 
-export const logentries = onDocumentWritten(
+export const logincrements = onDocumentWritten(
   { document: expr`${params.eventsCollection}/{counterId}/tallyEntries/{once}`, ...retried },
   async ({ data, time }) => {
     const { before, after } = data ?? {};

@@ -114,11 +114,20 @@ abstract final class TallyPlanner {
   /// Later than every instant in microseconds.
   static const int never = 9007199254740991;
 
-  /// Whether Firestore takes a string for the id of a document.
+  /// Whether a string is valid as an id. Firestore also takes control characters, but its events do not arrive.
   static bool isValidName(String name) {
     final size = utf8.encode(name).length;
     final isReserved = size >= 4 && name.startsWith('__') && name.endsWith('__');
-    return size >= 1 && size <= maxIdBytes && !name.contains('/') && name != '.' && name != '..' && !isReserved;
+    return size >= 1 && size <= maxIdBytes && !name.contains('/') && name != '.' && name != '..' && !isReserved && !_hasControl(name);
+  }
+
+  static bool _hasControl(String name) {
+    return name.runes.any((one) => _isControl(one));
+  }
+
+  /// Control characters, and halves of a surrogate pair, which the SDK would replace by another character.
+  static bool _isControl(int one) {
+    return one < 32 || (one >= 127 && one < 160) || (one >= 55296 && one < 57344);
   }
 
   static String shardPath(String counter, String shard) {
@@ -657,7 +666,7 @@ class TallyCounter {
 
   static void _requireName(String what, String name) {
     if (TallyPlanner.isValidName(name)) return;
-    const accepted = 'pass 1-1500 bytes, no "/", not ".", "..", "__x__"';
+    const accepted = 'pass 1-1500 bytes, no "/" or control character, not ".", "..", "__x__"';
     throw TallyException('counter/invalid-$what', '$what is "$name"; $accepted');
   }
 

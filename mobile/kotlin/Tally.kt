@@ -100,11 +100,20 @@ object TallyPlanner {
   /** Later than every instant in microseconds. */
   const val NEVER = 9_007_199_254_740_991L
 
-  /** Whether Firestore takes a string for the id of a document. */
+  /** Whether a string is valid as an id. Firestore also takes control characters, but its events do not arrive. */
   fun isValidName(name: String): Boolean {
     val size = name.toByteArray().size
     val isReserved = size >= 4 && name.startsWith("__") && name.endsWith("__")
-    return size >= 1 && size <= MAX_ID_BYTES && !name.contains("/") && name != "." && name != ".." && !isReserved
+    return size >= 1 && size <= MAX_ID_BYTES && !name.contains("/") && name != "." && name != ".." && !isReserved && !hasControl(name)
+  }
+
+  private fun hasControl(name: String): Boolean {
+    return name.codePoints().toArray().any { one -> isControl(one) }
+  }
+
+  /** Control characters, and halves of a surrogate pair, which the SDK would replace by another character. */
+  private fun isControl(one: Int): Boolean {
+    return one < 32 || (one >= 127 && one < 160) || (one >= 55_296 && one < 57_344)
   }
 
   fun shardPath(counter: String, shard: String): String {
@@ -456,7 +465,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
 
     private fun requireName(what: String, name: String) {
       if (TallyPlanner.isValidName(name)) return
-      throw TallyException("counter/invalid-$what", "$what is \"${name.take(60)}\"; pass 1-1500 bytes, no \"/\", not \".\", \"..\", \"__x__\"")
+      throw TallyException("counter/invalid-$what", "$what is \"${name.take(60)}\"; pass 1-1500 bytes, no \"/\" or control character, not \".\", \"..\", \"__x__\"")
     }
 
     private fun codeOf(error: Exception?): Code? = (error as? FirebaseFirestoreException)?.code

@@ -93,11 +93,20 @@ enum TallyPlanner {
   /// Later than every instant in microseconds.
   static let never: Int64 = 9_007_199_254_740_991
 
-  /// Whether Firestore takes a string for the id of a document.
+  /// Whether a string is valid as an id. Firestore also takes control characters, but its events do not arrive.
   static func isValidName(_ name: String) -> Bool {
     let size = name.utf8.count
     let isReserved = size >= 4 && name.hasPrefix("__") && name.hasSuffix("__")
-    return size >= 1 && size <= maxIdBytes && !name.contains("/") && name != "." && name != ".." && !isReserved
+    return size >= 1 && size <= maxIdBytes && !name.contains("/") && name != "." && name != ".." && !isReserved && !hasControl(name)
+  }
+
+  private static func hasControl(_ name: String) -> Bool {
+    return name.unicodeScalars.contains { one in isControl(UInt32(one)) }
+  }
+
+  /// Control characters, and halves of a surrogate pair, which no string of Swift has.
+  private static func isControl(_ one: UInt32) -> Bool {
+    return one < 32 || (one >= 127 && one < 160) || (one >= 55_296 && one < 57_344)
   }
 
   static func shardPath(_ counter: String, _ shard: String) -> String {
@@ -621,7 +630,7 @@ final class TallyCounter {
 
   private nonisolated static func requireName(_ what: String, _ name: String) throws {
     if TallyPlanner.isValidName(name) { return }
-    let accepted = "pass 1-1500 bytes, no \"/\", not \".\", \"..\", \"__x__\""
+    let accepted = "pass 1-1500 bytes, no \"/\" or control character, not \".\", \"..\", \"__x__\""
     throw TallyError(code: "counter/invalid-" + what, message: "\(what) is \"\(name.prefix(60))\"; \(accepted)")
   }
 

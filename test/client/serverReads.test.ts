@@ -98,7 +98,7 @@ const reads: Record<
   "getExactTotal, what the counter counts": [
     ({ firestore, path }) => doc(firestore, path),
     async (path, n) => {
-      const counted = `${path}-${n}/tallyHistory`;
+      const counted = `${path}-${n}/shards`;
       for (let each = 0; each < n; each++) await admin.doc(`${counted}/${each}`).set({});
       await admin.doc(path).set({ countedCollection: counted });
     },

@@ -56,7 +56,7 @@ export async function fireAtRequests(events: number, withIds: boolean): Promise<
 
 /** Publishes events in messages of a hundred, without ids, to a topic with one push subscription for each instance. */
 export async function fireAtMessages(events: number): Promise<IngestResult> {
-  return await underFire("ingestevents", async (instances, batch, sum) => {
+  return await underFire("ingestmessages", async (instances, batch, sum) => {
     const topic = `fire-${randomUUID()}`;
     await pubsub("PUT", `topics/${topic}`, {});
     const project = process.env.GCLOUD_PROJECT;
@@ -91,7 +91,7 @@ interface Instance {
  *              `batch` makes one of so many events
  */
 async function underFire(
-  name: "ingest" | "ingestevents",
+  name: "ingest" | "ingestmessages",
   send: (
     instances: readonly Instance[],
     batch: (size: number) => object,
@@ -139,7 +139,7 @@ async function underFire(
   return { acknowledged, counted: await sum(), kills, cuts, requests, seconds };
 }
 
-async function startInstance(name: "ingest" | "ingestevents"): Promise<Instance> {
+async function startInstance(name: "ingest" | "ingestmessages"): Promise<Instance> {
   const served = await serveFunction(name, PARAMS);
   return { served, proxy: await cuttingProxy(new URL(served.url).host) };
 }

@@ -239,6 +239,37 @@ test.concurrent("a counter with 200 shards is folded without further writes, and
   expect(since(victim, before)).toEqual({ reads: 3, writes: 1, deletes: 0 });
 });
 
+test.concurrent("2,000 writes at once, to as many shards, lead to 150 shards and not to 3,000, and soon to 1 again", async () => {
+  const victim = await target(defaults);
+  const counts: number[] = [];
+  const look = async () => {
+    const counter = await admin.doc(`${victim.backend.config.collection}/views:wide`).get();
+    const count = counter.get("shardCount") as number;
+    if (count !== counts.at(-1)) counts.push(count);
+  };
+  const begun = await commit(victim, [["views:wide", "0"]]);
+  await victim.time.advance(2 * SNAPSHOT_LAG);
+  await victim.time.run(begun());
+  await atRest(victim);
+  await look();
+  const before = { ...victim.meter.usage };
+  const tasks = victim.tasks;
+  const burst: (() => Promise<void>)[] = [];
+  for (let n = 0; n < 4; n++) burst.push(await commit(victim, toWide(2_000).slice(500 * n, 500 * (n + 1))));
+  await victim.time.advance(2 * SNAPSHOT_LAG);
+  await victim.time.run(Promise.all(burst.map((deliver) => deliver())));
+  for (let second = 0; second < 120; second++) {
+    await victim.time.advance(1_000);
+    await look();
+  }
+  await atRest(victim);
+  await look();
+  console.log("  a burst of 2,000 shards:", counts, since(victim, before), victim.tasks - tasks, "tasks");
+  expect(counts).toEqual([1, 150, 1]);
+  // Its shards are folded, and nothing else was made.
+  expect(since(victim, before).deletes).toBe(2_000);
+});
+
 test.concurrent("after a counter's deletion, the events that are still pending cost 3 reads in all", async () => {
   const victim = await target();
   const events: (() => Promise<void>)[] = [];

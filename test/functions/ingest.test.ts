@@ -29,7 +29,7 @@ beforeAll(async () => {
     serveFunction("ingest", { INGEST_COUNTERS: "views:*" }),
     serveFunction("ingest", {}),
     serveFunction("ingest", { ...params, INGEST_APP_CHECK: "yes" }),
-    serveFunction("ingestevents", {}),
+    serveFunction("ingestmessages", {}),
   ]);
 });
 afterAll(async () => {

@@ -111,11 +111,14 @@ const TRANSLATED: Readonly<Record<string, string>> = {
   hasprefix: "startswith",
   hassuffix: "endswith",
   tobytearray: "utf8",
+  codepoints: "runes",
+  unicodescalars: "runes",
 };
 
 /** They build values or convert between types that another language converts by itself. */
 const DROPPED = new Set([
-  ...["toint", "tolong", "todouble", "tostring", "int", "int64", "double", "string"],
+  ...["toint", "tolong", "todouble", "tostring", "toarray"],
+  ...["int", "int64", "uint32", "double", "string"],
   ...["mapof", "mutablemapof", "listof", "mutablelistof", "tallyvalue"],
 ]);
 

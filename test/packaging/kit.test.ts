@@ -163,7 +163,7 @@ describe("in place of an extension", () => {
         labels: { team: "shop", cost: "counters" },
       });
       // That of messages has no database.
-      if (!endpoint.eventTrigger || id === "ingestevents") continue;
+      if (!endpoint.eventTrigger || id === "ingestmessages") continue;
       expect(endpoint.eventTrigger.eventFilters, id).toMatchObject({ database: "shop" });
       expect(endpoint.eventTrigger.eventFilterPathPatterns?.document, id).toMatch(
         /^(tallies\/|posts\/\{post\}\/comments\/|\{document=\*\*\}\/_counter_shards_\/)/,

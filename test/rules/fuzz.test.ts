@@ -149,7 +149,7 @@ const acceptsOnlyCounts = (numRuns: number) => async () => {
   );
   expect(found).toBeUndefined();
   expect(statistics.sent).toBeGreaterThan(3 * LANES * numRuns);
-  expect(statistics.accepted / statistics.sent).toBeGreaterThan(0.1);
+  expect(statistics.accepted / statistics.sent).toBeGreaterThan(0.07);
 };
 test("every accepted batch counts once, for its own user, and its replay is refused", acceptsOnlyCounts(3));
 test(

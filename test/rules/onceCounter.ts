@@ -120,9 +120,9 @@ describe.concurrent("a counter that counts once per user", () => {
   });
 
   test("has a group that ends at the first colon of the id", async () => {
-    for (const id of ["likes:a\nb", "likes:", "likes:x:1", "votes:views:1"])
+    for (const id of ["likes:", "likes:x:1", "votes:views:1"])
       await accepts("alice", ...like(`counters/${id}`, "alice"));
-    for (const id of ["likes", "likesX:1", "x:likes:1", "a\nlikes:1", "views:likes:1"])
+    for (const id of ["likes", "likesX:1", "x:likes:1", "views:likes:1"])
       await refuses("alice", ...like(`counters/${id}`, "alice"));
   });
 });

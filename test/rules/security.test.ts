@@ -222,7 +222,7 @@ describe.concurrent("a commit adds 1 to a shard or is refused", () => {
 });
 
 describe.concurrent("once per user", () => {
-  const odd = ["a%2Fb", "%", "$(x)", "{x}", "a b", "é", "a\nb", "", ".", "..", "*", "a?b#c", "'\"`\\", "a:b", "__x__"];
+  const odd = ["a%2Fb", "%", "$(x)", "{x}", "a b", "é", "", ".", "..", "*", "a?b#c", "'\"`\\", "a:b", "__x__"];
   test.each(odd)("on the counter likes:%j", async (id) => {
     const counter = `counters/likes:${id}`;
     expect(await db.commit("alice", [increment(`${counter}/shards/0`)])).toBe(REFUSED);

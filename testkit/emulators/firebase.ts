@@ -99,7 +99,7 @@ export async function startFirebase(
     if (signal?.aborted) await firebase.stop();
     throw error;
   }
-  const lacksFunctions = only.includes("functions") && !printed.includes("wake");
+  const lacksFunctions = only.includes("functions") && !printed.includes("shardcreated");
   if (/Failed to load function|Error: .*functions/.test(printed) || lacksFunctions) {
     await firebase.stop();
     throw new Error(`The functions did not load:\n${printed}`);

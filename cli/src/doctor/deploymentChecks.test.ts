@@ -43,7 +43,7 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
     { functions: { value: deployed().map((one) => ({ ...one, name: `eu-${one.name}` })) } },
   ],
   ["another app's sweep", ["functions-missing"], { functions: { value: deployed().slice(-1) } }],
-  ["a function elsewhere", ["region-split"], functions({ region: "us-central1" }, "wakezero")],
+  ["a function elsewhere", ["region-split"], functions({ region: "us-central1" }, "shardzeroupdated")],
   [
     "a far database",
     ["region-far"],
@@ -92,7 +92,7 @@ test.each<[string, string[], Partial<ProjectFacts>]>([
 const counting = (path: string, values: object) => {
   const variables = { ...DEFAULT_PARAMETERS, LOCATION: "europe-west1", COUNTED_COLLECTION: path, ...values };
   return deployed({ variables }).map((one) =>
-    /-(created|deleted)$/.test(one.name) && one.trigger
+    /-document(created|deleted)$/.test(one.name) && one.trigger
       ? { ...one, trigger: { ...one.trigger, document: `${path}/{document}` } }
       : one,
   );

@@ -1,6 +1,6 @@
 /**
- * Which functions of a project are Tally's. A deployment's names share a prefix: `tally-wake`, `ext-<instance>-wake`,
- * `kit-<instance>-wake`, and there may be several deployments, one for each database or collection.
+ * Which functions of a project are Tally's. A deployment's names share a prefix: `tally-shardcreated`, `ext-<instance>-shardcreated`,
+ * `kit-<instance>-shardcreated`, and there may be several deployments, one for each database or collection.
  */
 import { DEFAULT_COLLECTION } from "../../../core/src/index.ts";
 import type { DatabaseTarget } from "../databaseTarget.ts";
@@ -9,18 +9,18 @@ import type { Finding } from "./finding.ts";
 
 /** The functions of a deployment, without the prefix. A test compares them with `functions/src/triggers.ts`. */
 export const FUNCTIONS = [
-  "wake",
-  "wakezero",
-  "wakebase",
-  "created",
-  "deleted",
-  "bridge",
-  "visitors",
+  "shardcreated",
+  "shardzeroupdated",
+  "baseupdated",
+  "documentcreated",
+  "documentdeleted",
+  "legacyshardwritten",
+  "mergevisitors",
   "mergeitems",
   "ingest",
-  "ingestevents",
+  "ingestmessages",
   "logevents",
-  "logentries",
+  "logincrements",
   "totals",
   "aggregate",
   "sweep",
@@ -62,7 +62,9 @@ export function deploymentsFor(
 }
 
 function placeOf(functions: ReadonlyMap<FunctionName, DeployedFunction>) {
-  const found = (["wake", "wakezero", "wakebase"] as const).map((name) => functions.get(name)?.trigger);
+  const found = (["shardcreated", "shardzeroupdated", "baseupdated"] as const).map(
+    (name) => functions.get(name)?.trigger,
+  );
   const trigger = found.find((one) => one?.document);
   const { DATABASE_ID, COLLECTION } = [...functions.values()][0]?.variables ?? {};
   return {

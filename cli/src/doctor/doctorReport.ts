@@ -60,6 +60,6 @@ function lookedAt({ rules, functions, indexes, fields, queue, counters, regions,
 }
 
 function capitalized(text: string): string {
-  // Names such as tally-wake keep their case.
+  // Names such as tally-shardcreated keep their case.
   return /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
 }

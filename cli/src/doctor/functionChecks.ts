@@ -47,7 +47,7 @@ function twice(one: Deployment, other: Deployment): Finding {
   return warningFinding(
     "functions-twice",
     `${one.prefix} and ${other.prefix} count in the same collection: each write costs two invocations, and one may undo the other's shard count`,
-    `delete one of them, such as \`firebase functions:delete ${other.prefix}-wake …\` or \`firebase ext:uninstall\``,
+    `delete one of them, such as \`firebase functions:delete ${other.prefix}-shardcreated …\` or \`firebase ext:uninstall\``,
   );
 }
 
@@ -55,10 +55,10 @@ const isComplete: DeploymentCheck = (deployment) => {
   const { prefix, functions } = deployment;
   // Without these parameters they have nothing to do.
   const switches: Partial<Record<FunctionName, string>> = {
-    bridge: "BRIDGE",
+    legacyshardwritten: "BRIDGE",
     ingest: "INGEST_COUNTERS",
     logevents: "EVENTS_TOPIC",
-    logentries: "EVENTS_TOPIC",
+    logincrements: "EVENTS_TOPIC",
     totals: "TOTALS_COUNTERS",
   };
   const isNeeded = (name: FunctionName) => !switches[name] || Boolean(variablesOf(deployment)?.[switches[name]]);
@@ -75,18 +75,18 @@ const isComplete: DeploymentCheck = (deployment) => {
 
 /** What fails without a function. */
 const EFFECTS: Readonly<Record<FunctionName, string>> = {
-  wake: "new shards are noticed late or never",
-  wakezero: "totals of quiet counters stop",
-  wakebase: "resets and increments of servers are published late",
-  created: "created documents of the counted collection are not counted",
-  deleted: "deleted documents of the counted collection are still counted",
-  bridge: "increments of old apps are not counted",
-  visitors: "visitors are not counted",
+  shardcreated: "new shards are noticed late or never",
+  shardzeroupdated: "totals of quiet counters stop",
+  baseupdated: "resets and increments of servers are published late",
+  documentcreated: "created documents of the counted collection are not counted",
+  documentdeleted: "deleted documents of the counted collection are still counted",
+  legacyshardwritten: "increments of old apps are not counted",
+  mergevisitors: "visitors are not counted",
   mergeitems: "items that events bring are not counted",
   ingest: "events that pages and servers send are not counted",
   logevents: "events of ingest are not published to EVENTS_TOPIC",
-  logentries: "increments with once are not published to EVENTS_TOPIC",
-  ingestevents: "events that are published to INGEST_TOPIC are not counted",
+  logincrements: "increments with once are not published to EVENTS_TOPIC",
+  ingestmessages: "events that are published to INGEST_TOPIC are not counted",
   totals: "totals cannot be read by HTTP",
   aggregate: "totals of busy counters stop",
   sweep: "a measurement that was lost is never repeated, and nothing is reconciled",
@@ -119,10 +119,10 @@ const retries: DeploymentCheck = ({ functions }) => {
 
 /** The document that triggers each function, below the collection. */
 const PATTERNS: Partial<Record<FunctionName, RegExp>> = {
-  wake: /^\/\{\w+\}\/shards\/\{\w+\}$/,
-  wakezero: /^\/\{\w+\}\/shards\/0$/,
-  wakebase: /^\/\{\w+\}\/shards\/base$/,
-  visitors: /^\/\{\w+\}\/tallyVisitors\/\{\w+\}$/,
+  shardcreated: /^\/\{\w+\}\/shards\/\{\w+\}$/,
+  shardzeroupdated: /^\/\{\w+\}\/shards\/0$/,
+  baseupdated: /^\/\{\w+\}\/shards\/base$/,
+  mergevisitors: /^\/\{\w+\}\/tallyVisitors\/\{\w+\}$/,
   logevents: /^\/\{\w+\}\/tallyOutbox\/\{\w+\}$/,
   mergeitems: /^\/\{\w+\}\/tallyItemCounts\/\{\w+\}$/,
 };
@@ -131,8 +131,9 @@ const triggersMatch: DeploymentCheck = (deployment) => {
   const { functions, collection, database } = deployment;
   const { COUNTED_COLLECTION: counted, EVENTS_COLLECTION: logged } = variablesOf(deployment) ?? {};
   const isRight = (name: FunctionName, document: string) => {
-    if (name === "bridge") return true;
-    if (name === "logentries") return logged === undefined || document === `${logged}/{counterId}/tallyEntries/{once}`;
+    if (name === "legacyshardwritten") return true;
+    if (name === "logincrements")
+      return logged === undefined || document === `${logged}/{counterId}/tallyEntries/{once}`;
     const pattern = PATTERNS[name];
     if (pattern) return document.startsWith(`${collection}/`) && pattern.test(document.slice(collection.length));
     return counted === undefined || document === `${counted}/{document}`;

@@ -111,19 +111,20 @@ test.each<[what: string, remedy: RegExp, plant: Plant]>([
   [
     "error functions-incomplete",
     /deploy --only functions/,
-    (resources) => functionsIn(resources).splice(functionsIn(resources).indexOf(functionIn(resources, "wakebase")), 1),
+    (resources) =>
+      functionsIn(resources).splice(functionsIn(resources).indexOf(functionIn(resources, "baseupdated")), 1),
   ],
-  ["error function-state", /functions:log/, changeFunction("wake", { state: "FAILED" })],
+  ["error function-state", /functions:log/, changeFunction("shardcreated", { state: "FAILED" })],
   [
     "error function-retry",
     /retries/,
-    changeFunction("wake", { retryPolicy: "RETRY_POLICY_DO_NOT_RETRY" }, "eventTrigger"),
+    changeFunction("shardcreated", { retryPolicy: "RETRY_POLICY_DO_NOT_RETRY" }, "eventTrigger"),
   ],
   [
     "error function-trigger",
     /together/,
     (resources) => {
-      functionIn(resources, "wakezero").eventTrigger.eventFilters[2].value = "counters/{counterId}/shards/1";
+      functionIn(resources, "shardzeroupdated").eventTrigger.eventFilters[2].value = "counters/{counterId}/shards/1";
     },
   ],
   [
@@ -135,7 +136,11 @@ test.each<[what: string, remedy: RegExp, plant: Plant]>([
       functionsIn(resources).push(...kit);
     },
   ],
-  ["error trigger-region", /DATABASE_REGION/, changeFunction("wake", { triggerRegion: "eur3" }, "eventTrigger")],
+  [
+    "error trigger-region",
+    /DATABASE_REGION/,
+    changeFunction("shardcreated", { triggerRegion: "eur3" }, "eventTrigger"),
+  ],
   [
     "warning region-far",
     /europe-west1/,
@@ -145,7 +150,7 @@ test.each<[what: string, remedy: RegExp, plant: Plant]>([
     },
   ],
   ["error region-queue", /old region/, setParameters({ LOCATION: "europe-west1" })],
-  ["error runtime", /nodejs24/, changeFunction("wake", { runtime: "nodejs20" }, "buildConfig")],
+  ["error runtime", /nodejs24/, changeFunction("shardcreated", { runtime: "nodejs20" }, "buildConfig")],
 
   ["error parameters-invalid", /\.env/, setParameters({ MIN_SHARDS: "200", MAX_SHARDS: "100" })],
   ["error parameters-invalid", /\.env/, setParameters({ MIRRORS: "likes=counters/{name}.likes" })],
@@ -258,6 +263,7 @@ test("finds a log of increments with `once` whose collection is another one; the
   policy.bindings[0].role = "roles/pubsub.publisher";
   apis.resources[topic] = policy;
   setParameters({ EVENTS_TOPIC: "tally-log", EVENTS_COLLECTION: "likes" })(apis.resources);
-  functionIn(apis.resources, "logentries").eventTrigger.eventFilters[2].value = "likes/{counterId}/tallyEntries/{once}";
+  functionIn(apis.resources, "logincrements").eventTrigger.eventFilters[2].value =
+    "likes/{counterId}/tallyEntries/{once}";
   expect(await examine()).toMatchObject([{ id: "events-elsewhere", remedy: expect.stringContaining("_none") }]);
 });

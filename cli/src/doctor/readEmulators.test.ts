@@ -52,8 +52,8 @@ function suite({ env = {}, firestore = Number(address.split(":")[1]), project = 
           directory: folder,
           env,
           functionTriggers: [
-            trigger("wake", "counters/{counterId}/shards/{shardId}"),
-            trigger("wakezero", "counters/{counterId}/shards/0"),
+            trigger("shardcreated", "counters/{counterId}/shards/{shardId}"),
+            trigger("shardzeroupdated", "counters/{counterId}/shards/0"),
             trigger("aggregate"),
           ],
         },
@@ -71,11 +71,11 @@ test("functions have their triggers, and parameters from the emulator and from .
   expect(functions).toMatchObject({
     value: [
       {
-        name: "tally-wake",
+        name: "tally-shardcreated",
         variables,
         trigger: { database: "(default)", document: "counters/{counterId}/shards/{shardId}" },
       },
-      { name: "tally-wakezero" },
+      { name: "tally-shardzeroupdated" },
       { name: "tally-aggregate", trigger: null },
     ],
   });

@@ -14,7 +14,7 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
 
 const isNear: DeploymentCheck = ({ prefix, functions }, { database }) => {
   const location = seen(database)?.locationId;
-  const region = functions.get("aggregate")?.region ?? functions.get("wake")?.region;
+  const region = functions.get("aggregate")?.region ?? functions.get("shardcreated")?.region;
   if (!location || !region) return [];
   const near = BESIDE[location] ?? [location];
   if (near.includes(region)) return [];

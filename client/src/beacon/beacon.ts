@@ -188,7 +188,7 @@ export function beacon(
     count(counter, ...given) {
       let by = (given.length ? given[0] : 1) as number;
       // The function refuses a whole batch for one wrong id.
-      if (!counter?.match?.(/^(?!\.{1,2}$|__.*__$)[^/\p{Cc}]{1,1500}$/su))
+      if (!counter?.match?.(/^(?!\.{1,2}$|__.*__$)[^/\p{Cc}\p{Cs}]{1,1500}$/su))
         throw failure("counter/invalid-id", `${counter}; pass an id`);
       if (!(by > 0 && by % 1 === 0 && maxAmount > 0)) {
         throw failure("counter/invalid-amount", `${by}; pass a whole number from 1`);

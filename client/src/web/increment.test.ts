@@ -77,3 +77,37 @@ test("an invalid increment is refused when it is prepared, before the transactio
     expect.objectContaining({ code: "counter/invalid-once" }),
   );
 });
+
+const invalidBatch = (message: RegExp) =>
+  expect.objectContaining({ code: "counter/invalid-batch", message: expect.stringMatching(message) });
+
+test.each(["a batch", "a transaction"])(
+  "%s takes six increments with once, and tells of the seventh what to do",
+  (kind) => {
+    const { writer: one, written } = kind === "a batch" ? writer() : transaction();
+    const add = (id: string, once?: string) => {
+      incrementCounterIn(one as WriteBatch, prepareIncrement(counter(db, id), 1, once === undefined ? {} : { once }));
+    };
+    for (let n = 0; n < 6; n++) add(`likes:${n}`, "alice");
+    for (let n = 0; n < 30; n++) add(`views:${n}`);
+    const before = written.length;
+    expect(() => add("likes:6", "alice")).toThrow(invalidBatch(/20 documents.*6 increments with once.*second batch/));
+    expect(written).toHaveLength(before);
+    add("views:more");
+    incrementCounterIn(writer().writer as WriteBatch, counter(db, "likes:6"), 1, { once: "alice" });
+  },
+);
+
+test("a batch takes one increment of a counter, and a transaction that runs again takes the same", () => {
+  const { writer: batch, written } = writer();
+  const sale = prepareIncrement(counter(db, "sales:shoes"));
+  incrementCounterIn(batch as WriteBatch, sale);
+  const twice = invalidBatch(/has an increment of counters\/sales:shoes.*second batch/);
+  expect(() => incrementCounterIn(batch as WriteBatch, counter(db, "sales:shoes"))).toThrow(twice);
+  expect(written).toHaveLength(1);
+  for (let run = 0; run < 2; run++) {
+    const { writer: one } = transaction();
+    incrementCounterIn(one, sale);
+    expect(() => incrementCounterIn(one, sale)).toThrow(twice);
+  }
+});

@@ -146,9 +146,18 @@ export function prepareIncrement(ref: CounterRef, ...given: IncrementArguments):
 type Writer = WriteBatch | Transaction;
 
 /**
- * Adds an increment to your own batch: a comment and its count are committed together or not at all. Add at most one
- * increment per counter to a batch. For a transaction, pass a prepared increment from {@link prepareIncrement}. The call sends
- * nothing, but it may read the shard count.
+ * Rules may look at 20 documents for a batch (https://firebase.google.com/docs/firestore/quotas#security_rules). An increment with
+ * `once` takes 3 of them if its counter exists.
+ */
+const MAX_ONCE = 6;
+
+/** What increments a batch or a run of a transaction has. */
+const contents = new WeakMap<Writer, { readonly paths: Set<string>; withOnce: number }>();
+
+/**
+ * Adds an increment to your own batch: a comment and its count are committed together or not at all. A batch takes one increment
+ * per counter, and six with `once`: Firestore refuses a batch for which the rules look at more than 20 documents. For a
+ * transaction, pass a prepared increment from {@link prepareIncrement}. The call sends nothing, but it may read the shard count.
  *
  * Watches show the increment when it is published. If the SDK sends the batch again after a cut connection, the rules refuse
  * the whole replay, and `commit` rejects with `permission-denied` although the first attempt was committed. To find out, read
@@ -156,8 +165,8 @@ type Writer = WriteBatch | Transaction;
  *
  * Cost: 1 write of the batch; with `once` 2 writes, and 2 reads by the rules.
  *
- * @throws CounterError `counter/invalid-amount`, `counter/invalid-once`; `counter/invalid-option` for a transaction and an
- *         increment that was not prepared
+ * @throws CounterError `counter/invalid-amount`, `counter/invalid-once`; `counter/invalid-batch` if the batch has an increment of
+ *         this counter, or six with `once`; `counter/invalid-option` for a transaction and an increment that was not prepared
  *
  * @example
  * ```ts
@@ -169,9 +178,12 @@ type Writer = WriteBatch | Transaction;
  */
 export function incrementCounterIn(writer: WriteBatch, ref: CounterRef, by?: number, options?: IncrementOptions): void;
 /**
- * Adds a prepared increment to your own transaction or batch. No I/O.
+ * Adds a prepared increment to your own transaction or batch. No I/O. A transaction takes one increment per counter, and six with
+ * `once`.
  *
  * Cost: 1 write of the transaction; with `once` 2 writes, and 2 reads by the rules.
+ *
+ * @throws CounterError `counter/invalid-batch` if the transaction has an increment of this counter, or six with `once`
  *
  * @example
  * ```ts
@@ -191,6 +203,20 @@ export function incrementCounterIn(
       "counter/invalid-option",
       "a transaction may run twice; call prepareIncrement before it, and pass its result",
     );
+  const once = isPrepared ? isPrepared.entry : validIncrement(given)[1];
+  const { path } = counterDoc((isPrepared ? (what as Prepared).ref : what) as Counter);
+  const found = contents.get(writer) ?? { paths: new Set(), withOnce: 0 };
+  const isFull = once !== undefined && found.withOnce === MAX_ONCE;
+  if (isFull || found.paths.has(path))
+    throw new CounterError(
+      "counter/invalid-batch",
+      isFull
+        ? `the rules may look at 20 documents for a batch, enough for ${MAX_ONCE} increments with once; commit the others in a second batch`
+        : `the batch has an increment of ${path}, and the rules refuse two on the same shard; commit the other in a second batch`,
+    );
   const { ref, _plan } = (isPrepared ? what : prepareIncrement(what as CounterRef, ...given)) as Prepared;
   addWrites(writer as WriteBatch, ref as Counter, _plan);
+  found.paths.add(path);
+  if (once !== undefined) found.withOnce++;
+  contents.set(writer, found);
 }

@@ -136,8 +136,8 @@ function perform({ do: kind, shard, pick }: Action, user: User, context: BatchCo
       return [incrementWrite(context, closed, shard)];
     case "removeMarks": {
       const write = pick % 2 ? incrementWrite(context, open, shard) : undefined;
-      const [entry, keyed] = write ? [] : own ? unlike(context, once, shard) : like(context, once, shard);
-      const increment = write ?? keyed;
+      const [entry, counted] = write ? [] : own ? unlike(context, once, shard) : like(context, once, shard);
+      const increment = write ?? counted;
       if (!increment) return [];
       const windows = Object.keys(marksOf(world[increment.path]));
       const some = windows.filter((_, n) => pick & (2 << n));
