@@ -26,17 +26,13 @@ class Conformance {
     when (words[0]) {
       "name" -> TallyPlanner.isValidName(words[1]).toString()
       "plan" -> plan(words)
-      "oldMarks" -> {
-        val windows = words.drop(2).map { it.split("=") }.map { it[0] to it[1].toLong() }.toMap()
-        TallyPlanner.oldWindows(words[1].toLong(), windows).sorted().joinToString(" ")
-      }
       "refusal" -> TallyPlanner.judgeRefusal(words[1] == "true", words[2] == "true", words[3].toLongOrNull(), words[4].toLong())
       "shardCount" -> shardCount(words)
       "total" -> total(words)
       else -> "unknown: ${words[0]}"
     }
 
-  /** call, counter, shard or shards to choose from, amount, once, time, random numbers */
+  /** call, counter, shard or shards to choose from, amount, once, time, random numbers, whether it removes marks */
   private fun plan(words: List<String>): String {
     val numbers = words[7].split(" ").map { it.toDouble() }.iterator()
     val random = { numbers.next() }
@@ -45,7 +41,7 @@ class Conformance {
     val by = if (isUndo) -words[4].toLong() else words[4].toLong()
     val once = if (words[5] == "") null else words[5]
     val plan = TallyPlanner.planIncrement(words[2], shard, by, words[6].toLong(), random, once, isUndo)
-    return TallyPlanner.writes(plan).joinToString("\t") { written(it) }
+    return TallyPlanner.writes(plan, words[8] == "true").joinToString("\t") { written(it) }
   }
 
   private fun written(write: TallyWrite): String {
@@ -63,6 +59,7 @@ class Conformance {
         is TallyValue.ServerTime -> listOf("$prefix$name=serverTime")
         is TallyValue.Append -> listOf("$prefix$name=append:${value.bytes.joinToString(",")}")
         is TallyValue.Fields -> leaves("$prefix$name.", value.fields)
+        is TallyValue.Delete -> listOf("$prefix$name=delete")
       }
     }
 

@@ -16,13 +16,6 @@ final class Conformance {
       return "\(TallyPlanner.isValidName(words[1]))"
     case "plan":
       return plan(words)
-    case "oldMarks":
-      var windows: [String: Int64] = [:]
-      for word in words.dropFirst(2) {
-        let parts = word.split(separator: "=")
-        windows[String(parts[0])] = Int64(parts[1])!
-      }
-      return TallyPlanner.oldWindows(Int64(words[1])!, windows).sorted().joined(separator: " ")
     case "refusal":
       return TallyPlanner.judgeRefusal(words[1] == "true", words[2] == "true", Int64(words[3]), Int64(words[4])!)
     case "shardCount":
@@ -34,7 +27,7 @@ final class Conformance {
     }
   }
 
-  /// call, counter, shard or shards to choose from, amount, once, time, random numbers
+  /// call, counter, shard or shards to choose from, amount, once, time, random numbers, whether it removes marks
   private func plan(_ words: [String]) -> String {
     var numbers = words[7].split(separator: " ").map { Double($0)! }
     let random = { numbers.removeFirst() }
@@ -44,7 +37,7 @@ final class Conformance {
     let once = words[5] == "" ? nil : words[5]
     let plan = TallyPlanner.planIncrement(
       words[2], shard, isUndo ? -amount : amount, Int64(words[6])!, random, once, isUndo)
-    return TallyPlanner.writes(plan).map(written).joined(separator: "\t")
+    return TallyPlanner.writes(plan, words[8] == "true").map(written).joined(separator: "\t")
   }
 
   private func written(_ write: TallyWrite) -> String {
@@ -62,6 +55,7 @@ final class Conformance {
       case .serverTime: return ["\(field)=serverTime"]
       case .append(let bytes): return ["\(field)=append:\(bytes.map(String.init).joined(separator: ","))"]
       case .fields(let inner): return leaves(field + ".", inner)
+      case .delete: return ["\(field)=delete"]
       }
     }
   }

@@ -33,9 +33,9 @@ export interface CommitVector {
   /** The uid of the writer; `null` if signed out; `"server"` to bypass the rules. */
   auth: string | null;
   /** Documents before the commit: `{ "secondsAgo": n }` is a time before now, `{ "bytes": "…" }` bytes in base64. */
-  before: { path: string; at?: { secondsAgo: number }; marks?: Record<string, { at: { secondsAgo: number } }> }[];
+  before: { path: string; [field: string]: unknown }[];
   /** The call of a planner that makes this commit, if a client makes such commits. */
-  plan?: Plan | { call: "removeOldMarks" };
+  plan?: Plan;
   /** The body of `documents:commit`, with the placeholder `{project}`. */
   commit: { writes: Write[] };
   /** Whether the rules accept the commit, and the sum of the counter's shards afterwards. */
@@ -52,6 +52,8 @@ export interface Plan {
   shard?: string;
   now: number;
   random: number[];
+  /** Whether the commit also removes the window of marks that has expired, as one in a transaction does. */
+  removesMarks?: boolean;
 }
 
 export interface ShardCountStep {
@@ -90,9 +92,6 @@ export function readVectors(): Vectors {
   return JSON.parse(readFileSync(join(import.meta.dirname, "../../docs/vectors.json"), "utf8"));
 }
 
-/** Any instant: what is old depends on differences. */
-const NOW_SECONDS = 1_767_225_600;
-
 export function casesOf(vectors: Vectors): Case[] {
   const cases: Case[] = [];
   const add = (name: string, question: unknown[], ...answer: unknown[]) =>
@@ -100,21 +99,14 @@ export function casesOf(vectors: Vectors): Case[] {
   for (const { name, times = 1, valid } of vectors.names) add(`name ${name}`, ["name", name.repeat(times)], valid);
   for (const one of vectors.refusals)
     add(one.name, ["refusal", one.isAborted, one.hasMark, one.countedBy, one.by], one.means);
-  for (const { name, plan, before, commit } of vectors.commits) {
-    if (plan?.call === "removeOldMarks") {
-      const at = before[0]?.at;
-      const marks = before[0]?.marks ?? {};
-      const second = (ago = 0) => NOW_SECONDS - ago;
-      const windows = Object.entries(marks).map(([window, { at }]) => `${window}=${second(at.secondsAgo)}`);
-      add(name, ["oldMarks", second(at?.secondsAgo), ...windows], ...removedWindows(commit.writes));
-    } else if (plan) {
-      const where = plan.shard ?? plan.shardsToChooseFrom;
-      add(
-        name,
-        ["plan", plan.call, plan.counter, where, plan.by, plan.once, plan.now, plan.random.join(" ")],
-        commit.writes.map(writtenBy).join("\t"),
-      );
-    }
+  for (const { name, plan, commit } of vectors.commits) {
+    if (!plan) continue;
+    const { call, counter, by, once, shardsToChooseFrom, shard = shardsToChooseFrom, now, random } = plan;
+    add(
+      name,
+      ["plan", call, counter, shard, by, once, now, random.join(" "), plan.removesMarks ?? false],
+      commit.writes.map(writtenBy).join("\t"),
+    );
   }
   for (const { name, steps } of vectors.shardCounts) {
     cases.push({ name, question: "shardCount\tbegin", answer: "1 true false" });
@@ -136,11 +128,10 @@ function totalArguments(step: TotalStep): unknown[] {
   return step.do === "refused" ? [step.which] : [step.value, step.asOf, step.fromCache ?? false];
 }
 
-function removedWindows(writes: Write[]): string[] {
-  return (writes[0]?.updateMask?.fieldPaths ?? []).map((path) => path.replace(/^marks\.`(.*)`$/, "$1")).sort();
-}
-
-/** A write of the REST API as the programs print a planned one: its kind, its path, and its fields in order. */
+/**
+ * A write of the REST API as the programs print a planned one: its kind, its path, and its fields in order. A field that the mask has
+ * and the document has not is removed.
+ */
 function writtenBy(write: Write): string {
   const path = (name: string) => name.replace(/^.*?\/documents\//, "");
   if (write.delete) return `delete ${path(write.delete)}`;
@@ -149,14 +140,16 @@ function writtenBy(write: Write): string {
   const set = Object.entries(fields).map(([field, { integerValue, stringValue }]) =>
     integerValue === undefined ? `${field}=text:${stringValue}` : `${field}=whole:${integerValue}`,
   );
-  if (mask && mask.join() !== Object.keys(fields).join()) throw new Error(`${name}: the mask is ${mask}`);
+  if (mask && Object.keys(fields).some((field) => !mask.includes(field)))
+    throw new Error(`${name}: the mask is ${mask}`);
+  const removed = (mask ?? []).filter((path) => !(path in fields)).map((path) => `${path.replaceAll("`", "")}=delete`);
   const transformed = (write.updateTransforms ?? []).map(({ fieldPath, increment, appendMissingElements }) => {
     const field = fieldPath.replaceAll("`", "");
     if (increment) return `${field}=increment:${increment.integerValue}`;
     const [bytes] = appendMissingElements?.values ?? [];
     return bytes ? `${field}=append:${[...Buffer.from(bytes.bytesValue ?? "", "base64")]}` : `${field}=serverTime`;
   });
-  return [mask ? "merge" : "create", path(name), ...[...set, ...transformed].sort()].join(" ");
+  return [mask ? "merge" : "create", path(name), ...[...set, ...removed, ...transformed].sort()].join(" ");
 }
 
 /** Cases whose answer is another. Numbers may be written as 8, 8.0 or 8e0. */

@@ -26,13 +26,6 @@ class Conformance {
         return '${TallyPlanner.isValidName(words[1])}';
       case 'plan':
         return plan(words);
-      case 'oldMarks':
-        final windows = <String, int>{};
-        for (final word in words.skip(2)) {
-          final parts = word.split('=');
-          windows[parts[0]] = int.parse(parts[1]);
-        }
-        return (TallyPlanner.oldWindows(int.parse(words[1]), windows)..sort()).join(' ');
       case 'refusal':
         final countedBy = int.tryParse(words[3]);
         return TallyPlanner.judgeRefusal(words[1] == 'true', words[2] == 'true', countedBy, int.parse(words[4]));
@@ -45,7 +38,7 @@ class Conformance {
     }
   }
 
-  /// call, counter, shard or shards to choose from, amount, once, time, random numbers
+  /// call, counter, shard or shards to choose from, amount, once, time, random numbers, whether it removes marks
   String plan(List<String> words) {
     final numbers = words[7].split(' ').map(double.parse).toList();
     double random() => numbers.removeAt(0);
@@ -55,7 +48,7 @@ class Conformance {
     final once = words[5] == '' ? null : words[5];
     final by = isUndo ? -amount : amount;
     final plan = TallyPlanner.planIncrement(words[2], shard, by, int.parse(words[6]), random, once, isUndo);
-    return TallyPlanner.writes(plan).map(written).join('\t');
+    return TallyPlanner.writes(plan, words[8] == 'true').map(written).join('\t');
   }
 
   String written(TallyWrite write) {
@@ -73,6 +66,7 @@ class Conformance {
       if (value is TallyServerTime) found.add('$field=serverTime');
       if (value is TallyAppend) found.add('$field=append:${value.bytes.join(',')}');
       if (value is TallyFields) found.addAll(leaves('$field.', value.fields));
+      if (value is TallyDelete) found.add('$field=delete');
     });
     return found;
   }

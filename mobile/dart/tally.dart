@@ -54,6 +54,11 @@ class TallyFields extends TallyValue {
   final Map<String, TallyValue> fields;
 }
 
+/// Removes the field.
+class TallyDelete extends TallyValue {
+  const TallyDelete();
+}
+
 /// One write of a commit: a merge, a new document, or without `fields` a deletion.
 class TallyWrite {
   const TallyWrite(this.path, this.fields, this.merge);
@@ -62,13 +67,25 @@ class TallyWrite {
   final bool merge;
 }
 
-/// One increment: which shard, which window, which nonce. A retry sends the same plan.
+/// One increment: which shard, which window, which nonce. A retry sends the same plan. The marks of the window `expired` may
+/// be removed, if the clock of this device is right.
 class TallyPlan {
-  const TallyPlan(this.counter, this.shard, this.by, this.window, this.nonce, this.entry, this.once, this.isUndo);
+  const TallyPlan(
+    this.counter,
+    this.shard,
+    this.by,
+    this.window,
+    this.expired,
+    this.nonce,
+    this.entry,
+    this.once,
+    this.isUndo,
+  );
   final String counter;
   final String shard;
   final int by;
   final String window;
+  final String expired;
   final List<int> nonce;
   final String? entry;
   final String? once;
@@ -79,11 +96,9 @@ class TallyPlan {
 abstract final class TallyPlanner {
   static const int maxIdBytes = 1500;
   static const int maxShards = 10000;
-  static const int markWindows = 16;
-  static const int markWindowMillis = 15000;
-  static const int markLifetimeSeconds = 120;
-  static const int nonceBytes = 4;
-  static const int incrementsPerMarkRemoval = 128;
+  static const int markWindows = 5;
+  static const int markWindowMillis = 61000;
+  static const int nonceBytes = 5;
   static const int maxCommitMillis = 10000;
   static const int maxPublishDelayMillis = 15000;
   static const int shardCountTtlMillis = 120000;
@@ -121,9 +136,11 @@ abstract final class TallyPlanner {
     return (share < 0.125 ? 0 : leftOut + share.toInt()).toString();
   }
 
-  /// The window of `marks` that a write goes to, by this device's clock. A wrong clock is harmless.
-  static String markWindow(int now) {
-    return ((now ~/ markWindowMillis) & (markWindows - 1)).toRadixString(16);
+  /// The window of `marks` that a write goes to, by this device's clock, or one that comes later. A wrong clock is harmless,
+  /// and may show any number.
+  static String markWindow(int now, int later) {
+    final windows = now ~/ markWindowMillis;
+    return ((windows.abs() + later) % markWindows).toString();
   }
 
   /// Identifies an increment: random bytes.
@@ -148,18 +165,25 @@ abstract final class TallyPlanner {
     bool isUndo,
   ) {
     final entry = once == null ? null : entryPath(counter, once);
-    return TallyPlan(counter, shard, by, markWindow(now), newNonce(random), entry, once, isUndo);
+    final expired = markWindow(now, 1);
+    return TallyPlan(counter, shard, by, markWindow(now, 0), expired, newNonce(random), entry, once, isUndo);
   }
 
   /// The writes of a plan, for one commit.
-  static List<TallyWrite> writes(TallyPlan plan) {
+  ///
+  /// [removesMarks] is whether they also remove the window that has expired.
+  static List<TallyWrite> writes(TallyPlan plan, bool removesMarks) {
     final mark = TallyFields({'at': TallyServerTime(), 'nonces': TallyAppend(plan.nonce)});
+    final marks = <String, TallyValue>{plan.window: mark};
+    if (removesMarks) {
+      marks[plan.expired] = TallyDelete();
+    }
     final fields = {
       'shard': TallyText(plan.shard),
       'count': TallyIncrement(plan.by),
       'writes': TallyIncrement(1),
       'at': TallyServerTime(),
-      'marks': TallyFields({plan.window: mark}),
+      'marks': TallyFields(marks),
     };
     final shardWrite = TallyWrite(shardPath(plan.counter, plan.shard), fields, true);
     if (plan.entry == null || plan.once == null) {
@@ -200,25 +224,6 @@ abstract final class TallyPlanner {
   static bool usesTransaction(bool hasOnce, bool isWatched, bool isContended, int sinceAnswerMillis) {
     final isOnline = sinceAnswerMillis < onlineMillis;
     return !hasOnce && isOnline && (isContended || !isWatched);
-  }
-
-  /// Whether this increment also removes old marks: one in 128.
-  static bool removesMarks(double Function() random) {
-    return random() * incrementsPerMarkRemoval < 1;
-  }
-
-  /// The windows of a shard whose marks are too old to refuse a replay.
-  ///
-  /// [last] is the last write of the shard, which is a lower bound of the server's time, and [windows] has the last write
-  /// of each window, in seconds.
-  static List<String> oldWindows(int last, Map<String, int> windows) {
-    final old = <String>[];
-    windows.forEach((window, at) {
-      if (at + markLifetimeSeconds < last - 1) {
-        old.add(window);
-      }
-    });
-    return old;
   }
 
   /// A server's timestamp in whole microseconds.
@@ -464,6 +469,7 @@ class TallyCounter {
   bool _wasWatched = false;
   int _viewEndedAt = 0;
   int _answeredAt = 0;
+  bool _keepsMarks = false;
   Future<void>? _reading;
 
   static final Map<FirebaseFirestore, Map<String, TallyCounter>> _counters = {};
@@ -485,8 +491,8 @@ class TallyCounter {
   ///
   /// Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
   /// awaited for a second at most); so do the first after two minutes and one in 20, unless a watch has delivered a total.
-  /// One increment in 128 adds 1 read and 1 write. A write that is refused or contended costs 1 read more, 2 with `once`.
-  /// In a watched counter, an increment that is sent while others contend costs 1 read more.
+  /// A write that is refused or contended costs 1 read more, 2 with `once`. In a watched counter, an increment that is sent
+  /// while others contend costs 1 read more.
   ///
   /// Unlike on the web, an increment goes to the SDK's queue at once if the server has not answered anything for 10
   /// seconds: the queue keeps it on disk, so an app that is offline or killed does not lose it. (In a browser,
@@ -714,22 +720,23 @@ class TallyCounter {
 
   /// A transaction first, or the queue. What the transaction leaves without an answer goes to the queue, too: both count
   /// once.
+  ///
+  /// A transaction also removes the marks that have expired by this device's clock. If the rules refuse that, the clock may be
+  /// wrong: the same plan is sent again without the removal, and if it is accepted, this client removes none from then on.
+  /// Writes in the queue may be sent hours later, so they remove none.
   Future<Timestamp?> _send(TallyPlan plan) async {
     final sinceAnswer = _now() - _answeredAt;
     final isContended = _shardCount.isContended();
     if (TallyPlanner.usesTransaction(plan.entry != null, _isWatched(), isContended, sinceAnswer)) {
       try {
-        await _firestore.runTransaction<void>((own) async {
-          for (final write in TallyPlanner.writes(plan)) {
-            final document = _firestore.doc(write.path);
-            final fields = write.fields;
-            if (fields == null) {
-              own.delete(document);
-            } else {
-              own.set(document, _valuesOf(fields), SetOptions(merge: write.merge));
-            }
-          }
-        }, maxAttempts: 1);
+        final removesMarks = !_keepsMarks;
+        try {
+          await _transact(plan, removesMarks);
+        } on FirebaseException catch (error) {
+          if (!removesMarks || error.code != 'permission-denied') rethrow;
+          await _transact(plan, false);
+          _keepsMarks = true;
+        }
         if (!_isWatched()) return null;
         // The cache does not have the server's timestamp.
         return (await _readFromServer(_shardOf(plan), true))?.data()?['at'] as Timestamp?;
@@ -743,16 +750,27 @@ class TallyCounter {
     return null;
   }
 
+  Future<void> _transact(TallyPlan plan, bool removesMarks) async {
+    await _firestore.runTransaction<void>((own) async {
+      for (final write in TallyPlanner.writes(plan, removesMarks)) {
+        final document = _firestore.doc(write.path);
+        final fields = write.fields;
+        if (fields == null) {
+          own.delete(document);
+        } else {
+          own.set(document, _valuesOf(fields), SetOptions(merge: write.merge));
+        }
+      }
+    }, maxAttempts: 1);
+  }
+
   TallyPlan _planFor(int by, String? once, String? undoneShard) {
     final shard = undoneShard ?? TallyPlanner.randomShard(_shardCount.shardsToChooseFrom(), _random);
-    final plan = TallyPlanner.planIncrement(path, shard, by, _now(), _random, once, undoneShard != null);
-    // Before the outcome is known, because a shard full of marks refuses every increment.
-    if (TallyPlanner.removesMarks(_random)) unawaited(_removeOldMarks(_shardOf(plan)));
-    return plan;
+    return TallyPlanner.planIncrement(path, shard, by, _now(), _random, once, undoneShard != null);
   }
 
   void _addWrites(WriteBatch batch, TallyPlan plan) {
-    for (final write in TallyPlanner.writes(plan)) {
+    for (final write in TallyPlanner.writes(plan, false)) {
       final document = _firestore.doc(write.path);
       final fields = write.fields;
       if (fields == null) {
@@ -772,6 +790,7 @@ class TallyCounter {
     if (value is TallyIncrement) return FieldValue.increment(value.by);
     if (value is TallyAppend) return FieldValue.arrayUnion([_blobOf(value.bytes)]);
     if (value is TallyFields) return _valuesOf(value.fields);
+    if (value is TallyDelete) return FieldValue.delete();
     return FieldValue.serverTimestamp();
   }
 
@@ -803,7 +822,9 @@ class TallyCounter {
   }
 
   TallyException _refusal(TallyPlan plan, int? countedBy) {
-    var advice = 'isAllowedAmount must allow it; if countsOncePerUser names the group, pass once';
+    var advice =
+        'isOpen in firestore.rules must name the group and isAllowedAmount allow the amount; '
+        'or the counter counts once per user: pass once';
     if (plan.entry != null) advice = "once must be the user's uid, and countsOncePerUser must name the group";
     if (countedBy != null) advice = 'it counts $countedBy, undo that first';
     return TallyException('counter/permission-denied', 'firestore.rules refuse ${plan.by} for "$id"; $advice');
@@ -855,30 +876,6 @@ class TallyCounter {
     _shardCount.requestAnswered(false);
     _shardCount.update(_shardsOf(document), document?.data()?['growing'] == true);
     _reading = null;
-  }
-
-  /// Gives up under contention. Cost: 1 read, and 1 write if there are old windows.
-  Future<void> _removeOldMarks(DocumentReference<Map<String, dynamic>> shard) async {
-    try {
-      final fields = (await _readFromServer(shard, false))?.data() ?? {};
-      final last = fields['at'] as Timestamp?;
-      if (last == null) return;
-      final windows = <String, int>{};
-      (fields['marks'] as Map? ?? {}).forEach((window, mark) {
-        final at = (mark as Map)['at'];
-        if (at is Timestamp) windows[window as String] = at.seconds;
-      });
-      final deletions = <Object, Object?>{
-        for (final window in TallyPlanner.oldWindows(last.seconds, windows))
-          FieldPath(['marks', window]): FieldValue.delete(),
-      };
-      if (deletions.isEmpty) return;
-      await _firestore.runTransaction<void>((own) async {
-        own.update(shard, deletions);
-      }, maxAttempts: 1);
-    } on FirebaseException {
-      // The next one in 128 tries again.
-    }
   }
 
   /// Shows an increment in the watches until a published total includes it. `null` if another attempt with the `once` is

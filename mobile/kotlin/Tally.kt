@@ -54,17 +54,24 @@ sealed class TallyValue {
   data class Append(val bytes: List<Int>) : TallyValue()
 
   data class Fields(val fields: Map<String, TallyValue>) : TallyValue()
+
+  /** Removes the field. */
+  object Delete : TallyValue()
 }
 
 /** One write of a commit: a merge, a new document, or without `fields` a deletion. */
 class TallyWrite(val path: String, val fields: Map<String, TallyValue>?, val merge: Boolean)
 
-/** One increment: which shard, which window, which nonce. A retry sends the same plan. */
+/**
+ * One increment: which shard, which window, which nonce. A retry sends the same plan. The marks of the window `expired` may be
+ * removed, if the clock of this device is right.
+ */
 class TallyPlan(
   val counter: String,
   val shard: String,
   val by: Long,
   val window: String,
+  val expired: String,
   val nonce: List<Int>,
   val entry: String?,
   val once: String?,
@@ -75,11 +82,9 @@ class TallyPlan(
 object TallyPlanner {
   const val MAX_ID_BYTES = 1_500
   const val MAX_SHARDS = 10_000
-  const val MARK_WINDOWS = 16L
-  const val MARK_WINDOW_MILLIS = 15_000
-  const val MARK_LIFETIME_SECONDS = 120
-  const val NONCE_BYTES = 4
-  const val INCREMENTS_PER_MARK_REMOVAL = 128
+  const val MARK_WINDOWS = 5L
+  const val MARK_WINDOW_MILLIS = 61_000
+  const val NONCE_BYTES = 5
   const val MAX_COMMIT_MILLIS = 10_000L
   const val MAX_PUBLISH_DELAY_MILLIS = 15_000L
   const val SHARD_COUNT_TTL_MILLIS = 120_000L
@@ -117,9 +122,13 @@ object TallyPlanner {
     return (if (share < 0.125) 0 else leftOut + share.toInt()).toString()
   }
 
-  /** The window of `marks` that a write goes to, by this device's clock. A wrong clock is harmless. */
-  fun markWindow(now: Long): String {
-    return ((now / MARK_WINDOW_MILLIS) and (MARK_WINDOWS - 1)).toString(16)
+  /**
+   * The window of `marks` that a write goes to, by this device's clock, or one that comes later. A wrong clock is harmless, and may show
+   * any number.
+   */
+  fun markWindow(now: Long, later: Long): String {
+    val windows = now / MARK_WINDOW_MILLIS
+    return ((abs(windows) + later) % MARK_WINDOWS).toString()
   }
 
   /** Identifies an increment: random bytes. */
@@ -146,20 +155,29 @@ object TallyPlanner {
     isUndo: Boolean
   ): TallyPlan {
     val entry = if (once == null) null else entryPath(counter, once)
-    return TallyPlan(counter, shard, by, markWindow(now), newNonce(random), entry, once, isUndo)
+    val expired = markWindow(now, 1)
+    return TallyPlan(counter, shard, by, markWindow(now, 0), expired, newNonce(random), entry, once, isUndo)
   }
 
-  /** The writes of a plan, for one commit. */
-  fun writes(plan: TallyPlan): List<TallyWrite> {
+  /**
+   * The writes of a plan, for one commit.
+   *
+   * @param removesMarks whether they also remove the window that has expired
+   */
+  fun writes(plan: TallyPlan, removesMarks: Boolean): List<TallyWrite> {
     val mark =
       TallyValue.Fields(mapOf("at" to TallyValue.ServerTime, "nonces" to TallyValue.Append(plan.nonce)))
+    val marks = mutableMapOf<String, TallyValue>(plan.window to mark)
+    if (removesMarks) {
+      marks[plan.expired] = TallyValue.Delete
+    }
     val fields =
       mapOf(
         "shard" to TallyValue.Text(plan.shard),
         "count" to TallyValue.Increment(plan.by),
         "writes" to TallyValue.Increment(1),
         "at" to TallyValue.ServerTime,
-        "marks" to TallyValue.Fields(mapOf(plan.window to mark))
+        "marks" to TallyValue.Fields(marks)
       )
     val shardWrite = TallyWrite(shardPath(plan.counter, plan.shard), fields, true)
     if (plan.entry == null || plan.once == null) {
@@ -205,27 +223,6 @@ object TallyPlanner {
   fun usesTransaction(hasOnce: Boolean, isWatched: Boolean, isContended: Boolean, sinceAnswerMillis: Long): Boolean {
     val isOnline = sinceAnswerMillis < ONLINE_MILLIS
     return !hasOnce && isOnline && (isContended || !isWatched)
-  }
-
-  /** Whether this increment also removes old marks: one in 128. */
-  fun removesMarks(random: () -> Double): Boolean {
-    return random() * INCREMENTS_PER_MARK_REMOVAL < 1
-  }
-
-  /**
-   * The windows of a shard whose marks are too old to refuse a replay.
-   *
-   * @param last the last write of the shard, which is a lower bound of the server's time, in seconds
-   * @param windows the last write of each window, in seconds
-   */
-  fun oldWindows(last: Long, windows: Map<String, Long>): List<String> {
-    val old = mutableListOf<String>()
-    windows.forEach { (window, at) ->
-      if (at + MARK_LIFETIME_SECONDS < last - 1) {
-        old.add(window)
-      }
-    }
-    return old
   }
 
   /** A server's timestamp in whole microseconds. */
@@ -433,6 +430,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   private var wasWatched = false
   private var viewEndedAt = 0L
   private var answeredAt = 0L
+  private var keepsMarks = false
   private var reading: Task<Void>? = null
 
   /** A committed increment: the server's time of the write or of a later one, if it was read with the outcome. */
@@ -472,9 +470,9 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
    * `once`, the user's uid, the counter counts it once, and the call succeeds if it counts already.
    *
    * Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
-   * awaited for a second at most); so do the first after two minutes and one in 20, unless a watch has delivered a total. One
-   * increment in 128 adds 1 read and 1 write. A write that is refused or contended costs 1 read more, 2 with `once`. In a
-   * watched counter, an increment that is sent while others contend costs 1 read more.
+   * awaited for a second at most); so do the first after two minutes and one in 20, unless a watch has delivered a total. A
+   * write that is refused or contended costs 1 read more, 2 with `once`. In a watched counter, an increment that is sent while
+   * others contend costs 1 read more.
    *
    * Unlike on the web, an increment goes to the SDK's queue at once if the server has not answered anything for 10 seconds:
    * the queue keeps it on disk, so an app that is offline or killed does not lose it. Else it goes into a transaction, and
@@ -678,13 +676,27 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
         }
     }
 
-  /** A transaction first, or the queue. What the transaction leaves without an answer goes to the queue, too: both count once. */
+  /**
+   * A transaction first, or the queue. What the transaction leaves without an answer goes to the queue, too: both count once.
+   *
+   * A transaction also removes the marks that have expired by this device's clock. If the rules refuse that, the clock may be wrong: the
+   * same plan is sent again without the removal, and if it is accepted, this client removes none from then on. Writes in the queue may
+   * be sent hours later, so they remove none.
+   */
   private fun send(plan: TallyPlan): Task<Timestamp> {
     val sinceAnswer = clock() - answeredAt
     if (!TallyPlanner.usesTransaction(plan.entry != null, isWatched(), shardCount.isContended(), sinceAnswer))
       return queue(plan)
-    return firestore
-      .runTransaction(attempts(1), Transaction.Function<Void> { own -> addWrites(own, plan) })
+    val removesMarks = !keepsMarks
+    return transact(plan, removesMarks)
+      .continueWithTask { sent ->
+        if (!removesMarks || codeOf(sent.exception) != Code.PERMISSION_DENIED) sent
+        else
+          transact(plan, false).continueWithTask { again ->
+            if (again.isSuccessful) keepsMarks = true
+            again
+          }
+      }
       .continueWithTask { sent ->
         val error = sent.exception
         when {
@@ -698,6 +710,9 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
       }
   }
 
+  private fun transact(plan: TallyPlan, removesMarks: Boolean): Task<Void> =
+    firestore.runTransaction(attempts(1), Transaction.Function<Void> { own -> addWrites(own, plan, removesMarks) })
+
   private fun queue(plan: TallyPlan): Task<Timestamp> {
     val batch = firestore.batch()
     addWrites(batch, plan)
@@ -709,14 +724,11 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
 
   private fun planFor(by: Long, once: String?, undoneShard: String?): TallyPlan {
     val shard = undoneShard ?: TallyPlanner.randomShard(shardCount.shardsToChooseFrom(), random)
-    val plan = TallyPlanner.planIncrement(path, shard, by, clock(), random, once, undoneShard != null)
-    // Before the outcome is known, because a shard full of marks refuses every increment.
-    if (TallyPlanner.removesMarks(random)) removeOldMarks(shardOf(plan))
-    return plan
+    return TallyPlanner.planIncrement(path, shard, by, clock(), random, once, undoneShard != null)
   }
 
   private fun addWrites(batch: WriteBatch, plan: TallyPlan) {
-    for (write in TallyPlanner.writes(plan)) {
+    for (write in TallyPlanner.writes(plan, false)) {
       val document = firestore.document(write.path)
       val fields = write.fields
       if (fields == null) batch.delete(document)
@@ -725,8 +737,8 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
     }
   }
 
-  private fun addWrites(transaction: Transaction, plan: TallyPlan): Void? {
-    for (write in TallyPlanner.writes(plan)) {
+  private fun addWrites(transaction: Transaction, plan: TallyPlan, removesMarks: Boolean): Void? {
+    for (write in TallyPlanner.writes(plan, removesMarks)) {
       val document = firestore.document(write.path)
       val fields = write.fields
       if (fields == null) transaction.delete(document)
@@ -745,6 +757,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
         is TallyValue.ServerTime -> FieldValue.serverTimestamp()
         is TallyValue.Append -> FieldValue.arrayUnion(blobOf(value.bytes))
         is TallyValue.Fields -> valuesOf(value.fields)
+        is TallyValue.Delete -> FieldValue.delete()
       }
     }
 
@@ -779,7 +792,9 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
       when {
         countedBy != null -> "it counts $countedBy, undo that first"
         plan.entry != null -> "once must be the user's uid, and countsOncePerUser must name the group"
-        else -> "isAllowedAmount must allow it; if countsOncePerUser names the group, pass once"
+        else ->
+          "isOpen in firestore.rules must name the group and isAllowedAmount allow the amount; " +
+            "or the counter counts once per user: pass once"
       }
     return TallyException("counter/permission-denied", "firestore.rules refuse ${plan.by} for \"$id\"; $advice", cause)
   }
@@ -825,22 +840,6 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
       known.trySetResult(null)
     }
     return known.task
-  }
-
-  /** Gives up under contention. Cost: 1 read, and 1 write if there are old windows. */
-  private fun removeOldMarks(shard: DocumentReference) {
-    readFromServer(shard, 1).onSuccessTask { read ->
-      val last = read.get()?.getTimestamp("at")
-      val windows = mutableMapOf<String, Long>()
-      (read.get()?.get("marks") as? Map<*, *>)?.forEach { (window, mark) ->
-        val at = (mark as? Map<*, *>)?.get("at") as? Timestamp
-        if (window is String && at != null) windows[window] = at.seconds
-      }
-      val old = if (last == null) listOf() else TallyPlanner.oldWindows(last.seconds, windows)
-      val deletions = old.map { "marks.$it" to FieldValue.delete() as Any }.toMap()
-      val update = Transaction.Function<Void> { own -> own.update(shard, deletions).let { null } }
-      if (old.isEmpty()) Tasks.forResult<Void>(null) else firestore.runTransaction(attempts(1), update)
-    }
   }
 
   /** Shows an increment in the watches until a published total includes it. */

@@ -25,6 +25,8 @@ indirect enum TallyValue {
   /// Bytes, appended to an array that does not contain them.
   case append([Int])
   case fields([String: TallyValue])
+  /// Removes the field.
+  case delete
 }
 
 /// One write of a commit: a merge, a new document, or without `fields` a deletion.
@@ -40,25 +42,28 @@ struct TallyWrite {
   }
 }
 
-/// One increment: which shard, which window, which nonce. A retry sends the same plan.
+/// One increment: which shard, which window, which nonce. A retry sends the same plan. The marks of the window `expired` may
+/// be removed, if the clock of this device is right.
 struct TallyPlan {
   let counter: String
   let shard: String
   let by: Int64
   let window: String
+  let expired: String
   let nonce: [Int]
   let entry: String?
   let once: String?
   let isUndo: Bool
 
   init(
-    _ counter: String, _ shard: String, _ by: Int64, _ window: String, _ nonce: [Int], _ entry: String?, _ once: String?,
-    _ isUndo: Bool
+    _ counter: String, _ shard: String, _ by: Int64, _ window: String, _ expired: String, _ nonce: [Int], _ entry: String?,
+    _ once: String?, _ isUndo: Bool
   ) {
     self.counter = counter
     self.shard = shard
     self.by = by
     self.window = window
+    self.expired = expired
     self.nonce = nonce
     self.entry = entry
     self.once = once
@@ -70,11 +75,9 @@ struct TallyPlan {
 enum TallyPlanner {
   static let maxIdBytes = 1_500
   static let maxShards = 10_000
-  static let markWindows: Int64 = 16
-  static let markWindowMillis: Int64 = 15_000
-  static let markLifetimeSeconds: Int64 = 120
-  static let nonceBytes = 4
-  static let incrementsPerMarkRemoval = 128.0
+  static let markWindows: Int64 = 5
+  static let markWindowMillis: Int64 = 61_000
+  static let nonceBytes = 5
   static let maxCommitMillis: Int64 = 10_000
   static let maxPublishDelayMillis: Int64 = 15_000
   static let shardCountTtlMillis: Int64 = 120_000
@@ -112,9 +115,11 @@ enum TallyPlanner {
     return String(share < 0.125 ? 0 : leftOut + Int(share))
   }
 
-  /// The window of `marks` that a write goes to, by this device's clock. A wrong clock is harmless.
-  static func markWindow(_ now: Int64) -> String {
-    return String((now / markWindowMillis) & (markWindows - 1), radix: 16)
+  /// The window of `marks` that a write goes to, by this device's clock, or one that comes later. A wrong clock is harmless,
+  /// and may show any number.
+  static func markWindow(_ now: Int64, _ later: Int64) -> String {
+    let windows = now / markWindowMillis
+    return String((abs(windows) + later) % markWindows)
   }
 
   /// Identifies an increment: random bytes.
@@ -134,18 +139,25 @@ enum TallyPlanner {
     _ isUndo: Bool
   ) -> TallyPlan {
     let entry = once == nil ? nil : entryPath(counter, once!)
-    return TallyPlan(counter, shard, by, markWindow(now), newNonce(random), entry, once, isUndo)
+    let expired = markWindow(now, 1)
+    return TallyPlan(counter, shard, by, markWindow(now, 0), expired, newNonce(random), entry, once, isUndo)
   }
 
   /// The writes of a plan, for one commit.
-  static func writes(_ plan: TallyPlan) -> [TallyWrite] {
+  ///
+  /// - Parameter removesMarks: whether they also remove the window that has expired
+  static func writes(_ plan: TallyPlan, _ removesMarks: Bool) -> [TallyWrite] {
     let mark = TallyValue.fields(["at": TallyValue.serverTime, "nonces": TallyValue.append(plan.nonce)])
+    var marks = [plan.window: mark]
+    if removesMarks {
+      marks[plan.expired] = TallyValue.delete
+    }
     let fields = [
       "shard": TallyValue.text(plan.shard),
       "count": TallyValue.increment(plan.by),
       "writes": TallyValue.increment(1),
       "at": TallyValue.serverTime,
-      "marks": TallyValue.fields([plan.window: mark]),
+      "marks": TallyValue.fields(marks),
     ]
     let shardWrite = TallyWrite(shardPath(plan.counter, plan.shard), fields, true)
     if plan.entry == nil || plan.once == nil {
@@ -189,26 +201,6 @@ enum TallyPlanner {
   ) -> Bool {
     let isOnline = sinceAnswerMillis < onlineMillis
     return !hasOnce && isOnline && (isContended || !isWatched)
-  }
-
-  /// Whether this increment also removes old marks: one in 128.
-  static func removesMarks(_ random: () -> Double) -> Bool {
-    return random() * incrementsPerMarkRemoval < 1
-  }
-
-  /// The windows of a shard whose marks are too old to refuse a replay.
-  ///
-  /// - Parameters:
-  ///   - last: the last write of the shard, which is a lower bound of the server's time, in seconds
-  ///   - windows: the last write of each window, in seconds
-  static func oldWindows(_ last: Int64, _ windows: [String: Int64]) -> [String] {
-    var old: [String] = []
-    windows.forEach { window, at in
-      if at + markLifetimeSeconds < last - 1 {
-        old.append(window)
-      }
-    }
-    return old
   }
 
   /// A server's timestamp in whole microseconds.
@@ -429,6 +421,7 @@ final class TallyCounter {
   private var wasWatched = false
   private var viewEndedAt: Int64 = 0
   private var answeredAt: Int64 = 0
+  private var keepsMarks = false
   private var reading: Task<Void, Never>?
 
   private static var counters: [ObjectIdentifier: [String: TallyCounter]] = [:]
@@ -461,8 +454,8 @@ final class TallyCounter {
   ///
   /// Cost: 1 write; with `once` 2 writes, and 2 reads by the rules. The first increment reads the counter document (1 read,
   /// awaited for a second at most); so do the first after two minutes and one in 20, unless a watch has delivered a total.
-  /// One increment in 128 adds 1 read and 1 write. A write that is refused or contended costs 1 read more, 2 with `once`.
-  /// In a watched counter, an increment that is sent while others contend costs 1 read more.
+  /// A write that is refused or contended costs 1 read more, 2 with `once`. In a watched counter, an increment that is sent
+  /// while others contend costs 1 read more.
   ///
   /// Unlike on the web, an increment goes to the SDK's queue at once if the server has not answered anything for 10
   /// seconds: the queue keeps it on disk, so an app that is offline or killed does not lose it. Else it goes into a
@@ -705,21 +698,21 @@ final class TallyCounter {
 
   /// A transaction first, or the queue. What the transaction leaves without an answer goes to the queue, too: both count
   /// once.
+  ///
+  /// A transaction also removes the marks that have expired by this device's clock. If the rules refuse that, the clock may be
+  /// wrong: the same plan is sent again without the removal, and if it is accepted, this client removes none from then on.
+  /// Writes in the queue may be sent hours later, so they remove none.
   private func send(_ plan: TallyPlan) async throws -> Timestamp? {
     let sinceAnswer = TallyCounter.clock() - answeredAt
     if TallyPlanner.usesTransaction(plan.entry != nil, isWatched(), shardCount.isContended(), sinceAnswer) {
       do {
-        let writes = TallyPlanner.writes(plan)
-        let firestore = self.firestore
-        try await runTransaction(1) { own in
-          for write in writes {
-            let document = firestore.document(write.path)
-            guard let fields = write.fields else {
-              own.deleteDocument(document)
-              continue
-            }
-            own.setData(TallyCounter.valuesOf(fields), forDocument: document, merge: write.merge)
-          }
+        let removesMarks = !keepsMarks
+        do {
+          try await transact(plan, removesMarks)
+        } catch {
+          if !removesMarks || TallyCounter.codeOf(error) != .permissionDenied { throw error }
+          try await transact(plan, false)
+          keepsMarks = true
         }
         // The cache does not have the server's timestamp.
         return !isWatched() ? nil : try await readFromServer(shardOf(plan), TallyCounter.lookupAttempts)?.get("at") as? Timestamp
@@ -734,19 +727,29 @@ final class TallyCounter {
     return nil
   }
 
+  private func transact(_ plan: TallyPlan, _ removesMarks: Bool) async throws {
+    let writes = TallyPlanner.writes(plan, removesMarks)
+    let firestore = self.firestore
+    try await runTransaction(1) { own in
+      for write in writes {
+        let document = firestore.document(write.path)
+        guard let fields = write.fields else {
+          own.deleteDocument(document)
+          continue
+        }
+        own.setData(TallyCounter.valuesOf(fields), forDocument: document, merge: write.merge)
+      }
+    }
+  }
+
   private func planFor(_ by: Int64, _ once: String?, _ undoneShard: String?) -> TallyPlan {
     let chosen = undoneShard ?? TallyPlanner.randomShard(shardCount.shardsToChooseFrom(), TallyCounter.random)
-    let plan = TallyPlanner.planIncrement(
+    return TallyPlanner.planIncrement(
       path, chosen, by, TallyCounter.clock(), TallyCounter.random, once, undoneShard != nil)
-    // Before the outcome is known, because a shard full of marks refuses every increment.
-    if TallyPlanner.removesMarks(TallyCounter.random) {
-      Task { try? await removeOldMarks(shardOf(plan)) }
-    }
-    return plan
   }
 
   private func addWrites(_ batch: WriteBatch, _ plan: TallyPlan) {
-    for write in TallyPlanner.writes(plan) {
+    for write in TallyPlanner.writes(plan, false) {
       let document = firestore.document(write.path)
       if let fields = write.fields {
         batch.setData(TallyCounter.valuesOf(fields), forDocument: document, merge: write.merge)
@@ -765,6 +768,7 @@ final class TallyCounter {
       case .serverTime: return FieldValue.serverTimestamp()
       case .append(let bytes): return FieldValue.arrayUnion([dataOf(bytes)])
       case .fields(let inner): return valuesOf(inner)
+      case .delete: return FieldValue.delete()
       }
     }
   }
@@ -795,7 +799,9 @@ final class TallyCounter {
   }
 
   private func refusal(_ plan: TallyPlan, _ countedBy: Int64?) -> TallyError {
-    var advice = "isAllowedAmount must allow it; if countsOncePerUser names the group, pass once"
+    var advice =
+      "isOpen in firestore.rules must name the group and isAllowedAmount allow the amount; "
+      + "or the counter counts once per user: pass once"
     if plan.entry != nil { advice = "once must be the user's uid, and countsOncePerUser must name the group" }
     if let countedBy { advice = "it counts \(countedBy), undo that first" }
     return TallyError(
@@ -879,20 +885,6 @@ final class TallyCounter {
       }
     }
     await reading?.value
-  }
-
-  /// Gives up under contention. Cost: 1 read, and 1 write if there are old windows.
-  private func removeOldMarks(_ shard: DocumentReference) async throws {
-    let snapshot = try await readFromServer(shard, 1)
-    guard let last = snapshot?.get("at") as? Timestamp else { return }
-    var windows: [String: Int64] = [:]
-    for (window, mark) in snapshot?.get("marks") as? [String: Any] ?? [:] {
-      windows[window] = ((mark as? [String: Any])?["at"] as? Timestamp)?.seconds
-    }
-    let old = TallyPlanner.oldWindows(last.seconds, windows)
-    if old.isEmpty { return }
-    let deletions = Dictionary(uniqueKeysWithValues: old.map { ("marks." + $0, FieldValue.delete() as Any) })
-    try await runTransaction(1) { own in own.updateData(deletions, forDocument: shard) }
   }
 
   /// Shows an increment in the watches until a published total includes it. `nil` if another attempt with the `once` is shown.

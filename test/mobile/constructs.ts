@@ -95,12 +95,11 @@ function fieldOf(member: Node): { name: string; value: Node[] } | undefined {
 }
 
 /** Kinds of plan values: `TallyValue.Text` in Kotlin, `TallyValue.text` in Swift, `TallyText` in Dart. */
-const VALUES = new Set(["text", "whole", "increment", "servertime", "append", "fields"]);
+const VALUES = new Set(["text", "whole", "increment", "servertime", "append", "fields", "delete"]);
 
 /** Names of the standard libraries, and operators. */
 const TRANSLATED: Readonly<Record<string, string>> = {
   nil: "null",
-  and: "&",
   "~/": "/",
   "?:": "??",
   "===": "==",
@@ -116,8 +115,8 @@ const TRANSLATED: Readonly<Record<string, string>> = {
 
 /** They build values or convert between types that another language converts by itself. */
 const DROPPED = new Set([
-  ...["toint", "tolong", "todouble", "tostring", "toradixstring", "int", "int64", "double", "string"],
-  ...["mapof", "listof", "mutablelistof", "tallyvalue"],
+  ...["toint", "tolong", "todouble", "tostring", "int", "int64", "double", "string"],
+  ...["mapof", "mutablemapof", "listof", "mutablelistof", "tallyvalue"],
 ]);
 
 /** Parts of a tree that hold no behaviour. */
@@ -127,7 +126,7 @@ const SKIPPED =
 const GROUP = /^(parenthesized_expression|tuple_expression)$/;
 const BRANCH = /^(if_expression|if_statement|ternary_expression|conditional_expression)$/;
 const LOOP = /^while_statement$/;
-const OPERATOR = /^([-+*/<>=!&|?~:]{1,3})$/;
+const OPERATOR = /^([-+*/%<>=!&|?~:]{1,3})$/;
 
 function tokensOf(language: Language, nodes: Node[]): string {
   const tokens: string[] = [];
@@ -172,7 +171,7 @@ function tokensOf(language: Language, nodes: Node[]): string {
 /** Parentheses that another language does not need: `(a * b).toInt()` is `Int(a * b)` in Swift, and Dart's `while` has some. */
 function isConverted(group: Node): boolean {
   const after = group.parent?.text.slice(group.endIndex - group.parent.startIndex) ?? "";
-  return LOOP.test(group.parent?.type ?? "") || /^\s*\.(toInt|toString|toRadixString)\b/.test(after);
+  return LOOP.test(group.parent?.type ?? "") || /^\s*\.(toInt|toString)\b/.test(after);
 }
 
 function isBranchBody(parent: Node): boolean {

@@ -37,7 +37,8 @@ describe.each(["swift", "dart"] as const)("the planner in %s", (language) => {
     ["an operator", /( seen|read) >= 1/, "$1 > 1"],
     ["a branch", /if \(?_?waiting == 0\)?/, "if (_waiting > 0)"],
     ["a negation", /&& !fromCache/, "&& fromCache"],
-    ["a grouping", /& \(_?markWindows - 1\)/, "& markWindows - 1"],
+    ["a grouping", /\((\S+ \+ later)\) %/, "$1 %"],
+    ["a removed field", /\[plan\.expired\]/, "[plan.window]"],
     ["the order of arguments", /min\(max\(_?shown, low\), high\)/, "min(max(low, _shown), high)"],
     ["an assignment", /( {4})_?publishedAt = asOf;?/, ""],
     [

@@ -28,21 +28,33 @@ test.each(vectors)("$name", async ({ auth, before, commit, expect: expected }) =
   expect(shards.docs.reduce((sum, shard) => sum + (shard.get("count") ?? 0), 0)).toBe(expected.sum);
 });
 
-const planned = vectors.flatMap(({ name, plan, commit }) =>
-  plan && plan.call !== "removeOldMarks" ? [{ name, plan, commit }] : [],
-);
+const planned = vectors.flatMap(({ name, plan, commit }) => (plan ? [{ name, plan, commit }] : []));
 
 test.each(planned)("the web client plans this commit: $name", ({ plan, commit }) => {
   expect(commit.writes).toEqual(webWrites(plan));
 });
 
-test("increments, increments with `once` and undos are planned", () => {
-  const kinds = planned.map(({ plan: { call, once } }) => `${call}${once ? " with `once`" : ""}`);
-  expect(new Set(kinds)).toEqual(new Set(["increment", "increment with `once`", "undo with `once`"]));
+test("increments, increments with `once` and undos are planned, each also with a removal of marks", () => {
+  const kinds = planned.map(
+    ({ plan: { call, once, removesMarks } }) =>
+      `${call}${once ? " with `once`" : ""}${removesMarks ? " that removes marks" : ""}`,
+  );
+  const calls = ["increment", "increment with `once`", "undo with `once`"];
+  expect(new Set(kinds)).toEqual(new Set([...calls, ...calls.map((call) => `${call} that removes marks`)]));
 });
 
 /** What `client/src/web/commit.ts` writes, in REST. */
-function webWrites({ call, counter, by, once, shardsToChooseFrom = 0, shard, now, random }: Plan): object[] {
+function webWrites({
+  call,
+  counter,
+  by,
+  once,
+  shardsToChooseFrom = 0,
+  shard,
+  now,
+  random,
+  removesMarks,
+}: Plan): object[] {
   const numbers = [...random];
   const next = () => numbers.shift() ?? Number.NaN;
   const plan = planIncrement(
@@ -68,7 +80,7 @@ function webWrites({ call, counter, by, once, shardsToChooseFrom = 0, shard, now
   };
   const write = {
     update: { name: name(plan.path), fields: { shard: { stringValue: plan.shard } } },
-    updateMask: { fieldPaths: ["shard"] },
+    updateMask: { fieldPaths: ["shard", ...(removesMarks ? [`marks.\`${plan.expired}\``] : [])] },
     updateTransforms: [
       { fieldPath: "count", increment: { integerValue: String(plan.by) } },
       { fieldPath: "writes", increment: { integerValue: "1" } },

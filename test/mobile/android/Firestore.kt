@@ -171,8 +171,6 @@ class Transaction internal constructor(private val firestore: FirebaseFirestore)
   fun set(document: DocumentReference, data: Any, options: SetOptions): Transaction =
     add(Write(document.path, mapOf(data), false))
 
-  fun update(document: DocumentReference, data: Map<String, Any>): Transaction = add(Write(document.path, data, false))
-
   fun delete(document: DocumentReference): Transaction = add(Write(document.path, null, true))
 
   private fun add(write: Write): Transaction = apply { writes.add(write) }
@@ -269,6 +267,10 @@ class FirebaseFirestore {
   private fun merged(before: Map<String, Any>, fields: Map<String, Any>, at: Timestamp): Map<String, Any>? {
     val after = before.toMutableMap()
     for ((name, value) in fields) {
+      if (value is FieldValue.Delete) {
+        after.remove(name)
+        continue
+      }
       after[name] =
         when (value) {
           is FieldValue.Increment -> (before[name] as Long? ?: 0) + value.by

@@ -1,5 +1,7 @@
 /* What Tally.kt does with the answers of Firestore: a line for each scenario, `ok` or what was seen instead. */
 import android.os.Handler
+import com.google.firebase.Timestamp
+import com.google.firebase.firestore.Blob
 import com.google.firebase.firestore.Fault
 import com.google.firebase.firestore.FirebaseFirestore
 import tally.TallyCounter
@@ -54,6 +56,31 @@ fun main() {
   online.firestore.faults.add(Fault.ABORT)
   online.counter.increment(1, "alice")
   scenario("with `once`, it goes to the queue", listOf<Any>(2, 3L), listOf(online.firestore.transactions, online.sum()))
+
+  val marked = World("views:m")
+  val windows = listOf("0", "1", "2", "3", "4")
+  fun mark() {
+    val window = mapOf("at" to Timestamp(0, 0), "nonces" to listOf(Blob.fromBytes(byteArrayOf(1, 2, 3, 4, 5))))
+    marked.firestore.documents["${marked.path}/shards/0"] = mapOf("count" to 0L, "writes" to 0L, "marks" to windows.associateWith { window })
+  }
+  /** The transactions of an increment, the sum and how many windows of marks are left. */
+  fun increment(): List<Any> {
+    val before = marked.firestore.transactions
+    mark()
+    marked.counter.increment()
+    val marks = marked.shards().getValue("${marked.path}/shards/0")["marks"] as Map<*, *>
+    return listOf(marked.firestore.transactions - before, marked.sum(), marks.size)
+  }
+  marked.firestore.documents[marked.path] = mapOf("shardCount" to 1L)
+  marked.counter.get()
+  scenario("a write in the queue removes no marks", listOf<Any>(0, 1L, 5), increment())
+  scenario("one in a transaction removes those that have expired", listOf<Any>(1, 1L, 4), increment())
+  marked.firestore.faults.addAll(listOf(Fault.DENY, Fault.DENY))
+  scenario("refused with the removal and without, it does not count", listOf<Any>(2, 0L, 5), increment())
+  scenario("which says nothing of the removal", listOf<Any>(1, 1L, 4), increment())
+  marked.firestore.faults.add(Fault.DENY)
+  scenario("refused with the removal alone, it counts without", listOf<Any>(2, 1L, 5), increment())
+  scenario("and no later one removes any", listOf<Any>(1, 1L, 5), increment())
 
   val cut = World("views:b", Fault.LOSE_ANSWER)
   val replayed = cut.counter.increment()
