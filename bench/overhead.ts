@@ -63,8 +63,8 @@ async function compare(firestore: string, isWatched: boolean, progress: (text: s
 /** The merge that the rules accept: see docs/data-model.md. */
 function writeByHand(db: Firestore, id: string): Promise<void> {
   const at = serverTimestamp();
-  const nonces = arrayUnion(Bytes.fromUint8Array(crypto.getRandomValues(new Uint8Array(4))));
-  const marks = { [((Date.now() / 15_000) & 15).toString(16)]: { at, nonces } };
+  const nonces = arrayUnion(Bytes.fromUint8Array(crypto.getRandomValues(new Uint8Array(5))));
+  const marks = { [Math.floor(Date.now() / 61_000) % 5]: { at, nonces } };
   const shard = doc(db, `counters/${id}/shards/0`);
   return setDoc(shard, { shard: "0", count: increment(1), writes: increment(1), at, marks }, { merge: true });
 }

@@ -22,7 +22,7 @@ export function latestDeletionTime(eventTime: string, now: Millis): Millis {
   return Math.max(Date.parse(eventTime) + 1, now);
 }
 
-/** Whether an update of a shard has counted. One that only removes old marks has not. */
+/** Whether an update of a shard has counted. One that only removes expired marks has not. */
 export function hasCounted(before: Shard, after: Shard): boolean {
   return ["count", "writes"].some((field) => before.get(field) !== after.get(field));
 }

@@ -558,7 +558,7 @@ class TallyCounter {
   }
 
   /// Whether an increment with this `once` counts. Cost: 1 read. Offline it needs the entry in the cache.
-  Future<bool> hasIncremented({required String once}) async {
+  Future<bool> getIncremented({required String once}) async {
     _requireName('once', once);
     return (await _entryOf(once).get()).exists;
   }

@@ -543,7 +543,7 @@ class TallyCounter private constructor(private val firestore: FirebaseFirestore,
   }
 
   /** Whether an increment with this `once` counts. Cost: 1 read. Offline it needs the entry in the cache. */
-  fun hasIncremented(once: String): Task<Boolean> {
+  fun getIncremented(once: String): Task<Boolean> {
     requireName("once", once)
     return entryOf(once).get().onSuccessTask { entry -> Tasks.forResult(entry.exists()) }
   }

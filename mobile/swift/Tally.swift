@@ -519,7 +519,7 @@ final class TallyCounter {
   }
 
   /// Whether an increment with this `once` counts. Cost: 1 read. Offline it needs the entry in the cache.
-  func hasIncremented(once: String) async throws -> Bool {
+  func getIncremented(once: String) async throws -> Bool {
     try TallyCounter.requireName("once", once)
     return try await entryOf(once).getDocument().exists
   }

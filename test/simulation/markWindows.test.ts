@@ -41,10 +41,10 @@ async function increment(firestore: webSdk.Firestore): Promise<void> {
   }
 }
 
-/** @param tidyAge  the age at which a server, which bypasses the rules, removes windows */
+/** @param age  the age at which a server, which bypasses the rules, removes windows */
 async function simulateCrowd(
   seed: number,
-  tidyAge: Micros,
+  age: Micros,
 ): Promise<{ violation?: string | undefined; cuts: number; count: unknown }> {
   let violation: string | undefined;
   const faults = new Faults(["cut connections"], 0.3, 100_000);
@@ -74,13 +74,13 @@ async function simulateCrowd(
     }
   }
   const server = new adminSdk.Firestore(connect(network, "server", seed));
-  const tidy = () => {
+  const remove = () => {
     const marks = (database.get(SHARD).fields?.marks ?? {}) as Fields;
-    const old = Object.keys(marks).filter((name) => scheduler.now - microsOf((marks[name] as Fields).at) > tidyAge);
+    const old = Object.keys(marks).filter((name) => scheduler.now - microsOf((marks[name] as Fields).at) > age);
     const removals = Object.fromEntries(old.map((name) => [`marks.${name}`, adminSdk.FieldValue.delete()]));
     if (old.length > 0) server.doc(SHARD).update(removals);
   };
-  for (let second = 1; second < 300; second++) scheduler.after(second * SECOND, tidy);
+  for (let second = 1; second < 300; second++) scheduler.after(second * SECOND, remove);
   await scheduler.runUntil(scheduler.now + 600 * SECOND);
   increments.atEnd();
   return { violation, cuts: faults.injected["cut connections"] ?? 0, count: database.get(SHARD).fields?.count };

@@ -110,13 +110,13 @@ fun main() {
 
   val likes = World("likes:f")
   likes.counter.increment(1, "alice")
-  val again = likes.counter.hasIncremented("alice").result
+  val again = likes.counter.getIncremented("alice").result
   scenario("a like has an entry", listOf(true, 1L), listOf(again, likes.sum()))
   likes.firestore.faults.add(Fault.DENY)
   val twice = likes.counter.increment(1, "alice")
   scenario("a second like succeeds and does not count", listOf(true, 1L), listOf(twice.isSuccessful, likes.sum()))
   likes.counter.undo("alice")
-  scenario("an unlike takes it back, on its shard", listOf(0L, false, 1), listOf(likes.sum(), likes.counter.hasIncremented("alice").result, likes.shards().size))
+  scenario("an unlike takes it back, on its shard", listOf(0L, false, 1), listOf(likes.sum(), likes.counter.getIncremented("alice").result, likes.shards().size))
   scenario("a second unlike succeeds", listOf(true, 0L), listOf(likes.counter.undo("alice").isSuccessful, likes.sum()))
 
   val watched = World("views:g")
