@@ -107,7 +107,7 @@ describe("a reference or a database of the other SDK", async () => {
   const webCalls = (ref: unknown): Record<string, () => unknown> => ({
     ...calls(web, ref, writeBatch(webDb)),
     prepareIncrement: () => web.prepareIncrement(ref),
-    incrementCounterWithin: () => web.incrementCounterWithin(ref, LIMIT),
+    incrementCounterWithRateLimit: () => web.incrementCounterWithRateLimit(ref, LIMIT),
     withRateLimit: () => web.withRateLimit(ref, LIMIT, () => {}),
     countVisitor: () => web.countVisitor(ref, "ada"),
     getUniques: () => web.getUniques([ref]),
@@ -183,10 +183,16 @@ describe("a reference or a database of the other SDK", async () => {
       "takeFromCounter options": [() => web.takeFromCounter(ref, 1), "once"],
       "prepareIncrement by": [(by) => web.prepareIncrement(ref, by), "amount"],
       "prepareIncrement once": [(once) => web.prepareIncrement(ref, 1, { once }), "once"],
-      "incrementCounterWithin by": [(by) => web.incrementCounterWithin(ref, LIMIT, by), "amount"],
-      "incrementCounterWithin once": [(once) => web.incrementCounterWithin(ref, LIMIT, 1, { once }), "once"],
-      "incrementCounterWithin uid": [(uid) => web.incrementCounterWithin(ref, { ...LIMIT, uid }), "option"],
-      "incrementCounterWithin limit": [(other) => web.incrementCounterWithin(ref, other), "option"],
+      "incrementCounterWithRateLimit by": [(by) => web.incrementCounterWithRateLimit(ref, LIMIT, by), "amount"],
+      "incrementCounterWithRateLimit once": [
+        (once) => web.incrementCounterWithRateLimit(ref, LIMIT, 1, { once }),
+        "once",
+      ],
+      "incrementCounterWithRateLimit uid": [
+        (uid) => web.incrementCounterWithRateLimit(ref, { ...LIMIT, uid }),
+        "option",
+      ],
+      "incrementCounterWithRateLimit limit": [(other) => web.incrementCounterWithRateLimit(ref, other), "option"],
       "withRateLimit uid": [(uid) => web.withRateLimit(doc(webDb, "a/b"), { ...LIMIT, uid }, () => {}), "option"],
       "bufferedCounter by, via ingest": [
         (by) => web.bufferedCounter(ref, { via: "http://127.0.0.1:9" }).increment(by),

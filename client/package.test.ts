@@ -30,7 +30,7 @@ describe("the public API", () => {
       "connectRegions",
       "counterStore",
       "globalCounter",
-      "incrementCounterWithin",
+      "incrementCounterWithRateLimit",
       "incrementGlobalCounter",
       "onGlobalCounter",
       "prepareIncrement",

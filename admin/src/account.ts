@@ -89,13 +89,13 @@ export async function undoIncrementsOf(
  */
 export async function moveIncrements(
   firestore: Firestore,
-  from: string,
-  to: string,
+  fromOnce: string,
+  toOnce: string,
   options: AccountIncrementsOptions = {},
 ): Promise<MovedIncrements> {
-  if (validName("once", from) === validName("once", to))
-    throw new CounterError("counter/invalid-once", `both are "${to}"; pass the old one, then the new one`);
-  const done = await forEachEntry(firestore, from, options, (counter, entry) => move(counter, entry, to));
+  if (validName("once", fromOnce) === validName("once", toOnce))
+    throw new CounterError("counter/invalid-once", `both are "${toOnce}"; pass the old one, then the new one`);
+  const done = await forEachEntry(firestore, fromOnce, options, (counter, entry) => move(counter, entry, toOnce));
   const moved = done.filter((outcome) => outcome === "moved").length;
   return { moved, undone: done.length - moved };
 }

@@ -1,6 +1,6 @@
 /** Comments and claps that each user may write only so often. The rules enforce it. */
 import { collection, doc, serverTimestamp } from "firebase/firestore";
-import { type CounterError, counter, incrementCounterWithin, withRateLimit } from "firestore-tally";
+import { type CounterError, counter, incrementCounterWithRateLimit, withRateLimit } from "firestore-tally";
 import { db, userId } from "../setup/firebase.ts";
 
 /** Two comments a minute, five at once; ten claps in any minute. */
@@ -19,7 +19,7 @@ export async function comment(post: string, text: string) {
 /** Returns in how many seconds the user may clap again, if that was too often. */
 export async function clap(talk: string) {
   try {
-    await incrementCounterWithin(counter(db, `claps:${talk}`), { ...CLAPS, uid: await userId() });
+    await incrementCounterWithRateLimit(counter(db, `claps:${talk}`), { ...CLAPS, uid: await userId() });
     return 0;
   } catch (error) {
     const { code, retryAfter = 0 } = error as CounterError;

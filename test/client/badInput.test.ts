@@ -9,7 +9,7 @@ import {
   getIncremented,
   incrementCounter,
   incrementCounterIn,
-  incrementCounterWithin,
+  incrementCounterWithRateLimit,
   onIncremented,
   prepareIncrement,
   undoIncrement,
@@ -100,14 +100,14 @@ test.each([
   const limit = { name: "claps", uid: "alice", limit: 1, per: 1_000, burst: 5, ...changes };
   const note = doc(db, "notes/one");
   await expectRefused(() => withRateLimit(note, limit, () => {}), "counter/invalid-option");
-  await expectRefused(() => incrementCounterWithin(counter(db, "claps:a"), limit), "counter/invalid-option");
+  await expectRefused(() => incrementCounterWithRateLimit(counter(db, "claps:a"), limit), "counter/invalid-option");
 });
 
 test("an increment within a limit is refused with a wrong amount or `once`", async () => {
   const limit = { name: "claps", uid: "alice", limit: 1, per: 1_000, burst: 5 };
   const ref = counter(db, "claps:a");
-  await expectRefused(() => incrementCounterWithin(ref, limit, 0), "counter/invalid-amount");
-  await expectRefused(() => incrementCounterWithin(ref, limit, 1, { once: "" }), "counter/invalid-once");
+  await expectRefused(() => incrementCounterWithRateLimit(ref, limit, 0), "counter/invalid-amount");
+  await expectRefused(() => incrementCounterWithRateLimit(ref, limit, 1, { once: "" }), "counter/invalid-once");
 });
 
 test.each([{ from: new Date(Number.NaN) }, { to: "today" }, { step: "week" }, { from: new Date(2) }, { to: null }])(

@@ -18,7 +18,7 @@ import {
   counter,
   incrementCounter,
   incrementCounterIn,
-  incrementCounterWithin,
+  incrementCounterWithRateLimit,
   type RateLimit,
   undoIncrement,
   withRateLimit,
@@ -379,13 +379,13 @@ describe("a counter whose increments are limited", () => {
     const ref = counter(db, `claps:${uid}`);
     const start = performance.now();
     expect((await errorOf(incrementCounter(ref))).code).toBe("counter/permission-denied");
-    await incrementCounterWithin(ref, { ...CLAPS, uid });
+    await incrementCounterWithRateLimit(ref, { ...CLAPS, uid });
     const { reads, writes } = meter.usage;
-    await incrementCounterWithin(ref, { ...CLAPS, uid });
+    await incrementCounterWithRateLimit(ref, { ...CLAPS, uid });
     expect(meter.usage.writes - writes).toBe(2);
     // While a counter is new, its shard count is read once a second.
     expect(meter.usage.reads - reads).toBeLessThanOrEqual((performance.now() - start) / 1_000);
-    expect(await errorOf(incrementCounterWithin(ref, { ...CLAPS, uid }))).toMatchObject({
+    expect(await errorOf(incrementCounterWithRateLimit(ref, { ...CLAPS, uid }))).toMatchObject({
       code: "counter/rate-limited",
     });
     const shards = await server.read(Array.from({ length: 64 }, (_, n) => `${ref.path}/shards/${n}`));
@@ -397,21 +397,21 @@ describe("a counter whose increments are limited", () => {
   test("refuses a wrong amount as such", async () => {
     const uid = newUser();
     const ref = counter(device(uid), `claps:${uid}`);
-    expect(await errorOf(incrementCounterWithin(ref, { ...CLAPS, uid }, 5))).toMatchObject({
+    expect(await errorOf(incrementCounterWithRateLimit(ref, { ...CLAPS, uid }, 5))).toMatchObject({
       code: "counter/permission-denied",
       message: expect.stringContaining("isAllowedAmount allow it"),
     });
-    await incrementCounterWithin(ref, { ...CLAPS, uid });
+    await incrementCounterWithRateLimit(ref, { ...CLAPS, uid });
   });
 
   test("may count once per user, too; an undo needs no use", async () => {
     const uid = newUser();
     const ref = counter(device(uid), `votes:${uid}`);
-    await incrementCounterWithin(ref, { ...CLAPS, uid }, 1, { once: uid });
+    await incrementCounterWithRateLimit(ref, { ...CLAPS, uid }, 1, { once: uid });
     await undoIncrement(ref, uid);
-    await incrementCounterWithin(ref, { ...CLAPS, uid }, 1, { once: uid });
+    await incrementCounterWithRateLimit(ref, { ...CLAPS, uid }, 1, { once: uid });
     await undoIncrement(ref, uid);
-    expect((await errorOf(incrementCounterWithin(ref, { ...CLAPS, uid }, 1, { once: uid }))).code).toBe(
+    expect((await errorOf(incrementCounterWithRateLimit(ref, { ...CLAPS, uid }, 1, { once: uid }))).code).toBe(
       "counter/rate-limited",
     );
   });
@@ -419,12 +419,12 @@ describe("a counter whose increments are limited", () => {
   test("needs no use for an increment with `once` that counts already", async () => {
     const uid = newUser();
     const db = device(uid);
-    const vote = () => incrementCounterWithin(counter(db, `votes:${uid}`), { ...CLAPS, uid }, 1, { once: uid });
+    const vote = () => incrementCounterWithRateLimit(counter(db, `votes:${uid}`), { ...CLAPS, uid }, 1, { once: uid });
     await vote();
     await vote();
     const claps = counter(db, `claps:${uid}`);
-    await incrementCounterWithin(claps, { ...CLAPS, uid });
-    expect((await errorOf(incrementCounterWithin(claps, { ...CLAPS, uid }))).code).toBe("counter/rate-limited");
+    await incrementCounterWithRateLimit(claps, { ...CLAPS, uid });
+    expect((await errorOf(incrementCounterWithRateLimit(claps, { ...CLAPS, uid }))).code).toBe("counter/rate-limited");
   });
 
   test("may be in the commit of a limited document, without a use of its own limit", async () => {

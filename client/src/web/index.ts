@@ -34,7 +34,7 @@ export {
   prepareIncrement,
   undoIncrement,
 } from "./increment.ts";
-export { incrementCounterWithin, withRateLimit } from "./rateLimit.ts";
+export { incrementCounterWithRateLimit, withRateLimit } from "./rateLimit.ts";
 export {
   type CounterSnapshot,
   getCounter,

@@ -94,16 +94,16 @@ export async function withRateLimit(
  * @example
  * ```ts
  * const limit = { name: "claps", uid: user.uid, limit: 10, per: 60_000, burst: 10 };
- * await incrementCounterWithin(counter(db, "claps:talk7"), limit);
+ * await incrementCounterWithRateLimit(counter(db, "claps:talk7"), limit);
  * ```
  */
-export function incrementCounterWithin(
+export function incrementCounterWithRateLimit(
   ref: CounterRef,
   limit: RateLimit,
   by?: number,
   options?: IncrementOptions,
 ): Promise<void>;
-export async function incrementCounterWithin(
+export async function incrementCounterWithRateLimit(
   ref: CounterRef,
   limit: RateLimit,
   ...given: IncrementArguments
