@@ -65,7 +65,8 @@ export async function getCounters(refs: readonly CounterRef[]): Promise<CounterS
 
 /**
  * Reads the sum of the shards at this instant, without waiting for the functions. For decisions where a second of age
- * matters; to show a total, use `onCounter`. Increments that the server has not acknowledged are not included.
+ * matters; to show a total, use `onCounter`. Increments that the server has not acknowledged are not included. The default rules let
+ * operators alone sum shards, and users those of stock: `maySumShards`.
  *
  * Cost: 3 reads, and 2 more for each further 1,000 shards; 1 read more per shard if the index of `firestore.indexes.json` is
  * missing, if a server has written shards without the indexed fields, or if a shard is created or folded during the call. For a
