@@ -148,6 +148,8 @@ async function buildModule(name: string, source: string): Promise<void> {
     ...options,
     outfile: `client/dist/${name}.cjs`,
     format: "cjs",
+    // Names the exports where Node finds them: an `import()` of the file has them, too.
+    platform: "node",
     plugins: [loadedLater("cjs"), oneSdkImport],
     mangleCache,
     define: { "import.meta.url": "__filename" },

@@ -51,7 +51,9 @@ test("the client package has the code, the types, the rules and the indexes, a r
   const documents = ["LICENSE", "README.md", "firestore.indexes.json", "firestore.rules", "package.json"];
   expect(filesIn(".")).toEqual([...documents, "dist"].sort());
   const code = [".js", ".js.map", ".cjs", ".cjs.map"].flatMap((ending) =>
-    ["admin", "beacon", "index", "react", "testing", "totals"].map((entry) => entry + ending),
+    ["admin", "beacon", "index", "react", "serverTime", "testing", "totals", "whyRefused"].map(
+      (entry) => entry + ending,
+    ),
   );
   const types = [".d.ts", ".d.cts"].flatMap((ending) =>
     ["admin", "beacon", "index", "react", "testing"].map((entry) => entry + ending),

@@ -5,6 +5,7 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { OPEN_RULES } from "../../testkit/rules.ts";
 
 /** One installed app. */
 export interface Consumer {
@@ -70,7 +71,8 @@ function createConsumer(folder: string, root = folder): Consumer {
   const options = (env: Record<string, string>) => ({
     cwd: folder,
     timeout: 200_000,
-    env: { ...process.env, NODE_ENV: undefined, PATH: path, ...env },
+    // The rules of the suite, which other tests use at the same time.
+    env: { ...process.env, NODE_ENV: undefined, PATH: path, RULES: OPEN_RULES, ...env },
   });
   return {
     folder,

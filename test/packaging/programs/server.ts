@@ -5,7 +5,7 @@ import { counter, getCounter, getExactTotal, incrementCounter, onCounter } from 
 import { prepareFirestore } from "firestore-tally/testing";
 
 async function main(): Promise<void> {
-  const firestore = await prepareFirestore();
+  const firestore = await prepareFirestore({ rules: process.env.RULES });
   const views = counter(
     getFirestore(initializeApp({ projectId: process.env.GCLOUD_PROJECT ?? "" })),
     process.argv[2] ?? "",

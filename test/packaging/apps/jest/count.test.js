@@ -10,7 +10,7 @@ test("every entry is imported", () => {
 });
 
 test("an increment is in the total", async () => {
-  const firestore = await prepareFirestore();
+  const firestore = await prepareFirestore({ rules: process.env.RULES });
   const views = admin.counter(getFirestore(initializeApp({ projectId: process.env.GCLOUD_PROJECT })), "jest:views");
   await admin.incrementCounter(views);
   expect(await firestore.settled(views, 30_000)).toBe(1);
