@@ -81,11 +81,11 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
         if (committedAt) {
           logChanges(counterId, previous, step.next);
           const { writes, shardCount, countedCollection } = step.next;
+          await scheduleMissedExchange(backend, { ...current, published: step.next }, toMillis(committedAt));
           if (countedCollection === null) {
             const looks = shardsToLookAt(previous?.writes ?? writes, writes, shardCount, Math.random);
             await cleanMarks(current.ref.collection(SHARDS), looks);
           }
-          await scheduleMissedExchange(backend, { ...current, published: step.next }, toMillis(committedAt));
           return { published: step.next };
         }
         const before = current;

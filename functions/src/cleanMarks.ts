@@ -4,13 +4,16 @@
  * so a shard is looked at once in 512 of its own writes, on average.
  */
 import { type CollectionReference, type DocumentSnapshot, FieldValue, type Timestamp } from "firebase-admin/firestore";
-import { commitUnlessChanged } from "../../admin/src/internal.ts";
+import { commitUnlessChanged, withTimeout } from "../../admin/src/internal.ts";
 import { MARK_LIFETIME_SECONDS, MARK_WINDOWS, type ShardDocument, WRITES_PER_MARK_LOOK } from "../../core/src/index.ts";
 import { logError } from "./log.ts";
 import { type Millis, toMillis } from "./time.ts";
 
 /** Looks after one publish. */
 const MAX_LOOKS = 20;
+
+/** The next publish of the counter waits for its looks, so a locked shard must not hold them up for long. */
+const TIMEOUT_MS: Millis = 2_000;
 
 /** A removal costs a write, so fewer expired marks may stay. */
 const FEW_MARKS = 100;
@@ -48,11 +51,15 @@ export function expiredWindows(marks: Partial<ShardDocument<Timestamp>["marks"]>
 export async function cleanMarks(shards: CollectionReference, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   try {
-    const found = await shards.firestore.getAll(...ids.map((id) => shards.doc(id)), { fieldMask: ["marks"] });
-    await Promise.all(found.map(removeExpired));
+    await withTimeout(TIMEOUT_MS, lookAt(shards, ids));
   } catch (error) {
     logError("could not remove expired marks; a later publish will", { counter: shards.parent?.id, error });
   }
+}
+
+async function lookAt(shards: CollectionReference, ids: readonly string[]): Promise<void> {
+  const found = await shards.firestore.getAll(...ids.map((id) => shards.doc(id)), { fieldMask: ["marks"] });
+  await Promise.all(found.map(removeExpired));
 }
 
 async function removeExpired(shard: DocumentSnapshot): Promise<void> {

@@ -62,6 +62,8 @@ describe.concurrent("what the functions store", () => {
     ] as const)
       for (const body of [query("counters", limit), counted("counters", limit)])
         expect(await status(null, "", body), JSON.stringify(body)).toBe(expected);
+    const skipping = { structuredQuery: { ...query("counters", 1).structuredQuery, offset: 1_000_000 } };
+    expect(await status(null, "", skipping)).toBe(403);
     // Without a colon, which the emulator refuses in the path of a query.
     const shards = counted("shards");
     for (const body of [query("shards", 100), query("shards"), shards]) {

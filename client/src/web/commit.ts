@@ -5,7 +5,7 @@
  * rules refuse this replay because it adds no mark. The refusal arrives as `permission-denied`. One read of the shard then
  * tells a replay, whose mark is there, from an increment that the rules refuse.
  *
- * A write in a transaction also removes a window of marks that has expired by this device's clock. If the clock is wrong, the rules
+ * A write in a transaction of the library also removes a window of marks that has expired by this device's clock. If the clock is wrong, the rules
  * refuse the write; it is then made again without the removal. Writes in the SDK's queue may be sent hours later, so they remove nothing.
  */
 import {
@@ -26,6 +26,8 @@ import {
   INCREMENTS_PER_MARK_REMOVAL,
   type IncrementPlan,
   LOOKUP_ATTEMPTS,
+  MARK_WINDOW_MILLIS,
+  MARK_WINDOWS,
   planIncrement,
   randomShard,
 } from "../../../core/src/index.ts";
@@ -105,9 +107,13 @@ async function commitWithRetries(
     // the queue keeps the order of calls with `once`; and its writes are in the cache at once, where a watch finds the timestamps of
     // increments. An undo cannot choose its shard. A client that could not read the counter document may be offline.
     const isQueued = turn ? isCalm || undoneShard || !turn._isFirst || !_latest : _watcher?._isWatched() && isCalm;
-    const _at = await send(counter, add, isQueued, turn).catch((error) =>
-      confirmCommitted(counter, plan, error, undoneShard),
-    );
+    const _at = await send(counter, add, isQueued, turn)
+      // Where a shard is full of expired marks, the rules accept a write that removes some.
+      .catch((error) => {
+        if (!isQueued) throw error;
+        return send(counter, add, false, turn);
+      })
+      .catch((error) => confirmCommitted(counter, plan, error, undoneShard));
     _shardCountCache._requestAnswered();
     return { _path: plan.path, _at: _at as Committed["_at"] };
   } catch (error) {
@@ -134,21 +140,14 @@ type AddWrites = (writer: WriteBatch, removesMarks?: boolean) => string | undefi
 export async function send(counter: Counter, add: AddWrites, isQueued?: unknown, turn?: Turn): Promise<unknown> {
   const { firestore, _watcher } = counter;
   if (!isQueued && !isHiddenOrOffline()) {
-    const commit = (removesMarks: boolean) =>
-      runTransaction(firestore, async (own) => add(own as unknown as WriteBatch, removesMarks), { maxAttempts: 1 });
-    try {
-      const removesMarks = !counter._keepsMarks;
-      const path = await commit(removesMarks).catch(async (error) => {
-        if (!removesMarks || !hasCode(error, "permission-denied")) throw error;
-        const accepted = await commit(false);
-        counter._keepsMarks = true;
-        return accepted;
-      });
+    const committed = await commitInTransaction(counter, add).catch((error) => {
+      if (hasCode(error, "aborted") || hasCode(error, "permission-denied")) throw error;
+    });
+    if (committed) {
       turn?._sent();
       // The cache does not have the server's timestamp.
-      return _watcher?._isWatched() && path && (await readFromServer(doc(firestore, path), LOOKUP_ATTEMPTS))?.get("at");
-    } catch (error) {
-      if (hasCode(error, "aborted") || hasCode(error, "permission-denied")) throw error;
+      const written = _watcher?._isWatched() && committed._path && doc(firestore, committed._path);
+      return written && (await readFromServer(written, LOOKUP_ATTEMPTS).catch(() => undefined))?.get("at");
     }
   }
   const batch = writeBatch(firestore);
@@ -157,6 +156,25 @@ export async function send(counter: Counter, add: AddWrites, isQueued?: unknown,
   // Without its result: React Native Firebase resolves it to `null` on Android.
   await batch.commit();
   return undefined;
+}
+
+/**
+ * Commits writes in a transaction that also removes the expired window of the shard. If the rules refuse that, a clock is wrong, or
+ * another client has just begun the window: the same writes are committed without the removal, and this client removes none of the counter's marks for some
+ * minutes.
+ */
+export async function commitInTransaction(counter: Counter, add: AddWrites): Promise<{ _path: string | undefined }> {
+  const commit = (removesMarks: boolean) =>
+    runTransaction(counter.firestore, async (own) => ({ _path: add(own as unknown as WriteBatch, removesMarks) }), {
+      maxAttempts: 1,
+    });
+  const removesMarks = !(performance.now() < (counter._keepsMarksUntil as number));
+  return await commit(removesMarks).catch(async (error) => {
+    if (!removesMarks || !hasCode(error, "permission-denied")) throw error;
+    const accepted = await commit(false);
+    counter._keepsMarksUntil = performance.now() + MARK_WINDOWS * MARK_WINDOW_MILLIS;
+    return accepted;
+  });
 }
 
 export function planFor(
