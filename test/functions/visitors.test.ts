@@ -43,7 +43,7 @@ describe("a visitor", () => {
   test.concurrent("is published at once if it is the first, and counts once however often it comes, with a view or without", {
     retry: 1,
   }, async () => {
-    const id = `visitors:first${Date.now()}`;
+    const id = `views:first${Date.now()}`;
     const views = counter(visitor.db, id);
     await countVisitor(views, uid);
     // Without the ten seconds between merges.
