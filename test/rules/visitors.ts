@@ -33,8 +33,9 @@ describe.concurrent("a visitor", () => {
     expect(await visitors(counter)).toEqual([...OTHERS, ALICE]);
   });
 
-  test.each(["likes:visited", "home", "visitor:home"])("is refused where visitors are not counted: %s", (id) =>
-    refuses("alice", visit(`counters/${id}`, ALICE)),
+  test.each(["likes:visited", "home", "visitor:home", "views:a\u0001b"])(
+    "is refused where visitors are not counted: %j",
+    (id) => refuses("alice", visit(`counters/${id}`, ALICE)),
   );
 
   test("is refused without a user, and with another's hash", async () => {

@@ -89,7 +89,7 @@ test.each<[what: string, remedy: RegExp, plant: Plant]>([
   ["error rules-without-counters", /copy the policy and the rules/, setRules("/counters/", "/tallies/")],
   ["error rules-policy", /top of Tally's/, setRules(/function isAllowedAmount\([^}]*\}/, "")],
   ["error rules-outdated", /below the policy/, setRules(/duration.value\(2, 'm'\)/, "duration.value(1, 'm')")],
-  ["error rules-outdated", /below the policy/, setRules(/ && request.query.offset == null/, "")],
+  ["error rules-outdated", /below the policy/, setRules(/ && request.query.get\('offset', 0\) in \[null, 0\]/, "")],
   ["warning rules-allow-more", /remove it/, setRules(/allow get: if isOwnEntry\(once\);/, "$& allow list;")],
   ["error rules-open", /instead of a wildcard/, setRules("/posts/{post}", "/{any}/{document=**}")],
   [

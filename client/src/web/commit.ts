@@ -163,7 +163,7 @@ export async function send(counter: Counter, add: AddWrites, isQueued?: unknown,
  * another client has just begun the window: the same writes are committed without the removal, and this client removes none of the counter's marks for some
  * minutes.
  */
-export async function commitInTransaction(counter: Counter, add: AddWrites): Promise<{ _path: string | undefined }> {
+async function commitInTransaction(counter: Counter, add: AddWrites): Promise<{ _path: string | undefined }> {
   const commit = (removesMarks: boolean) =>
     runTransaction(counter.firestore, async (own) => ({ _path: add(own as unknown as WriteBatch, removesMarks) }), {
       maxAttempts: 1,

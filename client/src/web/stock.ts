@@ -2,7 +2,7 @@
  * Takes units from a bounded counter: one commit lowers one shard and creates the user's entry, and the rules refuse it if the
  * shard has too few. The counter document says which shards have units. If it is out of date, the shards themselves are read.
  */
-import { collection, doc } from "firebase/firestore";
+import { collection, doc, runTransaction, type WriteBatch } from "firebase/firestore";
 import {
   BASE_SHARD,
   CounterError,
@@ -15,7 +15,7 @@ import {
   validName,
   validTake,
 } from "../../../core/src/index.ts";
-import { addWrites, commitInTransaction, planFor } from "./commit.ts";
+import { addWrites, planFor } from "./commit.ts";
 import {
   type Counter,
   type CounterRef,
@@ -159,10 +159,9 @@ async function take(counter: Counter, shard: string, n: number, once: string): P
   const { firestore, path, _watcher } = counter;
   const plan = planFor(counter, -n, once, shard);
   try {
-    await commitInTransaction(counter, (own, removesMarks) => {
-      addWrites(own, counter, plan, undefined, removesMarks);
-      return plan.path;
-    });
+    // Without a removal of marks: a refusal means that the shard has too few units, and the next try follows at once.
+    const add = async (own: unknown) => addWrites(own as WriteBatch, counter, plan);
+    await runTransaction(firestore, add, { maxAttempts: 1 });
   } catch (error) {
     // An earlier try may have been committed.
     const [entry, written] = await Promise.all(
