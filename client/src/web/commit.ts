@@ -108,9 +108,9 @@ async function commitWithRetries(
     // increments. An undo cannot choose its shard. A client that could not read the counter document may be offline.
     const isQueued = turn ? isCalm || undoneShard || !turn._isFirst || !_latest : _watcher?._isWatched() && isCalm;
     const _at = await send(counter, add, isQueued, turn)
-      // Where a shard is full of expired marks, the rules accept a write that removes some.
+      // Where a shard is full of expired marks, the rules accept a write that removes some. Calls with `once` keep their order.
       .catch((error) => {
-        if (!isQueued) throw error;
+        if (!isQueued || turn) throw error;
         return send(counter, add, false, turn);
       })
       .catch((error) => confirmCommitted(counter, plan, error, undoneShard));
