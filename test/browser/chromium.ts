@@ -114,6 +114,7 @@ function observe(page: Page): Tab {
     if (/\/google\.firestore\.v1\.Firestore\//.test(message.location().url)) return;
     // The question whether an instant is past is answered by a refusal, once for each page (client/src/web/serverTime.ts).
     if (/\/documents:batchGet\?/.test(message.location().url) && message.text().includes("403")) return;
+    if (/RPC 'BatchGetDocuments'.*"permission-denied"/s.test(message.text())) return;
     if (["error", "warning"].includes(message.type())) problems.push(message.text());
   });
   page.on("pageerror", (error) => problems.push(String(error)));
