@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /** The rules as they are. */
-export const DEFAULT_RULES = readFileSync(new URL("../firestore.rules", import.meta.url), "utf8");
+const DEFAULT_RULES = readFileSync(new URL("../firestore.rules", import.meta.url), "utf8");
 
 /**
  * The rules of most tests: every group that no function of the policy names is open, and every client sums shards. So a test has groups of its

@@ -315,7 +315,7 @@ export function nonceOf(n: number): Value {
 }
 
 /** The `marks` of a shard. */
-export function markWindows(windows: Record<string, [at: string, ...nonces: Value[]]>): Value {
+function markWindows(windows: Record<string, [at: string, ...nonces: Value[]]>): Value {
   const fields = Object.entries(windows).map(([name, [timestampValue, ...values]]) => [
     name,
     { mapValue: { fields: { at: { timestampValue }, nonces: { arrayValue: { values } } } } },
