@@ -5,8 +5,9 @@
  * rules refuse this replay because it adds no mark. The refusal arrives as `permission-denied`. One read of the shard then
  * tells a replay, whose mark is there, from an increment that the rules refuse.
  *
- * A write in a transaction of the library also removes a window of marks that has expired by this device's clock. If the clock is wrong, the rules
- * refuse the write; it is then made again without the removal. Writes in the SDK's queue may be sent hours later, so they remove nothing.
+ * An increment in a transaction of its own also removes a window of marks that has expired by this device's clock. If the clock is
+ * wrong, the rules refuse the write; it is then made again without the removal. Writes in the SDK's queue may be sent hours later, so
+ * they remove nothing.
  */
 import {
   arrayUnion,
@@ -160,8 +161,8 @@ export async function send(counter: Counter, add: AddWrites, isQueued?: unknown,
 
 /**
  * Commits writes in a transaction that also removes the expired window of the shard. If the rules refuse that, a clock is wrong, or
- * another client has just begun the window: the same writes are committed without the removal, and this client removes none of the counter's marks for some
- * minutes.
+ * another client has just begun the window. The same writes are then committed without the removal, and this client removes none of
+ * the counter's marks for some minutes.
  */
 async function commitInTransaction(counter: Counter, add: AddWrites): Promise<{ _path: string | undefined }> {
   const commit = (removesMarks: boolean) =>
