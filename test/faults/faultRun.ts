@@ -54,16 +54,16 @@ export async function runUnderFault(
       if (entries !== sum) violations.push(`${id}: ${entries} entries, ${sum} were acknowledged`);
     }
     const wrongTotals = async (ids: Iterable<string>) => {
-      const found: string[] = [];
-      for (const id of ids) if ((await readPublished(id))?.total !== (await sumOfShards(id))) found.push(id);
-      return found;
+      const isWrong = async (id: string) => (await readPublished(id))?.total !== (await sumOfShards(id));
+      const all = await Promise.all([...ids].map(async (id) => ({ id, isWrong: await isWrong(id) })));
+      return all.filter((counter) => counter.isWrong).map(({ id }) => id);
     };
     let wrong = [...workload.acknowledged.keys()];
     let lastPendingAt = faultsEndedAt;
     const { events, tasks, functions } = environment;
     await holdsInTime(async () => {
-      if (events.pending() + tasks.pending() > 0) lastPendingAt = performance.now();
       wrong = await wrongTotals(wrong);
+      if (events.pending() + tasks.pending() > 0) lastPendingAt = performance.now();
       return wrong.length === 0 || performance.now() - lastPendingAt > QUIET_MS;
     });
     const recoveryMs = performance.now() - faultsEndedAt;

@@ -128,6 +128,7 @@ test("from the extension to the kit without a gap: exact, forward, each total on
   const removedAt = Date.now();
 
   await Promise.all(commonLoad());
+  await until(() => publishes() > atRemoval.totals, "the kit alone to publish");
   const atEnd = used();
 
   const uncounted = async () => {
@@ -159,7 +160,6 @@ test("from the extension to the kit without a gap: exact, forward, each total on
   );
 
   expect(sideBySide.totals).toBeGreaterThan(0);
-  expect(alone.totals).toBeGreaterThan(0);
   // A publish that comes second writes nothing.
   expect(sideBySide.writes).toBe(sideBySide.totals);
   expect(monitor.violations()).toEqual([]);

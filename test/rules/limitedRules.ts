@@ -1,6 +1,6 @@
 /**
- * The rules with edits of an app that uses rate limits, and opens the group `claps`. The default rules have none, so no test of them alone would evaluate
- * `isWithinLimit`.
+ * The rules with edits of an app that uses rate limits, and opens the groups `claps` and `tickets`. The default rules have no limit, so no test of them alone
+ * would evaluate `isWithinLimit`.
  */
 
 /**
@@ -10,7 +10,7 @@
 export function withLimits(rules: string, policy: string, matches: string): string {
   const edited = rules
     .replace(/(function isAllowedRate\(\) \{\n +return) true;/, `$1 ${policy};`)
-    .replace("return counterGroup() in ['views'];", "return counterGroup() in ['views', 'claps'];")
+    .replace("return counterGroup() in ['views'];", "return counterGroup() in ['views', 'claps', 'tickets'];")
     .replace(/(?=^ {4}match \/counters)/m, `    ${matches}\n\n`);
   if (!edited.includes(policy) || !edited.includes(matches))
     throw new Error("firestore.rules has no place for a limit");

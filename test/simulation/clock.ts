@@ -3,7 +3,7 @@
  * `setTimeout`, `clearTimeout`, `console.warn`, Web Crypto, `localStorage` and `node:timers/promises`. One simulation runs at a time.
  */
 import { createHash } from "node:crypto";
-import { Random } from "../../core/testing/random.ts";
+import { type Random, randomFor } from "../../core/testing/random.ts";
 import type { Faults } from "./faults.ts";
 import { planted } from "./mutations/mutation.ts";
 import type { Event, Scheduler } from "./scheduler.ts";
@@ -13,12 +13,14 @@ const DAY = 1_440 * MINUTE;
 const CLOCK_ERRORS = [-DAY, -10 * MINUTE, -MINUTE, MINUTE, 10 * MINUTE, DAY] as const;
 
 let scheduler: Scheduler;
-let random = new Random(0, 0, 0);
+let random: Random;
+let deviceRandom: Random;
 let faults: Faults;
 
-export function startClock(ofSimulation: Scheduler, randomNumbers: Random, ofRun: Faults): void {
+export function startClock(ofSimulation: Scheduler, seed: number, ofRun: Faults): void {
   scheduler = ofSimulation;
-  random = randomNumbers;
+  random = randomFor(seed, "chance");
+  deviceRandom = randomFor(seed, "device clocks");
   faults = ofRun;
 }
 
@@ -28,7 +30,7 @@ export function simulatedNow(): number {
 
 /** By how many milliseconds the clock of the device is ahead that plans an increment now: ten minutes or a day, or behind. */
 export function deviceClockError(): number {
-  const [isWrong, size] = [random.chance(0.3), random.pick(CLOCK_ERRORS)];
+  const [isWrong, size] = [deviceRandom.chance(0.3), deviceRandom.pick(CLOCK_ERRORS)];
   return isWrong && faults.inject("wrong device clocks") ? size : 0;
 }
 

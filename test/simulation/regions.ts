@@ -164,7 +164,7 @@ export async function simulateRegions(
   const shown = new Map<string, number>();
   const cutUntil = new Map<string, Micros>();
   const faults = new Faults(scenario.faults, scenario.faultRate, scenario.latency);
-  startClock(scheduler, randomFor(seed, "chance"), faults);
+  startClock(scheduler, seed, faults);
   const links: LinkFaults[] = [];
 
   const networks = new Map<string, Network>(

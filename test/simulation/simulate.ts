@@ -3,7 +3,6 @@
  * until every counter is idle.
  */
 
-import { randomFor } from "../../core/testing/random.ts";
 import { type Callers, createCallers } from "./callers/callers.ts";
 import { startClock } from "./clock.ts";
 import { CloudFunctions } from "./cloudFunctions.ts";
@@ -55,7 +54,7 @@ export async function simulate(
   const { seed, config, actions } = scenario;
   const scheduler = new Scheduler(START);
   const faults = new Faults(scenario.faults, scenario.faultRate, scenario.latency);
-  startClock(scheduler, randomFor(seed, "chance"), faults);
+  startClock(scheduler, seed, faults);
   const oracle = new Oracle(scenario, ({ message }) => {
     record("oracle", () => message);
     scheduler.isStopped = true;
