@@ -41,12 +41,12 @@ export const stockMutations: Record<string, Mutation> = {
   "a fold moves units of a bounded counter into base": {
     ...deciding((step) => (step.do === "fold" ? { ...step, keepsUnits: false } : step)),
     breaks: ["I12"],
-    seed: 50_037_810,
+    isRare: true,
   },
   "a server's take without the precondition": {
     ...committing("server", isStock, withoutPreconditions),
     breaks: ["I12"],
-    seed: 10,
+    seed: 191,
   },
   "a server's take with another receipt for each try": {
     ...committing(

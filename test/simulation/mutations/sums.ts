@@ -23,11 +23,12 @@ export const sumMutations: Record<string, Mutation> = {
   "fold deletes first and adds to the base later": {
     ...folding(inTwoCommits(isDeletion)),
     breaks: ["I5", "I1", "I9"],
+    seed: 3,
   },
   "fold before two minutes": {
     ...deciding((step, _cause, _known, now) => (step.do === "fold" ? { ...step, quietSince: now - 1_000 } : step)),
     breaks: ["I5"],
-    seed: 759,
+    seed: 128,
   },
   "a reservation is ignored": { ...knowing((known) => ({ ...known, reservation: undefined })), breaks: ["I5"] },
   "a refused reset or correction counts as done": {
@@ -39,7 +40,7 @@ export const sumMutations: Record<string, Mutation> = {
   "a correction without an answer is made again": {
     ...correcting(those(isBase, (write) => ({ ...withoutPrecondition(write), kind: "merge" }))),
     breaks: ["I5"],
-    seed: 820,
+    isRare: true,
   },
   "source and shards are read one after the other": {
     query: (plan, find, { name }) =>
@@ -47,6 +48,6 @@ export const sumMutations: Record<string, Mutation> = {
         ? find(plan, Number.POSITIVE_INFINITY)
         : find(),
     breaks: ["I5"],
-    seed: 100,
+    seed: 164,
   },
 };
