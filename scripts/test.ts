@@ -9,6 +9,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const params = [
+  // The features whose functions are deployed only then.
+  "VISITORS=ingest",
+  "ITEMS=yes",
   // So that shrinking and folding can be seen within a test.
   "SHRINK_COOLDOWN_SECONDS=5",
   "COUNTED_COLLECTION=posts/{post}/comments",
@@ -30,12 +33,9 @@ const hosted = [
   ...vitest("emulators"),
   ...["--maxWorkers", `${HOSTS}`, "--tags-filter"],
 ];
-const logged = [
-  "INGEST_COUNTERS=ingested:*",
-  "INGEST_VISITORS=yes",
-  "EVENTS_TOPIC=tally-log",
-  "EVENTS_COLLECTION=counters",
-].flatMap((param) => ["--param", param]);
+const logged = ["INGEST_COUNTERS=ingested:*", "EVENTS_TOPIC=tally-log", "EVENTS_COLLECTION=counters"].flatMap(
+  (param) => ["--param", param],
+);
 // The packagings differ in how functions are wired up, not in what they can take.
 const withoutLoad = ["-t", "^(?!100 increments|a counter grows|3,000 visitors)"];
 

@@ -7,7 +7,7 @@ import { MARK_LIFETIME_SECONDS, MAX_SHARDS, NO_COUNTED_COLLECTION } from "../../
 import type { Config } from "./config.ts";
 import { type CounterList, parseCounterList } from "./counterList.ts";
 import { type IngestConfig, parseIngestConfig } from "./ingest/config.ts";
-import { DEFAULT_PARAMETERS as DEFAULTS, type ParameterValues, parseConfig } from "./parseConfig.ts";
+import { DEFAULT_PARAMETERS as DEFAULTS, NO_TOPIC, type ParameterValues, parseConfig } from "./parseConfig.ts";
 
 /** Checks of parameters that are strings, also of decimals: the Firebase CLI makes them when a value is entered. */
 const writesPerShard = {
@@ -25,6 +25,10 @@ const precision = {
 };
 
 const yesOrNo = { text: { validationRegex: "^(yes|no)$", validationErrorMessage: "Enter yes or no." } };
+
+const visitors = {
+  text: { validationRegex: "^(no|yes|ingest)$", validationErrorMessage: "Enter no, yes or ingest." },
+};
 
 export const params = {
   collection: defineString("COLLECTION", {
@@ -90,6 +94,18 @@ export const params = {
       "Only while you move from Google's counter extension: the fields that it counts, by group: views=pages/{name}.visits " +
       "counts what old apps add to the field visits of pages/home in views:home, and shows the total in the field.",
   }),
+  visitors: defineString("VISITORS", {
+    default: DEFAULTS.VISITORS,
+    input: visitors,
+    description:
+      "Whether visitors are counted: how many different people, beside how often. ingest: also those of requests to " +
+      "ingest. With them a script can inflate the number without bounds.",
+  }),
+  items: defineString("ITEMS", {
+    default: DEFAULTS.ITEMS,
+    input: yesOrNo,
+    description: "Whether the most frequent items of events are found, such as the most played songs.",
+  }),
   historyDays: defineInt("HISTORY_DAYS", {
     default: Number(DEFAULTS.HISTORY_DAYS),
     description: "How many days the past totals of each minute and hour are kept, for charts. 0 keeps none.",
@@ -121,24 +137,10 @@ export const params = {
     description:
       "The sites whose pages may use ingest: origins such as https://example.com, separated by commas, or * for any.",
   }),
-  ingestVisitors: defineString("INGEST_VISITORS", {
-    default: DEFAULTS.INGEST_VISITORS,
-    input: yesOrNo,
-    description:
-      "Whether requests to ingest may count visitors. A script can make up visitors that inflate the estimate without bounds.",
-  }),
   ingestAppCheck: defineString("INGEST_APP_CHECK", {
     default: DEFAULTS.INGEST_APP_CHECK,
     input: yesOrNo,
     description: "Whether requests to ingest must have a valid token of App Check.",
-  }),
-  ingestMaxBytes: defineInt("INGEST_MAX_BYTES", {
-    default: Number(DEFAULTS.INGEST_MAX_BYTES),
-    description: "The largest body of a request to ingest.",
-  }),
-  ingestMaxEvents: defineInt("INGEST_MAX_EVENTS", {
-    default: Number(DEFAULTS.INGEST_MAX_EVENTS),
-    description: "The most events of a request to ingest.",
   }),
   ingestMaxAmount: defineInt("INGEST_MAX_AMOUNT", {
     default: Number(DEFAULTS.INGEST_MAX_AMOUNT),
@@ -150,7 +152,7 @@ export const params = {
   }),
   ingestTopic: defineString("INGEST_TOPIC", {
     default: DEFAULTS.INGEST_TOPIC,
-    description: "The Pub/Sub topic whose messages the function ingestmessages counts.",
+    description: `The Pub/Sub topic whose messages are counted, such as tally-events. ${NO_TOPIC} counts none.`,
   }),
   eventsTopic: defineString("EVENTS_TOPIC", {
     default: DEFAULTS.EVENTS_TOPIC,

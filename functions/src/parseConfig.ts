@@ -6,6 +6,9 @@ import { parseRegions } from "./regions/config.ts";
 /** The values of the parameters of parameters.ts, by name. */
 export type ParameterValues = Readonly<Record<string, string | number>>;
 
+/** The topic of a deployment that counts no messages. An extension creates it, because its manifest must name one. */
+export const NO_TOPIC = "none";
+
 /** The defaults of the parameters that decide what is counted, and how, as they are entered. */
 export const DEFAULT_PARAMETERS = {
   COLLECTION: DEFAULT_CONFIG.collection,
@@ -21,19 +24,18 @@ export const DEFAULT_PARAMETERS = {
   COUNTED_COLLECTION: NO_COUNTED_COLLECTION,
   MIRRORS: "",
   BRIDGE: "",
+  VISITORS: "no",
+  ITEMS: "no",
   HISTORY_DAYS: String(DEFAULT_CONFIG.historyRetention / DAY),
   TIME_ZONE: DEFAULT_CONFIG.timeZone,
   REGIONS: "",
   EXCHANGE_SECONDS: String(DEFAULT_CONFIG.exchangeInterval / 1_000),
   INGEST_COUNTERS: "",
   INGEST_ORIGINS: "",
-  INGEST_VISITORS: "no",
   INGEST_APP_CHECK: "no",
-  INGEST_MAX_BYTES: "65536",
-  INGEST_MAX_EVENTS: "500",
   INGEST_MAX_AMOUNT: "100",
   INGEST_AMOUNT_PER_SECOND: "50",
-  INGEST_TOPIC: "tally-events",
+  INGEST_TOPIC: NO_TOPIC,
   EVENTS_TOPIC: "",
   EVENTS_COLLECTION: NO_COUNTED_COLLECTION,
   TOTALS_COUNTERS: "",

@@ -1,6 +1,8 @@
 /**
- * The deployed functions and what triggers them. An extension's manifest supports task queues and schedules of the 1st
- * generation only, so there the same handlers are wrapped for it.
+ * The functions and what triggers them. A counter needs five of them; each other is deployed only if its feature is on (`omit`).
+ *
+ * An extension has all of them, because its manifest lists them. The manifest supports task queues and schedules of the 1st generation
+ * only, so there the same handlers are wrapped for it.
  */
 import type { DocumentReference, DocumentSnapshot, QueryDocumentSnapshot } from "firebase-admin/firestore";
 import { expr } from "firebase-functions/params";
@@ -16,7 +18,7 @@ import { onMessagePublished } from "firebase-functions/v2/pubsub";
 import { onSchedule } from "firebase-functions/v2/scheduler";
 import { onTaskDispatched } from "firebase-functions/v2/tasks";
 import { LEGACY_SHARDS } from "../../admin/src/internal.ts";
-import { counterIdOf } from "../../core/src/index.ts";
+import { counterIdOf, NO_COUNTED_COLLECTION } from "../../core/src/index.ts";
 import { type Backend, createBackend } from "./backend.ts";
 import { createBridgeHandler } from "./bridge.ts";
 import type { CounterTask } from "./cause.ts";
@@ -28,6 +30,7 @@ import { logError } from "./log.ts";
 import { createMergeHandler } from "./merge.ts";
 import { packaging } from "./packaging.ts";
 import { deployedIngestConfig, deployedTotalsCounters, params } from "./parameters.ts";
+import { NO_TOPIC } from "./parseConfig.ts";
 import { runTask } from "./runTask.ts";
 import { runSweep } from "./sweep.ts";
 import { type Millis, toMillis } from "./time.ts";
@@ -92,7 +95,11 @@ async function shardWritten(snapshot?: DocumentSnapshot, before?: DocumentSnapsh
 }
 
 /** Creations and deletions alone: an update of a counted document costs nothing. */
-const counted = { document: expr`${params.countedCollection}/{document}`, ...retried } as const;
+const counted = {
+  document: expr`${params.countedCollection}/{document}`,
+  omit: params.countedCollection.equals(NO_COUNTED_COLLECTION),
+  ...retried,
+} as const;
 
 export const documentcreated = onDocumentCreated(counted, async ({ data }) => {
   if (data) await countedDocumentChanged(data.ref, toMillis(data.updateTime));
@@ -110,7 +117,7 @@ async function countedDocumentChanged({ parent: collection }: DocumentReference,
 
 /** Moves increments of Google's extension into counters. Ignores deletions: the write before has triggered the move. */
 export const legacyshardwritten = onDocumentWritten(
-  { document: `{document=**}/${LEGACY_SHARDS}/{shardId}`, ...retried },
+  { document: `{document=**}/${LEGACY_SHARDS}/{shardId}`, omit: params.bridge.equals(""), ...retried },
   async ({ data }) => {
     if (!data?.after.updateTime) return;
     const document = data.after.ref.parent.parent as DocumentReference;
@@ -121,7 +128,11 @@ export const legacyshardwritten = onDocumentWritten(
 
 /** Merges new visitors. Ignores deletions, which merges make. */
 export const mergevisitors = onDocumentWritten(
-  { document: expr`${params.collection}/{counterId}/tallyVisitors/{bucket}`, ...retried },
+  {
+    document: expr`${params.collection}/{counterId}/tallyVisitors/{bucket}`,
+    omit: params.visitors.equals("no"),
+    ...retried,
+  },
   async ({ data }) => {
     if (!data?.after.updateTime) return;
     const { id: counterId } = data.after.ref.parent.parent as DocumentReference;
@@ -131,7 +142,11 @@ export const mergevisitors = onDocumentWritten(
 
 /** Merges new items. */
 export const mergeitems = onDocumentCreated(
-  { document: expr`${params.collection}/{counterId}/tallyItemCounts/{id}`, ...retried },
+  {
+    document: expr`${params.collection}/{counterId}/tallyItemCounts/{id}`,
+    omit: params.items.equals("no"),
+    ...retried,
+  },
   async ({ data }) => {
     if (!data) return;
     const { id: counterId } = data.ref.parent.parent as DocumentReference;
@@ -152,27 +167,44 @@ const receiveMessage = (id: string, base64 = "") =>
 /** Many requests at a time, so that they share commits. The 1st generation has one at a time. */
 export const ingest = isExtension
   ? v1.https.onRequest(receiveRequest)
-  : onRequest({ ...options, concurrency: 200, invoker: "public" }, receiveRequest);
+  : onRequest(
+      { ...options, omit: params.ingestCounters.equals(""), concurrency: 200, invoker: "public" },
+      receiveRequest,
+    );
 
 export const ingestmessages = isExtension
   ? v1.pubsub.topic(params.ingestTopic).onPublish(({ data }, { eventId }) => receiveMessage(eventId, data))
   : onMessagePublished(
-      { ...options, concurrency: 200, topic: params.ingestTopic, retry: true },
+      {
+        ...options,
+        omit: params.ingestTopic.equals(NO_TOPIC),
+        concurrency: 200,
+        topic: params.ingestTopic,
+        retry: true,
+      },
       ({ data: { message } }) => receiveMessage(message.messageId, message.data),
     );
 
 const publish = lazily(() => publisher(params.eventsTopic.value()));
 
-/** Events of ingest to be published: none, unless there is a topic. */
+/** Publishes the events that ingest has counted. */
 export const logevents = onDocumentCreated(
-  { document: expr`${params.collection}/{counterId}/tallyOutbox/{id}`, ...retried },
+  {
+    document: expr`${params.collection}/{counterId}/tallyOutbox/{id}`,
+    omit: params.eventsTopic.equals(""),
+    ...retried,
+  },
   async ({ data }) => {
     if (data) await publishOutbox(data, publish());
   },
 );
 
 export const logincrements = onDocumentWritten(
-  { document: expr`${params.eventsCollection}/{counterId}/tallyEntries/{once}`, ...retried },
+  {
+    document: expr`${params.eventsCollection}/{counterId}/tallyEntries/{once}`,
+    omit: params.eventsCollection.equals(NO_COUNTED_COLLECTION),
+    ...retried,
+  },
   async ({ data, time }) => {
     const { before, after } = data ?? {};
     if (!isLogged() || before?.exists === after?.exists) return;
@@ -191,7 +223,7 @@ const showTotals: HttpTotals = (request, response) => httpTotals()(request, resp
 /** Many requests at a time, so that they share reads. */
 export const totals = isExtension
   ? v1.https.onRequest(showTotals)
-  : onRequest({ ...options, concurrency: 200, invoker: "public" }, showTotals);
+  : onRequest({ ...options, omit: params.totalsCounters.equals(""), concurrency: 200, invoker: "public" }, showTotals);
 
 function runDispatched(task: CounterTask): Promise<void> {
   const backend = getBackend();

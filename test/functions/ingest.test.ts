@@ -14,7 +14,8 @@ const SITE = "https://example.com";
 const params = {
   INGEST_COUNTERS: "views:*, signups",
   INGEST_ORIGINS: SITE,
-  INGEST_VISITORS: "yes",
+  VISITORS: "ingest",
+  ITEMS: "yes",
   INGEST_AMOUNT_PER_SECOND: "1000000",
 };
 
@@ -169,9 +170,12 @@ describe("a hostile request", () => {
 });
 
 describe("an instance", () => {
-  test("counts no visitors of requests by default", async () => {
-    const refused = await send({ events: [{ counter: "views:plain", visitor: "one" }] }, {}, plain);
-    expect(refused).toMatchObject({ status: 403, body: { error: expect.stringContaining("INGEST_VISITORS") } });
+  test.each([
+    ["visitor", "VISITORS"],
+    ["item", "ITEMS"],
+  ])("counts no %s of requests by default", async (field, parameter) => {
+    const refused = await send({ events: [{ counter: "views:plain", [field]: "one" }] }, {}, plain);
+    expect(refused).toMatchObject({ status: 403, body: { error: expect.stringContaining(parameter) } });
   });
 
   test("is off by default", async () => {
@@ -198,13 +202,13 @@ describe("an instance", () => {
   });
 
   test("refuses what would fill its memory, and counts what it has accepted", { tags: "deep" }, async () => {
-    const busy = await serveFunction("ingest", { ...params, INGEST_MAX_EVENTS: "5000", INGEST_MAX_BYTES: "1000000" });
+    const busy = await serveFunction("ingest", params);
     const answers = await Promise.all(
-      Array.from({ length: 40 }, () => send({ events: events("views:busy", 2_000) }, {}, busy)),
+      Array.from({ length: 160 }, () => send({ events: events("views:busy", 500) }, {}, busy)),
     );
     const count = (status: number) => answers.filter((answer) => answer.status === status).length;
-    expect([count(200) + count(429), count(429) > 0]).toEqual([40, true]);
-    expect(await sumOfShards("views:busy")).toBe(2_000 * count(200));
+    expect([count(200) + count(429), count(429) > 0]).toEqual([160, true]);
+    expect(await sumOfShards("views:busy")).toBe(500 * count(200));
     expect(busy.peakMemory()).toBeLessThan(256 * 1_024 ** 2);
     await busy.kill();
   });

@@ -23,6 +23,8 @@ const textOf = (text: Text) => (typeof text === "string" ? text : text.value());
 
 /** What firebase-functions tells of a function, as far as it is used here. */
 interface Endpoint {
+  /** Whether the parameters leave the function out. */
+  readonly omit?: { value(): boolean };
   readonly eventTrigger?: {
     readonly eventType: string;
     readonly eventFilters: Readonly<Record<string, Text>>;
@@ -38,7 +40,8 @@ const built = new URL("../../functions/lib/index.js", import.meta.url).href;
 const { tally } = (await import(built)) as { tally: Readonly<Record<string, DeployedFunction>> };
 
 const servers = new Map<string, Server>();
-for (const [name, deployed] of Object.entries(tally)) {
+const deployedFunctions = Object.entries(tally).filter(([, { __endpoint }]) => !__endpoint.omit?.value());
+for (const [name, deployed] of deployedFunctions) {
   if (deployed.__endpoint.eventTrigger) cloudEvent(name, deployed);
   else http(name, deployed);
   servers.set(name, getTestServer(name));
@@ -64,7 +67,7 @@ const listener: RequestListener = async (request, response) => {
 };
 
 const server = createServer(listener).listen(0, "127.0.0.1", async () => {
-  await Promise.all(Object.entries(tally).map(([name, { __endpoint }]) => register(name, __endpoint)));
+  await Promise.all(deployedFunctions.map(([name, { __endpoint }]) => register(name, __endpoint)));
   process.send?.({ port: (server.address() as AddressInfo).port });
 });
 // It ends with the process that started it.

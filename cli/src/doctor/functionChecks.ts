@@ -1,4 +1,6 @@
 /** Whether the functions are deployed for this database and collection, complete, in one piece, and near the database. */
+import { NO_COUNTED_COLLECTION } from "../../../core/src/index.ts";
+import { NO_TOPIC } from "../../../functions/src/parseConfig.ts";
 import {
   type Deployment,
   type DeploymentCheck,
@@ -53,15 +55,12 @@ function twice(one: Deployment, other: Deployment): Finding {
 
 const isComplete: DeploymentCheck = (deployment) => {
   const { prefix, functions } = deployment;
-  // Without these parameters they have nothing to do.
-  const switches: Partial<Record<FunctionName, string>> = {
-    legacyshardwritten: "BRIDGE",
-    ingest: "INGEST_COUNTERS",
-    logevents: "EVENTS_TOPIC",
-    logincrements: "EVENTS_TOPIC",
-    totals: "TOTALS_COUNTERS",
+  const isNeeded = (name: FunctionName) => {
+    const parameter = SWITCHES[name];
+    return (
+      !parameter || !["", "no", NO_TOPIC, NO_COUNTED_COLLECTION].includes(variablesOf(deployment)?.[parameter] ?? "")
+    );
   };
-  const isNeeded = (name: FunctionName) => !switches[name] || Boolean(variablesOf(deployment)?.[switches[name]]);
   const missing = FUNCTIONS.filter((name) => !functions.has(name) && isNeeded(name));
   if (missing.length === 0) return [];
   return [
@@ -71,6 +70,20 @@ const isComplete: DeploymentCheck = (deployment) => {
       DEPLOY,
     ),
   ];
+};
+
+/** Functions that are deployed only if a parameter turns their feature on: `omit` in functions/src/triggers.ts. */
+const SWITCHES: Partial<Record<FunctionName, string>> = {
+  documentcreated: "COUNTED_COLLECTION",
+  documentdeleted: "COUNTED_COLLECTION",
+  legacyshardwritten: "BRIDGE",
+  mergevisitors: "VISITORS",
+  mergeitems: "ITEMS",
+  ingest: "INGEST_COUNTERS",
+  ingestmessages: "INGEST_TOPIC",
+  logevents: "EVENTS_TOPIC",
+  logincrements: "EVENTS_COLLECTION",
+  totals: "TOTALS_COUNTERS",
 };
 
 /** What fails without a function. */

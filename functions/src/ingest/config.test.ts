@@ -15,9 +15,8 @@ test.each([
   ["INGEST_ORIGINS", "https://example.com/"],
   ["INGEST_ORIGINS", "*, https://example.com"],
   ["INGEST_APP_CHECK", "true"],
-  ["INGEST_VISITORS", "true"],
-  ["INGEST_MAX_BYTES", "0"],
-  ["INGEST_MAX_EVENTS", "5001"],
+  ["VISITORS", "true"],
+  ["ITEMS", "true"],
   ["INGEST_MAX_AMOUNT", "1.5"],
   ["INGEST_AMOUNT_PER_SECOND", "many"],
 ])("%s refuses %s, and says what it accepts", (name, value) => {

@@ -3,7 +3,7 @@ import { type CounterList, parseCounterList } from "../counterList.ts";
 import { invalidParameter, listItems } from "../parameterValue.ts";
 import type { ParameterValues } from "../parseConfig.ts";
 
-/** The parameters of parameters.ts whose names begin with `INGEST_`, parsed. */
+/** The parameters of parameters.ts that say what requests to ingest may count, parsed. */
 export interface IngestConfig {
   /** What requests may count. Empty: ingest is off. */
   readonly counters: CounterList;
@@ -11,17 +11,21 @@ export interface IngestConfig {
   readonly origins: readonly string[] | "*";
   /** Whether requests may count visitors. */
   readonly visitors: boolean;
+  /** Whether requests may bring items. */
+  readonly items: boolean;
   /** Whether a request must have a valid App Check token. */
   readonly appCheck: boolean;
-  /** The largest body of a request. */
-  readonly maxBytes: number;
-  /** The most events of a request. */
-  readonly maxEvents: number;
   /** The largest amount of one event. */
   readonly maxAmount: number;
   /** How much one address may add per second, in each instance, on average. Ten seconds' worth may come at once. */
   readonly amountPerSecond: number;
 }
+
+/** The largest body of a request, in bytes. */
+export const LARGEST_BODY = 65_536;
+
+/** The most events of a request. */
+export const MOST_EVENTS = 500;
 
 /** The largest amount of an event from any source, so that the sums of a commit stay exact. */
 export const LARGEST_AMOUNT = 1_000_000;
@@ -37,10 +41,9 @@ export function parseIngestConfig(values: ParameterValues): IngestConfig {
   return {
     counters: parseCounterList(text("INGEST_COUNTERS"), "INGEST_COUNTERS"),
     origins: text("INGEST_ORIGINS") === "*" ? "*" : listItems(text("INGEST_ORIGINS")).map(validOrigin),
-    visitors: parseYesOrNo("INGEST_VISITORS", text("INGEST_VISITORS")),
-    appCheck: parseYesOrNo("INGEST_APP_CHECK", text("INGEST_APP_CHECK")),
-    maxBytes: whole("INGEST_MAX_BYTES", 1_048_576),
-    maxEvents: whole("INGEST_MAX_EVENTS", 5_000),
+    visitors: parseChoice("VISITORS", text("VISITORS"), ["no", "yes", "ingest"]) === "ingest",
+    items: parseChoice("ITEMS", text("ITEMS"), ["no", "yes"]) === "yes",
+    appCheck: parseChoice("INGEST_APP_CHECK", text("INGEST_APP_CHECK"), ["no", "yes"]) === "yes",
     maxAmount: whole("INGEST_MAX_AMOUNT", LARGEST_AMOUNT),
     amountPerSecond: whole("INGEST_AMOUNT_PER_SECOND", 1_000_000),
   };
@@ -55,7 +58,7 @@ function validOrigin(origin: string): string {
   );
 }
 
-function parseYesOrNo(name: string, value: string): boolean {
-  if (value === "yes" || value === "no") return value === "yes";
-  throw invalidParameter(name, value, '"yes" or "no"');
+function parseChoice(name: string, value: string, choices: readonly string[]): string {
+  if (choices.includes(value)) return value;
+  throw invalidParameter(name, value, choices.map((choice) => `"${choice}"`).join(" or "));
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { parseCounterList } from "../counterList.ts";
 import { parseBatch } from "./events.ts";
 
-const LIMITS = { counters: undefined, visitors: true, maxEvents: 10, maxAmount: 100 };
+const LIMITS = { counters: undefined, visitors: true, items: true, maxEvents: 10, maxAmount: 100 };
 const parse = (event: object) => parseBatch(JSON.stringify({ events: [{ counter: "searches", ...event }] }), LIMITS);
 
 describe("a batch is refused", () => {

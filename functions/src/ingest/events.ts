@@ -63,6 +63,7 @@ export interface BatchLimits {
   readonly maxEvents: number;
   readonly maxAmount: number;
   readonly visitors: boolean;
+  readonly items: boolean;
 }
 
 /** A batch that is refused. The message says which event, what is wrong, and what is accepted. */
@@ -140,7 +141,10 @@ function parseEvent(fields: Record<string, unknown>, name: string, limits: Batch
     throw new InvalidBatch(`${name}.counter: "${counter.slice(0, 60)}" is not among INGEST_COUNTERS`, 403);
   }
   if (visitor !== undefined && !limits.visitors) {
-    throw new InvalidBatch(`${name}.visitor: INGEST_VISITORS does not allow requests to count visitors`, 403);
+    throw new InvalidBatch(`${name}.visitor: requests may count visitors only if VISITORS is "ingest"`, 403);
+  }
+  if (item !== undefined && !limits.items) {
+    throw new InvalidBatch(`${name}.item: requests may bring items only if ITEMS is "yes"`, 403);
   }
   const least = visitor === undefined || item !== undefined ? 1 : 0;
   if (!(Number.isInteger(by) && (by as number) >= least && (by as number) <= limits.maxAmount)) {

@@ -18,7 +18,7 @@ import { logError } from "../log.ts";
 import { Refusal } from "../refusal.ts";
 import type { Millis } from "../time.ts";
 import { addressOf, createAddressLimit } from "./addressLimit.ts";
-import type { IngestConfig } from "./config.ts";
+import { type IngestConfig, LARGEST_BODY, MOST_EVENTS } from "./config.ts";
 import { InvalidBatch, parseBatch, type Unit } from "./events.ts";
 import { type IngestResult, Overloaded } from "./grouping.ts";
 import { type Request, readBody } from "./requestBody.ts";
@@ -71,8 +71,8 @@ export function createIngestHandler({ config, add, verifyAppCheck, now }: HttpIn
     const address = addressOf(String(forwardedFor ?? ""), request.socket.remoteAddress);
     // What is invalid is charged, too.
     charge(address, 1);
-    const json = await readBody(request, config.maxBytes);
-    const { units, appCheck } = parseBatch(json, config);
+    const json = await readBody(request, LARGEST_BODY);
+    const { units, appCheck } = parseBatch(json, { ...config, maxEvents: MOST_EVENTS });
     if (config.appCheck) await checkApp(token === undefined ? appCheck : String(token));
     charge(address, amountOf(units) - 1);
     return await add(units);

@@ -16,6 +16,7 @@ export interface Message {
 const LIMITS: BatchLimits = {
   counters: undefined,
   visitors: true,
+  items: true,
   maxEvents: MAX_WAITING / 2,
   maxAmount: LARGEST_AMOUNT,
 };
