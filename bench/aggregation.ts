@@ -3,7 +3,7 @@
  * emulator. Per second, which the emulator limits as well; and per second of this process's CPU time, which is what an instance
  * of the functions is billed for.
  */
-import { runTask } from "../functions/src/runTask.ts";
+import { runTask } from "../functions/src/deploy/runTask.ts";
 import { admin } from "../testkit/clients.ts";
 import { inProcessBackend } from "../testkit/inProcessBackend.ts";
 import { type Percentiles, percentilesOf } from "../testkit/statistics.ts";

@@ -4,8 +4,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Firestore } from "firebase-admin/firestore";
-import type { Backend } from "../functions/src/backend.ts";
-import type { CounterTask } from "../functions/src/cause.ts";
+import type { Backend } from "../functions/src/counter/backend.ts";
+import type { CounterTask } from "../functions/src/counter/cause.ts";
 import { admin } from "./clients.ts";
 
 /** The emulator's snapshots may miss commits of the last few milliseconds (see backend.ts). */

@@ -1,6 +1,6 @@
 /**
  * The functions on the virtual clock: what wakes them, the steps that `decide` returns, one after the other as in
- * `functions/src/aggregate.ts`, with the cost and duration of each, and the sweep. There is one instance of each function; that of
+ * `functions/src/counter/aggregate.ts`, with the cost and duration of each, and the sweep. There is one instance of each function; that of
  * `wake` remembers every counter. Nothing fails: failures are the subject of `test/simulation`.
  */
 import { BASE_SHARD, WRITES_PER_MARK_LOOK } from "../../core/src/index.ts";

@@ -12,7 +12,7 @@ import {
   type Published,
   shardIndex,
 } from "../../functions/src/decisions.ts";
-import { toTimestamp } from "../../functions/src/fields.ts";
+import { toTimestamp } from "../../functions/src/counter/fields.ts";
 import { aggregationReads, DeletedEntries } from "../../testkit/production/aggregations.ts";
 import { type Bill, emptyBill } from "./bill.ts";
 import { Shard } from "./shard.ts";
@@ -91,7 +91,7 @@ export class Counter {
   }
 
   /**
-   * Folds quiet shards into `base`, page by page as `functions/src/fold.ts` does. Nothing is written meanwhile, so no batch
+   * Folds quiet shards into `base`, page by page as `functions/src/counter/fold.ts` does. Nothing is written meanwhile, so no batch
    * fails.
    *
    * @returns how many times `base` was written, and whether that created it

@@ -6,10 +6,10 @@
  */
 
 import type { CollectionReference, DocumentSnapshot } from "firebase-admin/firestore";
-import { parseRegions, type Regions } from "../../functions/src/regions/config.ts";
-import { connectOtherRegions, type OtherRegion } from "../../functions/src/regions/connect.ts";
-import { exchangeCounter } from "../../functions/src/regions/exchange.ts";
-import { sleep } from "../../functions/src/time.ts";
+import { parseRegions, type Regions } from "../../functions/src/features/regions/config.ts";
+import { connectOtherRegions, type OtherRegion } from "../../functions/src/features/regions/connect.ts";
+import { exchangeCounter } from "../../functions/src/features/regions/exchange.ts";
+import { sleep } from "../../functions/src/counter/time.ts";
 import type { CommandContext } from "./commandContext.ts";
 import { CommandError, WRONG_USAGE } from "./commandError.ts";
 import { describeTarget } from "./databaseTarget.ts";

@@ -71,7 +71,7 @@ const EMPTY_SWEEP_READS = 2;
 /** Documents that the rules look up for an increment with `once`, whatever their result: its shard and its entry. */
 const LOOKUPS = 2;
 
-/** Polls of a counter after its peak, from busy to cooling (functions/src/phase.ts). */
+/** Polls of a counter after its peak, from busy to cooling (functions/src/counter/phase.ts). */
 const LAST_POLLS = 13;
 
 /** Commits of an instance of ingest for each read of a shard count. */

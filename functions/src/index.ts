@@ -1,6 +1,6 @@
 /** Exports the functions: as one group in a plain codebase, else one by one. */
-import { packaging } from "./packaging.ts";
-import * as triggers from "./triggers.ts";
+import { packaging } from "./deploy/packaging.ts";
+import * as triggers from "./deploy/triggers.ts";
 
 const isGrouped = packaging() === "plain codebase";
 const single: Partial<typeof triggers> = isGrouped ? {} : triggers;

@@ -14,7 +14,7 @@ import {
   undoIncrement,
 } from "firestore-tally/admin";
 import { describe, expect, test, vi } from "vitest";
-import { fold } from "../../functions/src/fold.ts";
+import { fold } from "../../functions/src/counter/fold.ts";
 import { admin, adminAt, client } from "../../testkit/clients.ts";
 import { readShards, sumOfShards } from "../../testkit/storedCounter.ts";
 import { cuttingProxy } from "../../testkit/tcpProxy.ts";

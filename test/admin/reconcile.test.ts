@@ -13,7 +13,7 @@ import {
   setCounterSource,
 } from "firestore-tally/admin";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { fold } from "../../functions/src/fold.ts";
+import { fold } from "../../functions/src/counter/fold.ts";
 import { admin, adminAt } from "../../testkit/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";
 import { sumOfShards } from "../../testkit/storedCounter.ts";

@@ -13,8 +13,8 @@ import {
   undoIncrement,
 } from "firestore-tally/admin";
 import { beforeAll, describe, expect, test } from "vitest";
-import { toMillis } from "../../functions/src/time.ts";
-import { createWakeHandler } from "../../functions/src/wake.ts";
+import { toMillis } from "../../functions/src/counter/time.ts";
+import { createWakeHandler } from "../../functions/src/counter/wake.ts";
 import { admin } from "../../testkit/clients.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import { correctionsOf, newCounter, run } from "./sourcedCounter.ts";

@@ -11,7 +11,7 @@ import {
   NONCE_BYTES,
 } from "../../core/src/index.ts";
 import { PRICES } from "../../costs/src/index.ts";
-import { params } from "../../functions/src/parameters.ts";
+import { params } from "../../functions/src/deploy/parameters.ts";
 
 const read = (file: string) => readFileSync(file, "utf8").replace(/\s*\n\s*(?![|#-])/g, " ");
 const thousands = (n: number) => n.toLocaleString("en-US");
@@ -112,7 +112,7 @@ test("docs/dependencies.md names every direct dependency", () => {
   }
 });
 
-test("docs/architecture.md has the phases as functions/src/phase.ts draws them", () => {
+test("docs/architecture.md has the phases as functions/src/counter/phase.ts draws them", () => {
   const picture = (file: string) => {
     const lines = readFileSync(file, "utf8")
       .split("\n")
@@ -123,8 +123,8 @@ test("docs/architecture.md has the phases as functions/src/phase.ts draws them",
       last + 1,
     );
   };
-  expect(picture("functions/src/phase.ts").length).toBe(15);
-  expect(picture("docs/architecture.md")).toEqual(picture("functions/src/phase.ts"));
+  expect(picture("functions/src/counter/phase.ts").length).toBe(15);
+  expect(picture("docs/architecture.md")).toEqual(picture("functions/src/counter/phase.ts"));
 });
 
 test("the README's entry for firebase.json names the runtime that the tests use; without it the CLI refuses the folder", () => {

@@ -9,7 +9,7 @@ import {
   WRITES_PER_MARK_LOOK,
 } from "../../core/src/index.ts";
 import { Random } from "../../core/testing/random.ts";
-import { expiredWindows } from "../../functions/src/cleanMarks.ts";
+import { expiredWindows } from "../../functions/src/counter/cleanMarks.ts";
 import { documentBytes } from "../../testkit/production/sizes.ts";
 
 const START = 1_800_000_000_000;

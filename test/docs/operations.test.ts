@@ -41,7 +41,7 @@ const logged = calls.flatMap(({ file, argument }) =>
   argument.startsWith('"')
     ? [JSON.parse(argument) as string]
     : (NAMED[file] ?? []).map((pattern) => {
-        const [, text] = pattern.exec(readFileSync(`functions/src/${file}`, "utf8")) ?? [];
+        const [, text] = pattern.exec(readFileSync(`functions/src/counter/${file}`, "utf8")) ?? [];
         return JSON.parse(text ?? `"${file} has no ${pattern}"`) as string;
       }),
 );
@@ -73,7 +73,7 @@ describe("the log-based metrics", () => {
   });
 
   test("have a label only if each of their messages is logged with it", () => {
-    const sources = globSync("functions/src/*.ts")
+    const sources = globSync("functions/src/**/*.ts")
       .map((file) => readFileSync(file, "utf8"))
       .join("\n");
     for (const [name, { filter, labelExtractors }] of metrics)
@@ -147,7 +147,7 @@ describe("the alert policies", () => {
       /full_match\("\(\.\*-\)\?\(([^)]*)\)"\)/.exec(
         policies.get("errors")?.conditions[1]?.conditionThreshold.filter ?? "",
       ) ?? [];
-    const exported = [...readFileSync("functions/src/triggers.ts", "utf8").matchAll(/^export const (\w+)/gm)];
+    const exported = [...readFileSync("functions/src/deploy/triggers.ts", "utf8").matchAll(/^export const (\w+)/gm)];
     expect(names.split("|").sort()).toEqual(exported.map(([, name]) => name).sort());
   });
 });

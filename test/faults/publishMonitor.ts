@@ -1,7 +1,7 @@
 /** Observes every published total during a run, and reports violations of their order. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type QuerySnapshot, Timestamp } from "firebase-admin/firestore";
-import { toMillis } from "../../functions/src/time.ts";
+import { toMillis } from "../../functions/src/counter/time.ts";
 import { admin } from "../../testkit/clients.ts";
 
 export interface PublishedState {

@@ -16,12 +16,12 @@ import {
 import { deleteCounter, counter as serverCounter, getCounterHistory as serverHistory } from "firestore-tally/admin";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { HISTORY } from "../../core/src/index.ts";
-import { DEFAULT_CONFIG as defaults } from "../../functions/src/config.ts";
-import { readCounter } from "../../functions/src/counterDocument.ts";
-import { toTimestamp } from "../../functions/src/fields.ts";
-import { nextPublished } from "../../functions/src/nextPublished.ts";
-import { publish } from "../../functions/src/publish.ts";
-import { toMillis } from "../../functions/src/time.ts";
+import { DEFAULT_CONFIG as defaults } from "../../functions/src/counter/config.ts";
+import { readCounter } from "../../functions/src/counter/counterDocument.ts";
+import { toTimestamp } from "../../functions/src/counter/fields.ts";
+import { nextPublished } from "../../functions/src/counter/nextPublished.ts";
+import { publish } from "../../functions/src/counter/publish.ts";
+import { toMillis } from "../../functions/src/counter/time.ts";
 import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";
 import { readPublished } from "../../testkit/storedCounter.ts";

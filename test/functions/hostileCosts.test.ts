@@ -6,12 +6,12 @@
 import { readFileSync } from "node:fs";
 import { FieldValue } from "firebase-admin/firestore";
 import { afterAll, describe, expect, test } from "vitest";
-import type { Backend } from "../../functions/src/backend.ts";
-import type { Config } from "../../functions/src/config.ts";
-import { DEFAULT_CONFIG as defaults } from "../../functions/src/config.ts";
-import { runTask } from "../../functions/src/runTask.ts";
-import { runSweep } from "../../functions/src/sweep.ts";
-import { createWakeHandler } from "../../functions/src/wake.ts";
+import type { Backend } from "../../functions/src/counter/backend.ts";
+import type { Config } from "../../functions/src/counter/config.ts";
+import { DEFAULT_CONFIG as defaults } from "../../functions/src/counter/config.ts";
+import { runTask } from "../../functions/src/deploy/runTask.ts";
+import { runSweep } from "../../functions/src/counter/sweep.ts";
+import { createWakeHandler } from "../../functions/src/counter/wake.ts";
 import { admin, adminAt } from "../../testkit/clients.ts";
 import { startProxy } from "../../testkit/grpcProxy.ts";
 import { type MeterReading, meter, type Usage } from "../../testkit/meter.ts";

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DocumentReference } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
-import { createWakeHandler } from "../../functions/src/wake.ts";
+import { createWakeHandler } from "../../functions/src/counter/wake.ts";
 import { admin } from "../../testkit/clients.ts";
 import { serveFunction } from "../../testkit/functionServer.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";

@@ -7,7 +7,7 @@ import * as web from "firestore-tally";
 import * as server from "firestore-tally/admin";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { MAX_SHARDS } from "../../core/src/index.ts";
-import { measureShards } from "../../functions/src/measure.ts";
+import { measureShards } from "../../functions/src/counter/measure.ts";
 import { admin, adminAt, client } from "../../testkit/clients.ts";
 import { withoutIndex } from "../../testkit/explained.ts";
 import { type Inspection, startProxy } from "../../testkit/grpcProxy.ts";

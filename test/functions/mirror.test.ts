@@ -1,15 +1,15 @@
 /**
  * Mirrors: the deployed functions write `mirrored:{name}` into `mirrors/{name}`.`stats.total` (the parameters are in scripts/test.ts). The
- * backend's own code runs in this process where a test chooses intervals. What a commit holds is in functions/src/publish.test.ts.
+ * backend's own code runs in this process where a test chooses intervals. What a commit holds is in functions/src/counter/publish.test.ts.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { FieldValue } from "firebase-admin/firestore";
 import { counter, incrementCounter } from "firestore-tally/admin";
 import { expect, test } from "vitest";
 import { parseMirrors } from "../../core/src/index.ts";
-import { aggregate } from "../../functions/src/aggregate.ts";
-import { readCounter } from "../../functions/src/counterDocument.ts";
-import { toMillis } from "../../functions/src/time.ts";
+import { aggregate } from "../../functions/src/counter/aggregate.ts";
+import { readCounter } from "../../functions/src/counter/counterDocument.ts";
+import { toMillis } from "../../functions/src/counter/time.ts";
 import { admin, adminAt } from "../../testkit/clients.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import { startMeter } from "../../testkit/meter.ts";

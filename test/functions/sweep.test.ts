@@ -1,8 +1,8 @@
 /** The sweep among many counters, on the emulator. */
 import { logger } from "firebase-functions";
 import { afterEach, expect, test, vi } from "vitest";
-import { toTimestamp } from "../../functions/src/fields.ts";
-import { runSweep } from "../../functions/src/sweep.ts";
+import { toTimestamp } from "../../functions/src/counter/fields.ts";
+import { runSweep } from "../../functions/src/counter/sweep.ts";
 import { admin } from "../../testkit/clients.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 

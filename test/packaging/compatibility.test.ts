@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { transform } from "esbuild";
 import getPort from "get-port";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import * as triggers from "../../functions/src/triggers.ts";
+import * as triggers from "../../functions/src/deploy/triggers.ts";
 import { admin } from "../../testkit/clients.ts";
 import { until } from "../../testkit/until.ts";
 import { browserForTests } from "../browser/chromium.ts";

@@ -8,7 +8,7 @@ import { Timestamp } from "firebase-admin/firestore";
 import { counter, countVisitor, getCounter, getExactTotal, incrementCounter } from "firestore-tally";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { counterPath, planIncrement } from "../../core/src/index.ts";
-import { toMillis } from "../../functions/src/time.ts";
+import { toMillis } from "../../functions/src/counter/time.ts";
 import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
 import { emulatorsLog, logged, triggerSweep } from "../../testkit/deployedFunctions.ts";
 import { IF_LATE, slowness } from "../../testkit/slowness.ts";

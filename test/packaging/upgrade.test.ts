@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { toMillis } from "../../functions/src/time.ts";
+import { toMillis } from "../../functions/src/counter/time.ts";
 import { type Emulators, startEmulators } from "../../testkit/emulators/emulators.ts";
 import { createProject, type Project } from "../../testkit/emulators/project.ts";
 import { type SeparateFunctions, startSeparateFunctions } from "../../testkit/emulators/separateFunctions.ts";
@@ -17,7 +17,7 @@ import { type EventRouter, startEventRouter } from "./eventRouter.ts";
 const [EXTENSION, KIT] = ["ext-tally-", "kit-main-"] as const;
 /** Without history each publish is one write. */
 const PARAMS = { HISTORY_DAYS: "0" };
-/** How far the emulator's snapshots may lag behind its commits: see functions/src/backend.ts. */
+/** How far the emulator's snapshots may lag behind its commits: see functions/src/counter/backend.ts. */
 const SNAPSHOT_LAG = 50;
 /** Seconds of load before the extension is removed, and after it. */
 const PHASE_SECONDS = 8;

@@ -6,20 +6,20 @@
 import type { Firestore as RealFirestore } from "firebase-admin/firestore";
 import type { Functions } from "firebase-admin/functions";
 import { counterIdOf, ITEM_COUNTS, VISITORS } from "../../core/src/index.ts";
-import type { Backend } from "../../functions/src/backend.ts";
-import { createBridgeHandler, type LegacyWrite } from "../../functions/src/bridge.ts";
-import type { CounterTask, WriteEvent } from "../../functions/src/cause.ts";
-import type { Config } from "../../functions/src/config.ts";
-import { createMergeHandler, type PendingEvent } from "../../functions/src/merge.ts";
-import { cloudTasks } from "../../functions/src/queue.ts";
-import type { OtherRegion } from "../../functions/src/regions/connect.ts";
-import { exchangeCounter } from "../../functions/src/regions/exchange.ts";
-import { runTask } from "../../functions/src/runTask.ts";
-import { TRIGGER_SHARDS } from "../../functions/src/shards.ts";
-import { runSweep } from "../../functions/src/sweep.ts";
-import { itemMerging } from "../../functions/src/topItems.ts";
-import { visitorMerging } from "../../functions/src/visitors.ts";
-import { createWakeHandler, hasCounted, latestDeletionTime } from "../../functions/src/wake.ts";
+import type { Backend } from "../../functions/src/counter/backend.ts";
+import { createBridgeHandler, type LegacyWrite } from "../../functions/src/features/bridge/bridge.ts";
+import type { CounterTask, WriteEvent } from "../../functions/src/counter/cause.ts";
+import type { Config } from "../../functions/src/counter/config.ts";
+import { createMergeHandler, type PendingEvent } from "../../functions/src/features/merge.ts";
+import { cloudTasks } from "../../functions/src/counter/queue.ts";
+import type { OtherRegion } from "../../functions/src/features/regions/connect.ts";
+import { exchangeCounter } from "../../functions/src/features/regions/exchange.ts";
+import { runTask } from "../../functions/src/deploy/runTask.ts";
+import { TRIGGER_SHARDS } from "../../functions/src/counter/shards.ts";
+import { runSweep } from "../../functions/src/counter/sweep.ts";
+import { itemMerging } from "../../functions/src/features/items/topItems.ts";
+import { visitorMerging } from "../../functions/src/features/visitors/visitors.ts";
+import { createWakeHandler, hasCounted, latestDeletionTime } from "../../functions/src/counter/wake.ts";
 import { eventBytes, eventDelays, isEventLost } from "../../testkit/production/events.ts";
 import {
   EVENT_RETRIES,
@@ -82,7 +82,7 @@ export class CloudFunctions {
     for (let i = 0; i < scenario.instances; i++) this.#instances.push(this.#start());
   }
 
-  /** Firestore's triggers: those of shards in functions/src/triggers.ts, and those of counted documents. */
+  /** Firestore's triggers: those of shards in functions/src/deploy/triggers.ts, and those of counted documents. */
   onCommit({ changes }: Commit): void {
     const shard = ({ fields }: Version) => ({ get: (field: string) => fields?.[field] });
     for (const change of changes) {

@@ -5,8 +5,8 @@
 import { createHash } from "node:crypto";
 import { regionSketchId, Sketch, type StoredSketch, uniquesPath, VISITOR_HASH_DIGITS } from "../../core/src/index.ts";
 import { type Random, randomFor } from "../../core/testing/random.ts";
-import type { Config } from "../../functions/src/config.ts";
-import { parseRegions } from "../../functions/src/regions/config.ts";
+import type { Config } from "../../functions/src/counter/config.ts";
+import { parseRegions } from "../../functions/src/features/regions/config.ts";
 import type { CallOutcome } from "../../testkit/production/calls.ts";
 import { startClock } from "./clock.ts";
 import { CloudFunctions } from "./cloudFunctions.ts";

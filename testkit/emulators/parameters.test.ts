@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { NOT_IN_EXTENSION, params } from "../../functions/src/parameters.ts";
+import { NOT_IN_EXTENSION, params } from "../../functions/src/deploy/parameters.ts";
 import { parametersOf } from "./parameters.ts";
 
 const defined = Object.values(params).map(({ name }) => name);

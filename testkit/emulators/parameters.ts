@@ -11,7 +11,7 @@ export interface Parameters {
 export function parametersOf(packaging: Packaging): Parameters {
   const [declaredIn, declaration] = packaging.startsWith("extension")
     ? ["extension.yaml", /^ +- param: (\w+)$/gm]
-    : ["functions/src/parameters.ts", /\bdefine(?:Int|String)\("(\w+)"/g];
+    : ["functions/src/deploy/parameters.ts", /\bdefine(?:Int|String)\("(\w+)"/g];
   const text = readFileSync(new URL(`../../${declaredIn}`, import.meta.url), "utf8");
   return { names: [...text.matchAll(declaration)].map(([, name = ""]) => name), declaredIn };
 }

@@ -29,7 +29,7 @@ test("an event is retried after 10 to 600 seconds, for 24 hours", () => {
 test("a task is retried as its queue is deployed", () => {
   const { first, longest, attempts = 0 } = TASK_RETRIES;
   const seconds = `minBackoffSeconds: ${first / 1_000}, maxBackoffSeconds: ${longest / 1_000}`;
-  expect(readFileSync("functions/src/triggers.ts", "utf8")).toContain(`maxAttempts: ${attempts}, ${seconds}`);
+  expect(readFileSync("functions/src/deploy/triggers.ts", "utf8")).toContain(`maxAttempts: ${attempts}, ${seconds}`);
   expect(pauses(TASK_RETRIES)).toHaveLength(attempts - 1);
 });
 

@@ -3,14 +3,14 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { DEFAULT_PARAMETERS } from "../../../functions/src/decisions.ts";
-import { params } from "../../../functions/src/parameters.ts";
+import { params } from "../../../functions/src/deploy/parameters.ts";
 import { deployed, healthyFacts, withParameters } from "../../testing/healthyFacts.ts";
 import { findingsOf } from "./checks.ts";
 import { FUNCTIONS } from "./deployments.ts";
 import type { ProjectFacts } from "./facts.ts";
 import { DECLARED } from "./queueChecks.ts";
 
-const triggers = readFileSync("functions/src/triggers.ts", "utf8");
+const triggers = readFileSync("functions/src/deploy/triggers.ts", "utf8");
 
 test("the functions are those that the code exports", () => {
   const exported = [...triggers.matchAll(/^export const (\w+)/gm)].map(([, name]) => name);

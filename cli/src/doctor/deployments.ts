@@ -7,7 +7,7 @@ import type { DatabaseTarget } from "../databaseTarget.ts";
 import type { DeployedFunction, ProjectFacts } from "./facts.ts";
 import type { Finding } from "./finding.ts";
 
-/** The functions of a deployment, without the prefix. A test compares them with `functions/src/triggers.ts`. */
+/** The functions of a deployment, without the prefix. A test compares them with `functions/src/deploy/triggers.ts`. */
 export const FUNCTIONS = [
   "shardcreated",
   "shardzeroupdated",

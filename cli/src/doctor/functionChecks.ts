@@ -1,6 +1,6 @@
 /** Whether the functions are deployed for this database and collection, complete, in one piece, and near the database. */
 import { NO_COUNTED_COLLECTION } from "../../../core/src/index.ts";
-import { NO_TOPIC } from "../../../functions/src/parseConfig.ts";
+import { NO_TOPIC } from "../../../functions/src/deploy/parseConfig.ts";
 import {
   type Deployment,
   type DeploymentCheck,
@@ -72,7 +72,7 @@ const isComplete: DeploymentCheck = (deployment) => {
   ];
 };
 
-/** Functions that are deployed only if a parameter turns their feature on: `omit` in functions/src/triggers.ts. */
+/** Functions that are deployed only if a parameter turns their feature on: `omit` in functions/src/deploy/triggers.ts. */
 const SWITCHES: Partial<Record<FunctionName, string>> = {
   documentcreated: "COUNTED_COLLECTION",
   documentdeleted: "COUNTED_COLLECTION",

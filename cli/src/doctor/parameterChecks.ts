@@ -1,6 +1,6 @@
 /** Whether the parameters of the functions are valid, the same in all of them, and do not contradict each other. */
 import { groupOf, mirrorTarget } from "../../../core/src/index.ts";
-import { parseCounterList } from "../../../functions/src/counterList.ts";
+import { parseCounterList } from "../../../functions/src/http/counterList.ts";
 import {
   type Config,
   DEFAULT_PARAMETERS,

@@ -5,7 +5,7 @@ import { errorFinding, type Finding, listed, warningFinding } from "./finding.ts
 
 const DEPLOY = "run `firebase deploy --only functions`";
 
-/** What the functions declare for their queue. A test compares them with `functions/src/triggers.ts`. */
+/** What the functions declare for their queue. A test compares them with `functions/src/deploy/triggers.ts`. */
 export const DECLARED = { maxDispatchesPerSecond: 500, maxConcurrentDispatches: 500, maxAttempts: 100 } as const;
 
 export function checkQueue({ queue }: ProjectFacts): Finding[] {

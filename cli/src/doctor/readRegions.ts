@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CollectionReference } from "firebase-admin/firestore";
 import type { RegionTotal } from "../../../core/src/index.ts";
-import { type CounterState, readCounter } from "../../../functions/src/counterDocument.ts";
-import type { Regions } from "../../../functions/src/regions/config.ts";
-import { connectOtherRegions } from "../../../functions/src/regions/connect.ts";
+import { type CounterState, readCounter } from "../../../functions/src/counter/counterDocument.ts";
+import type { Regions } from "../../../functions/src/features/regions/config.ts";
+import { connectOtherRegions } from "../../../functions/src/features/regions/connect.ts";
 import type { CommandContext } from "../commandContext.ts";
 import type { Exchange } from "./facts.ts";
 import type { ReadMeter } from "./readMeter.ts";

@@ -1,6 +1,6 @@
 /** How much each address may add per second, kept by one instance in memory: a token bucket per address. */
 import { isIPv6 } from "node:net";
-import type { Millis } from "../time.ts";
+import type { Millis } from "../counter/time.ts";
 
 /** So many seconds' worth of events may come at once. */
 const BURST_SECONDS = 10;

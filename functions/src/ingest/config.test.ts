@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DEFAULT_PARAMETERS } from "../parseConfig.ts";
+import { DEFAULT_PARAMETERS } from "../deploy/parseConfig.ts";
 import { parseIngestConfig } from "./config.ts";
 
 const parse = (values: Record<string, string>) => parseIngestConfig({ ...DEFAULT_PARAMETERS, ...values });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { parseCounterList } from "../counterList.ts";
+import { parseCounterList } from "../http/counterList.ts";
 import { parseBatch } from "./events.ts";
 
 const LIMITS = { counters: undefined, visitors: true, items: true, maxEvents: 10, maxAmount: 100 };

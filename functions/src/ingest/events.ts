@@ -7,7 +7,7 @@
  * `id` of its own, for senders that put other events into a batch when they send it again.
  */
 import { isDocumentId, MAX_ITEM_BYTES } from "../../../core/src/index.ts";
-import { type CounterList, isListed } from "../counterList.ts";
+import { type CounterList, isListed } from "../http/counterList.ts";
 
 /** One event of a batch, as it is sent. */
 export interface EventMessage {

@@ -4,7 +4,7 @@
  * A group is what arrives within {@link WINDOW}, or while {@link MAX_COMMITS} commits are pending. So the number of commits hardly
  * depends on the number of requests. What waits is bounded: beyond {@link MAX_WAITING} events, an instance refuses more.
  */
-import type { Millis } from "../time.ts";
+import type { Millis } from "../counter/time.ts";
 import type { Unit } from "./events.ts";
 
 /** The longest time that the first request of a group waits for others. */

@@ -13,10 +13,10 @@
  */
 
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { isEmptyList } from "../counterList.ts";
-import { logError } from "../log.ts";
-import { Refusal } from "../refusal.ts";
-import type { Millis } from "../time.ts";
+import { isEmptyList } from "../http/counterList.ts";
+import { logError } from "../counter/log.ts";
+import { Refusal } from "../http/refusal.ts";
+import type { Millis } from "../counter/time.ts";
 import { addressOf, createAddressLimit } from "./addressLimit.ts";
 import { type IngestConfig, LARGEST_BODY, MOST_EVENTS } from "./config.ts";
 import { InvalidBatch, parseBatch, type Unit } from "./events.ts";

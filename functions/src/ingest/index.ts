@@ -4,9 +4,9 @@
  */
 import type { WriteBatch } from "firebase-admin/firestore";
 import { type CounterRef, commitTogether, newCounter, receiptOf } from "../../../admin/src/internal.ts";
-import type { Backend } from "../backend.ts";
-import { addToOutbox } from "../eventLog.ts";
-import type { Millis } from "../time.ts";
+import type { Backend } from "../counter/backend.ts";
+import { addToOutbox } from "./eventLog.ts";
+import type { Millis } from "../counter/time.ts";
 import type { IngestConfig } from "./config.ts";
 import type { Unit } from "./events.ts";
 import { createGrouping } from "./grouping.ts";

@@ -1,5 +1,5 @@
 /** The Pub/Sub side of ingest. Who may publish to the topic is a matter of IAM, so a message may count any counter. */
-import { logError } from "../log.ts";
+import { logError } from "../counter/log.ts";
 import { LARGEST_AMOUNT } from "./config.ts";
 import { type BatchLimits, InvalidBatch, parseBatch, type Unit } from "./events.ts";
 import { type IngestResult, MAX_WAITING } from "./grouping.ts";

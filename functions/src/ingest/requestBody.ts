@@ -7,7 +7,7 @@
  */
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { Refusal } from "../refusal.ts";
+import { Refusal } from "../http/refusal.ts";
 
 /** A request, as the server passes it on. */
 export interface Request extends IncomingMessage {

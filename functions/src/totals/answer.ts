@@ -9,7 +9,7 @@
  * request a second that waits.
  */
 import { createHash } from "node:crypto";
-import type { Millis } from "../time.ts";
+import type { Millis } from "../counter/time.ts";
 import type { Reading } from "./sharedReads.ts";
 
 /**

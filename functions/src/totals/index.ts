@@ -1,8 +1,8 @@
 /** Totals: the published totals of public counters by HTTP, for crowds behind a cache, where a listener each would cost too much. */
-import type { Backend } from "../backend.ts";
-import { parseCounter } from "../counterDocument.ts";
-import type { CounterList } from "../counterList.ts";
-import { nextPublishDue } from "../interval.ts";
+import type { Backend } from "../counter/backend.ts";
+import { parseCounter } from "../counter/counterDocument.ts";
+import type { CounterList } from "../http/counterList.ts";
+import { nextPublishDue } from "../counter/interval.ts";
 import { createTotalsHandler } from "./http.ts";
 import { createSharedReads, type Reading } from "./sharedReads.ts";
 

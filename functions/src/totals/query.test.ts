@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isDocumentId } from "../../../core/src/index.ts";
-import { parseCounterList } from "../counterList.ts";
+import { parseCounterList } from "../http/counterList.ts";
 import { parseQuery } from "./query.ts";
 
 const listed = parseCounterList("signups, views:*", "TOTALS_COUNTERS");

@@ -6,8 +6,8 @@
  * encode `:` in two ways. Another form of the same request costs a call of the function, but no read of Firestore.
  */
 import { isDocumentId } from "../../../core/src/index.ts";
-import { type CounterList, isListed } from "../counterList.ts";
-import { Refusal } from "../refusal.ts";
+import { type CounterList, isListed } from "../http/counterList.ts";
+import { Refusal } from "../http/refusal.ts";
 
 /** The most counters of one request. */
 const MAX_IDS = 100;

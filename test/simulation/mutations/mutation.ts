@@ -8,8 +8,8 @@
  */
 
 import type { Random } from "../../../core/testing/random.ts";
-import type { Backend } from "../../../functions/src/backend.ts";
-import type { CounterTask, WriteEvent } from "../../../functions/src/cause.ts";
+import type { Backend } from "../../../functions/src/counter/backend.ts";
+import type { CounterTask, WriteEvent } from "../../../functions/src/counter/cause.ts";
 import type { Decide, Step } from "../decide.ts";
 import type { TransactionOptions } from "../model/adminSdk.ts";
 import type { Change, Database, QueryPlan, Version, Write } from "../model/database.ts";

@@ -1,6 +1,6 @@
 /** What a scenario consists of: a configuration, the actions of callers, and the faults. Plain data, so it can be minimized. */
 
-import type { Config } from "../../../functions/src/config.ts";
+import type { Config } from "../../../functions/src/counter/config.ts";
 import type { Fault } from "../faults.ts";
 import type { Micros } from "../model/values.ts";
 
@@ -48,7 +48,7 @@ export interface Scenario {
   readonly faultRate: number;
   /**
    * How far snapshots may lag behind earlier commits: 0 in production, more in the emulator
-   * (`functions/src/backend.ts`).
+   * (`functions/src/counter/backend.ts`).
    */
   readonly snapshotLag: Micros;
   /** How long most calls take each way. */

@@ -2,7 +2,7 @@
 
 import { parseCountedCollection, parseMirrors } from "../../../core/src/index.ts";
 import { type Random, randomFor } from "../../../core/testing/random.ts";
-import type { Config } from "../../../functions/src/config.ts";
+import type { Config } from "../../../functions/src/counter/config.ts";
 import { FAULTS, type Fault } from "../faults.ts";
 import type { Micros } from "../model/values.ts";
 import { type Action, LIKES, MS, OFFSETS, PAGES, PLAIN, POSTS, type Scenario, SECOND, VOTES } from "./scenario.ts";

@@ -1,0 +1,109 @@
+/** The configuration that the decisions of the backend depend on, as plain data, and its validation. */
+import {
+  assertSeparate,
+  type CountedCollection,
+  CounterError,
+  DEFAULT_COLLECTION,
+  isDocumentId,
+  MARK_LIFETIME_SECONDS,
+  MAX_SHARDS,
+  type Mirror,
+} from "../../../core/src/index.ts";
+import { MAX_TASK_DELAY } from "./cause.ts";
+import { invalidParameter } from "../deploy/parameterValue.ts";
+import type { Regions } from "../features/regions/config.ts";
+import type { Millis } from "./time.ts";
+
+/** The parameters of parameters.ts, parsed. */
+export interface Config {
+  readonly collection: string;
+  readonly minShards: number;
+  readonly maxShards: number;
+  /** Writes per second that a shard may take before the counter grows. */
+  readonly writesPerShard: number;
+  /** At least `MARK_LIFETIME_SECONDS`, since a fold deletes marks. */
+  readonly shrinkCooldown: Millis;
+  readonly minInterval: Millis;
+  readonly maxInterval: Millis;
+  /** The relative change of a total that is worth publishing. */
+  readonly precision: number;
+  /** The path of the counted collections, if any. */
+  readonly counted: CountedCollection | undefined;
+  /** Of `MIRRORS` and `BRIDGE`. */
+  readonly mirrors: readonly Mirror[];
+  /** How long history is kept; 0 keeps none. */
+  readonly historyRetention: Millis;
+  /** The IANA name of the time zone in which the days of windows begin. */
+  readonly timeZone: string;
+  /** The databases that count the same counters, if there are several. */
+  readonly regions: Regions | undefined;
+  /** The least time between two exchanges of a counter with the other regions. */
+  readonly exchangeInterval: Millis;
+}
+
+export const DAY: Millis = 86_400_000;
+
+/** The configuration of a deployment that keeps every default. */
+export const DEFAULT_CONFIG: Config = {
+  collection: DEFAULT_COLLECTION,
+  minShards: 1,
+  maxShards: MAX_SHARDS,
+  writesPerShard: 1,
+  shrinkCooldown: 600_000,
+  minInterval: 1_000,
+  maxInterval: 10_000,
+  precision: 0.001,
+  counted: undefined,
+  mirrors: [],
+  historyRetention: 30 * DAY,
+  timeZone: "UTC",
+  regions: undefined,
+  exchangeInterval: 1_000,
+};
+
+/**
+ * @param isEmulated  whether a cool-down may be shorter: in the Functions emulator, where tests wait for folds
+ * @throws CounterError `counter/invalid-config`, naming the parameter, its value and what is accepted
+ */
+export function validConfig(config: Config, isEmulated = false): Config {
+  if (!isDocumentId(config.collection)) {
+    throw invalidParameter("COLLECTION", config.collection, "the id of one collection");
+  }
+  const inRange = (name: string, value: number, from: number, to: number, whole = false) => {
+    if (!(value >= from && value <= to) || (whole && !Number.isInteger(value))) {
+      throw invalidParameter(name, value, `a ${whole ? "whole number" : "number"} from ${from} to ${to}`);
+    }
+  };
+  const shortestCooldown = isEmulated ? 1 : MARK_LIFETIME_SECONDS;
+  inRange("MIN_SHARDS", config.minShards, 1, MAX_SHARDS, true);
+  inRange("MAX_SHARDS", config.maxShards, config.minShards, MAX_SHARDS, true);
+  inRange("WRITES_PER_SHARD", config.writesPerShard, 0.01, 1_000);
+  inRange("SHRINK_COOLDOWN_SECONDS", config.shrinkCooldown / 1_000, shortestCooldown, 86_400);
+  inRange("MIN_INTERVAL_SECONDS", config.minInterval / 1_000, 1, MAX_TASK_DELAY / 1_000);
+  inRange("MAX_INTERVAL_SECONDS", config.maxInterval / 1_000, config.minInterval / 1_000, MAX_TASK_DELAY / 1_000);
+  inRange("PRECISION", config.precision, 0, 1);
+  inRange("EXCHANGE_SECONDS", config.exchangeInterval / 1_000, 1, MAX_TASK_DELAY / 1_000);
+  inRange("HISTORY_DAYS", config.historyRetention / DAY, 0, 3_650, true);
+  if (!isTimeZone(config.timeZone)) {
+    throw invalidParameter("TIME_ZONE", config.timeZone, "a name such as Europe/Berlin");
+  }
+  // A path below COLLECTION would trigger the functions endlessly.
+  const outside = (name: string, path: readonly string[]) => {
+    if (path[0] !== config.collection) return;
+    const value = JSON.stringify(path.join("/"));
+    throw new CounterError("counter/invalid-config", `${name}: ${value} is below COLLECTION; name another path`);
+  };
+  if (config.counted) outside("COUNTED_COLLECTION", config.counted);
+  for (const { document, isBridged } of config.mirrors) outside(isBridged ? "BRIDGE" : "MIRRORS", document.split("/"));
+  assertSeparate(config.mirrors, "MIRRORS and BRIDGE");
+  return config;
+}
+
+/** Not an offset such as +01:00, which older runtimes of clients do not know. */
+function isTimeZone(name: string): boolean {
+  try {
+    return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+}

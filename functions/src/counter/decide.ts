@@ -1,0 +1,170 @@
+/**
+ * Decides the next step for a counter. Pure: it takes the counter document, the cause, the measurement and the time, and
+ * returns one step. `aggregate.ts` takes the steps, and asks again after each.
+ *
+ *        asOf                due = asOf + interval         up to asOf: time of commits; after it: the time now
+ *   ──────┼───────────────────┼────────────────────────────────────────▶
+ *    counted    schedule a measurement at `due`          measure now, publish
+ *               busy: one is scheduled already
+ *
+ * A total is exact for an instant at or after `due`, so no counter is published more than once in its interval (I4). In
+ * a polled phase each publish schedules the next measurement before it is made (I2).
+ */
+import { BASE_SHARD } from "../../../core/src/index.ts";
+import type { Cause, CounterTask } from "./cause.ts";
+import type { Config } from "./config.ts";
+import type { Published } from "./counterDocument.ts";
+import { nextPublishDue } from "./interval.ts";
+import { includesWrite, type Measurement, shardsBeyond } from "./measurement.ts";
+import { nextPublished, type PreviousState } from "./nextPublished.ts";
+import { isQuiet } from "./phase.ts";
+import { planTransfers, type Transfer } from "../features/stock/stockPlan.ts";
+import { type Millis, toMillis } from "./time.ts";
+
+/** The counter document, what was measured after it was read, and whether shards were folded or units moved before that. */
+export interface KnownState extends PreviousState {
+  readonly measurement?: Measurement | undefined;
+  readonly hasFolded?: boolean | undefined;
+  readonly hasTransferred?: boolean | undefined;
+}
+
+export type Step =
+  /** The writes are counted, or certain to be. */
+  | { readonly do: "nothing" }
+  | { readonly do: "schedule"; readonly task: ScheduledTask }
+  | { readonly do: "measure" }
+  /** The database's clock or its snapshot is behind: wait, then measure again. */
+  | { readonly do: "wait"; readonly duration: Millis }
+  /**
+   * Fold shards from `fromIndex` on that were not written after `quietSince`; then measure again. `keepsUnits`: not those with units
+   * of a bounded counter, unless there are too many to move units between them.
+   */
+  | { readonly do: "fold"; readonly fromIndex: number; readonly quietSince: Millis; readonly keepsUnits: boolean }
+  /** Move units of a bounded counter between its shards; then measure again. */
+  | { readonly do: "transfer"; readonly transfers: readonly Transfer[] }
+  /** Schedule first, then publish. */
+  | { readonly do: "publish"; readonly next: Published; readonly tasks: readonly ScheduledTask[] };
+
+export type ScheduledTask = Omit<CounterTask, "counterId">;
+
+/** No clock is as far ahead as this: a counter document from such a future is damaged. */
+const MAX_CLOCK_SKEW: Millis = 5 * 60_000;
+
+/** @param snapshotLag  how far the database's snapshots may lag behind its commits */
+export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag: Millis, config: Config): Step {
+  const { measurement } = known;
+  const isDamaged = known.previous !== undefined && known.previous.asOf > now + MAX_CLOCK_SKEW;
+  const previous = isDamaged ? undefined : known.previous;
+  if (previous && isCovered(cause, previous, snapshotLag)) return { do: "nothing" };
+  if (!measurement) return decideUnmeasured(cause, previous, now, config);
+  // What a damaged document had counted is not known, so no window counts any of this total: `adjusted` cancels it.
+  const adjusted = isDamaged ? measurement.total : known.adjusted;
+  return decideMeasured(cause, { ...known, previous, adjusted, measurement }, snapshotLag, config);
+}
+
+/**
+ * Whether a write needs no look at the counter document.
+ *
+ * @param known  the last outcome that an instance remembers: what was published, and the latest measurement that is scheduled
+ */
+export function isAnswered(
+  cause: Cause,
+  { published, scheduled = 0 }: { readonly published?: Published | undefined; readonly scheduled?: Millis | undefined },
+  now: Millis,
+  snapshotLag: Millis,
+  config: Config,
+): boolean {
+  const step = decide(cause, { previous: published }, now, snapshotLag, config);
+  return step.do === "nothing" || (step.do === "schedule" && step.task.due <= scheduled);
+}
+
+/** Whether a measurement is due, or when it is. */
+function decideUnmeasured(cause: Cause, previous: Published | undefined, now: Millis, config: Config): Step {
+  const deferred = deferredPollTime(cause, previous, config);
+  if (now < deferred) return { do: "schedule", task: { due: deferred, isPoll: true } };
+  const due = dueAfter(previous, config, cause);
+  return now < due
+    ? { do: "schedule", task: { due: Math.max(due, cause.at), isPoll: cause.isPoll } }
+    : { do: "measure" };
+}
+
+/** When the next publish is due; at once if there is none yet. */
+function dueAfter(previous: Published | undefined, config: Config, cause: Cause): Millis {
+  return previous ? nextPublishDue(previous, config, cause) : 0;
+}
+
+type Measured = KnownState & { readonly measurement: Measurement };
+
+/** What to do with a measurement: publish it, unless something else comes first. */
+function decideMeasured(cause: Cause, known: Measured, snapshotLag: Millis, config: Config): Step {
+  const { measurement, previous, reservation, adjusted, bounded, updatedAt, hasFolded, hasTransferred } = known;
+  const due = dueAfter(previous, config, cause);
+  const asOf = toMillis(measurement.asOf);
+  if (asOf < due) return { do: "wait", duration: due - asOf };
+
+  const state = { previous, reservation, adjusted, bounded, updatedAt };
+  const next = nextPublished(cause, state, measurement, config);
+  const transfers = bounded && !hasTransferred ? planTransfers(measurement.shards ?? [], next.shardCount) : [];
+  if (transfers.length > 0) return { do: "transfer", transfers };
+  // NaN and infinities stay what they are, whatever is added to them.
+  const canAddToBase = !measurement.malformed?.includes(BASE_SHARD);
+  const mayFold = previous && cause.isPoll && !hasFolded && canAddToBase;
+  const fromIndex = mayFold ? foldFrom(previous, next, measurement, bounded, config) : undefined;
+  const keepsUnits = bounded === true && measurement.shards !== undefined;
+  if (fromIndex !== undefined) return { do: "fold", fromIndex, quietSince: asOf - config.shrinkCooldown, keepsUnits };
+
+  const isIncluded = cause.at <= asOf - snapshotLag || includesWrite(measurement, cause.shardId, cause.at);
+  // A counter with no shards and no publish stays unpublished. A task would find it missing again.
+  const isMissing = !previous && !measurement.counted && measurement.documents === 0;
+  if (isMissing) return isIncluded ? { do: "nothing" } : { do: "wait", duration: cause.at + snapshotLag - asOf };
+  const followUp = { due: Math.max(nextPublishDue(next, config), cause.at), isPoll: false };
+  // An unchanged total is published, too: if writes cancel out, an instance that measured between them may be about to
+  // publish. Only this publish makes its precondition fail.
+  const poll = next.nextPollAt === null ? [] : [{ due: next.nextPollAt, isPoll: true }];
+  const exchange = next.exchangeAt === previous?.exchangeAt ? [] : exchangeTasks(next.exchangeAt);
+  const isCoveredByPoll = next.phase === "busy" && next.nextPollAt !== null && next.nextPollAt >= cause.at;
+  return { do: "publish", next, tasks: [...exchange, ...poll, ...(isIncluded || isCoveredByPoll ? [] : [followUp])] };
+}
+
+/** The task of the exchange that is due then, if there is one. */
+export function exchangeTasks(due: Millis | undefined): readonly ScheduledTask[] {
+  return due === undefined ? [] : [{ due, isPoll: false, exchange: { visitors: false } }];
+}
+
+/** Whether the writes are counted, or certain to be by a scheduled poll. */
+function isCovered({ at, isPoll }: Cause, { asOf, phase, nextPollAt }: Published, snapshotLag: Millis): boolean {
+  // While a poll is scheduled, only a later one makes a poll obsolete; a publish does not.
+  if (isPoll && nextPollAt !== null) return nextPollAt > at;
+  // A write waits for the poll of a busy counter, which is soon, and for no other poll.
+  return at <= asOf - snapshotLag || (phase === "busy" && nextPollAt !== null && nextPollAt >= at);
+}
+
+/**
+ * The instant to which a poll is deferred if an earlier one is scheduled; else 0. Two polls that run at the same time each
+ * schedule a next one, but only one publish succeeds. The loser's next poll is put off until `minInterval` after the winner's.
+ * By then the winner's has usually published, and the loser's is dropped.
+ */
+function deferredPollTime({ at, isPoll }: Cause, previous: Published | undefined, { minInterval }: Config): Millis {
+  const nextPollAt = previous?.nextPollAt ?? at;
+  return isPoll && nextPollAt < at ? nextPollAt + minInterval : 0;
+}
+
+/**
+ * The index from which shards are folded now, if any. Only polls fold, so that one instance does. Time is divided into
+ * cool-downs, from when the counter became quiet, or from the epoch if it is not; the first poll in a new one folds. A cooling
+ * counter folds all silent shards. Any other folds those beyond the shard count, which writers no longer use. So does a bounded
+ * counter in every phase: while shards are reserved, they hold stock.
+ */
+function foldFrom(
+  previous: Published,
+  next: Published,
+  measurement: Measurement,
+  bounded: boolean | undefined,
+  config: Config,
+): number | undefined {
+  const since = isQuiet(next.phase) ? (next.calmSince ?? 0) : 0;
+  const cooldowns = (at: Millis) => Math.floor(Math.max(at - since, 0) / config.shrinkCooldown);
+  if (cooldowns(next.asOf) <= cooldowns(previous.asOf)) return undefined;
+  if (next.phase === "cooling" && !bounded) return 1;
+  return shardsBeyond(measurement, next.shardCount) > 0 ? next.shardCount : undefined;
+}

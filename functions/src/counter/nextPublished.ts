@@ -1,0 +1,138 @@
+/** What the next publish holds: its total, shard count and phase, and when the counter is polled next. */
+import { differenceBeyondRounding } from "../../../admin/src/difference.ts";
+import { MAX_STOCK_SHARDS } from "../../../core/src/index.ts";
+import { decideScaling } from "./autoscale.ts";
+import type { Cause } from "./cause.ts";
+import type { Config } from "./config.ts";
+import type { Published, Reserved } from "./counterDocument.ts";
+import { averageRate, type Demand, demandOf, recentRate, writesSoFar } from "./demand.ts";
+import { isMinuteInHistory } from "../features/history/history.ts";
+import { publishInterval } from "./interval.ts";
+import { hasSilentShards, type Measurement } from "./measurement.ts";
+import { type Activity, isQuiet, nextPhase, pollDelay } from "./phase.ts";
+import { missedExchangeAt, nextExchangeAt } from "../features/regions/schedule.ts";
+import { stockIn } from "../features/stock/stockPlan.ts";
+import { type Millis, toMillis } from "./time.ts";
+import { nextWindows } from "../features/windows/windows.ts";
+
+/** The counter document before the publish. `previous` is `undefined` if there was no publish yet. */
+export interface PreviousState {
+  readonly previous: Published | undefined;
+  readonly reservation?: Reserved | undefined;
+  /** As in {@link CounterState}. Default 0. */
+  readonly adjusted?: number | undefined;
+  /** Whether no shard may fall below zero. Default `false`. */
+  readonly bounded?: boolean | undefined;
+  /** When the counter document was written. */
+  readonly updatedAt?: Millis | undefined;
+}
+
+export function nextPublished(cause: Cause, state: PreviousState, measurement: Measurement, config: Config): Published {
+  const { previous } = state;
+  const { total, documents, counted } = measurement;
+  const asOf = toMillis(measurement.asOf);
+  const writes = writesSoFar(previous, measurement);
+  const limits = state.bounded ? forStock(config) : config;
+  const fewest = fewestShards(state.reservation, asOf, limits);
+  const demand = demandOf(cause, previous, measurement, fewest, config);
+  const scaled = scale(demand, previous, measurement, fewest, limits);
+  // After growth the average lags, so the rate since the last measurement applies if it is higher.
+  const rate = scaled.isGrown ? Math.max(demand.rate, recentRate(demand)) : demand.rate;
+  const countReads = counted?.reads ?? 0;
+  const added = addedSince(state, measurement);
+  const amountRate = previous ? averageRate(previous.amountRate, Math.abs(added), asOf - previous.asOf) : 0;
+  const activity: Activity = {
+    isWritten: writes !== (previous?.writes ?? 0) || total !== (previous?.total ?? 0),
+    quietFor: quietFor(previous, asOf),
+    rate,
+    interval: publishInterval({ total, rate, amountRate, countReads }, config),
+    hasSilentShards: hasSilentShards(measurement),
+  };
+  const kept = previous && !cause.isPoll && keepsPhase(previous, activity, asOf) ? previous : undefined;
+  const phase = kept?.phase ?? nextPhase(previous?.phase, activity, config);
+  // With a shard count above 1, polls stay frequent. So a quiet counter shrinks without waiting for the cool-down.
+  const shardCount = phase === "shrunk" || phase === "cooling" ? fewest : scaled.shardCount;
+  const delay = pollDelay(phase, { ...activity, shardCount }, config);
+  return {
+    total,
+    shardCount,
+    // A burst on a new counter makes it grow a moment later.
+    growing: scaled.isGrown || (!previous && !counted),
+    writes,
+    rate: demand.rate,
+    amountRate,
+    publishes: (previous?.publishes ?? 0) + 1,
+    asOf,
+    phase,
+    // Whole milliseconds: the task must be due at the very instant that the document names.
+    nextPollAt: kept ? kept.nextPollAt : delay === undefined ? null : Math.ceil(asOf + delay),
+    calmSince: isQuiet(phase) ? asOf - activity.quietFor : scaled.calmSince,
+    shardDocuments: documents,
+    minuteInHistory: isMinuteInHistory(previous, { rate: demand.rate, asOf }, config),
+    malformedShards: measurement.malformed ?? previous?.malformedShards ?? [],
+    countReads,
+    countedCollection: counted?.path ?? null,
+    windows: nextWindows(previous?.windows ?? null, added, asOf, config.timeZone),
+    stock: state.bounded && measurement.shards ? stockIn(measurement.shards) : null,
+    exchangeAt:
+      config.regions &&
+      (needsExchange(state, total, added) ? nextExchangeAt(previous?.exchangeAt, asOf, config) : previous?.exchangeAt),
+  };
+}
+
+/**
+ * Whether this publish must reach the other regions: the total or the windows have changed, or they may have missed the last publish. A
+ * reset may cancel what was added since, in the total alone.
+ */
+function needsExchange({ previous, updatedAt }: PreviousState, total: number, added: number): boolean {
+  if (total !== previous?.total || added !== 0 || previous.exchangeAt === undefined) return true;
+  return updatedAt !== undefined && missedExchangeAt(previous, updatedAt) !== undefined;
+}
+
+/** The sum of the increments since the last publish. */
+function addedSince({ previous, adjusted = 0 }: PreviousState, { total, counted }: Measurement): number {
+  // The counter has changed between shards and a collection, so the difference is no increment.
+  if (previous && previous.countedCollection !== (counted?.path ?? null)) return 0;
+  const before = (previous?.total ?? 0) + (counted ? 0 : adjusted);
+  return differenceBeyondRounding(total, before, Math.abs(total) + Math.abs(before));
+}
+
+/** How many shards the counter has at least: as deployed, or as reserved now. */
+function fewestShards(reservation: Reserved | undefined, asOf: Millis, { minShards, maxShards }: Config): number {
+  const reserved = reservation && asOf < reservation.until ? reservation.shards : 0;
+  return Math.min(Math.max(minShards, reserved), maxShards);
+}
+
+/** The scaling that the demand calls for. */
+function scale(
+  demand: Demand,
+  previous: Published | undefined,
+  { counted, asOf }: Measurement,
+  fewest: number,
+  config: Config,
+) {
+  const before = previous ?? { shardCount: fewest, calmSince: null };
+  const { shardCount, calmSince } = counted
+    ? { shardCount: fewest, calmSince: null }
+    : decideScaling(demand, before, toMillis(asOf), fewest, config);
+  // A reservation alone is not growth.
+  return { shardCount, calmSince, isGrown: shardCount > Math.max(before.shardCount, fewest) };
+}
+
+/** A quiet bounded counter has its units in one shard, so that it needs no polls. */
+function forStock(config: Config): Config {
+  return { ...config, minShards: 1, maxShards: Math.min(config.maxShards, MAX_STOCK_SHARDS) };
+}
+
+/** How long a quiet counter has had no writes; 0 in the other phases. */
+function quietFor(previous: Published | undefined, asOf: Millis): Millis {
+  return previous && isQuiet(previous.phase) ? asOf - (previous.calmSince ?? asOf) : 0;
+}
+
+/**
+ * Whether a measurement for an event leaves phase and poll as they are. A late or repeated event finds nothing new, which does
+ * not prove that writing has stopped. A poll proves it, or an event after the poll was due; for an idle counter, any event.
+ */
+function keepsPhase({ nextPollAt }: Published, { isWritten, hasSilentShards }: Activity, asOf: Millis): boolean {
+  return !isWritten && (nextPollAt === null ? !hasSilentShards : nextPollAt > asOf);
+}

@@ -1,0 +1,62 @@
+/**
+ * Which states of a counter the history keeps for charts: the last of each hour, the last of each day of the time zone, and
+ * the last of each minute in which the counter was not sparse.
+ *
+ * A publish in a later minute or hour replaces the last state of the one before. The same commit writes that state to the
+ * history, so the same precondition protects both.
+ */
+import { DAY_END, historyPlace, STEP_MILLIS, type StoredStep } from "../../../../core/src/index.ts";
+import type { Config } from "../../counter/config.ts";
+import type { Published } from "../../counter/counterDocument.ts";
+import { isSparse } from "../../counter/interval.ts";
+import type { Millis } from "../../counter/time.ts";
+import { windowEnds } from "../windows/windows.ts";
+
+/** A state to be written to the history. */
+export interface HistoryWrite {
+  readonly state: Published;
+  /** The id of the document, and the key in its `points`. */
+  readonly id: string;
+  readonly key: string;
+  readonly expireAt: Millis;
+}
+
+/** Where the history keeps the state that `next` replaces: in no place, one or two. */
+export function historyWrites(previous: Published | undefined, next: Published, config: Config): HistoryWrite[] {
+  const { historyRetention } = config;
+  if (!previous || historyRetention === 0) return [];
+  const isOver = (step: StoredStep) => isLater(step, previous.asOf, next.asOf);
+  // The minutes of a sparse counter would cost as much as its totals.
+  const steps = (["minute", "hour"] as const).filter(
+    (step) => isOver(step) && (step === "hour" || previous.minuteInHistory),
+  );
+  const write = (step: StoredStep, suffix = "") => {
+    const { id, key, end } = historyPlace(step, previous.asOf);
+    return { state: previous, id, key: key + suffix, expireAt: end + historyRetention };
+  };
+  const writes = steps.map((step) => write(step));
+  return endsDayWithinHour(previous, next, config) ? [...writes, write("hour", DAY_END)] : writes;
+}
+
+/** Whether a day has ended and the hour has not, as in India at 18:30 UTC. */
+function endsDayWithinHour(previous: Published, next: Published, { timeZone }: Config): boolean {
+  return !isLater("hour", previous.asOf, next.asOf) && windowEnds(previous.asOf, timeZone).day <= next.asOf;
+}
+
+/**
+ * Whether the minute of a publish gets a point in the history: if any publish in it was of a counter that is not sparse. The
+ * rate of the last one is not enough, since it may be 0 soon after the last write.
+ */
+export function isMinuteInHistory(
+  previous: Published | undefined,
+  { rate, asOf }: Pick<Published, "rate" | "asOf">,
+  config: Config,
+): boolean {
+  const wasInHistory = previous?.minuteInHistory === true && !isLater("minute", previous.asOf, asOf);
+  return wasInHistory || !isSparse(rate, config);
+}
+
+function isLater(step: StoredStep, before: Millis, after: Millis): boolean {
+  const length = STEP_MILLIS[step];
+  return Math.floor(after / length) > Math.floor(before / length);
+}

@@ -1,0 +1,118 @@
+/**
+ * Merges the pending documents of a counter's subcollection into one document. A merge runs at once if the last one is at
+ * least ten seconds ago. Otherwise a task runs it ten seconds after the last one. One merge covers all events until then, so a counter costs the same at any rate.
+ */
+import type { DocumentReference, DocumentSnapshot, Query, QuerySnapshot } from "firebase-admin/firestore";
+import type { Backend } from "../counter/backend.ts";
+import type { CounterTask } from "../counter/cause.ts";
+import { coalesce } from "../counter/coalesce.ts";
+import { millis } from "../counter/fields.ts";
+import { type Millis, toMillis } from "../counter/time.ts";
+
+/** The event of one write of a pending document. */
+export interface PendingEvent {
+  readonly counterId: string;
+  readonly committedAt: Millis;
+}
+
+/** What is merged, and how. */
+export interface Merging {
+  /** The value of `merges` in its tasks. */
+  readonly kind: NonNullable<CounterTask["merges"]>;
+  /** The path of a counter → that of the document. All that was committed up to its field `asOf` is merged. */
+  readonly target: (counter: string) => string;
+  /** Whether the other regions get what was merged. */
+  readonly isExchanged: boolean;
+  /** The pending documents, or some of them. */
+  readonly pending: (counter: DocumentReference) => Query;
+  /**
+   * Merges what was read, on the precondition that the document is as it was read before.
+   *
+   * @returns whether all is merged; if not, the document has changed, or more is pending
+   */
+  readonly merge: (before: DocumentSnapshot, pending: QuerySnapshot) => Promise<boolean>;
+}
+
+/** The least time between two merges of a counter. */
+const MERGE_INTERVAL: Millis = 10_000;
+
+/** How long after the read of a merge its exchange is due, which must find it committed. */
+const EXCHANGE_DELAY: Millis = 2_000;
+
+/** Every write up to `asOf` is merged. A scheduled task merges every write up to `scheduled`. */
+interface Merged {
+  readonly asOf: Millis;
+  readonly scheduled: Millis;
+}
+
+/** The event handler of one instance. It resolves when the write is merged or certain to be; else it rejects, for a retry. */
+export function createMergeHandler(backend: Backend, merging: Merging): (event: PendingEvent) => Promise<void> {
+  return coalesce<PendingEvent, Merged>({
+    keyOf: ({ counterId }) => counterId,
+    isCovered: ({ asOf, scheduled }, { committedAt }) => committedAt <= Math.max(asOf - backend.snapshotLag, scheduled),
+    handle: ({ counterId, committedAt }) => mergeOrSchedule(backend, merging, counterId, committedAt),
+  });
+}
+
+/** Runs a task: waits until it is due by this clock, then merges all up to then. */
+export async function runMergeTask(backend: Backend, merging: Merging, { counterId, due }: CounterTask): Promise<void> {
+  await backend.sleep(due + backend.snapshotLag - backend.now());
+  await mergeOrSchedule(backend, merging, counterId, due);
+}
+
+/** Cost: 1 read. If the last merge is recent, 1 task operation; else 1 read per pending document and the cost of the merge. */
+async function mergeOrSchedule(backend: Backend, merging: Merging, counterId: string, at: Millis): Promise<Merged> {
+  const { counters, snapshotLag, now, sleep, schedule } = backend;
+  const counter = counters.doc(counterId);
+  const isExchanged = isExchangedBy(backend, merging);
+  for (;;) {
+    const before = await counter.firestore.doc(merging.target(counter.path)).get();
+    const asOf = mergedUntil(before);
+    if (at <= asOf - snapshotLag) {
+      await scheduleMissedExchange(backend, merging, before);
+      return { asOf, scheduled: 0 };
+    }
+    const due = asOf + MERGE_INTERVAL;
+    // A task merges even if this clock is behind: a new one would have its name, and be dropped as a duplicate.
+    if (Math.max(now(), at) < due) {
+      await schedule({ counterId, due, isPoll: false, merges: merging.kind });
+      return { asOf, scheduled: due };
+    }
+    const startedAt = now();
+    const pending = await merging.pending(counter).get();
+    const readAt = toMillis(pending.readTime);
+    const isIncluded = at <= readAt - snapshotLag;
+    if (!isIncluded) {
+      await sleep(at + snapshotLag - readAt);
+      continue;
+    }
+    // Before the merge: this instance may die after it.
+    if (isExchanged) await schedule(exchangeTask(counterId, Math.ceil(readAt) + EXCHANGE_DELAY));
+    const isMerged = await merging.merge(before, pending);
+    // The exchange may have read the sketch before a slow merge: another look at the sketch finds out.
+    const isCertain = pending.empty || !isExchanged || now() - startedAt < EXCHANGE_DELAY;
+    if (isMerged && isCertain) return { asOf: readAt, scheduled: 0 };
+  }
+}
+
+/** Cost: 1 task operation, if the exchange of the last merge may have read the document before it was written. */
+async function scheduleMissedExchange(backend: Backend, merging: Merging, merged: DocumentSnapshot): Promise<void> {
+  const updatedAt = merged.updateTime && toMillis(merged.updateTime);
+  if (!isExchangedBy(backend, merging) || updatedAt === undefined) return;
+  if (updatedAt < Math.ceil(mergedUntil(merged)) + EXCHANGE_DELAY) return;
+  const { id } = merged.ref.parent.parent as DocumentReference;
+  await backend.schedule(exchangeTask(id, Math.ceil(updatedAt)));
+}
+
+function isExchangedBy({ config }: Backend, merging: Merging): boolean {
+  return config.regions !== undefined && merging.isExchanged;
+}
+
+function exchangeTask(counterId: string, due: Millis): CounterTask {
+  return { counterId, due, isPoll: false, exchange: { visitors: true } };
+}
+
+/** Until when all is merged; 0 if there is no document. */
+export function mergedUntil(document: DocumentSnapshot): Millis {
+  return millis(document.get("asOf")) ?? 0;
+}

@@ -1,0 +1,98 @@
+/** Brings a counter from this region to others, and finds out which of them cannot be reached. */
+import type { DocumentReference } from "firebase-admin/firestore";
+import { codeOf, DEADLINE_EXCEEDED, sketchPath, UNAVAILABLE } from "../../../../core/src/index.ts";
+import type { Backend } from "../../counter/backend.ts";
+import type { CounterState } from "../../counter/counterDocument.ts";
+import { logError } from "../../counter/log.ts";
+import type { Millis } from "../../counter/time.ts";
+import type { Regions } from "./config.ts";
+import type { OtherRegion } from "./connect.ts";
+import { registerOf } from "./registers.ts";
+import { bringTotals } from "./totals.ts";
+import { bringVisitors } from "./visitors.ts";
+
+/** How long it may take to bring a counter to a region, before that counts as failed. */
+const TIMEOUT: Millis = 3_000;
+
+/** For how long an instance does not try a region again that it has not reached: its other calls fail at once. */
+const PAUSE: Millis = 500;
+
+/** Codes of errors that say nothing of the counter. */
+const UNREACHABLE: readonly number[] = [UNAVAILABLE, DEADLINE_EXCEEDED];
+
+/** What is needed of the backend. */
+export type Source = Pick<Backend, "counters" | "otherRegions" | "now" | "sleep">;
+
+/** Brings what was read to the counter of a region. */
+type Bring = (region: string, counter: DocumentReference) => Promise<void>;
+
+/** How to bring the registers that this region knows of to another. `undefined` if there are none: the counter was deleted. */
+export function totalsOf(own: CounterState, regions: Regions, sleep: Backend["sleep"]): Bring | undefined {
+  const known = own.published ? { ...own.regions, [regions.own]: registerOf(own.published) } : own.regions;
+  if (Object.keys(known).length === 0) return undefined;
+  return (region, counter) => bringTotals(known, counter, region, regions, sleep);
+}
+
+/**
+ * Publishes the visitors of all regions in this one. Returns how to bring those of this region to another. `undefined` without
+ * a sketch: it was deleted.
+ * Cost: 1 read, and that of `bringVisitors`.
+ */
+export async function visitorsOf(
+  counter: DocumentReference,
+  { own }: Regions,
+  sleep: Backend["sleep"],
+): Promise<Bring | undefined> {
+  const sketch = await counter.firestore.doc(sketchPath(counter.path)).get();
+  if (!sketch.exists) return undefined;
+  await bringVisitors(sketch, own, counter, true, sleep);
+  return (_region, there) => bringVisitors(sketch, own, there, false, sleep);
+}
+
+/**
+ * Brings a counter to regions. While an instance does not know whether it can reach one again, a single call tries, and the others wait
+ * for what comes of that.
+ *
+ * @returns the regions that failed
+ */
+export async function bringTo(
+  { otherRegions, now, sleep }: Source,
+  names: readonly string[],
+  counterId: string,
+  bring: Bring | undefined,
+): Promise<string[]> {
+  if (!bring) return [];
+  const reach = async (name: string, region: OtherRegion): Promise<void> => {
+    const timeout = sleep(TIMEOUT).then(() => {
+      throw Object.assign(new Error(`no answer for ${TIMEOUT} ms`), { code: DEADLINE_EXCEEDED });
+    });
+    try {
+      await Promise.race([bring(name, region.counters.doc(counterId)), timeout]);
+      region.isFailing = false;
+    } catch (error) {
+      failed.push(name);
+      if (!UNREACHABLE.includes(codeOf(error) ?? 0)) {
+        logError("could not bring a counter to a region", { counter: counterId, region: name, error });
+        return;
+      }
+      if (!region.isFailing) logError("could not reach a region", { region: name, error });
+      region.isFailing = true;
+      region.pausedUntil = now() + PAUSE;
+    }
+  };
+  const failed: string[] = [];
+  const tryRegion = async (name: string): Promise<void> => {
+    const region = otherRegions.get(name) as OtherRegion;
+    await region.trial;
+    if (region.isFailing && now() < region.pausedUntil) {
+      failed.push(name);
+      return;
+    }
+    if (!region.isFailing) return await reach(name, region);
+    region.trial = reach(name, region);
+    await region.trial;
+    region.trial = undefined;
+  };
+  await Promise.all(names.map(tryRegion));
+  return failed;
+}

@@ -1,0 +1,134 @@
+/**
+ * Exchanges a counter with other regions.
+ *
+ * After a failure, attempts try again, at longer and longer intervals. A region that an attempt could not reach is named in
+ * `unreachable` of the counter document. Then the exchanges of the total leave it to the attempts, until one succeeds. That one brings
+ * everything, since a total includes all before.
+ */
+import { type DocumentReference, FieldValue } from "firebase-admin/firestore";
+import type { Backend } from "../../counter/backend.ts";
+import type { CounterTask } from "../../counter/cause.ts";
+import { type CounterState, readCounter } from "../../counter/counterDocument.ts";
+import { toTimestamp } from "../../counter/fields.ts";
+import type { Millis } from "../../counter/time.ts";
+import { bringTo, type Source, totalsOf, visitorsOf } from "./bring.ts";
+import type { Regions } from "./config.ts";
+import { nextAttemptAt } from "./schedule.ts";
+import { publishGlobal } from "./totals.ts";
+import { untilUnchanged } from "./untilUnchanged.ts";
+
+/**
+ * Runs a task: waits until it is due by this clock, then brings the counter to the regions. Cost: 1 read, and what bringing costs
+ * (`totals.ts`, `visitors.ts`). While a region cannot be reached, 1 task operation more, and 1 write when that begins or ends.
+ */
+export async function runExchange(backend: Backend, { counterId, due, exchange }: CounterTask): Promise<void> {
+  const { config, counters, snapshotLag, now, sleep, schedule } = backend;
+  const { regions } = config;
+  await sleep(due + snapshotLag - now());
+  if (!regions || !exchange) return;
+  const counter = counters.doc(counterId);
+  const isAttempt = exchange.failingSince !== undefined;
+  const failing = exchange.visitors
+    ? await exchangeVisitors(backend, regions, counter, exchange.failingSince)
+    : await (isAttempt ? attemptTotal : exchangeTotal)(backend, regions, counter);
+  if (Object.keys(failing).length === 0) return;
+  // The region that failed last decides how soon. The others are tried with it.
+  const failingSince = Math.max(...Object.values(failing));
+  // By a slow clock it could be the instant of this task, whose name is taken.
+  const next = nextAttemptAt(failingSince, Math.max(now(), due));
+  await schedule({ counterId, due: next, isPoll: false, exchange: { ...exchange, failingSince } });
+}
+
+/**
+ * Brings a counter to all other regions, whether it has changed or not: its total, what is known of third regions, and its visitors.
+ * Cost: 3 reads, and what bringing costs (`totals.ts`, `visitors.ts`).
+ *
+ * @returns the regions that failed
+ */
+export async function exchangeCounter(source: Source, regions: Regions, counterId: string): Promise<string[]> {
+  const { counters, otherRegions, sleep } = source;
+  const counter = counters.doc(counterId);
+  await publishGlobal(counter, regions, sleep);
+  // Only a task tries a failing region again, and this call schedules none. So it names no new one.
+  const failing = await bringTotal(source, regions, counter, (name, { unreachable }) => unreachable[name]);
+  const bring = await visitorsOf(counter, regions, sleep);
+  const failed = await bringTo(source, [...otherRegions.keys()], counterId, bring);
+  return [...new Set([...failing.keys(), ...failed])];
+}
+
+/** Region → since when it could not be reached. */
+type Failing = Readonly<Record<string, Millis>>;
+
+/** Brings the total to the regions that are not named as unreachable. */
+async function exchangeTotal(backend: Backend, regions: Regions, counter: DocumentReference): Promise<Failing> {
+  const { otherRegions, now, sleep } = backend;
+  const own = await readCounter(counter);
+  const names = [...otherRegions.keys()];
+  const open = names.filter((name) => own.unreachable[name] === undefined);
+  const failed = await bringTo(backend, open, counter.id, totalsOf(own, regions, sleep));
+  const failing = names.filter((name) => failed.includes(name) || !open.includes(name));
+  return Object.fromEntries(failing.map((name) => [name, own.unreachable[name] ?? now()]));
+}
+
+/** Brings the total to all regions, and names those that failed. */
+async function attemptTotal(backend: Backend, regions: Regions, counter: DocumentReference): Promise<Failing> {
+  const since = (name: string, { unreachable }: CounterState) => unreachable[name] ?? backend.now();
+  return Object.fromEntries(await bringTotal(backend, regions, counter, since));
+}
+
+/**
+ * Brings the total to all regions, and names those that failed, no others, in the counter document. What was published while a region
+ * was named relies on this. So if the counter is published in between, it is brought again.
+ *
+ * @param since   since when a region that failed could not be reached; `undefined` not to name it
+ * @returns       the regions that failed
+ */
+async function bringTotal<Since extends Millis | undefined>(
+  source: Source,
+  regions: Regions,
+  counter: DocumentReference,
+  since: (name: string, own: CounterState) => Since,
+): Promise<Map<string, Since>> {
+  const failing = new Map<string, Since>();
+  let broughtAsOf: Millis | undefined;
+  await untilUnchanged(source.sleep, async () => {
+    const own = await readCounter(counter);
+    if (own.published?.asOf !== broughtAsOf || broughtAsOf === undefined) {
+      const names = [...source.otherRegions.keys()].filter((name) => !failing.has(name));
+      const failed = await bringTo(source, names, counter.id, totalsOf(own, regions, source.sleep));
+      for (const name of failed) failing.set(name, since(name, own));
+      broughtAsOf = own.published?.asOf;
+    }
+    await nameUnreachable(own, failing);
+  });
+  return failing;
+}
+
+/**
+ * Names regions in the counter document. Cost: nothing if the same are named already; else 1 write.
+ *
+ * @throws FAILED_PRECONDITION or NOT_FOUND if the document has changed since it was read
+ */
+async function nameUnreachable(
+  { ref, updateTime, unreachable }: CounterState,
+  failing: ReadonlyMap<string, Millis | undefined>,
+): Promise<void> {
+  const named = [...failing].filter((entry): entry is [string, Millis] => entry[1] !== undefined);
+  const isSame =
+    named.length === Object.keys(unreachable).length && named.every(([name]) => unreachable[name] !== undefined);
+  if (isSame || !updateTime) return;
+  const value = Object.fromEntries(named.map(([name, since]) => [name, toTimestamp(since)]));
+  await ref.update({ unreachable: named.length > 0 ? value : FieldValue.delete() }, { lastUpdateTime: updateTime });
+}
+
+async function exchangeVisitors(
+  backend: Backend,
+  regions: Regions,
+  counter: DocumentReference,
+  failingSince: Millis | undefined,
+): Promise<Failing> {
+  const { otherRegions, now, sleep } = backend;
+  const bring = await visitorsOf(counter, regions, sleep);
+  const failed = await bringTo(backend, [...otherRegions.keys()], counter.id, bring);
+  return Object.fromEntries(failed.map((name) => [name, failingSince ?? now()]));
+}
