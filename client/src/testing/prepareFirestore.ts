@@ -93,6 +93,7 @@ export async function prepareFirestore(options: PrepareFirestoreOptions = {}): P
     projectId,
     async settled({ path }, timeout = 10_000) {
       const deadline = Date.now() + timeout;
+      await sleep(QUERY_LAG);
       for (;;) {
         const { sum, lastWrite } = await sumOfShards(path);
         const counter = await call<RestDocument>("GET", `${database}/${encode(path)}`).catch(() => undefined);
@@ -107,11 +108,18 @@ export async function prepareFirestore(options: PrepareFirestoreOptions = {}): P
               "the functions loaded in the emulator?",
           );
         }
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await sleep(20);
       }
     },
     clear: () => call("DELETE", `${emulator}/databases/(default)/documents`),
   };
+}
+
+/** How many milliseconds ago a write may be that the emulator's lists of documents miss, on a busy machine. */
+const QUERY_LAG = 100;
+
+function sleep(millis: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, millis));
 }
 
 /** Calls the emulator as the owner of the database, so the rules do not apply. */
