@@ -1,6 +1,7 @@
 /** Prepares Firestore's emulator for the tests of an app: loads the rules, and waits for totals. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { setTimeout as sleep } from "node:timers/promises";
 import { CounterError, isCount } from "../../../core/src/index.ts";
 
 /** The emulator and the rules. */
@@ -117,10 +118,6 @@ export async function prepareFirestore(options: PrepareFirestoreOptions = {}): P
 
 /** How many milliseconds ago a write may be that the emulator's lists of documents miss, on a busy machine. */
 const QUERY_LAG = 100;
-
-function sleep(millis: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, millis));
-}
 
 /** Calls the emulator as the owner of the database, so the rules do not apply. */
 async function call<T>(method: string, url: string, body?: object): Promise<T> {
