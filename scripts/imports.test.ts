@@ -44,6 +44,12 @@ describe("the files", () => {
   });
 });
 
+test("the core of the functions imports no feature, and nothing of the deployment", () => {
+  const ofCore = imports.filter(({ from }) => /^functions\/src\/counter\/.*(?<!\.test)\.ts$/.test(from));
+  expect(ofCore.length).toBeGreaterThan(50);
+  expect(ofCore.filter(({ to }) => /^functions\/src\/(?!counter\/)/.test(to))).toEqual([]);
+});
+
 test("a circle is found, however long", () => {
   const chain = ["a", "b", "c"].map((from, n) => ({ from, to: ["b", "c", "d"][n] as string }));
   expect(findCircle(chain)).toBeUndefined();

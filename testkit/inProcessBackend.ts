@@ -4,8 +4,10 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Firestore } from "firebase-admin/firestore";
-import type { Backend } from "../functions/src/counter/backend.ts";
 import type { CounterTask } from "../functions/src/counter/cause.ts";
+import type { DeployedBackend } from "../functions/src/features/backend.ts";
+import { FEATURES } from "../functions/src/features/features.ts";
+import { FEATURE_PLANS } from "../functions/src/features/plans.ts";
 import { admin } from "./clients.ts";
 
 /** The emulator's snapshots may miss commits of the last few milliseconds (see backend.ts). */
@@ -16,20 +18,20 @@ let created = 0;
 const newCollection = () => `backend${process.pid}x${created++}`;
 
 interface InProcessBackend {
-  readonly backend: Backend;
+  readonly backend: DeployedBackend;
   /** Scheduled and not yet run. */
   readonly tasks: CounterTask[];
 }
 
 /** A backend whose scheduled tasks wait in `tasks` until the test runs them. */
 export function inProcessBackend(
-  changes: Partial<Backend["config"]> = {},
+  changes: Partial<DeployedBackend["config"]> = {},
   firestore: Firestore = admin,
 ): InProcessBackend {
   const { collection = newCollection() } = changes;
   const tasks: CounterTask[] = [];
   const names = new Set<string>();
-  const backend: Backend = {
+  const backend: DeployedBackend = {
     firestore,
     counters: firestore.collection(collection),
     config: {
@@ -47,8 +49,10 @@ export function inProcessBackend(
       timeZone: "UTC",
       regions: undefined,
       exchangeInterval: 1_000,
+      features: FEATURE_PLANS,
       ...changes,
     },
+    features: FEATURES,
     otherRegions: new Map(),
     snapshotLag: SNAPSHOT_LAG,
     now: Date.now,

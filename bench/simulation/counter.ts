@@ -1,6 +1,7 @@
 /** One simulated counter: its shards, its counter document, and what the functions know about them. */
 import type { ListedShard } from "../../admin/src/internal.ts";
 import { BASE_SHARD } from "../../core/src/index.ts";
+import { toTimestamp } from "../../functions/src/counter/fields.ts";
 import {
   type AggregateResult,
   type Cause,
@@ -12,7 +13,6 @@ import {
   type Published,
   shardIndex,
 } from "../../functions/src/decisions.ts";
-import { toTimestamp } from "../../functions/src/counter/fields.ts";
 import { aggregationReads, DeletedEntries } from "../../testkit/production/aggregations.ts";
 import { type Bill, emptyBill } from "./bill.ts";
 import { Shard } from "./shard.ts";

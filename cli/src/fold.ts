@@ -4,7 +4,6 @@
  * The procedure is the functions' own: it folds surplus shards that have been quiet for long enough, each on the
  * precondition that it has not changed since it was read. So it may run beside the functions.
  */
-
 import type { CounterRef } from "../../admin/src/index.ts";
 import { counterDoc } from "../../admin/src/internal.ts";
 import { BASE_SHARD, isCount, SHARDS } from "../../core/src/index.ts";
@@ -55,7 +54,7 @@ export async function fold(context: CommandContext, options: FoldOptions, ids: s
 /** Cost: 2 reads, and the cost of folding. */
 async function foldCounter(ref: CounterRef, quietMillis: number): Promise<Folded> {
   const document = await counterDoc(ref).get();
-  const { published, bounded } = parseCounter(document);
+  const { published, bounded } = parseCounter(document, []);
   const base = await counterDoc(ref).collection(SHARDS).doc(BASE_SHARD).get();
   // NaN and infinities stay what they are, whatever is added to them.
   if (base.exists && !isCount(base.get("count")))

@@ -4,14 +4,15 @@
  */
 export type { AggregateResult } from "./counter/aggregate.ts";
 export { decideScaling } from "./counter/autoscale.ts";
-export { beginsCounter, type Cause } from "./counter/cause.ts";
-export { type Config, DEFAULT_CONFIG } from "./counter/config.ts";
-export type { Published } from "./counter/counterDocument.ts";
-export { decide, isAnswered, type ScheduledTask } from "./counter/decide.ts";
-export { historyWrites } from "./features/history/history.ts";
+export { beginsCounter, type Cause, type ScheduledTask } from "./counter/cause.ts";
+export { decide, isAnswered } from "./counter/decide.ts";
 export { isPollLost, publishInterval } from "./counter/interval.ts";
 export { type Measurement, shardsBeyond } from "./counter/measurement.ts";
-export { DEFAULT_PARAMETERS, type ParameterValues, parseConfig } from "./deploy/parseConfig.ts";
 export { nextPhase, POLLED_PHASES, pollDelay } from "./counter/phase.ts";
 export { FOLD_PAGE_SIZE, foldableShards, MAX_LISTED_SHARDS, shardIndex, TRIGGER_SHARDS } from "./counter/shards.ts";
 export type { Millis } from "./counter/time.ts";
+export type { Published } from "./counter/types.ts";
+export { DEFAULT_CONFIG } from "./deploy/config.ts";
+export { DEFAULT_PARAMETERS, type ParameterValues, parseConfig } from "./deploy/parseConfig.ts";
+export type { Config } from "./features/config.ts";
+export { historyWrites } from "./features/history/history.ts";

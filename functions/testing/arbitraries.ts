@@ -2,9 +2,10 @@
 import fc from "fast-check";
 import { MAX_SHARDS } from "../../core/src/index.ts";
 import { MAX_TASK_DELAY } from "../src/counter/cause.ts";
-import { type Config, DEFAULT_CONFIG, validConfig } from "../src/counter/config.ts";
-import type { Published } from "../src/counter/counterDocument.ts";
 import { PHASES } from "../src/counter/phase.ts";
+import type { Published } from "../src/counter/types.ts";
+import { DEFAULT_CONFIG, validConfig } from "../src/deploy/config.ts";
+import type { Config } from "../src/features/config.ts";
 
 const number = (min: number, max: number) => fc.double({ min, max, noNaN: true });
 const pair = (max: number) => fc.tuple(fc.integer({ min: 1, max }), fc.integer({ min: 1, max }));

@@ -1,10 +1,10 @@
 /** Counters in each phase, measurements of them, and steps in words, for tests of the decisions. */
 import type { ListedShard } from "../../admin/src/internal.ts";
-import type { Published } from "../src/counter/counterDocument.ts";
 import type { Step } from "../src/counter/decide.ts";
 import { toTimestamp } from "../src/counter/fields.ts";
 import type { Measurement } from "../src/counter/measurement.ts";
 import { MAX_LISTED_SHARDS } from "../src/counter/shards.ts";
+import type { Published } from "../src/counter/types.ts";
 import { idle } from "./arbitraries.ts";
 
 export const T = idle.asOf;

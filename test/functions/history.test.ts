@@ -16,12 +16,13 @@ import {
 import { deleteCounter, counter as serverCounter, getCounterHistory as serverHistory } from "firestore-tally/admin";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { HISTORY } from "../../core/src/index.ts";
-import { DEFAULT_CONFIG as defaults } from "../../functions/src/counter/config.ts";
 import { readCounter } from "../../functions/src/counter/counterDocument.ts";
 import { toTimestamp } from "../../functions/src/counter/fields.ts";
-import { nextPublished } from "../../functions/src/counter/nextPublished.ts";
+import { planPublish } from "../../functions/src/counter/nextPublished.ts";
 import { publish } from "../../functions/src/counter/publish.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
+import { DEFAULT_CONFIG as defaults } from "../../functions/src/deploy/config.ts";
+import { FEATURES } from "../../functions/src/features/features.ts";
 import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";
 import { readPublished } from "../../testkit/storedCounter.ts";
@@ -84,11 +85,11 @@ test("the deployed functions store the state that they replace once its hour is 
 
 /** Publishes a measurement of an instant, as an aggregation does. */
 async function publishAt(counterPath: string, at: number, total: number, writes: number): Promise<void> {
-  const state = await readCounter(admin.doc(counterPath));
+  const state = await readCounter(admin.doc(counterPath), FEATURES);
   const asOf = toTimestamp(at);
   const measurement = { total, writes, asOf, documents: 0, shards: [] };
-  const next = nextPublished({ at, isPoll: true }, { previous: state.published }, measurement, defaults);
-  expect(await publish(state, next, asOf, defaults)).toBeDefined();
+  const { next } = planPublish({ at, isPoll: true }, { previous: state.published }, measurement, defaults);
+  expect(await publish({ config: defaults, features: FEATURES }, state, next, asOf)).toBeDefined();
 }
 
 /** Two days in the life of a counter: busy for a minute each noon, one write at each midnight, and a reset. */

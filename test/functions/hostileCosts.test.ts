@@ -6,12 +6,13 @@
 import { readFileSync } from "node:fs";
 import { FieldValue } from "firebase-admin/firestore";
 import { afterAll, describe, expect, test } from "vitest";
-import type { Backend } from "../../functions/src/counter/backend.ts";
-import type { Config } from "../../functions/src/counter/config.ts";
-import { DEFAULT_CONFIG as defaults } from "../../functions/src/counter/config.ts";
-import { runTask } from "../../functions/src/deploy/runTask.ts";
-import { runSweep } from "../../functions/src/counter/sweep.ts";
 import { createWakeHandler } from "../../functions/src/counter/wake.ts";
+import { DEFAULT_CONFIG as defaults } from "../../functions/src/deploy/config.ts";
+import { runSweep } from "../../functions/src/deploy/runSweep.ts";
+import { runTask } from "../../functions/src/deploy/runTask.ts";
+import type { DeployedBackend } from "../../functions/src/features/backend.ts";
+import type { Config } from "../../functions/src/features/config.ts";
+import { FEATURES } from "../../functions/src/features/features.ts";
 import { admin, adminAt } from "../../testkit/clients.ts";
 import { startProxy } from "../../testkit/grpcProxy.ts";
 import { type MeterReading, meter, type Usage } from "../../testkit/meter.ts";
@@ -29,7 +30,7 @@ const QUICK: Config = {
 };
 
 interface Target {
-  readonly backend: Backend;
+  readonly backend: DeployedBackend;
   readonly wake: ReturnType<typeof createWakeHandler>;
   readonly meter: MeterReading;
   readonly time: VirtualClock;
@@ -49,10 +50,11 @@ async function target(settings: Partial<Config> = {}): Promise<Target> {
   targets.push({ close: () => close().finally(proxy.close) });
   const collection = `hostile${process.pid}x${made++}`;
   const scheduled = new Set<string>();
-  const backend: Backend = {
+  const backend: DeployedBackend = {
     firestore,
     counters: firestore.collection(collection),
     config: { ...QUICK, ...settings, collection },
+    features: FEATURES,
     otherRegions: new Map(),
     snapshotLag: SNAPSHOT_LAG,
     now: time.now,

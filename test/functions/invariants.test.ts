@@ -6,16 +6,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { FieldValue, type WriteResult } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
 import { aggregate } from "../../functions/src/counter/aggregate.ts";
-import type { Backend } from "../../functions/src/counter/backend.ts";
 import type { Cause, WriteEvent } from "../../functions/src/counter/cause.ts";
 import { readCounter } from "../../functions/src/counter/counterDocument.ts";
 import { fold } from "../../functions/src/counter/fold.ts";
 import { measureShards } from "../../functions/src/counter/measure.ts";
 import { publish } from "../../functions/src/counter/publish.ts";
-import { runTask } from "../../functions/src/deploy/runTask.ts";
-import { runSweep } from "../../functions/src/counter/sweep.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
 import { createWakeHandler } from "../../functions/src/counter/wake.ts";
+import { runSweep } from "../../functions/src/deploy/runSweep.ts";
+import { runTask } from "../../functions/src/deploy/runTask.ts";
+import type { DeployedBackend } from "../../functions/src/features/backend.ts";
 import { idle } from "../../functions/testing/arbitraries.ts";
 import { adminAt } from "../../testkit/clients.ts";
 import { inProcessBackend, SNAPSHOT_LAG } from "../../testkit/inProcessBackend.ts";
@@ -26,7 +26,7 @@ import { until } from "../../testkit/until.ts";
 const ID = "invariants:counter";
 
 /** Writes an increment as a server does. @returns the event of the write */
-async function write({ counters }: Backend, shard: string, by = 1): Promise<WriteEvent> {
+async function write({ counters }: DeployedBackend, shard: string, by = 1): Promise<WriteEvent> {
   const result: WriteResult = await counters
     .doc(`${ID}/shards/${shard}`)
     .set({ shard, count: FieldValue.increment(by), writes: FieldValue.increment(1) }, { merge: true });
@@ -37,7 +37,7 @@ async function write({ counters }: Backend, shard: string, by = 1): Promise<Writ
 const causeOf = ({ committedAt, shardId }: WriteEvent): Cause => ({ at: committedAt, isPoll: false, shardId });
 
 /** What is published. */
-async function state({ counters }: Backend) {
+async function state({ counters }: DeployedBackend) {
   const snapshot = await counters.doc(ID).get();
   if (!snapshot.exists) return undefined;
   return { total: snapshot.get("total"), writes: snapshot.get("writes"), asOf: toMillis(snapshot.get("asOf")) };
@@ -85,18 +85,18 @@ describe.concurrent("on the real Firestore", () => {
   test("I3: a late aggregation never overwrites a newer total", async () => {
     const { backend } = inProcessBackend({ minInterval: 50 });
     const ref = backend.counters.doc(ID);
-    await aggregate(backend, await readCounter(ref), causeOf(await write(backend, "0")));
+    await aggregate(backend, await readCounter(ref, backend.features), causeOf(await write(backend, "0")));
     await sleep(backend.config.minInterval);
 
     // One aggregation measures, and another publishes before it.
-    const before = await readCounter(ref);
+    const before = await readCounter(ref, backend.features);
     const late = await measureShards(ref.collection("shards"), 1);
-    await aggregate(backend, await readCounter(ref), causeOf(await write(backend, "1")));
+    await aggregate(backend, await readCounter(ref, backend.features), causeOf(await write(backend, "1")));
     const newer = await state(backend);
     expect(newer?.total).toBe(2);
 
     const old = { ...idle, total: late.total, writes: 1, publishes: 2, asOf: toMillis(late.asOf) };
-    const published = await publish(before, old, late.asOf, backend.config);
+    const published = await publish(backend, before, old, late.asOf);
     expect(published).toBeUndefined();
     expect(await state(backend)).toEqual(newer);
 

@@ -10,6 +10,7 @@ import { parseMirrors } from "../../core/src/index.ts";
 import { aggregate } from "../../functions/src/counter/aggregate.ts";
 import { readCounter } from "../../functions/src/counter/counterDocument.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
+import { FEATURES } from "../../functions/src/features/features.ts";
 import { admin, adminAt } from "../../testkit/clients.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import { startMeter } from "../../testkit/meter.ts";
@@ -46,7 +47,7 @@ function mirroringBackend(firestore = admin) {
       .doc("0")
       .set({ count: FieldValue.increment(by), writes: FieldValue.increment(1) }, { merge: true });
     await sleep(backend.config.maxInterval);
-    const state = await readCounter(ref);
+    const state = await readCounter(ref, FEATURES);
     return () => aggregate(backend, state, { at: toMillis(writeTime), shardId: "0", isPoll: false });
   };
   return { ref, target: admin.doc(document), increment };

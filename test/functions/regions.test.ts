@@ -3,14 +3,14 @@ import { getApp } from "firebase-admin/app";
 import { FieldValue, type Firestore, getFirestore, Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
 import { Sketch, visitorHash } from "../../core/src/index.ts";
-import type { Backend } from "../../functions/src/counter/backend.ts";
 import type { CounterTask } from "../../functions/src/counter/cause.ts";
+import { toMillis } from "../../functions/src/counter/time.ts";
+import { createWakeHandler } from "../../functions/src/counter/wake.ts";
+import { runTask } from "../../functions/src/deploy/runTask.ts";
+import type { DeployedBackend } from "../../functions/src/features/backend.ts";
 import { parseRegions } from "../../functions/src/features/regions/config.ts";
 import type { OtherRegion } from "../../functions/src/features/regions/connect.ts";
 import { runExchange } from "../../functions/src/features/regions/exchange.ts";
-import { runTask } from "../../functions/src/deploy/runTask.ts";
-import { toMillis } from "../../functions/src/counter/time.ts";
-import { createWakeHandler } from "../../functions/src/counter/wake.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import "../../testkit/clients.ts";
 
@@ -18,7 +18,7 @@ const NAMES = ["us", "eu", "asia"];
 const REGIONS = NAMES.map((name) => `${name}=region-${name}`).join();
 const ID = "likes:global";
 
-interface RegionBackend extends Backend {
+interface RegionBackend extends DeployedBackend {
   readonly tasks: CounterTask[];
   readonly wake: ReturnType<typeof createWakeHandler>;
 }
@@ -237,12 +237,12 @@ describe("regions", () => {
   });
 });
 
-function reachable(counters: Backend["counters"]): OtherRegion {
+function reachable(counters: DeployedBackend["counters"]): OtherRegion {
   return { counters, isFailing: false, pausedUntil: 0, trial: undefined };
 }
 
 /** A collection of a database that never answers. */
-function unreachable({ counters }: Backend, onTry: () => void): Backend["counters"] {
+function unreachable({ counters }: DeployedBackend, onTry: () => void): DeployedBackend["counters"] {
   const get = () => {
     onTry();
     return Promise.reject(Object.assign(new Error("unavailable"), { code: 14 }));

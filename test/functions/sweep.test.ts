@@ -2,7 +2,7 @@
 import { logger } from "firebase-functions";
 import { afterEach, expect, test, vi } from "vitest";
 import { toTimestamp } from "../../functions/src/counter/fields.ts";
-import { runSweep } from "../../functions/src/counter/sweep.ts";
+import { runSweep } from "../../functions/src/deploy/runSweep.ts";
 import { admin } from "../../testkit/clients.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 

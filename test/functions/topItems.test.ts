@@ -12,10 +12,10 @@ import {
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ItemSummary, itemCountsPath, itemSummaryPath } from "../../core/src/index.ts";
 import { randomFor } from "../../core/testing/random.ts";
-import type { EventMessage } from "../../functions/src/ingest/events.ts";
-import { createMergeHandler } from "../../functions/src/features/merge.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
 import { itemMerging } from "../../functions/src/features/items/topItems.ts";
+import { createMergeHandler } from "../../functions/src/features/merge.ts";
+import type { EventMessage } from "../../functions/src/ingest/events.ts";
 import { admin, type Client, client } from "../../testkit/clients.ts";
 import { type ServedFunction, serveFunction } from "../../testkit/functionServer.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";

@@ -9,8 +9,8 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deleteCounter, resetCounter } from "../../admin/src/index.ts";
 import { hashRank, Sketch, type StoredSketch, visitorHash } from "../../core/src/index.ts";
-import { createMergeHandler, runMergeTask } from "../../functions/src/features/merge.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
+import { createMergeHandler, runMergeTask } from "../../functions/src/features/merge.ts";
 import { visitorMerging } from "../../functions/src/features/visitors/visitors.ts";
 import { admin, type Client, client, signIn } from "../../testkit/clients.ts";
 import { inProcessBackend } from "../../testkit/inProcessBackend.ts";

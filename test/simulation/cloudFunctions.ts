@@ -2,24 +2,24 @@
  * Cloud Functions, Eventarc, Cloud Tasks and Cloud Scheduler, with the guarantees of their documentation and no others:
  * `testkit/production` has them. Instances start, crash and freeze.
  */
-
 import type { Firestore as RealFirestore } from "firebase-admin/firestore";
 import type { Functions } from "firebase-admin/functions";
 import { counterIdOf, ITEM_COUNTS, VISITORS } from "../../core/src/index.ts";
-import type { Backend } from "../../functions/src/counter/backend.ts";
-import { createBridgeHandler, type LegacyWrite } from "../../functions/src/features/bridge/bridge.ts";
 import type { CounterTask, WriteEvent } from "../../functions/src/counter/cause.ts";
-import type { Config } from "../../functions/src/counter/config.ts";
+import { TRIGGER_SHARDS } from "../../functions/src/counter/shards.ts";
+import { createWakeHandler, hasCounted, latestDeletionTime } from "../../functions/src/counter/wake.ts";
+import { cloudTasks } from "../../functions/src/deploy/queue.ts";
+import { runSweep } from "../../functions/src/deploy/runSweep.ts";
+import { runTask } from "../../functions/src/deploy/runTask.ts";
+import type { DeployedBackend } from "../../functions/src/features/backend.ts";
+import { createBridgeHandler, type LegacyWrite } from "../../functions/src/features/bridge/bridge.ts";
+import type { Config } from "../../functions/src/features/config.ts";
+import { FEATURES } from "../../functions/src/features/features.ts";
+import { itemMerging } from "../../functions/src/features/items/topItems.ts";
 import { createMergeHandler, type PendingEvent } from "../../functions/src/features/merge.ts";
-import { cloudTasks } from "../../functions/src/counter/queue.ts";
 import type { OtherRegion } from "../../functions/src/features/regions/connect.ts";
 import { exchangeCounter } from "../../functions/src/features/regions/exchange.ts";
-import { runTask } from "../../functions/src/deploy/runTask.ts";
-import { TRIGGER_SHARDS } from "../../functions/src/counter/shards.ts";
-import { runSweep } from "../../functions/src/counter/sweep.ts";
-import { itemMerging } from "../../functions/src/features/items/topItems.ts";
 import { visitorMerging } from "../../functions/src/features/visitors/visitors.ts";
-import { createWakeHandler, hasCounted, latestDeletionTime } from "../../functions/src/counter/wake.ts";
 import { eventBytes, eventDelays, isEventLost } from "../../testkit/production/events.ts";
 import {
   EVENT_RETRIES,
@@ -42,7 +42,7 @@ const SECOND = 1_000 * MS;
 
 interface Instance {
   readonly process: Process;
-  readonly backend: Backend;
+  readonly backend: DeployedBackend;
   readonly wake: (event: WriteEvent) => Promise<void>;
   readonly bridge: (write: LegacyWrite) => Promise<void>;
   readonly visitors: (event: PendingEvent) => Promise<void>;
@@ -226,10 +226,11 @@ export class CloudFunctions {
         },
       ];
     });
-    const asDeployed: Backend = {
+    const asDeployed: DeployedBackend = {
       firestore,
       counters: firestore.collection(this.#config.collection),
       config: this.#config,
+      features: FEATURES,
       otherRegions: new Map(others),
       snapshotLag: this.#snapshotLag / MS,
       now: () => Math.floor((scheduler.now + process.skew) / 1_000),

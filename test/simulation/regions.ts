@@ -5,7 +5,8 @@
 import { createHash } from "node:crypto";
 import { regionSketchId, Sketch, type StoredSketch, uniquesPath, VISITOR_HASH_DIGITS } from "../../core/src/index.ts";
 import { type Random, randomFor } from "../../core/testing/random.ts";
-import type { Config } from "../../functions/src/counter/config.ts";
+import type { Config } from "../../functions/src/features/config.ts";
+import { FEATURE_PLANS } from "../../functions/src/features/plans.ts";
 import { parseRegions } from "../../functions/src/features/regions/config.ts";
 import type { CallOutcome } from "../../testkit/production/calls.ts";
 import { startClock } from "./clock.ts";
@@ -89,6 +90,7 @@ export function regionsScenarioOf(seed: number): RegionsScenario {
       historyRetention: 0,
       timeZone: "UTC",
       exchangeInterval: 1_000 * random.pick([1, 2, 10]),
+      features: FEATURE_PLANS,
     },
     faults,
     faultRate: random.pick([0.02, 0.1, 0.3]),

@@ -1,5 +1,4 @@
 /** The checks of functions, parameters, queue, roles and schedule. */
-
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { DEFAULT_PARAMETERS } from "../../../functions/src/decisions.ts";

@@ -1,12 +1,12 @@
 /** Whether the parameters of the functions are valid, the same in all of them, and do not contradict each other. */
 import { groupOf, mirrorTarget } from "../../../core/src/index.ts";
-import { parseCounterList } from "../../../functions/src/http/counterList.ts";
 import {
   type Config,
   DEFAULT_PARAMETERS,
   type ParameterValues,
   parseConfig,
 } from "../../../functions/src/decisions.ts";
+import { parseCounterList } from "../../../functions/src/http/counterList.ts";
 import { parseIngestConfig } from "../../../functions/src/ingest/config.ts";
 import { toCommandError } from "../commandError.ts";
 import type { SampledCounter } from "./counterFacts.ts";

@@ -2,7 +2,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CollectionReference } from "firebase-admin/firestore";
 import type { RegionTotal } from "../../../core/src/index.ts";
-import { type CounterState, readCounter } from "../../../functions/src/counter/counterDocument.ts";
+import { readCounter } from "../../../functions/src/counter/counterDocument.ts";
+import type { CounterState } from "../../../functions/src/counter/types.ts";
+import { FEATURES } from "../../../functions/src/features/features.ts";
 import type { Regions } from "../../../functions/src/features/regions/config.ts";
 import { connectOtherRegions } from "../../../functions/src/features/regions/connect.ts";
 import type { CommandContext } from "../commandContext.ts";
@@ -46,7 +48,7 @@ export async function readRegions(
   for (const [name, other] of connectOtherRegions(app, regions, target.collection)) counters.set(name, other.counters);
   const read = (region: string, id: string) => {
     meter.reads++;
-    return readCounter((counters.get(region) as CollectionReference).doc(id));
+    return readCounter((counters.get(region) as CollectionReference).doc(id), FEATURES);
   };
   const ways: Way[] = [];
   for (let start = 0; start < ids.length; start += CONCURRENCY) {

@@ -7,16 +7,15 @@ import { SHARDS } from "../../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
 import type { Cause, CounterTask } from "./cause.ts";
 import { cleanMarks, shardsToLookAt } from "./cleanMarks.ts";
-import { type CounterState, type Published, readCounter } from "./counterDocument.ts";
-import { decide, exchangeTasks } from "./decide.ts";
+import { readCounter } from "./counterDocument.ts";
+import { decide } from "./decide.ts";
 import { fold } from "./fold.ts";
 import { logError } from "./log.ts";
 import { measureCounter } from "./measure.ts";
 import type { Measurement } from "./measurement.ts";
 import { publish } from "./publish.ts";
-import { missedExchangeAt } from "../features/regions/schedule.ts";
 import { type Millis, toMillis } from "./time.ts";
-import { transferStock } from "../features/stock/transferStock.ts";
+import type { CounterState, Feature, Published } from "./types.ts";
 
 /** What an aggregation leaves behind. */
 export interface AggregateResult {
@@ -32,26 +31,26 @@ export interface AggregateResult {
  * Counts all writes up to `cause.at`: now, or by a task if the next publish is not due.
  *
  * Cost: nothing if they are counted already; 1 task operation if scheduled; else 1 measurement and 1 publish, and 1 task
- * operation if the counter is polled. A fold or transfer adds its cost and 1 measurement. With several regions, up to 1 task
- * operation more.
+ * operation if the counter is polled. A fold, or the preparation of a feature, adds its cost and 1 measurement; tasks of features add 1
+ * task operation each.
  *
  * @param state  the counter document, just read
  */
 export async function aggregate(backend: Backend, state: CounterState, cause: Cause): Promise<AggregateResult> {
-  const { config, snapshotLag, now, schedule, sleep } = backend;
+  const { config, features, snapshotLag, now, schedule, sleep } = backend;
   const counterId = state.ref.id;
   let current = state;
   let measurement: Measurement | undefined;
-  let [hasFolded, hasTransferred] = [false, false];
+  let [hasFolded, isPrepared] = [false, false];
   for (;;) {
     const { published: previous, reservation, adjusted, bounded } = current;
     const updatedAt = current.updateTime && toMillis(current.updateTime);
-    const known = { previous, reservation, adjusted, bounded, updatedAt, measurement, hasFolded, hasTransferred };
+    const known = { previous, reservation, adjusted, bounded, updatedAt, measurement, hasFolded, isPrepared };
     const step = decide(cause, known, now(), snapshotLag, config);
     switch (step.do) {
       case "nothing":
-        // The instance that made the last publish may have died before it scheduled this exchange.
-        if (updatedAt !== undefined) await scheduleMissedExchange(backend, current, updatedAt);
+        // The instance that made the last publish may have died before it scheduled them.
+        if (updatedAt !== undefined) await scheduleMissedTasks(backend, current, updatedAt);
         return { published: previous, missingAt: previous || !measurement ? undefined : toMillis(measurement.asOf) };
       case "schedule":
         await schedule({ counterId, ...step.task });
@@ -70,18 +69,18 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
         measurement = await measureCounter(backend, current);
         break;
       }
-      case "transfer":
-        await transferStock(current.ref.collection(SHARDS), step.transfers);
-        hasTransferred = true;
+      case "prepare":
+        await features.find(({ name }) => name === step.feature)?.carryOut?.(current.ref.collection(SHARDS), step.work);
+        isPrepared = true;
         measurement = await measureCounter(backend, current);
         break;
       case "publish": {
         for (const task of step.tasks) await schedule({ counterId, ...task });
-        const committedAt = measurement && (await publish(current, step.next, measurement.asOf, config));
+        const committedAt = measurement && (await publish(backend, current, step.next, measurement.asOf));
         if (committedAt) {
           logChanges(counterId, previous, step.next);
           const { writes, shardCount, countedCollection } = step.next;
-          await scheduleMissedExchange(backend, { ...current, published: step.next }, toMillis(committedAt));
+          await scheduleMissedTasks(backend, { ...current, published: step.next }, toMillis(committedAt));
           if (countedCollection === null) {
             const looks = shardsToLookAt(previous?.writes ?? writes, writes, shardCount, Math.random);
             await cleanMarks(current.ref.collection(SHARDS), looks);
@@ -89,37 +88,41 @@ export async function aggregate(backend: Backend, state: CounterState, cause: Ca
           return { published: step.next };
         }
         const before = current;
-        current = await readCounter(current.ref);
+        current = await readCounter(current.ref, features);
         // If another region has written the document, the measurement still holds.
-        if (!isMeasurementValid(before, current)) measurement = undefined;
+        if (!isMeasurementValid(before, current, features)) measurement = undefined;
       }
     }
   }
 }
 
-/** Cost: 1 task operation, if the exchange with other regions may have missed the last publish. */
-async function scheduleMissedExchange(
-  { schedule }: Backend,
+/** Cost: 1 task operation for each task of a feature that may be missing. */
+async function scheduleMissedTasks(
+  { features, schedule }: Backend,
   { ref, published }: CounterState,
   updatedAt: Millis,
 ): Promise<void> {
-  const due = published && missedExchangeAt(published, updatedAt);
-  for (const task of exchangeTasks(due)) await schedule({ counterId: ref.id, ...task });
+  const missed = published ? features.flatMap((feature) => feature.missedTasks?.(published, updatedAt) ?? []) : [];
+  for (const task of missed) await schedule({ counterId: ref.id, ...task });
 }
 
 /** Runs a task: waits until it is due by this clock, then counts all writes up to then. */
 export async function runAggregationTask(backend: Backend, { counterId, due, isPoll }: CounterTask): Promise<void> {
   await backend.sleep(due + backend.snapshotLag - backend.now());
-  await aggregate(backend, await readCounter(backend.counters.doc(counterId)), { at: due, isPoll });
+  const state = await readCounter(backend.counters.doc(counterId), backend.features);
+  await aggregate(backend, state, { at: due, isPoll });
 }
 
 /**
  * Whether a measurement made between the two reads is still valid: neither a publish nor a server has changed the document. Not if
  * either has `adjusted`: two corrections that cancel out may have been made, and the measurement may include only the first.
  */
-function isMeasurementValid(before: CounterState, after: CounterState): boolean {
-  const decisive = ({ published, reservation, bounded, mirrored, mirroredIn }: CounterState) =>
-    JSON.stringify([published, reservation, bounded, mirrored, mirroredIn]);
+function isMeasurementValid(before: CounterState, after: CounterState, features: readonly Feature[]): boolean {
+  const decisive = (state: CounterState) =>
+    JSON.stringify([
+      ...[state.published, state.reservation, state.bounded],
+      ...features.map((feature) => feature.measuredWith?.(state)),
+    ]);
   const isCorrected = before.adjusted !== undefined || after.adjusted !== undefined;
   return after.updateTime !== undefined && !isCorrected && decisive(before) === decisive(after);
 }

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../core/testing/runs.ts";
 import { anyConfig } from "../../testing/arbitraries.ts";
+import { DEFAULT_CONFIG as defaults } from "../deploy/config.ts";
 import { decideScaling, type Scaling } from "./autoscale.ts";
-import { DEFAULT_CONFIG as defaults } from "./config.ts";
 import { averageRate, type Demand } from "./demand.ts";
 
 const now = 1_700_000_000_000;

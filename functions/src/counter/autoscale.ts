@@ -17,9 +17,9 @@
  * counter grow 16-fold, or to 150 shards, and a burst that is over lets it grow no more. A crowd of 1,000 a second gets what it needs
  * as soon as without these bounds.
  */
-import type { Config } from "./config.ts";
 import { type Demand, RATE_TIME_CONSTANT } from "./demand.ts";
 import type { Millis } from "./time.ts";
+import type { CounterConfig } from "./types.ts";
 
 /**
  * A counter grows above this share of its capacity. Writers leave out the first eighth of the shards, so it is 0.8 of the capacity
@@ -56,7 +56,13 @@ export interface Scaling {
  * @param fewest  how many shards the counter has at least
  * @returns       the scaling from now on; `shardCount` within `[fewest, maxShards]`
  */
-export function decideScaling(demand: Demand, scaling: Scaling, now: Millis, fewest: number, config: Config): Scaling {
+export function decideScaling(
+  demand: Demand,
+  scaling: Scaling,
+  now: Millis,
+  fewest: number,
+  config: CounterConfig,
+): Scaling {
   const { writesPerShard, maxShards, shrinkCooldown } = config;
   const clamp = (shards: number) => Math.min(Math.max(Math.round(shards), fewest), maxShards);
   const current = clamp(scaling.shardCount);

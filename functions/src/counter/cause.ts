@@ -36,6 +36,9 @@ export interface Exchange {
   readonly failingSince?: Millis;
 }
 
+/** A task of the counter that a decision is about. */
+export type ScheduledTask = Omit<CounterTask, "counterId">;
+
 /** Resolves once the task exists. */
 export type Schedule = (task: CounterTask) => Promise<void>;
 

@@ -5,7 +5,12 @@
  */
 import { type CollectionReference, type DocumentSnapshot, FieldValue, type Timestamp } from "firebase-admin/firestore";
 import { commitUnlessChanged, withTimeout } from "../../../admin/src/internal.ts";
-import { MARK_LIFETIME_SECONDS, MARK_WINDOWS, type ShardDocument, WRITES_PER_MARK_LOOK } from "../../../core/src/index.ts";
+import {
+  MARK_LIFETIME_SECONDS,
+  MARK_WINDOWS,
+  type ShardDocument,
+  WRITES_PER_MARK_LOOK,
+} from "../../../core/src/index.ts";
 import { logError } from "./log.ts";
 import { type Millis, toMillis } from "./time.ts";
 

@@ -2,18 +2,30 @@ import fc from "fast-check";
 import { type DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
 import { anyCounter, idle } from "../../testing/arbitraries.ts";
+import { DEFAULT_CONFIG } from "../deploy/config.ts";
+import { FEATURES } from "../features/features.ts";
+import { historyStateOf } from "../features/history/feature.ts";
 import { MAX_TASK_DELAY } from "./cause.ts";
-import { historyStateOf, type Published, parseCounter, serializeCounter } from "./counterDocument.ts";
+import { parseCounter, serializeCounter } from "./counterDocument.ts";
 import { toTimestamp } from "./fields.ts";
 import { toMillis } from "./time.ts";
+import type { Contribution, CounterState, Published } from "./types.ts";
 
 const snapshot = (document: object) =>
   ({ get: (field: string) => (document as Record<string, unknown>)[field] }) as unknown as DocumentSnapshot;
-const parse = (document: object) => parseCounter(snapshot(document)).published;
+const parse = (document: object) => parseCounter(snapshot(document), FEATURES).published;
 const polled: Published = { ...idle, phase: "cooling", nextPollAt: idle.asOf + 600_000, shardDocuments: 3 };
-const store = (published: Published) => ({
-  ...serializeCounter("likes:post42", published, toTimestamp(published.asOf)),
-});
+/** As a publish stores it. */
+const store = (published: Published): Record<string, unknown> => {
+  const state = { ref: { id: "likes:post42" }, published: undefined } as CounterState;
+  const config = { ...DEFAULT_CONFIG, mirrors: [] };
+  return Object.assign(
+    serializeCounter("likes:post42", published, toTimestamp(published.asOf)),
+    ...FEATURES.filter(({ name }) => name !== "mirrors").map(
+      (feature) => (feature.contribute?.(state, published, config) as Contribution | undefined)?.fields,
+    ),
+  );
+};
 
 describe("a counter document", () => {
   test("is parsed to what was published", () => {
@@ -66,7 +78,7 @@ describe("a counter document", () => {
     ["5", 0],
     [undefined, undefined],
   ])("is adjusted by numbers alone: %s", (adjusted, parsed) => {
-    expect(parseCounter(snapshot({ ...store(idle), adjusted })).adjusted).toBe(parsed);
+    expect(parseCounter(snapshot({ ...store(idle), adjusted }), FEATURES).adjusted).toBe(parsed);
   });
 
   test.each<[why: string, asOf: unknown]>([
@@ -123,7 +135,7 @@ describe("a counter document", () => {
 describe("a reservation", () => {
   const until = toTimestamp(idle.asOf + 1_000);
   const reservation = (value: unknown, document: object = store(idle)) =>
-    parseCounter(snapshot({ ...document, reservation: value })).reservation;
+    parseCounter(snapshot({ ...document, reservation: value }), FEATURES).reservation;
 
   test("is parsed, also for a counter that was never published", () => {
     expect(reservation({ shards: 40, until })).toEqual({ shards: 40, until: idle.asOf + 1_000 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { inWords, rowsOf, type Situation, situations, T } from "../../testing/situations.ts";
+import { DEFAULT_CONFIG as defaults } from "../deploy/config.ts";
 import type { Cause } from "./cause.ts";
-import { DEFAULT_CONFIG as defaults } from "./config.ts";
-import type { Published } from "./counterDocument.ts";
 import { decide } from "./decide.ts";
+import type { Published } from "./types.ts";
 
 describe("before anything is measured", () => {
   /** What has happened, and when it is looked at. */

@@ -11,21 +11,19 @@
  * a polled phase each publish schedules the next measurement before it is made (I2).
  */
 import { BASE_SHARD } from "../../../core/src/index.ts";
-import type { Cause, CounterTask } from "./cause.ts";
-import type { Config } from "./config.ts";
-import type { Published } from "./counterDocument.ts";
+import type { Cause, ScheduledTask } from "./cause.ts";
 import { nextPublishDue } from "./interval.ts";
 import { includesWrite, type Measurement, shardsBeyond } from "./measurement.ts";
-import { nextPublished, type PreviousState } from "./nextPublished.ts";
+import { type PreviousState, planPublish } from "./nextPublished.ts";
 import { isQuiet } from "./phase.ts";
-import { planTransfers, type Transfer } from "../features/stock/stockPlan.ts";
 import { type Millis, toMillis } from "./time.ts";
+import type { CounterConfig, Published } from "./types.ts";
 
-/** The counter document, what was measured after it was read, and whether shards were folded or units moved before that. */
+/** The counter document, what was measured after it was read, and whether shards were folded or features prepared before that. */
 export interface KnownState extends PreviousState {
   readonly measurement?: Measurement | undefined;
   readonly hasFolded?: boolean | undefined;
-  readonly hasTransferred?: boolean | undefined;
+  readonly isPrepared?: boolean | undefined;
 }
 
 export type Step =
@@ -40,18 +38,16 @@ export type Step =
    * of a bounded counter, unless there are too many to move units between them.
    */
   | { readonly do: "fold"; readonly fromIndex: number; readonly quietSince: Millis; readonly keepsUnits: boolean }
-  /** Move units of a bounded counter between its shards; then measure again. */
-  | { readonly do: "transfer"; readonly transfers: readonly Transfer[] }
+  /** Let a feature do what it has planned before a publish; then measure again. */
+  | { readonly do: "prepare"; readonly feature: string; readonly work: unknown }
   /** Schedule first, then publish. */
   | { readonly do: "publish"; readonly next: Published; readonly tasks: readonly ScheduledTask[] };
-
-export type ScheduledTask = Omit<CounterTask, "counterId">;
 
 /** No clock is as far ahead as this: a counter document from such a future is damaged. */
 const MAX_CLOCK_SKEW: Millis = 5 * 60_000;
 
 /** @param snapshotLag  how far the database's snapshots may lag behind its commits */
-export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag: Millis, config: Config): Step {
+export function decide(cause: Cause, known: KnownState, now: Millis, snapshotLag: Millis, config: CounterConfig): Step {
   const { measurement } = known;
   const isDamaged = known.previous !== undefined && known.previous.asOf > now + MAX_CLOCK_SKEW;
   const previous = isDamaged ? undefined : known.previous;
@@ -72,14 +68,14 @@ export function isAnswered(
   { published, scheduled = 0 }: { readonly published?: Published | undefined; readonly scheduled?: Millis | undefined },
   now: Millis,
   snapshotLag: Millis,
-  config: Config,
+  config: CounterConfig,
 ): boolean {
   const step = decide(cause, { previous: published }, now, snapshotLag, config);
   return step.do === "nothing" || (step.do === "schedule" && step.task.due <= scheduled);
 }
 
 /** Whether a measurement is due, or when it is. */
-function decideUnmeasured(cause: Cause, previous: Published | undefined, now: Millis, config: Config): Step {
+function decideUnmeasured(cause: Cause, previous: Published | undefined, now: Millis, config: CounterConfig): Step {
   const deferred = deferredPollTime(cause, previous, config);
   if (now < deferred) return { do: "schedule", task: { due: deferred, isPoll: true } };
   const due = dueAfter(previous, config, cause);
@@ -89,23 +85,25 @@ function decideUnmeasured(cause: Cause, previous: Published | undefined, now: Mi
 }
 
 /** When the next publish is due; at once if there is none yet. */
-function dueAfter(previous: Published | undefined, config: Config, cause: Cause): Millis {
+function dueAfter(previous: Published | undefined, config: CounterConfig, cause: Cause): Millis {
   return previous ? nextPublishDue(previous, config, cause) : 0;
 }
 
 type Measured = KnownState & { readonly measurement: Measurement };
 
 /** What to do with a measurement: publish it, unless something else comes first. */
-function decideMeasured(cause: Cause, known: Measured, snapshotLag: Millis, config: Config): Step {
-  const { measurement, previous, reservation, adjusted, bounded, updatedAt, hasFolded, hasTransferred } = known;
+function decideMeasured(cause: Cause, known: Measured, snapshotLag: Millis, config: CounterConfig): Step {
+  const { measurement, previous, bounded, hasFolded, isPrepared } = known;
   const due = dueAfter(previous, config, cause);
   const asOf = toMillis(measurement.asOf);
   if (asOf < due) return { do: "wait", duration: due - asOf };
 
-  const state = { previous, reservation, adjusted, bounded, updatedAt };
-  const next = nextPublished(cause, state, measurement, config);
-  const transfers = bounded && !hasTransferred ? planTransfers(measurement.shards ?? [], next.shardCount) : [];
-  if (transfers.length > 0) return { do: "transfer", transfers };
+  const planned = planPublish(cause, known, measurement, config);
+  const { next } = planned;
+  for (const feature of isPrepared ? [] : config.features) {
+    const work = feature.prepare?.(planned);
+    if (work !== undefined) return { do: "prepare", feature: feature.name, work };
+  }
   // NaN and infinities stay what they are, whatever is added to them.
   const canAddToBase = !measurement.malformed?.includes(BASE_SHARD);
   const mayFold = previous && cause.isPoll && !hasFolded && canAddToBase;
@@ -121,14 +119,9 @@ function decideMeasured(cause: Cause, known: Measured, snapshotLag: Millis, conf
   // An unchanged total is published, too: if writes cancel out, an instance that measured between them may be about to
   // publish. Only this publish makes its precondition fail.
   const poll = next.nextPollAt === null ? [] : [{ due: next.nextPollAt, isPoll: true }];
-  const exchange = next.exchangeAt === previous?.exchangeAt ? [] : exchangeTasks(next.exchangeAt);
+  const ofFeatures = config.features.flatMap((feature) => feature.tasks?.(previous, next) ?? []);
   const isCoveredByPoll = next.phase === "busy" && next.nextPollAt !== null && next.nextPollAt >= cause.at;
-  return { do: "publish", next, tasks: [...exchange, ...poll, ...(isIncluded || isCoveredByPoll ? [] : [followUp])] };
-}
-
-/** The task of the exchange that is due then, if there is one. */
-export function exchangeTasks(due: Millis | undefined): readonly ScheduledTask[] {
-  return due === undefined ? [] : [{ due, isPoll: false, exchange: { visitors: false } }];
+  return { do: "publish", next, tasks: [...ofFeatures, ...poll, ...(isIncluded || isCoveredByPoll ? [] : [followUp])] };
 }
 
 /** Whether the writes are counted, or certain to be by a scheduled poll. */
@@ -144,7 +137,11 @@ function isCovered({ at, isPoll }: Cause, { asOf, phase, nextPollAt }: Published
  * schedule a next one, but only one publish succeeds. The loser's next poll is put off until `minInterval` after the winner's.
  * By then the winner's has usually published, and the loser's is dropped.
  */
-function deferredPollTime({ at, isPoll }: Cause, previous: Published | undefined, { minInterval }: Config): Millis {
+function deferredPollTime(
+  { at, isPoll }: Cause,
+  previous: Published | undefined,
+  { minInterval }: CounterConfig,
+): Millis {
   const nextPollAt = previous?.nextPollAt ?? at;
   return isPoll && nextPollAt < at ? nextPollAt + minInterval : 0;
 }
@@ -160,7 +157,7 @@ function foldFrom(
   next: Published,
   measurement: Measurement,
   bounded: boolean | undefined,
-  config: Config,
+  config: CounterConfig,
 ): number | undefined {
   const since = isQuiet(next.phase) ? (next.calmSince ?? 0) : 0;
   const cooldowns = (at: Millis) => Math.floor(Math.max(at - since, 0) / config.shrinkCooldown);

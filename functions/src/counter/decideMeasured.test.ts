@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { idle } from "../../testing/arbitraries.ts";
 import { inWords, measured, rowsOf, type Situation, shard, situations, T } from "../../testing/situations.ts";
+import { DEFAULT_CONFIG as defaults } from "../deploy/config.ts";
 import type { Cause } from "./cause.ts";
-import { DEFAULT_CONFIG as defaults } from "./config.ts";
-import type { Published } from "./counterDocument.ts";
 import { decide, type KnownState } from "./decide.ts";
 import { toTimestamp } from "./fields.ts";
 import type { Measurement } from "./measurement.ts";
+import type { Published } from "./types.ts";
 
 describe("of a measurement", () => {
   /** What was found: by the poll if there is one, or else by an event. */
@@ -193,7 +193,7 @@ test.each([true, false])("a bounded counter keeps units where they are, if its s
   const shards = ["0", "1", "2", "3"].map((id) => ({ ...shard(id), count: 1_000 }));
   const measurement = measured(cooling, T + 601_000, isListed ? { documents, shards } : { documents });
   const reservation = { shards: 3, until: T + 3_600_000 };
-  const known = { previous: cooling, measurement, bounded: true, reservation, hasTransferred: true };
+  const known = { previous: cooling, measurement, bounded: true, reservation, isPrepared: true };
   const step = decide({ at: T + 601_000, isPoll: true }, known, T + 601_000, 0, defaults);
   expect(step).toMatchObject({ do: "fold", fromIndex: 3, keepsUnits: isListed });
 });

@@ -3,15 +3,15 @@ import { describe, expect, test } from "vitest";
 import { runs } from "../../../core/testing/runs.ts";
 import { anyConfig, anyCounter, idle } from "../../testing/arbitraries.ts";
 import { measured, T } from "../../testing/situations.ts";
+import type { DEFAULT_CONFIG as defaults } from "../deploy/config.ts";
 import { type Cause, MAX_TASK_DELAY } from "./cause.ts";
-import type { DEFAULT_CONFIG as defaults } from "./config.ts";
-import type { Published } from "./counterDocument.ts";
 import { decide, type KnownState, type Step } from "./decide.ts";
 import { toTimestamp } from "./fields.ts";
 import { publishInterval } from "./interval.ts";
 import { includesWrite, type Measurement } from "./measurement.ts";
 import { MAX_LISTED_SHARDS } from "./shards.ts";
 import { toMillis } from "./time.ts";
+import type { Published } from "./types.ts";
 
 describe("for any state, cause and measurement", () => {
   interface Case {

@@ -3,12 +3,10 @@
  * silence are a burst, not ten an hour.
  */
 import { beginsCounter, type Cause, createdBeyond } from "./cause.ts";
-import type { Config } from "./config.ts";
-import type { Published } from "./counterDocument.ts";
 import { nextPublishDue } from "./interval.ts";
 import { type Measurement, shardsBeyond } from "./measurement.ts";
-import type { Phase } from "./phase.ts";
 import { type Millis, toMillis } from "./time.ts";
+import type { CounterConfig, Phase, Published } from "./types.ts";
 
 /** The time constant of the average rate: a write this long ago has 1/e of the weight of one now. */
 export const RATE_TIME_CONSTANT: Millis = 5_000;
@@ -39,7 +37,7 @@ export function demandOf(
   previous: Published | undefined,
   measurement: Measurement,
   fewest: number,
-  config: Config,
+  config: CounterConfig,
 ): Demand {
   const { at, isPoll } = cause;
   const asOf = toMillis(measurement.asOf);

@@ -5,9 +5,8 @@
  * Counting a collection costs a read per 1,000 documents. {@link READS_PER_SECOND} limits this as far as the bounds allow.
  */
 import { type Cause, createdBeyond } from "./cause.ts";
-import type { Config } from "./config.ts";
-import type { Published } from "./counterDocument.ts";
 import type { Millis } from "./time.ts";
+import type { CounterConfig, Published } from "./types.ts";
 
 /** What counting a collection may cost while documents are created and deleted. */
 const READS_PER_SECOND = 5;
@@ -16,7 +15,7 @@ const READS_PER_SECOND = 5;
 export type Aging = Pick<Published, "total" | "rate" | "amountRate" | "countReads">;
 
 /** Whether less than one write is expected within the longest interval. */
-export function isSparse(rate: number, { maxInterval }: Pick<Config, "maxInterval">): boolean {
+export function isSparse(rate: number, { maxInterval }: Pick<CounterConfig, "maxInterval">): boolean {
   return rate * maxInterval < 1_000;
 }
 
@@ -26,7 +25,7 @@ export function isSparse(rate: number, { maxInterval }: Pick<Config, "maxInterva
  * A total changes by its `amountRate` per second, and is taken to change by its `rate` at least: increments and undos may
  * cancel out for a while.
  */
-export function publishInterval(counter: Aging, config: Config): Millis {
+export function publishInterval(counter: Aging, config: CounterConfig): Millis {
   const { total, rate, amountRate, countReads } = counter;
   const { precision, minInterval, maxInterval } = config;
   const untilVisible = isSparse(rate, config) ? 0 : (1_000 * precision * Math.abs(total)) / Math.max(rate, amountRate);
@@ -38,7 +37,7 @@ export function publishInterval(counter: Aging, config: Config): Millis {
  * The earliest instant that the next publish may be exact for. The shortest interval applies after a shard was created beyond
  * the shard count, which signals contention, and after growth, because the average rate still lags.
  */
-export function nextPublishDue(published: Published, config: Config, cause?: Cause): Millis {
+export function nextPublishDue(published: Published, config: CounterConfig, cause?: Cause): Millis {
   const { asOf, shardCount, growing, countedCollection } = published;
   const isContended = countedCollection === null && cause && createdBeyond(cause, shardCount);
   return asOf + (isContended || growing ? config.minInterval : publishInterval(published, config));

@@ -7,10 +7,10 @@ import { logger } from "firebase-functions";
 import { sumOfListed, sumShards } from "../../../admin/src/internal.ts";
 import { countedCollectionOf, SHARDS } from "../../../core/src/index.ts";
 import type { Backend } from "./backend.ts";
-import type { CounterState } from "./counterDocument.ts";
 import { logError } from "./log.ts";
 import type { Measurement } from "./measurement.ts";
 import { MAX_LISTED_SHARDS, MAX_LISTED_STOCK_SHARDS } from "./shards.ts";
+import type { CounterState } from "./types.ts";
 
 /**
  * Cost: of up to 3 shards, and of up to 200 of a bounded counter, 1 read each; of more, 2 reads per 1,000, and without the index

@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyCounter, idle } from "../../testing/arbitraries.ts";
 import { inWords, measured, T } from "../../testing/situations.ts";
+import { DEFAULT_CONFIG as defaults } from "../deploy/config.ts";
 import type { Cause } from "./cause.ts";
-import { DEFAULT_CONFIG as defaults } from "./config.ts";
-import type { Published, Reserved } from "./counterDocument.ts";
 import { decide } from "./decide.ts";
 import { toTimestamp } from "./fields.ts";
 import type { Measurement } from "./measurement.ts";
+import type { Published, Reserved } from "./types.ts";
 
 describe("a reservation", () => {
   const step = (at: number, shards = 40, config = defaults) => {

@@ -1,19 +1,14 @@
-/** What the next publish holds: its total, shard count and phase, and when the counter is polled next. */
+/** What the next publish holds: its total, shard count and phase, when the counter is polled next, and the fields of features. */
 import { differenceBeyondRounding } from "../../../admin/src/difference.ts";
 import { MAX_STOCK_SHARDS } from "../../../core/src/index.ts";
 import { decideScaling } from "./autoscale.ts";
 import type { Cause } from "./cause.ts";
-import type { Config } from "./config.ts";
-import type { Published, Reserved } from "./counterDocument.ts";
 import { averageRate, type Demand, demandOf, recentRate, writesSoFar } from "./demand.ts";
-import { isMinuteInHistory } from "../features/history/history.ts";
 import { publishInterval } from "./interval.ts";
 import { hasSilentShards, type Measurement } from "./measurement.ts";
 import { type Activity, isQuiet, nextPhase, pollDelay } from "./phase.ts";
-import { missedExchangeAt, nextExchangeAt } from "../features/regions/schedule.ts";
-import { stockIn } from "../features/stock/stockPlan.ts";
 import { type Millis, toMillis } from "./time.ts";
-import { nextWindows } from "../features/windows/windows.ts";
+import type { CorePublished, CounterConfig, PlannedPublish, Published, Reserved } from "./types.ts";
 
 /** The counter document before the publish. `previous` is `undefined` if there was no publish yet. */
 export interface PreviousState {
@@ -27,7 +22,28 @@ export interface PreviousState {
   readonly updatedAt?: Millis | undefined;
 }
 
-export function nextPublished(cause: Cause, state: PreviousState, measurement: Measurement, config: Config): Published {
+/** The next publish with the fields of all features. */
+export function planPublish(
+  cause: Cause,
+  state: PreviousState,
+  measurement: Measurement,
+  config: CounterConfig,
+): PlannedPublish & { readonly next: Published } {
+  const { previous, bounded = false, updatedAt } = state;
+  const next = nextPublished(cause, state, measurement, config);
+  const planned = { previous, next, added: addedSince(state, measurement), measurement, bounded, updatedAt };
+  return {
+    ...planned,
+    next: Object.assign({}, next, ...config.features.map((feature) => feature.next?.(planned, config))),
+  };
+}
+
+function nextPublished(
+  cause: Cause,
+  state: PreviousState,
+  measurement: Measurement,
+  config: CounterConfig,
+): CorePublished {
   const { previous } = state;
   const { total, documents, counted } = measurement;
   const asOf = toMillis(measurement.asOf);
@@ -68,25 +84,10 @@ export function nextPublished(cause: Cause, state: PreviousState, measurement: M
     nextPollAt: kept ? kept.nextPollAt : delay === undefined ? null : Math.ceil(asOf + delay),
     calmSince: isQuiet(phase) ? asOf - activity.quietFor : scaled.calmSince,
     shardDocuments: documents,
-    minuteInHistory: isMinuteInHistory(previous, { rate: demand.rate, asOf }, config),
     malformedShards: measurement.malformed ?? previous?.malformedShards ?? [],
     countReads,
     countedCollection: counted?.path ?? null,
-    windows: nextWindows(previous?.windows ?? null, added, asOf, config.timeZone),
-    stock: state.bounded && measurement.shards ? stockIn(measurement.shards) : null,
-    exchangeAt:
-      config.regions &&
-      (needsExchange(state, total, added) ? nextExchangeAt(previous?.exchangeAt, asOf, config) : previous?.exchangeAt),
   };
-}
-
-/**
- * Whether this publish must reach the other regions: the total or the windows have changed, or they may have missed the last publish. A
- * reset may cancel what was added since, in the total alone.
- */
-function needsExchange({ previous, updatedAt }: PreviousState, total: number, added: number): boolean {
-  if (total !== previous?.total || added !== 0 || previous.exchangeAt === undefined) return true;
-  return updatedAt !== undefined && missedExchangeAt(previous, updatedAt) !== undefined;
 }
 
 /** The sum of the increments since the last publish. */
@@ -98,7 +99,11 @@ function addedSince({ previous, adjusted = 0 }: PreviousState, { total, counted 
 }
 
 /** How many shards the counter has at least: as deployed, or as reserved now. */
-function fewestShards(reservation: Reserved | undefined, asOf: Millis, { minShards, maxShards }: Config): number {
+function fewestShards(
+  reservation: Reserved | undefined,
+  asOf: Millis,
+  { minShards, maxShards }: CounterConfig,
+): number {
   const reserved = reservation && asOf < reservation.until ? reservation.shards : 0;
   return Math.min(Math.max(minShards, reserved), maxShards);
 }
@@ -109,7 +114,7 @@ function scale(
   previous: Published | undefined,
   { counted, asOf }: Measurement,
   fewest: number,
-  config: Config,
+  config: CounterConfig,
 ) {
   const before = previous ?? { shardCount: fewest, calmSince: null };
   const { shardCount, calmSince } = counted
@@ -120,7 +125,7 @@ function scale(
 }
 
 /** A quiet bounded counter has its units in one shard, so that it needs no polls. */
-function forStock(config: Config): Config {
+function forStock(config: CounterConfig): CounterConfig {
   return { ...config, minShards: 1, maxShards: Math.min(config.maxShards, MAX_STOCK_SHARDS) };
 }
 

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyConfig } from "../../testing/arbitraries.ts";
+import { DEFAULT_CONFIG as defaults } from "../deploy/config.ts";
 import { MAX_TASK_DELAY } from "./cause.ts";
-import { DEFAULT_CONFIG as defaults } from "./config.ts";
-import { type Activity, isQuiet, nextPhase, PHASES, type Phase, POLLED_PHASES, pollDelay } from "./phase.ts";
+import { type Activity, isQuiet, nextPhase, PHASES, POLLED_PHASES, pollDelay } from "./phase.ts";
+import type { Phase } from "./types.ts";
 
 /** What a measurement may have found. */
 type Found =

@@ -4,15 +4,17 @@ import { logger } from "firebase-functions";
 import { describe, expect, test, vi } from "vitest";
 import { parseMirrors } from "../../../core/src/index.ts";
 import { idle } from "../../testing/arbitraries.ts";
-import { DEFAULT_CONFIG as defaults } from "./config.ts";
-import { type Published, serializeCounter } from "./counterDocument.ts";
+import { DEFAULT_CONFIG as defaults } from "../deploy/config.ts";
+import { FEATURES } from "../features/features.ts";
+import { serializeCounter } from "./counterDocument.ts";
 import { toTimestamp } from "./fields.ts";
 import { publish } from "./publish.ts";
+import type { Published } from "./types.ts";
 
 const updateTime = toTimestamp(idle.asOf + 1);
 const next: Published = { ...idle, total: 43, writes: 43, publishes: 8, asOf: idle.asOf + 5_000 };
 const asOf = toTimestamp(next.asOf);
-const document = serializeCounter("likes:42", next, asOf);
+const document = { ...serializeCounter("likes:42", next, asOf), windows: null, minuteInHistory: false, stock: null };
 const config = { ...defaults, mirrors: parseMirrors("likes=posts/{name}.stats.likes", "MIRRORS") };
 
 /** Publishes over a counter document as it was read. @returns the commits, and whether the last one passed */
@@ -54,12 +56,15 @@ async function publishing(
     ref: at("counters/likes:42") as DocumentReference,
     updateTime: isStored ? updateTime : undefined,
     published,
+    reservation: undefined,
+    bounded: false,
     regions: {},
+    unreachable: {},
     mirrored,
     mirroredIn,
     adjusted: undefined,
   };
-  const isPublished = (await publish(state, next, asOf, configured)) !== undefined;
+  const isPublished = (await publish({ config: configured, features: FEATURES }, state, next, asOf)) !== undefined;
   return { commits, isPublished };
 }
 

@@ -1,7 +1,4 @@
-/**
- * Measures the polled counters whose poll is more than a minute late, and reconciles the counters that are due. Both run side
- * by side, so that neither delays the other. Without either, a sweep costs 2 reads.
- */
+/** Measures the polled counters whose poll is more than a minute late. */
 import { FieldPath, type Query, type QueryDocumentSnapshot, type QuerySnapshot } from "firebase-admin/firestore";
 import { logger } from "firebase-functions";
 import { aggregate } from "./aggregate.ts";
@@ -10,7 +7,6 @@ import { parseCounter } from "./counterDocument.ts";
 import { isPollLost } from "./interval.ts";
 import { logError } from "./log.ts";
 import { POLLED_PHASES } from "./phase.ts";
-import { reconcileDue } from "../features/reconcile/reconcile.ts";
 
 /** Counters read, and measured, at the same time. */
 const PAGE_SIZE = 20;
@@ -20,16 +16,11 @@ const MAX_START_READS = 100;
 
 const ALPHANUMERIC = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-export async function runSweep(backend: Backend): Promise<void> {
-  const results = await Promise.allSettled([reconcileDue(backend), repairLostPolls(backend)]);
-  for (const result of results) if (result.status === "rejected") throw result.reason;
-}
-
 /**
  * Cost: 1 read per polled counter, at least 1 and with 20 or more up to 120 more, and an aggregation of each whose poll was lost.
  * Where there are many, it starts at a random place. So if some counters take up all the time, the others are not always left out.
  */
-async function repairLostPolls(backend: Backend): Promise<void> {
+export async function repairLostPolls(backend: Backend): Promise<void> {
   const id = FieldPath.documentId();
   const polled = backend.counters.where("phase", "in", POLLED_PHASES).orderBy(id);
   const repairPage = ({ docs }: QuerySnapshot) => Promise.all(docs.map((counter) => repair(backend, counter)));
@@ -69,7 +60,7 @@ async function randomStart(query: Query, first: string): Promise<string> {
 }
 
 async function repair(backend: Backend, snapshot: QueryDocumentSnapshot): Promise<void> {
-  const state = parseCounter(snapshot);
+  const state = parseCounter(snapshot, backend.features);
   const before = state.published;
   if (!before || !isPollLost(before, backend.now())) return;
   try {

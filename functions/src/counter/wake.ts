@@ -34,7 +34,7 @@ interface Shard {
 
 /** The event handler of one instance. It resolves when the write is counted or certain to be; else it rejects, for a retry. */
 export function createWakeHandler(backend: Backend): (event: WriteEvent) => Promise<void> {
-  const { config, snapshotLag, now } = backend;
+  const { config, features, snapshotLag, now } = backend;
   return coalesce<WriteEvent, AggregateResult>({ keyOf: ({ counterId }) => counterId, isCovered, handle });
 
   /** Whether the last outcome shows that the write is counted, or that a measurement at or after it is scheduled. */
@@ -47,7 +47,11 @@ export function createWakeHandler(backend: Backend): (event: WriteEvent) => Prom
   async function handle(event: WriteEvent, last: AggregateResult | undefined): Promise<AggregateResult> {
     const ref = backend.counters.doc(event.counterId);
     const isAssumed = last === undefined && isFirstWrite(event);
-    const outcome = await aggregate(backend, isAssumed ? missingCounter(ref) : await readCounter(ref), causeOf(event));
+    const outcome = await aggregate(
+      backend,
+      isAssumed ? missingCounter(ref, features) : await readCounter(ref, features),
+      causeOf(event),
+    );
     // Whether the counter was published is only known if its document was read.
     return isAssumed ? { ...outcome, missingAt: undefined } : outcome;
   }

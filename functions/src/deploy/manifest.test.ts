@@ -3,9 +3,9 @@ import { Expression } from "firebase-functions/params";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { MARK_LIFETIME_SECONDS, parseCountedCollection, parseMirrors } from "../../../core/src/index.ts";
-import { DRIFT_EVENT } from "../features/reconcile/alarm.ts";
 import { MAX_TASK_DELAY } from "../counter/cause.ts";
-import { DEFAULT_CONFIG as defaults, validConfig } from "../counter/config.ts";
+import { DEFAULT_CONFIG as defaults, validConfig } from "../deploy/config.ts";
+import { DRIFT_EVENT } from "../features/reconcile/alarm.ts";
 import { parseIngestConfig } from "../ingest/config.ts";
 import { NOT_IN_EXTENSION, params } from "./parameters.ts";
 import { DEFAULT_PARAMETERS, parseConfig } from "./parseConfig.ts";
@@ -212,6 +212,7 @@ describe("the extension and the function kit are the same", () => {
     const written = (value: unknown) =>
       (value instanceof Expression ? value.toCEL() : String(value)).replaceAll(
         /\{\{ params\.(\w+) \}\}/g,
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the manifest's
         "${param:$1}",
       );
     const { triggerRegion: _, retryPolicy, ...declared } = resource(name).eventTrigger;

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 // @ts-expect-error: it is not among the declarations.
 import { extractStack } from "../../../node_modules/firebase-functions/lib/runtime/loader.js";
 import { GROUP } from "./packaging.ts";
-import { cloudTasks } from "../counter/queue.ts";
+import { cloudTasks } from "./queue.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -4,7 +4,7 @@
  */
 import { defineInt, defineString } from "firebase-functions/params";
 import { MARK_LIFETIME_SECONDS, MAX_SHARDS, NO_COUNTED_COLLECTION } from "../../../core/src/index.ts";
-import type { Config } from "../counter/config.ts";
+import type { Config } from "../features/config.ts";
 import { type CounterList, parseCounterList } from "../http/counterList.ts";
 import { type IngestConfig, parseIngestConfig } from "../ingest/config.ts";
 import { DEFAULT_PARAMETERS as DEFAULTS, NO_TOPIC, type ParameterValues, parseConfig } from "./parseConfig.ts";

@@ -1,6 +1,8 @@
 /** The parameters of a deployment, as they are entered, to the configuration: by the functions, and by the CLI's `doctor`. */
 import { NO_COUNTED_COLLECTION, parseCountedCollection, parseMirrors } from "../../../core/src/index.ts";
-import { type Config, DAY, DEFAULT_CONFIG, validConfig } from "../counter/config.ts";
+import { DAY, DEFAULT_CONFIG, validConfig } from "../deploy/config.ts";
+import type { Config } from "../features/config.ts";
+import { FEATURE_PLANS } from "../features/plans.ts";
 import { parseRegions } from "../features/regions/config.ts";
 
 /** The values of the parameters of parameters.ts, by name. */
@@ -65,6 +67,7 @@ export function parseConfig(values: ParameterValues, isEmulated = false, project
       timeZone: text("TIME_ZONE"),
       regions: parseRegions(text("REGIONS"), text("DATABASE_ID"), project),
       exchangeInterval: number("EXCHANGE_SECONDS") * 1_000,
+      features: FEATURE_PLANS,
     },
     isEmulated,
   );

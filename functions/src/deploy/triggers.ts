@@ -19,38 +19,39 @@ import { onSchedule } from "firebase-functions/v2/scheduler";
 import { onTaskDispatched } from "firebase-functions/v2/tasks";
 import { LEGACY_SHARDS } from "../../../admin/src/internal.ts";
 import { counterIdOf, NO_COUNTED_COLLECTION } from "../../../core/src/index.ts";
-import { type Backend, createBackend } from "../counter/backend.ts";
-import { createBridgeHandler } from "../features/bridge/bridge.ts";
 import type { CounterTask } from "../counter/cause.ts";
+import { logError } from "../counter/log.ts";
+import { type Millis, toMillis } from "../counter/time.ts";
+import { createWakeHandler, hasCounted, latestDeletionTime } from "../counter/wake.ts";
+import { runSweep } from "../deploy/runSweep.ts";
+import type { DeployedBackend } from "../features/backend.ts";
+import { createBridgeHandler } from "../features/bridge/bridge.ts";
+import { itemMerging } from "../features/items/topItems.ts";
+import { createMergeHandler } from "../features/merge.ts";
+import { visitorMerging } from "../features/visitors/visitors.ts";
 import { publisher, publishOutbox, recordOfEntry } from "../ingest/eventLog.ts";
-import { functionOptions } from "./functionOptions.ts";
 import { createHttpIngest, createMessageIngest } from "../ingest/index.ts";
 import { keepBodies } from "../ingest/requestBody.ts";
-import { logError } from "../counter/log.ts";
-import { createMergeHandler } from "../features/merge.ts";
+import { createHttpTotals } from "../totals/index.ts";
+import { createBackend } from "./backend.ts";
+import { functionOptions } from "./functionOptions.ts";
 import { packaging } from "./packaging.ts";
 import { deployedIngestConfig, deployedTotalsCounters, params } from "./parameters.ts";
 import { NO_TOPIC } from "./parseConfig.ts";
 import { runTask } from "./runTask.ts";
-import { runSweep } from "../counter/sweep.ts";
-import { type Millis, toMillis } from "../counter/time.ts";
-import { itemMerging } from "../features/items/topItems.ts";
-import { createHttpTotals } from "../totals/index.ts";
-import { visitorMerging } from "../features/visitors/visitors.ts";
-import { createWakeHandler, hasCounted, latestDeletionTime } from "../counter/wake.ts";
 
 type HttpIngest = ReturnType<typeof createHttpIngest>;
 type HttpTotals = ReturnType<typeof createHttpTotals>;
-let backend: Backend | undefined;
+let backend: DeployedBackend | undefined;
 
 /** Created at the first use. Parameters have no values at import time, and `onInit` does not run for 1st generation tasks. */
-function getBackend(): Backend {
+function getBackend(): DeployedBackend {
   backend ??= createBackend(runTask);
   return backend;
 }
 
 /** A part of this instance, created at the first use: an invalid parameter of one function does not stop the others. */
-function lazily<T>(create: (backend: Backend) => T): () => T {
+function lazily<T>(create: (backend: DeployedBackend) => T): () => T {
   let created: T | undefined;
   return () => {
     created ??= create(getBackend());

@@ -3,11 +3,11 @@
  * least ten seconds ago. Otherwise a task runs it ten seconds after the last one. One merge covers all events until then, so a counter costs the same at any rate.
  */
 import type { DocumentReference, DocumentSnapshot, Query, QuerySnapshot } from "firebase-admin/firestore";
-import type { Backend } from "../counter/backend.ts";
 import type { CounterTask } from "../counter/cause.ts";
 import { coalesce } from "../counter/coalesce.ts";
 import { millis } from "../counter/fields.ts";
 import { type Millis, toMillis } from "../counter/time.ts";
+import type { DeployedBackend } from "./backend.ts";
 
 /** The event of one write of a pending document. */
 export interface PendingEvent {
@@ -46,7 +46,7 @@ interface Merged {
 }
 
 /** The event handler of one instance. It resolves when the write is merged or certain to be; else it rejects, for a retry. */
-export function createMergeHandler(backend: Backend, merging: Merging): (event: PendingEvent) => Promise<void> {
+export function createMergeHandler(backend: DeployedBackend, merging: Merging): (event: PendingEvent) => Promise<void> {
   return coalesce<PendingEvent, Merged>({
     keyOf: ({ counterId }) => counterId,
     isCovered: ({ asOf, scheduled }, { committedAt }) => committedAt <= Math.max(asOf - backend.snapshotLag, scheduled),
@@ -55,13 +55,22 @@ export function createMergeHandler(backend: Backend, merging: Merging): (event: 
 }
 
 /** Runs a task: waits until it is due by this clock, then merges all up to then. */
-export async function runMergeTask(backend: Backend, merging: Merging, { counterId, due }: CounterTask): Promise<void> {
+export async function runMergeTask(
+  backend: DeployedBackend,
+  merging: Merging,
+  { counterId, due }: CounterTask,
+): Promise<void> {
   await backend.sleep(due + backend.snapshotLag - backend.now());
   await mergeOrSchedule(backend, merging, counterId, due);
 }
 
 /** Cost: 1 read. If the last merge is recent, 1 task operation; else 1 read per pending document and the cost of the merge. */
-async function mergeOrSchedule(backend: Backend, merging: Merging, counterId: string, at: Millis): Promise<Merged> {
+async function mergeOrSchedule(
+  backend: DeployedBackend,
+  merging: Merging,
+  counterId: string,
+  at: Millis,
+): Promise<Merged> {
   const { counters, snapshotLag, now, sleep, schedule } = backend;
   const counter = counters.doc(counterId);
   const isExchanged = isExchangedBy(backend, merging);
@@ -96,7 +105,11 @@ async function mergeOrSchedule(backend: Backend, merging: Merging, counterId: st
 }
 
 /** Cost: 1 task operation, if the exchange of the last merge may have read the document before it was written. */
-async function scheduleMissedExchange(backend: Backend, merging: Merging, merged: DocumentSnapshot): Promise<void> {
+async function scheduleMissedExchange(
+  backend: DeployedBackend,
+  merging: Merging,
+  merged: DocumentSnapshot,
+): Promise<void> {
   const updatedAt = merged.updateTime && toMillis(merged.updateTime);
   if (!isExchangedBy(backend, merging) || updatedAt === undefined) return;
   if (updatedAt < Math.ceil(mergedUntil(merged)) + EXCHANGE_DELAY) return;
@@ -104,7 +117,7 @@ async function scheduleMissedExchange(backend: Backend, merging: Merging, merged
   await backend.schedule(exchangeTask(id, Math.ceil(updatedAt)));
 }
 
-function isExchangedBy({ config }: Backend, merging: Merging): boolean {
+function isExchangedBy({ config }: DeployedBackend, merging: Merging): boolean {
   return config.regions !== undefined && merging.isExchanged;
 }
 

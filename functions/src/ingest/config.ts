@@ -1,7 +1,7 @@
 /** The configuration of ingest, as plain data: what requests and messages may count, who may send them, and how much. */
-import { type CounterList, parseCounterList } from "../http/counterList.ts";
 import { invalidParameter, listItems } from "../deploy/parameterValue.ts";
 import type { ParameterValues } from "../deploy/parseConfig.ts";
+import { type CounterList, parseCounterList } from "../http/counterList.ts";
 
 /** The parameters of parameters.ts that say what requests to ingest may count, parsed. */
 export interface IngestConfig {

@@ -11,12 +11,11 @@
  *
  * Each refusal is `{"error": "…"}`. It counts nothing, except that after 503 it may.
  */
-
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { isEmptyList } from "../http/counterList.ts";
 import { logError } from "../counter/log.ts";
-import { Refusal } from "../http/refusal.ts";
 import type { Millis } from "../counter/time.ts";
+import { isEmptyList } from "../http/counterList.ts";
+import { Refusal } from "../http/refusal.ts";
 import { addressOf, createAddressLimit } from "./addressLimit.ts";
 import { type IngestConfig, LARGEST_BODY, MOST_EVENTS } from "./config.ts";
 import { InvalidBatch, parseBatch, type Unit } from "./events.ts";

@@ -4,10 +4,10 @@
  */
 import type { WriteBatch } from "firebase-admin/firestore";
 import { type CounterRef, commitTogether, newCounter, receiptOf } from "../../../admin/src/internal.ts";
-import type { Backend } from "../counter/backend.ts";
-import { addToOutbox } from "./eventLog.ts";
 import type { Millis } from "../counter/time.ts";
+import type { DeployedBackend } from "../features/backend.ts";
 import type { IngestConfig } from "./config.ts";
+import { addToOutbox } from "./eventLog.ts";
 import type { Unit } from "./events.ts";
 import { createGrouping } from "./grouping.ts";
 import { createIngestHandler } from "./http.ts";
@@ -20,7 +20,7 @@ const COMMIT_TIMEOUT: Millis = 20_000;
 const MAX_COUNTERS = 10_000;
 
 /** @param isLogged  whether what counts is to be published, too */
-export function createHttpIngest(backend: Backend, config: IngestConfig, isLogged: boolean) {
+export function createHttpIngest(backend: DeployedBackend, config: IngestConfig, isLogged: boolean) {
   const add = grouping(backend, "http", isLogged);
   const verifyAppCheck = async (token: string) => {
     // Not loaded by the other functions, which it would make start later.
@@ -31,12 +31,16 @@ export function createHttpIngest(backend: Backend, config: IngestConfig, isLogge
 }
 
 /** @param isLogged  whether what counts is to be published, too */
-export function createMessageIngest(backend: Backend, isLogged: boolean) {
+export function createMessageIngest(backend: DeployedBackend, isLogged: boolean) {
   return createMessageHandler(grouping(backend, "pubsub", isLogged));
 }
 
 /** @param channel  keeps ids apart: who can send requests cannot take the id of a message in advance */
-function grouping({ firestore, config: { collection }, now, sleep }: Backend, channel: string, isLogged: boolean) {
+function grouping(
+  { firestore, config: { collection }, now, sleep }: DeployedBackend,
+  channel: string,
+  isLogged: boolean,
+) {
   const counters = new Map<string, CounterRef>();
   return createGrouping(commit, sleep);
 

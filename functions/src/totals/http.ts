@@ -13,9 +13,9 @@
  * instance, at most.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Millis } from "../counter/time.ts";
 import { type CounterList, isEmptyList } from "../http/counterList.ts";
 import { Refusal } from "../http/refusal.ts";
-import type { Millis } from "../counter/time.ts";
 import { etagOf, maxAgeSeconds, namesTag, totalsJson } from "./answer.ts";
 import { parseQuery, totalsAreOff } from "./query.ts";
 import type { Reading } from "./sharedReads.ts";

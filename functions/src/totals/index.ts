@@ -1,15 +1,18 @@
 /** Totals: the published totals of public counters by HTTP, for crowds behind a cache, where a listener each would cost too much. */
-import type { Backend } from "../counter/backend.ts";
 import { parseCounter } from "../counter/counterDocument.ts";
-import type { CounterList } from "../http/counterList.ts";
 import { nextPublishDue } from "../counter/interval.ts";
+import type { DeployedBackend } from "../features/backend.ts";
+import type { CounterList } from "../http/counterList.ts";
 import { createTotalsHandler } from "./http.ts";
 import { createSharedReads, type Reading } from "./sharedReads.ts";
 
 /** The fields of a counter document that a total and the time of the next one depend on. */
 const FIELDS = ["total", "asOf", "rate", "amountRate", "countReads", "growing"];
 
-export function createHttpTotals({ firestore, counters: collection, config, now }: Backend, counters: CounterList) {
+export function createHttpTotals(
+  { firestore, counters: collection, config, now }: DeployedBackend,
+  counters: CounterList,
+) {
   const read = createSharedReads(readTotals, () => performance.now());
   return createTotalsHandler({ counters, read, maxInterval: config.maxInterval, now });
 
@@ -18,7 +21,7 @@ export function createHttpTotals({ firestore, counters: collection, config, now 
     const snapshots = await firestore.getAll(...documents, { fieldMask: FIELDS });
     return new Map(
       snapshots.flatMap((snapshot) => {
-        const { published } = parseCounter(snapshot);
+        const { published } = parseCounter(snapshot, []);
         if (!published) return [];
         const { total, asOf } = published;
         return [[snapshot.id, { total, asOf: Math.floor(asOf), nextDue: nextPublishDue(published, config) }]];

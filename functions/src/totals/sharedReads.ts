@@ -9,8 +9,8 @@
  */
 import { withTimeout } from "../../../admin/src/internal.ts";
 import { logError } from "../counter/log.ts";
-import { Refusal } from "../http/refusal.ts";
 import type { Millis } from "../counter/time.ts";
+import { Refusal } from "../http/refusal.ts";
 
 /** The least time between two reads of a counter, failed ones included. */
 const MEMORY: Millis = 1_000;

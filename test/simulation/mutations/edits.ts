@@ -1,6 +1,6 @@
 /** What mutations have in common: which commits, tasks and decisions they change, and how. */
 import type { CounterTask, Schedule } from "../../../functions/src/counter/cause.ts";
-import type { Config } from "../../../functions/src/counter/config.ts";
+import type { Config } from "../../../functions/src/features/config.ts";
 import type { Decide, Step } from "../decide.ts";
 import { Code, type Data, Refused, type Write } from "../model/database.ts";
 import type { Edit, Hooks } from "./mutation.ts";

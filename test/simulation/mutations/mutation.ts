@@ -6,10 +6,9 @@
  * `plant` plants a mutation for the runs that follow, and the world asks `planted` at each of these places. Without a mutation the
  * hooks are missing, draw no random numbers, and change no run.
  */
-
 import type { Random } from "../../../core/testing/random.ts";
-import type { Backend } from "../../../functions/src/counter/backend.ts";
 import type { CounterTask, WriteEvent } from "../../../functions/src/counter/cause.ts";
+import type { DeployedBackend } from "../../../functions/src/features/backend.ts";
 import type { Decide, Step } from "../decide.ts";
 import type { TransactionOptions } from "../model/adminSdk.ts";
 import type { Change, Database, QueryPlan, Version, Write } from "../model/database.ts";
@@ -54,12 +53,12 @@ export interface Hooks {
   readonly event?: (
     event: WriteEvent,
     wake: (event: WriteEvent) => Promise<void>,
-    from: { readonly change: Change; readonly backend: Backend },
+    from: { readonly change: Change; readonly backend: DeployedBackend },
   ) => Promise<void>;
   /** The delivery of a task. */
   readonly task?: (task: CounterTask, run: () => Promise<void>, database: Database) => Promise<void>;
   /** What an instance gets: its configuration, its clock, the scheduling of tasks. */
-  readonly backend?: (backend: Backend, process: Process) => Backend;
+  readonly backend?: (backend: DeployedBackend, process: Process) => DeployedBackend;
   /** A decision of the functions. */
   readonly decide?: (decide: Decide, ...args: Parameters<Decide>) => Step;
   /** A call of a client, a server or an operator, named after its action. */

@@ -1,4 +1,5 @@
 /** Mistakes in selling stock. */
+import type { Transfer } from "../../../functions/src/features/stock/stockPlan.ts";
 import type { Version, Write } from "../model/database.ts";
 import { STOCK } from "../scenario/scenario.ts";
 import { committing, deciding, inTwoCommits, isDeletion, those, withoutPreconditions } from "./edits.ts";
@@ -32,9 +33,13 @@ export const stockMutations: Record<string, Mutation> = {
   "units stay in base and beyond the shards of writers": {
     decide: (decide, cause, known, ...rest) => {
       const step = decide(cause, known, ...rest);
-      if (step.do !== "transfer") return step;
-      const transfers = step.transfers.filter(({ from }) => Number(from.id) < (known.previous?.shardCount ?? 1));
-      return transfers.length > 0 ? { ...step, transfers } : decide(cause, { ...known, hasTransferred: true }, ...rest);
+      if (step.do !== "prepare" || step.feature !== "stock") return step;
+      const transfers = (step.work as readonly Transfer[]).filter(
+        ({ from }) => Number(from.id) < (known.previous?.shardCount ?? 1),
+      );
+      return transfers.length > 0
+        ? { ...step, work: transfers }
+        : decide(cause, { ...known, isPrepared: true }, ...rest);
     },
     breaks: ["I12"],
   },

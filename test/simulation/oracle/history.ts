@@ -3,8 +3,8 @@
  * the first publish of a later minute, if the counter was busy in the stored minute, and the first of a later day of the time
  * zone. Nothing else changes the history.
  */
-import type { Config } from "../../../functions/src/counter/config.ts";
 import { isSparse } from "../../../functions/src/counter/interval.ts";
+import type { Config } from "../../../functions/src/features/config.ts";
 import type { Change, Version } from "../model/database.ts";
 import { type Fields, isEqual, microsOf, type Value } from "../model/values.ts";
 import { OFFSETS } from "../scenario/scenario.ts";

@@ -2,10 +2,10 @@
  * The invariants of docs/architecture.md, checked against a plain sum at every commit. Each check of its own (single
  * increments, keys, drift, mirrors, history, freshness) is a file beside this one.
  */
-import type { Config } from "../../../functions/src/counter/config.ts";
-import type { Published } from "../../../functions/src/counter/counterDocument.ts";
 import { publishInterval } from "../../../functions/src/counter/interval.ts";
 import { TRIGGER_SHARDS } from "../../../functions/src/counter/shards.ts";
+import type { Published } from "../../../functions/src/counter/types.ts";
+import type { Config } from "../../../functions/src/features/config.ts";
 import type { Change } from "../model/database.ts";
 import type { Commit } from "../model/network.ts";
 import { countsOncePerUser, isBounded } from "../model/rules.ts";

@@ -1,6 +1,5 @@
 /** What a scenario consists of: a configuration, the actions of callers, and the faults. Plain data, so it can be minimized. */
-
-import type { Config } from "../../../functions/src/counter/config.ts";
+import type { Config } from "../../../functions/src/features/config.ts";
 import type { Fault } from "../faults.ts";
 import type { Micros } from "../model/values.ts";
 

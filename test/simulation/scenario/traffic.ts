@@ -1,8 +1,8 @@
 /** The traffic of every scenario: its configuration, its faults and its random actions. */
-
 import { parseCountedCollection, parseMirrors } from "../../../core/src/index.ts";
 import { type Random, randomFor } from "../../../core/testing/random.ts";
-import type { Config } from "../../../functions/src/counter/config.ts";
+import type { Config } from "../../../functions/src/features/config.ts";
+import { FEATURE_PLANS } from "../../../functions/src/features/plans.ts";
 import { FAULTS, type Fault } from "../faults.ts";
 import type { Micros } from "../model/values.ts";
 import { type Action, LIKES, MS, OFFSETS, PAGES, PLAIN, POSTS, type Scenario, SECOND, VOTES } from "./scenario.ts";
@@ -26,6 +26,7 @@ export function trafficOf(seed: number): Scenario {
     timeZone: randomFor(seed, "time zone").pick(Object.keys(OFFSETS)),
     regions: undefined,
     exchangeInterval: 1_000,
+    features: FEATURE_PLANS,
     mirrors: [
       ...parseMirrors("views=pages/{name}.stats.views, posts=pages/home.posts", "MIRRORS"),
       ...parseMirrors("visits=walls/{name}.visits", "BRIDGE"),

@@ -8,9 +8,9 @@
 import { logger } from "firebase-functions";
 import { moveLegacyIncrements } from "../../../../admin/src/internal.ts";
 import { mirrorSources } from "../../../../core/src/index.ts";
-import type { Backend } from "../../counter/backend.ts";
 import { coalesce } from "../../counter/coalesce.ts";
 import { type Millis, toMillis } from "../../counter/time.ts";
+import type { DeployedBackend } from "../backend.ts";
 
 /** The event of one write to a legacy shard. */
 export interface LegacyWrite {
@@ -32,7 +32,7 @@ interface LastMove {
 }
 
 /** The event handler of one instance. It resolves when the write is in a counter; else it rejects, for a retry. */
-export function createBridgeHandler(backend: Backend): (write: LegacyWrite) => Promise<void> {
+export function createBridgeHandler(backend: DeployedBackend): (write: LegacyWrite) => Promise<void> {
   const { firestore, config, snapshotLag, now, sleep } = backend;
   const mirrors = config.mirrors.filter(({ isBridged }) => isBridged);
   const reported = new Set<string>();

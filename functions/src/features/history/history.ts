@@ -6,11 +6,23 @@
  * history, so the same precondition protects both.
  */
 import { DAY_END, historyPlace, STEP_MILLIS, type StoredStep } from "../../../../core/src/index.ts";
-import type { Config } from "../../counter/config.ts";
-import type { Published } from "../../counter/counterDocument.ts";
 import { isSparse } from "../../counter/interval.ts";
 import type { Millis } from "../../counter/time.ts";
+import type { CorePublished, CounterConfig, FeaturePlan, Published } from "../../counter/types.ts";
+import type { Config } from "../config.ts";
 import { windowEnds } from "../windows/windows.ts";
+
+declare module "../../counter/types.ts" {
+  interface Published {
+    /** Whether the minute of `asOf` gets a point in the history. */
+    readonly minuteInHistory: boolean;
+  }
+}
+
+export const historyPlan = {
+  name: "history",
+  next: ({ previous, next }, config) => ({ minuteInHistory: isMinuteInHistory(previous, next, config) }),
+} satisfies FeaturePlan;
 
 /** A state to be written to the history. */
 export interface HistoryWrite {
@@ -22,7 +34,7 @@ export interface HistoryWrite {
 }
 
 /** Where the history keeps the state that `next` replaces: in no place, one or two. */
-export function historyWrites(previous: Published | undefined, next: Published, config: Config): HistoryWrite[] {
+export function historyWrites(previous: Published | undefined, next: CorePublished, config: Config): HistoryWrite[] {
   const { historyRetention } = config;
   if (!previous || historyRetention === 0) return [];
   const isOver = (step: StoredStep) => isLater(step, previous.asOf, next.asOf);
@@ -39,7 +51,7 @@ export function historyWrites(previous: Published | undefined, next: Published, 
 }
 
 /** Whether a day has ended and the hour has not, as in India at 18:30 UTC. */
-function endsDayWithinHour(previous: Published, next: Published, { timeZone }: Config): boolean {
+function endsDayWithinHour(previous: Published, next: CorePublished, { timeZone }: Config): boolean {
   return !isLater("hour", previous.asOf, next.asOf) && windowEnds(previous.asOf, timeZone).day <= next.asOf;
 }
 
@@ -50,7 +62,7 @@ function endsDayWithinHour(previous: Published, next: Published, { timeZone }: C
 export function isMinuteInHistory(
   previous: Published | undefined,
   { rate, asOf }: Pick<Published, "rate" | "asOf">,
-  config: Config,
+  config: CounterConfig,
 ): boolean {
   const wasInHistory = previous?.minuteInHistory === true && !isLater("minute", previous.asOf, asOf);
   return wasInHistory || !isSparse(rate, config);

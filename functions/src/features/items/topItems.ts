@@ -15,8 +15,8 @@ import { commitUnlessChanged, unchanged, writeIfUnchanged } from "../../../../ad
 import { ITEM_COUNTS, ItemSummary, itemSummaryPath, MAX_TOP_ITEMS, topItemsPath } from "../../../../core/src/index.ts";
 import { millis } from "../../counter/fields.ts";
 import { logError } from "../../counter/log.ts";
-import type { Merging } from "../merge.ts";
 import { toMillis } from "../../counter/time.ts";
+import type { Merging } from "../merge.ts";
 
 /** How many documents a commit merges, of 300 kB at most. */
 const MAX_MERGED = 200;

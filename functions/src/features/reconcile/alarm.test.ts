@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import { logger } from "firebase-functions";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import type { CounterReconciliation } from "../../../../admin/src/index.ts";
-import { DRIFT_EVENT, raiseAlarm } from "./alarm.ts";
 import { toTimestamp } from "../../counter/fields.ts";
+import { DRIFT_EVENT, raiseAlarm } from "./alarm.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();

@@ -5,11 +5,11 @@
 import { FieldValue, type QueryDocumentSnapshot } from "firebase-admin/firestore";
 import { reconcileCounter } from "../../../../admin/src/index.ts";
 import { countedCollectionOf, isPreconditionFailure, parseSource } from "../../../../core/src/index.ts";
-import { raiseAlarm } from "./alarm.ts";
-import type { Backend } from "../../counter/backend.ts";
 import { toTimestamp } from "../../counter/fields.ts";
 import { logError } from "../../counter/log.ts";
 import { type Millis, toMillis } from "../../counter/time.ts";
+import type { DeployedBackend } from "../backend.ts";
+import { raiseAlarm } from "./alarm.ts";
 
 /** Counters reconciled at the same time: few, because up to 10,000 shards of each are held in memory. */
 const PAGE_SIZE = 4;
@@ -23,7 +23,7 @@ export function nextReconcileTime(due: Millis, every: Millis, now: Millis): Mill
 }
 
 /** Cost: 1 read, and for each counter that is due 2 reads, 1 write and what reconciling it costs. */
-export async function reconcileDue(backend: Backend): Promise<void> {
+export async function reconcileDue(backend: DeployedBackend): Promise<void> {
   const now = toTimestamp(backend.now());
   const due = backend.counters.where("nextReconcileAt", "<=", now).orderBy("nextReconcileAt").limit(PAGE_SIZE);
   for (let page = await due.get(); !page.empty; page = await due.startAfter(page.docs.at(-1)).get()) {
@@ -32,7 +32,7 @@ export async function reconcileDue(backend: Backend): Promise<void> {
   }
 }
 
-async function reconcileWithTimeout(backend: Backend, counter: QueryDocumentSnapshot): Promise<void> {
+async function reconcileWithTimeout(backend: DeployedBackend, counter: QueryDocumentSnapshot): Promise<void> {
   const timeout = backend.sleep(TIMEOUT).then(() => {
     throw new Error(`is not done after ${TIMEOUT / 60_000} minutes; it is tried again when it is due next`);
   });
@@ -41,7 +41,7 @@ async function reconcileWithTimeout(backend: Backend, counter: QueryDocumentSnap
     .catch((error) => logError("could not reconcile a counter", { counter: counter.id, error }));
 }
 
-async function reconcile({ config }: Backend, counter: QueryDocumentSnapshot): Promise<void> {
+async function reconcile({ config }: DeployedBackend, counter: QueryDocumentSnapshot): Promise<void> {
   const { id, ref } = counter;
   // The shards of such a counter do not add up to its total, by design. Every publish corrects the total.
   if (countedCollectionOf(id, config.counted)) throw new Error("counts a collection by itself; remove its source");
@@ -52,7 +52,7 @@ async function reconcile({ config }: Backend, counter: QueryDocumentSnapshot): P
 }
 
 /** Sets the next due time, unless another sweep has, or the source was changed meanwhile. */
-async function reschedule(backend: Backend, counter: QueryDocumentSnapshot): Promise<void> {
+async function reschedule(backend: DeployedBackend, counter: QueryDocumentSnapshot): Promise<void> {
   const due = counter.get("nextReconcileAt");
   for (;;) {
     const current = await counter.ref.get();

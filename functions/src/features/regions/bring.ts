@@ -1,10 +1,10 @@
 /** Brings a counter from this region to others, and finds out which of them cannot be reached. */
 import type { DocumentReference } from "firebase-admin/firestore";
 import { codeOf, DEADLINE_EXCEEDED, sketchPath, UNAVAILABLE } from "../../../../core/src/index.ts";
-import type { Backend } from "../../counter/backend.ts";
-import type { CounterState } from "../../counter/counterDocument.ts";
 import { logError } from "../../counter/log.ts";
 import type { Millis } from "../../counter/time.ts";
+import type { CounterState } from "../../counter/types.ts";
+import type { DeployedBackend } from "../backend.ts";
 import type { Regions } from "./config.ts";
 import type { OtherRegion } from "./connect.ts";
 import { registerOf } from "./registers.ts";
@@ -21,13 +21,13 @@ const PAUSE: Millis = 500;
 const UNREACHABLE: readonly number[] = [UNAVAILABLE, DEADLINE_EXCEEDED];
 
 /** What is needed of the backend. */
-export type Source = Pick<Backend, "counters" | "otherRegions" | "now" | "sleep">;
+export type Source = Pick<DeployedBackend, "counters" | "otherRegions" | "now" | "sleep">;
 
 /** Brings what was read to the counter of a region. */
 type Bring = (region: string, counter: DocumentReference) => Promise<void>;
 
 /** How to bring the registers that this region knows of to another. `undefined` if there are none: the counter was deleted. */
-export function totalsOf(own: CounterState, regions: Regions, sleep: Backend["sleep"]): Bring | undefined {
+export function totalsOf(own: CounterState, regions: Regions, sleep: DeployedBackend["sleep"]): Bring | undefined {
   const known = own.published ? { ...own.regions, [regions.own]: registerOf(own.published) } : own.regions;
   if (Object.keys(known).length === 0) return undefined;
   return (region, counter) => bringTotals(known, counter, region, regions, sleep);
@@ -41,7 +41,7 @@ export function totalsOf(own: CounterState, regions: Regions, sleep: Backend["sl
 export async function visitorsOf(
   counter: DocumentReference,
   { own }: Regions,
-  sleep: Backend["sleep"],
+  sleep: DeployedBackend["sleep"],
 ): Promise<Bring | undefined> {
   const sketch = await counter.firestore.doc(sketchPath(counter.path)).get();
   if (!sketch.exists) return undefined;

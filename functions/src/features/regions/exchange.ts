@@ -6,11 +6,13 @@
  * everything, since a total includes all before.
  */
 import { type DocumentReference, FieldValue } from "firebase-admin/firestore";
-import type { Backend } from "../../counter/backend.ts";
 import type { CounterTask } from "../../counter/cause.ts";
-import { type CounterState, readCounter } from "../../counter/counterDocument.ts";
+import { readCounter } from "../../counter/counterDocument.ts";
 import { toTimestamp } from "../../counter/fields.ts";
 import type { Millis } from "../../counter/time.ts";
+import type { CounterState } from "../../counter/types.ts";
+import type { DeployedBackend } from "../backend.ts";
+import { FEATURES } from "../features.ts";
 import { bringTo, type Source, totalsOf, visitorsOf } from "./bring.ts";
 import type { Regions } from "./config.ts";
 import { nextAttemptAt } from "./schedule.ts";
@@ -21,7 +23,7 @@ import { untilUnchanged } from "./untilUnchanged.ts";
  * Runs a task: waits until it is due by this clock, then brings the counter to the regions. Cost: 1 read, and what bringing costs
  * (`totals.ts`, `visitors.ts`). While a region cannot be reached, 1 task operation more, and 1 write when that begins or ends.
  */
-export async function runExchange(backend: Backend, { counterId, due, exchange }: CounterTask): Promise<void> {
+export async function runExchange(backend: DeployedBackend, { counterId, due, exchange }: CounterTask): Promise<void> {
   const { config, counters, snapshotLag, now, sleep, schedule } = backend;
   const { regions } = config;
   await sleep(due + snapshotLag - now());
@@ -60,9 +62,9 @@ export async function exchangeCounter(source: Source, regions: Regions, counterI
 type Failing = Readonly<Record<string, Millis>>;
 
 /** Brings the total to the regions that are not named as unreachable. */
-async function exchangeTotal(backend: Backend, regions: Regions, counter: DocumentReference): Promise<Failing> {
+async function exchangeTotal(backend: DeployedBackend, regions: Regions, counter: DocumentReference): Promise<Failing> {
   const { otherRegions, now, sleep } = backend;
-  const own = await readCounter(counter);
+  const own = await readCounter(counter, FEATURES);
   const names = [...otherRegions.keys()];
   const open = names.filter((name) => own.unreachable[name] === undefined);
   const failed = await bringTo(backend, open, counter.id, totalsOf(own, regions, sleep));
@@ -71,7 +73,7 @@ async function exchangeTotal(backend: Backend, regions: Regions, counter: Docume
 }
 
 /** Brings the total to all regions, and names those that failed. */
-async function attemptTotal(backend: Backend, regions: Regions, counter: DocumentReference): Promise<Failing> {
+async function attemptTotal(backend: DeployedBackend, regions: Regions, counter: DocumentReference): Promise<Failing> {
   const since = (name: string, { unreachable }: CounterState) => unreachable[name] ?? backend.now();
   return Object.fromEntries(await bringTotal(backend, regions, counter, since));
 }
@@ -92,7 +94,7 @@ async function bringTotal<Since extends Millis | undefined>(
   const failing = new Map<string, Since>();
   let broughtAsOf: Millis | undefined;
   await untilUnchanged(source.sleep, async () => {
-    const own = await readCounter(counter);
+    const own = await readCounter(counter, FEATURES);
     if (own.published?.asOf !== broughtAsOf || broughtAsOf === undefined) {
       const names = [...source.otherRegions.keys()].filter((name) => !failing.has(name));
       const failed = await bringTo(source, names, counter.id, totalsOf(own, regions, source.sleep));
@@ -122,7 +124,7 @@ async function nameUnreachable(
 }
 
 async function exchangeVisitors(
-  backend: Backend,
+  backend: DeployedBackend,
   regions: Regions,
   counter: DocumentReference,
   failingSince: Millis | undefined,

@@ -6,8 +6,9 @@ import {
   type RegionTotals,
   sumRegisters,
 } from "../../../../core/src/index.ts";
-import { finite, millis, parseWindows, serializeWindows, toTimestamp } from "../../counter/fields.ts";
+import { finite, millis, toTimestamp } from "../../counter/fields.ts";
 import type { Millis } from "../../counter/time.ts";
+import { parseWindows, serializeWindows } from "../windows/fields.ts";
 import type { Regions } from "./config.ts";
 
 /** What a region has published: the part of a publish that other regions get. */

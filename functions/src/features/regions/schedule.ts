@@ -5,9 +5,43 @@
  * writes, and a counter without writes costs nothing. `exchangeAt` in the counter document is the instant of the last one that was
  * scheduled.
  */
-import type { Config } from "../../counter/config.ts";
-import type { Published } from "../../counter/counterDocument.ts";
+import type { ScheduledTask } from "../../counter/cause.ts";
 import type { Millis } from "../../counter/time.ts";
+import type { FeaturePlan, PlannedPublish, Published } from "../../counter/types.ts";
+import type { Config } from "../config.ts";
+
+declare module "../../counter/types.ts" {
+  interface Published {
+    /** When the last exchange with other regions is due that a publish has scheduled; `undefined` without other regions. */
+    readonly exchangeAt: Millis | undefined;
+  }
+}
+
+export const exchangePlan = {
+  name: "regions",
+  next(planned, { regions, exchangeInterval }: Config) {
+    const before = planned.previous?.exchangeAt;
+    if (!regions) return { exchangeAt: undefined };
+    const isNeeded = needsExchange(planned);
+    return { exchangeAt: isNeeded ? nextExchangeAt(before, planned.next.asOf, { exchangeInterval }) : before };
+  },
+  tasks: (previous, { exchangeAt }) => (exchangeAt === previous?.exchangeAt ? [] : exchangeTasks(exchangeAt)),
+  missedTasks: (published, updatedAt) => exchangeTasks(missedExchangeAt(published, updatedAt)),
+} satisfies FeaturePlan;
+
+/** The task of the exchange that is due then, if there is one. */
+function exchangeTasks(due: Millis | undefined): readonly ScheduledTask[] {
+  return due === undefined ? [] : [{ due, isPoll: false, exchange: { visitors: false } }];
+}
+
+/**
+ * Whether this publish must reach the other regions: the total or the windows have changed, or they may have missed the last publish. A
+ * reset may cancel what was added since, in the total alone.
+ */
+function needsExchange({ previous, next, added, updatedAt }: PlannedPublish): boolean {
+  if (next.total !== previous?.total || added !== 0 || previous.exchangeAt === undefined) return true;
+  return updatedAt !== undefined && missedExchangeAt(previous, updatedAt) !== undefined;
+}
 
 /** Most publishes are committed so soon after the instant that they are exact for. */
 const USUAL_COMMIT: Millis = 200;

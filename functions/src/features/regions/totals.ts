@@ -4,10 +4,12 @@
  */
 import type { DocumentReference } from "firebase-admin/firestore";
 import { groupOf, mergeRegisters, type RegionTotals } from "../../../../core/src/index.ts";
-import type { Backend } from "../../counter/backend.ts";
-import { type CounterState, readCounter } from "../../counter/counterDocument.ts";
+import { readCounter } from "../../counter/counterDocument.ts";
 import { logError } from "../../counter/log.ts";
 import type { Millis } from "../../counter/time.ts";
+import type { CounterState } from "../../counter/types.ts";
+import type { DeployedBackend } from "../backend.ts";
+import { FEATURES } from "../features.ts";
 import type { Regions } from "./config.ts";
 import { globalFields } from "./registers.ts";
 import { untilUnchanged } from "./untilUnchanged.ts";
@@ -23,11 +25,11 @@ export async function bringTotals(
   counter: DocumentReference,
   region: string,
   regions: Regions,
-  sleep: Backend["sleep"],
+  sleep: DeployedBackend["sleep"],
 ): Promise<void> {
   const { [region]: itsOwn, ...news } = known;
   await untilUnchanged(sleep, async () => {
-    const there = await readCounter(counter);
+    const there = await readCounter(counter, FEATURES);
     if (itsOwn && there.published && there.published.asOf < itsOwn.asOf) warnOfRestored(counter, region);
     const merged = mergeRegisters(there.regions, news);
     if (merged !== there.regions) await write(there, region, merged, regions);
@@ -40,10 +42,10 @@ export async function bringTotals(
 export async function publishGlobal(
   counter: DocumentReference,
   regions: Regions,
-  sleep: Backend["sleep"],
+  sleep: DeployedBackend["sleep"],
 ): Promise<void> {
   await untilUnchanged(sleep, async () => {
-    const state = await readCounter(counter);
+    const state = await readCounter(counter, FEATURES);
     if (state.published && state.published.exchangeAt === undefined)
       await write(state, regions.own, state.regions, regions);
   });

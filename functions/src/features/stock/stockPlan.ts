@@ -8,6 +8,23 @@
 import type { ListedShard } from "../../../../admin/src/internal.ts";
 import { evenShares, MAX_TAKE, type Stock, stockShards } from "../../../../core/src/index.ts";
 import { shardIndex } from "../../counter/shards.ts";
+import type { FeaturePlan } from "../../counter/types.ts";
+
+declare module "../../counter/types.ts" {
+  interface Published {
+    /** The shards of a bounded counter that have units, and how many; `null` if the counter is not bounded. */
+    readonly stock: Stock | null;
+  }
+}
+
+export const stockPlanning = {
+  name: "stock",
+  next: ({ bounded, measurement: { shards } }) => ({ stock: bounded && shards ? stockIn(shards) : null }),
+  prepare({ bounded, measurement: { shards }, next }) {
+    const transfers = bounded ? planTransfers(shards ?? [], next.shardCount) : [];
+    return transfers.length > 0 ? transfers : undefined;
+  },
+} satisfies FeaturePlan<readonly Transfer[]>;
 
 /** Units that leave one shard for others. One commit, which fails if the shard was written since it was listed. */
 export interface Transfer {

@@ -24,8 +24,8 @@ import {
   VISITORS,
 } from "../../../../core/src/index.ts";
 import { logError } from "../../counter/log.ts";
-import { type Merging, mergedUntil } from "../merge.ts";
 import { toMillis } from "../../counter/time.ts";
+import { type Merging, mergedUntil } from "../merge.ts";
 
 /** More visitors per second than these need 256 buckets, fewer 16. Between them the number stays as it is. */
 const MANY_PER_SECOND = 8;

@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import type { CounterWindows } from "../../../../core/src/index.ts";
 import { idle } from "../../../testing/arbitraries.ts";
 import { measured, T } from "../../../testing/situations.ts";
-import { DEFAULT_CONFIG as defaults } from "../../counter/config.ts";
-import type { Published } from "../../counter/counterDocument.ts";
 import { decide } from "../../counter/decide.ts";
-import { nextPublished } from "../../counter/nextPublished.ts";
+import { planPublish } from "../../counter/nextPublished.ts";
+import type { Published } from "../../counter/types.ts";
+import { DEFAULT_CONFIG as defaults } from "../../deploy/config.ts";
 import { nextWindows, windowEnds } from "./windows.ts";
 
 const ends = (at: string, timeZone: string) => {
@@ -85,7 +85,7 @@ describe("I11: a publish counts in the windows of its instant", () => {
     const measurement = measured(idle, T, { total, writes: 50 });
     const counted = path === undefined ? undefined : { path, reads: 1 };
     const known = { previous: state.previous, adjusted: state.adjusted };
-    return nextPublished({ at: T, isPoll: false }, known, { ...measurement, ...(counted && { counted }) }, defaults);
+    return planPublish({ at: T, isPoll: false }, known, { ...measurement, ...(counted && { counted }) }, defaults).next;
   };
 
   test("the whole of a first total, without what servers have added", () => {

@@ -5,6 +5,22 @@
 import { DateTime } from "luxon";
 import type { CounterWindowName, CounterWindows } from "../../../../core/src/index.ts";
 import type { Millis } from "../../counter/time.ts";
+import type { FeaturePlan } from "../../counter/types.ts";
+import type { Config } from "../config.ts";
+
+declare module "../../counter/types.ts" {
+  interface Published {
+    /** What was counted today, this week and this month; `null` if nothing was. */
+    readonly windows: CounterWindows<Millis> | null;
+  }
+}
+
+export const windowsPlan = {
+  name: "windows",
+  next: ({ previous, next, added }, { timeZone }: Config) => ({
+    windows: nextWindows(previous?.windows ?? null, added, next.asOf, timeZone),
+  }),
+} satisfies FeaturePlan;
 
 /** The ends of the day, the week and the month that an instant is in. */
 type WindowEnds = Readonly<Record<CounterWindowName, Millis>>;

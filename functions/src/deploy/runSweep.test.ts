@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Backend } from "./backend.ts";
-import { runSweep } from "./sweep.ts";
+import type { DeployedBackend } from "../features/backend.ts";
+import { runSweep } from "./runSweep.ts";
 
 test("the sweep looks for counters to reconcile, and for lost polls, though the other query never ends", () => {
   const fields: string[] = [];
@@ -13,6 +13,6 @@ test("the sweep looks for counters to reconcile, and for lost polls, though the 
     limit: () => query,
     get: () => new Promise(() => {}),
   };
-  void runSweep({ counters: query, now: Date.now } as unknown as Backend);
+  void runSweep({ counters: query, now: Date.now } as unknown as DeployedBackend);
   expect(fields).toEqual(expect.arrayContaining(["phase", "nextReconcileAt"]));
 });

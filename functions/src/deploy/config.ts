@@ -1,45 +1,17 @@
-/** The configuration that the decisions of the backend depend on, as plain data, and its validation. */
+/** The configuration of a deployment: what its parameters say, parsed and validated. */
 import {
   assertSeparate,
-  type CountedCollection,
   CounterError,
   DEFAULT_COLLECTION,
   isDocumentId,
   MARK_LIFETIME_SECONDS,
   MAX_SHARDS,
-  type Mirror,
 } from "../../../core/src/index.ts";
-import { MAX_TASK_DELAY } from "./cause.ts";
-import { invalidParameter } from "../deploy/parameterValue.ts";
-import type { Regions } from "../features/regions/config.ts";
-import type { Millis } from "./time.ts";
-
-/** The parameters of parameters.ts, parsed. */
-export interface Config {
-  readonly collection: string;
-  readonly minShards: number;
-  readonly maxShards: number;
-  /** Writes per second that a shard may take before the counter grows. */
-  readonly writesPerShard: number;
-  /** At least `MARK_LIFETIME_SECONDS`, since a fold deletes marks. */
-  readonly shrinkCooldown: Millis;
-  readonly minInterval: Millis;
-  readonly maxInterval: Millis;
-  /** The relative change of a total that is worth publishing. */
-  readonly precision: number;
-  /** The path of the counted collections, if any. */
-  readonly counted: CountedCollection | undefined;
-  /** Of `MIRRORS` and `BRIDGE`. */
-  readonly mirrors: readonly Mirror[];
-  /** How long history is kept; 0 keeps none. */
-  readonly historyRetention: Millis;
-  /** The IANA name of the time zone in which the days of windows begin. */
-  readonly timeZone: string;
-  /** The databases that count the same counters, if there are several. */
-  readonly regions: Regions | undefined;
-  /** The least time between two exchanges of a counter with the other regions. */
-  readonly exchangeInterval: Millis;
-}
+import { MAX_TASK_DELAY } from "../counter/cause.ts";
+import type { Millis } from "../counter/time.ts";
+import type { Config } from "../features/config.ts";
+import { FEATURE_PLANS } from "../features/plans.ts";
+import { invalidParameter } from "./parameterValue.ts";
 
 export const DAY: Millis = 86_400_000;
 
@@ -59,6 +31,7 @@ export const DEFAULT_CONFIG: Config = {
   timeZone: "UTC",
   regions: undefined,
   exchangeInterval: 1_000,
+  features: FEATURE_PLANS,
 };
 
 /**

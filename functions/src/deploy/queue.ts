@@ -3,9 +3,9 @@
  */
 import { createHash } from "node:crypto";
 import type { Functions } from "firebase-admin/functions";
-import type { CounterTask, Schedule } from "./cause.ts";
-import { nameInCodebase, packaging } from "../deploy/packaging.ts";
-import { type Millis, sleep } from "./time.ts";
+import type { CounterTask, Schedule } from "../counter/cause.ts";
+import { type Millis, sleep } from "../counter/time.ts";
+import { nameInCodebase, packaging } from "./packaging.ts";
 
 /**
  * Schedules tasks with Cloud Tasks, at most `MAX_TASK_DELAY` ahead. Cost: 1 task operation, whether the task is new or not.

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { CounterError, MARK_LIFETIME_SECONDS, parseCountedCollection, parseMirrors } from "../../../core/src/index.ts";
-import { MAX_TASK_DELAY } from "./cause.ts";
-import { type Config, DEFAULT_CONFIG as defaults, validConfig } from "./config.ts";
+import { MAX_TASK_DELAY } from "../counter/cause.ts";
 import { deployedConfig, params } from "../deploy/parameters.ts";
+import type { Config } from "../features/config.ts";
+import { DEFAULT_CONFIG as defaults, validConfig } from "./config.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Functions } from "firebase-admin/functions";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { CounterTask, Schedule } from "./cause.ts";
+import type { CounterTask, Schedule } from "../counter/cause.ts";
 import { cloudTasks, timers } from "./queue.ts";
 
 describe("timers", () => {

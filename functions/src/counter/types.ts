@@ -1,0 +1,143 @@
+/**
+ * The core's types: the state of a counter, the configuration, and how a feature joins a publish.
+ *
+ * A feature has fields of its own in the counter document, tasks, and writes in the commit of a publish. The core calls each feature of the
+ * configuration in turn, and knows none by name. A feature declares its fields where it is: `declare module` adds them to `Published` and
+ * `CounterState`.
+ */
+import type {
+  CollectionReference,
+  DocumentReference,
+  DocumentSnapshot,
+  Timestamp,
+  WriteBatch,
+} from "firebase-admin/firestore";
+import type { CountedCollection, Reservation } from "../../../core/src/index.ts";
+import type { ScheduledTask } from "./cause.ts";
+import type { Measurement } from "./measurement.ts";
+import type { Millis } from "./time.ts";
+
+/** See phase.ts. */
+export type Phase = "idle" | "busy" | "scattered" | "quiet" | "shrunk" | "cooling";
+
+/** What the core's decisions depend on. */
+export interface CounterConfig {
+  readonly collection: string;
+  readonly minShards: number;
+  readonly maxShards: number;
+  /** Writes per second that a shard may take before the counter grows. */
+  readonly writesPerShard: number;
+  /** At least `MARK_LIFETIME_SECONDS`, since a fold deletes marks. */
+  readonly shrinkCooldown: Millis;
+  readonly minInterval: Millis;
+  readonly maxInterval: Millis;
+  /** The relative change of a total that is worth publishing. */
+  readonly precision: number;
+  /** The path of the counted collections, if any. */
+  readonly counted: CountedCollection | undefined;
+  /** What joins a publish, in this order. */
+  readonly features: readonly FeaturePlan[];
+}
+
+/** The last publish, as far as the core goes, with times in milliseconds. */
+export interface CorePublished {
+  readonly total: number;
+  readonly shardCount: number;
+  /** Whether the shard count has grown or was new with this publish, and may grow further. */
+  readonly growing: boolean;
+  readonly writes: number;
+  /** Writes per second, averaged over some seconds. */
+  readonly rate: number;
+  /** How much the total changes per second, averaged like `rate`. More than `rate` where one write adds much. */
+  readonly amountRate: number;
+  readonly publishes: number;
+  readonly asOf: Millis;
+  readonly phase: Phase;
+  /** When the next measurement is scheduled; `null` if the next write triggers it. */
+  readonly nextPollAt: Millis | null;
+  /** In a quiet phase, since when nothing was written. In the others, since when the rate is low enough to shrink, or `null`. */
+  readonly calmSince: Millis | null;
+  /** How many documents `shards` had. */
+  readonly shardDocuments: number;
+  /** Ids of the shards left out of the total because their `count` cannot be added. Each is logged once. */
+  readonly malformedShards: readonly string[];
+  /** The cost of counting the collection, in reads; 0 for a counter that sums its shards. */
+  readonly countReads: number;
+  /** The path of the collection whose documents are counted; `null` for a counter that sums its shards. */
+  readonly countedCollection: string | null;
+}
+
+/** The last publish with the fields of features, each of which declares its own. */
+export interface Published extends CorePublished {}
+
+/**
+ * A counter document as it was read. Its `updateTime` becomes the precondition of the next publish. Features declare their state beside
+ * the core's.
+ */
+export interface CounterState {
+  readonly ref: DocumentReference;
+  /** `undefined` if there is no document. */
+  readonly updateTime: Timestamp | undefined;
+  /** `undefined` if it was never published. */
+  readonly published: Published | undefined;
+  /** The fewest shards that a server has asked for, and until when. */
+  readonly reservation: Reserved | undefined;
+  /** The sum of resets, imports and corrections since the last publish. The next one leaves it out of the windows. */
+  readonly adjusted: number | undefined;
+  /** Whether no shard may fall below zero. */
+  readonly bounded: boolean;
+}
+
+/** A {@link Reservation} in milliseconds. */
+export type Reserved = Reservation<Millis>;
+
+/** A publish, as far as the core has planned it. */
+export interface PlannedPublish {
+  /** The publish before; `undefined` if there is none. */
+  readonly previous: Published | undefined;
+  readonly next: CorePublished;
+  /** The sum of the increments since the publish before. */
+  readonly added: number;
+  readonly measurement: Measurement;
+  /** Whether no shard may fall below zero. */
+  readonly bounded: boolean;
+  /** When the counter document was written. */
+  readonly updatedAt: Millis | undefined;
+}
+
+/** The pure part of a feature, which the simulators use as it is. `Work`: what it may have to do before a publish. */
+export interface FeaturePlan<Work = unknown> {
+  readonly name: string;
+  /** Its fields after the publish. */
+  next?(planned: PlannedPublish, config: CounterConfig): Partial<Published>;
+  /** What must be done before the publish, if anything. Then the counter is measured again. */
+  prepare?(planned: PlannedPublish): Work | undefined;
+  /** The tasks that the publish needs. They are scheduled before it is made. */
+  tasks?(previous: Published | undefined, next: Published): readonly ScheduledTask[];
+  /** Tasks that the instance of the last publish may not have scheduled. @param updatedAt  when the document was written */
+  missedTasks?(published: Published, updatedAt: Millis): readonly ScheduledTask[];
+}
+
+/** What a feature adds to the commit of a publish. */
+export interface Contribution {
+  /** Its fields of the counter document. */
+  readonly fields: object;
+  /** Adds writes of other documents. */
+  addTo?(batch: WriteBatch): void;
+}
+
+/** A feature: its plan, and what needs Firestore. */
+export interface Feature<Work = unknown> extends FeaturePlan<Work> {
+  /** Its fields of the last publish. Each is checked, because a server may have damaged it. */
+  parse?(document: DocumentSnapshot): Partial<Published>;
+  /** What other writers keep in the counter document for it. */
+  parseState?(document: DocumentSnapshot | undefined): Partial<CounterState>;
+  /** The part of its state that a measurement depends on: if that changes, the counter is measured again. */
+  measuredWith?(state: CounterState): unknown;
+  /** Does what {@link FeaturePlan.prepare} has found. */
+  carryOut?(shards: CollectionReference, work: Work): Promise<void>;
+  /** @param state  the counter document as it was read, which is the commit's precondition */
+  contribute?(state: CounterState, next: Published, config: CounterConfig): Contribution | Promise<Contribution>;
+  /** Whether its write of a document of the app is why the commit failed. Then the publish is made without the feature. */
+  isRefused?(error: unknown, state: CounterState, next: Published, config: CounterConfig): boolean;
+}

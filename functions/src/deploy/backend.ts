@@ -1,0 +1,53 @@
+/** The backend of an instance, from its parameters and environment. */
+import { initializeApp } from "firebase-admin/app";
+import { getFirestore } from "firebase-admin/firestore";
+import { getFunctions } from "firebase-admin/functions";
+import { retry } from "../../../admin/src/internal.ts";
+import type { CounterTask } from "../counter/cause.ts";
+import { logError } from "../counter/log.ts";
+import { type Millis, sleep } from "../counter/time.ts";
+import type { DeployedBackend } from "../features/backend.ts";
+import { FEATURES } from "../features/features.ts";
+import { connectOtherRegions } from "../features/regions/connect.ts";
+import { packaging } from "./packaging.ts";
+import { deployedConfig, params } from "./parameters.ts";
+import { cloudTasks, timers } from "./queue.ts";
+
+/**
+ * How far the emulator's snapshots may lag behind its commits: they have missed those of the last 17 ms. Production's reads
+ * are externally consistent (https://cloud.google.com/firestore/docs/understand-reads-writes-scale).
+ */
+const EMULATOR_SNAPSHOT_LAG: Millis = 50;
+
+/** Creates the backend of this instance from its parameters and environment. */
+export function createBackend(
+  runTask: (backend: DeployedBackend, task: CounterTask) => Promise<void>,
+): DeployedBackend {
+  const { FIRESTORE_EMULATOR_HOST, FUNCTIONS_EMULATOR } = process.env;
+  // The emulator accepts any account. Without one, each task would first look for the machine's over the network.
+  const app = FUNCTIONS_EMULATOR ? initializeApp({ serviceAccountId: "emulator@localhost" }) : initializeApp();
+  const firestore = getFirestore(app, params.database.value());
+  const config = deployedConfig();
+  const hasTaskQueue = !(packaging() === "extension" && FUNCTIONS_EMULATOR);
+  const inProcess = timers(runLater, Date.now);
+  const backend: DeployedBackend = {
+    firestore,
+    counters: firestore.collection(config.collection),
+    config,
+    features: FEATURES,
+    otherRegions: config.regions ? connectOtherRegions(app, config.regions, config.collection) : new Map(),
+    snapshotLag: FIRESTORE_EMULATOR_HOST ? EMULATOR_SNAPSHOT_LAG : 0,
+    now: Date.now,
+    sleep,
+    schedule: hasTaskQueue ? cloudTasks(getFunctions(app), params.location.value()) : inProcess,
+    ...(FUNCTIONS_EMULATOR ? { runByTimer: inProcess } : {}),
+  };
+  return backend;
+
+  /** Repeats a task after a transient error, as Cloud Tasks do. */
+  async function runLater(task: CounterTask): Promise<void> {
+    await retry(() => runTask(backend, task)).catch((error) => {
+      logError("a task failed; the next write or sweep repeats it", { counter: task.counterId, error });
+    });
+  }
+}

@@ -1,0 +1,19 @@
+/** What features need to know of a deployment besides the core's configuration. `deploy/config.ts` has the defaults and the validation. */
+import type { Mirror } from "../../../core/src/index.ts";
+import type { Millis } from "../counter/time.ts";
+import type { CounterConfig } from "../counter/types.ts";
+import type { Regions } from "./regions/config.ts";
+
+/** The parameters of parameters.ts, parsed. */
+export interface Config extends CounterConfig {
+  /** Of `MIRRORS` and `BRIDGE`. */
+  readonly mirrors: readonly Mirror[];
+  /** How long history is kept; 0 keeps none. */
+  readonly historyRetention: Millis;
+  /** The IANA name of the time zone in which the days of windows begin. */
+  readonly timeZone: string;
+  /** The databases that count the same counters, if there are several. */
+  readonly regions: Regions | undefined;
+  /** The least time between two exchanges of a counter with the other regions. */
+  readonly exchangeInterval: Millis;
+}

@@ -1,0 +1,8 @@
+/** The features that plan something for a publish, in the order in which they do. */
+import type { FeaturePlan } from "../counter/types.ts";
+import { historyPlan } from "./history/history.ts";
+import { exchangePlan } from "./regions/schedule.ts";
+import { stockPlanning } from "./stock/stockPlan.ts";
+import { windowsPlan } from "./windows/windows.ts";
+
+export const FEATURE_PLANS: readonly FeaturePlan[] = [windowsPlan, historyPlan, exchangePlan, stockPlanning];

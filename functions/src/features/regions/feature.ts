@@ -1,0 +1,30 @@
+/** Several regions: a publish schedules the exchange that brings it to the others, and has the sum of what is known of all. */
+import type { RegionTotals } from "../../../../core/src/index.ts";
+import { millis, toTimestamp } from "../../counter/fields.ts";
+import type { Millis } from "../../counter/time.ts";
+import type { Feature } from "../../counter/types.ts";
+import type { Config } from "../config.ts";
+import { globalFields, parseRegisters, parseUnreachable } from "./registers.ts";
+import { exchangePlan } from "./schedule.ts";
+
+declare module "../../counter/types.ts" {
+  interface CounterState {
+    /** What other regions have counted. */
+    readonly regions: RegionTotals<Millis>;
+    /** Since when other regions could not be reached. */
+    readonly unreachable: Readonly<Record<string, Millis>>;
+  }
+}
+
+export const regions: Feature = {
+  ...exchangePlan,
+  parse: (document) => ({ exchangeAt: millis(document.get("exchangeAt")) ?? undefined }),
+  parseState: (document) => ({
+    regions: parseRegisters(document?.get("regions")),
+    unreachable: parseUnreachable(document?.get("unreachable")),
+  }),
+  contribute(state, next, { regions: all }: Config) {
+    const exchangeAt = next.exchangeAt !== undefined && { exchangeAt: toTimestamp(next.exchangeAt) };
+    return { fields: { ...exchangeAt, ...(all && globalFields(all.own, next, state.regions, all)) } };
+  },
+};

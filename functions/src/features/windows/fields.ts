@@ -1,0 +1,21 @@
+/** Windows as Firestore has them: parsed, because a server may have damaged them, and serialized. */
+import type { Timestamp } from "firebase-admin/firestore";
+import type { CounterWindow, CounterWindowName, CounterWindows } from "../../../../core/src/index.ts";
+import { finite, millis, toTimestamp } from "../../counter/fields.ts";
+import type { Millis } from "../../counter/time.ts";
+
+export function parseWindows(value: unknown): CounterWindows<Millis> | null {
+  const { timeZone, ...counts } = (value ?? {}) as Partial<CounterWindows<Timestamp>>;
+  const countIn = (window: CounterWindowName) => {
+    const { until, total } = counts[window] ?? {};
+    return { until: millis(until) ?? 0, total: finite(total) };
+  };
+  return typeof timeZone === "string"
+    ? { timeZone, day: countIn("day"), week: countIn("week"), month: countIn("month") }
+    : null;
+}
+
+export function serializeWindows({ timeZone, day, week, month }: CounterWindows<Millis>): CounterWindows<Timestamp> {
+  const count = ({ until, total }: CounterWindow<Millis>) => ({ until: toTimestamp(until), total });
+  return { timeZone, day: count(day), week: count(week), month: count(month) };
+}
