@@ -55,7 +55,7 @@ async function aggregateAll({ shards, counters }: { shards: number; counters: nu
   const aggregateSome = async () => {
     for (let id = ids.pop(); id; id = ids.pop()) {
       const start = performance.now();
-      await runTask(backend, { counterId: id, due: Date.now() - 2 * backend.snapshotLag, isPoll: true });
+      await runTask(backend, { counterId: id, due: Date.now() - 2 * backend.snapshotLag, kind: "poll" });
       took.push(performance.now() - start);
     }
   };

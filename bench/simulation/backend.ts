@@ -172,17 +172,19 @@ export class Backend {
     done({ published: next });
   }
 
-  #schedule(counter: Counter, { due, isPoll }: ScheduledTask): void {
+  #schedule(counter: Counter, { due, kind }: ScheduledTask): void {
     counter.bill.tasks++;
     counter.tasks ??= new Set();
-    const name = `${due} ${isPoll}`;
+    const name = `${due} ${kind}`;
     if (counter.tasks.has(name)) return;
     counter.tasks.add(name);
     this.#clock.at(due + this.#settings.taskLatency, {
       run: () => {
         counter.tasks?.delete(name);
         counter.bill.invocations++;
-        this.#read(counter, (state) => this.#aggregate(counter, state, { at: due, isPoll }, () => undefined));
+        this.#read(counter, (state) =>
+          this.#aggregate(counter, state, { at: due, isPoll: kind === "poll" }, () => undefined),
+        );
       },
     });
   }

@@ -27,7 +27,7 @@ export function inWords(step: Step): string {
   if (step.do === "wait") return `wait ${step.duration / 1_000}`;
   if (step.do === "fold") return `fold from ${step.fromIndex}`;
   if (step.do !== "publish") return step.do;
-  const tasks = step.tasks.map(({ due, isPoll }) => `, ${isPoll ? "poll" : "task"} ${seconds(due)}`);
+  const tasks = step.tasks.map(({ due, kind }) => `, ${kind === "poll" ? "poll" : "task"} ${seconds(due)}`);
   return `publish ${step.next.phase} of ${step.next.shardCount}${tasks.join("")}`;
 }
 

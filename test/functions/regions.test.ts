@@ -58,8 +58,7 @@ async function increment(region: RegionBackend, by = 1, shard = "0"): Promise<vo
 }
 
 /** Another attempt to reach a region, as if it were due by now. Publishes rely on the time of other exchanges. */
-const dueNow = (task: CounterTask): CounterTask =>
-  task.exchange?.failingSince === undefined ? task : { ...task, due: 0 };
+const dueNow = (task: CounterTask): CounterTask => (task.failingSince === undefined ? task : { ...task, due: 0 });
 
 /** Runs tasks until there are none, in all regions. */
 async function runAll(regions: Map<string, RegionBackend>): Promise<void> {
@@ -100,15 +99,15 @@ describe("regions", () => {
     const regions = startRegions();
     const us = get(regions, "us");
     await increment(us);
-    expect(us.tasks.filter(({ exchange }) => exchange)).toHaveLength(1);
-    const [task] = us.tasks.filter(({ exchange }) => exchange) as [CounterTask];
+    expect(us.tasks.filter(({ kind }) => kind === "exchange")).toHaveLength(1);
+    const [task] = us.tasks.filter(({ kind }) => kind === "exchange") as [CounterTask];
     await runAll(regions);
     const before = await get(regions, "eu").counters.doc(ID).get();
     await runExchange(us, task);
     expect((await get(regions, "eu").counters.doc(ID).get()).updateTime).toEqual(before.updateTime);
     // A poll that finds nothing.
-    await runTask(us, { counterId: ID, due: Date.now(), isPoll: true });
-    expect(us.tasks.filter(({ exchange }) => exchange)).toEqual([]);
+    await runTask(us, { counterId: ID, due: Date.now(), kind: "poll" });
+    expect(us.tasks.filter(({ kind }) => kind === "exchange")).toEqual([]);
   });
 
   test("that cannot be reached are named, tried again, and get what was counted meanwhile", async () => {
@@ -124,7 +123,7 @@ describe("regions", () => {
     await runExchange(cut(), first);
     expect(tries).toBe(1);
     const [attempt] = us.tasks.splice(0) as [CounterTask];
-    expect(attempt.exchange).toEqual({ visitors: false, failingSince: expect.any(Number) });
+    expect(attempt).toMatchObject({ kind: "exchange", failingSince: expect.any(Number) });
     expect((await document.get()).get("unreachable")).toBeUndefined();
     expect(await shown(get(regions, "asia"))).toMatchObject({ globalTotal: 1 });
     await runExchange(cut(), dueNow(attempt));
@@ -133,8 +132,8 @@ describe("regions", () => {
 
     // The next exchange leaves the region to the attempts, and makes sure that there is one.
     await increment(us, 2);
-    const isAttempt = ({ exchange }: CounterTask) => exchange?.failingSince !== undefined;
-    const [second] = us.tasks.filter((task) => task.exchange && !isAttempt(task)) as [CounterTask];
+    const isAttempt = ({ failingSince }: CounterTask) => failingSince !== undefined;
+    const [second] = us.tasks.filter((task) => task.kind === "exchange" && !isAttempt(task)) as [CounterTask];
     us.tasks.splice(us.tasks.indexOf(second), 1);
     await runExchange(cut(), second);
     expect(tries).toBe(2);
@@ -165,8 +164,7 @@ describe("regions", () => {
     };
     const doc = () => Object.assign(Object.create(ref), { get: readMeanwhile });
     const slow = reachable(Object.assign(Object.create(eu.counters), { doc }));
-    const exchange = { visitors: false, failingSince: Date.now() };
-    const attempt = { counterId: ID, due: 0, isPoll: false, exchange };
+    const attempt = { counterId: ID, due: 0, kind: "exchange", failingSince: Date.now() } as const;
     await runExchange({ ...us, otherRegions: new Map([["eu", slow]]) }, attempt);
     expect(await shown(eu)).toMatchObject({ globalTotal: 6 });
     expect((await us.counters.doc(ID).get()).get("unreachable")).toBeUndefined();
@@ -192,7 +190,7 @@ describe("regions", () => {
     await increment(us, 4);
     await runAll(regions);
     await us.counters.doc(ID).set(backup);
-    await runExchange(us, { counterId: ID, due: 0, isPoll: false, exchange: { visitors: false } });
+    await runExchange(us, { counterId: ID, due: 0, kind: "exchange" });
     expect(await shown(eu)).toMatchObject({ globalTotal: 7 });
   });
 
@@ -216,7 +214,7 @@ describe("regions", () => {
         .commit();
     };
     const exchange = (region: RegionBackend) =>
-      runExchange(region, { counterId: ID, due: 0, isPoll: false, exchange: { visitors: true } });
+      runExchange(region, { counterId: ID, due: 0, kind: "exchangeVisitors" });
     const uniquesIn = async (region: RegionBackend) => (await region.counters.doc(ID).get()).get("globalUniques");
     await visited(us, "ada", "bob");
     await exchange(us);

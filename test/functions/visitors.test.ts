@@ -212,15 +212,14 @@ describe("the merge", () => {
     }
     const [task, ...others] = tasks;
     expect(others).toEqual([]);
-    expect(task).toMatchObject({ counterId, merges: "visitors" });
+    expect(task).toMatchObject({ counterId, kind: "mergeVisitors" });
     const asOf = toMillis((await admin.doc(`${path}/tallySketches/uniques`).get()).get("asOf"));
     expect(task?.due).toBeCloseTo(asOf + 10_000, 0);
     expect((await admin.doc(path).get()).get("uniques")).toBe(1);
     await runMergeTask({ ...backend, now: () => Date.now() + 60_000 }, visitorMerging, {
-      ...task,
+      kind: "mergeVisitors",
       counterId,
       due: Date.now(),
-      isPoll: false,
     });
     expect((await admin.doc(path).get()).get("uniques")).toBe(3);
   });

@@ -288,6 +288,6 @@ function wakeFor(event: WriteEvent, change: Change): (instance: Instance) => Pro
 }
 
 /** The task in the printed history. */
-function nameOf({ counterId, due, isPoll, merges, exchange }: CounterTask): string {
-  return `${exchange ? `${exchange.failingSince ? "attempt" : "exchange"}${exchange.visitors ? " of visitors" : ""}` : merges ? `merge ${merges}` : isPoll ? "poll" : "task"} ${counterId} ${due}`;
+function nameOf({ counterId, due, kind, failingSince }: CounterTask): string {
+  return `${kind}${failingSince === undefined ? "" : ", another attempt,"} ${counterId} ${due}`;
 }

@@ -107,10 +107,10 @@ async function scheduleMissedTasks(
 }
 
 /** Runs a task: waits until it is due by this clock, then counts all writes up to then. */
-export async function runAggregationTask(backend: Backend, { counterId, due, isPoll }: CounterTask): Promise<void> {
+export async function runAggregationTask(backend: Backend, { counterId, due, kind }: CounterTask): Promise<void> {
   await backend.sleep(due + backend.snapshotLag - backend.now());
   const state = await readCounter(backend.counters.doc(counterId), backend.features);
-  await aggregate(backend, state, { at: due, isPoll });
+  await aggregate(backend, state, { at: due, isPoll: kind === "poll" });
 }
 
 /**

@@ -13,27 +13,19 @@ export interface WriteEvent {
   readonly committedAt: Millis;
 }
 
-/**
- * A scheduled aggregation, a merge of pending documents, or an exchange with other regions. Once an aggregation is done, every
- * write up to `due` is counted.
- */
+/** What a task does. Features declare their kinds beside these, as they declare fields (types.ts). */
+export interface TaskKinds {
+  /** Counts all writes up to `due`: the next measurement of a counter in a polled phase. */
+  readonly poll: true;
+  /** Counts all writes up to `due`: those that a publish did not include, or that came before the next one was due. */
+  readonly followUp: true;
+}
+
+/** A scheduled task of a counter. */
 export interface CounterTask {
   readonly counterId: string;
   readonly due: Millis;
-  /** Whether it is the poll that a publish has scheduled. */
-  readonly isPoll: boolean;
-  /** What it merges; then it counts no increments. */
-  readonly merges?: "visitors" | "items";
-  /** What it brings to other regions; then it counts no increments. */
-  readonly exchange?: Exchange;
-}
-
-/** An exchange: brings what this region has counted to others. */
-export interface Exchange {
-  /** Whether it brings the sketch of visitors instead of the total. */
-  readonly visitors: boolean;
-  /** Since when a region could not be reached, if this is another attempt. */
-  readonly failingSince?: Millis;
+  readonly kind: keyof TaskKinds;
 }
 
 /** A task of the counter that a decision is about. */

@@ -77,10 +77,10 @@ export function isAnswered(
 /** Whether a measurement is due, or when it is. */
 function decideUnmeasured(cause: Cause, previous: Published | undefined, now: Millis, config: CounterConfig): Step {
   const deferred = deferredPollTime(cause, previous, config);
-  if (now < deferred) return { do: "schedule", task: { due: deferred, isPoll: true } };
+  if (now < deferred) return { do: "schedule", task: { due: deferred, kind: "poll" } };
   const due = dueAfter(previous, config, cause);
   return now < due
-    ? { do: "schedule", task: { due: Math.max(due, cause.at), isPoll: cause.isPoll } }
+    ? { do: "schedule", task: { due: Math.max(due, cause.at), kind: cause.isPoll ? "poll" : "followUp" } }
     : { do: "measure" };
 }
 
@@ -115,10 +115,10 @@ function decideMeasured(cause: Cause, known: Measured, snapshotLag: Millis, conf
   // A counter with no shards and no publish stays unpublished. A task would find it missing again.
   const isMissing = !previous && !measurement.counted && measurement.documents === 0;
   if (isMissing) return isIncluded ? { do: "nothing" } : { do: "wait", duration: cause.at + snapshotLag - asOf };
-  const followUp = { due: Math.max(nextPublishDue(next, config), cause.at), isPoll: false };
+  const followUp: ScheduledTask = { due: Math.max(nextPublishDue(next, config), cause.at), kind: "followUp" };
   // An unchanged total is published, too: if writes cancel out, an instance that measured between them may be about to
   // publish. Only this publish makes its precondition fail.
-  const poll = next.nextPollAt === null ? [] : [{ due: next.nextPollAt, isPoll: true }];
+  const poll: ScheduledTask[] = next.nextPollAt === null ? [] : [{ due: next.nextPollAt, kind: "poll" }];
   const ofFeatures = config.features.flatMap((feature) => feature.tasks?.(previous, next) ?? []);
   const isCoveredByPoll = next.phase === "busy" && next.nextPollAt !== null && next.nextPollAt >= cause.at;
   return { do: "publish", next, tasks: [...ofFeatures, ...poll, ...(isIncluded || isCoveredByPoll ? [] : [followUp])] };

@@ -80,11 +80,11 @@ describe("for any state, cause and measurement", () => {
       if (step.do !== "publish") return;
       const { phase, nextPollAt, asOf } = step.next;
       expect(nextPollAt === null).toBe(phase === "idle");
-      expect(step.tasks.filter(({ isPoll }) => isPoll)).toEqual(
-        nextPollAt === null ? [] : [{ due: nextPollAt, isPoll: true }],
+      expect(step.tasks.filter(({ kind }) => kind === "poll")).toEqual(
+        nextPollAt === null ? [] : [{ due: nextPollAt, kind: "poll" }],
       );
       if (nextPollAt === null) return;
-      expect(step.tasks[0]?.isPoll).toBe(true);
+      expect(step.tasks[0]?.kind).toBe("poll");
       expect(nextPollAt).toBeGreaterThan(asOf);
       expect(nextPollAt - asOf).toBeLessThanOrEqual(MAX_TASK_DELAY);
     });

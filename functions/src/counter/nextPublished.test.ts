@@ -142,7 +142,7 @@ test("what a reset has cancelled in the total reaches the other regions, since i
     const measurement = measured(idle, T + 60_000, { total: idle.total, writes: idle.writes + 2 });
     const known = { previous, adjusted, measurement };
     const step = decide({ at: T + 60_000, isPoll: false }, known, T + 60_000, 0, config);
-    return step.do === "publish" && step.tasks.some(({ exchange }) => exchange);
+    return step.do === "publish" && step.tasks.some(({ kind }) => kind === "exchange");
   };
   expect([exchangesAfter(-5), exchangesAfter(0)]).toEqual([true, false]);
 });

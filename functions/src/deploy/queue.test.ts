@@ -6,7 +6,7 @@ import { cloudTasks, timers } from "./queue.ts";
 
 describe("timers", () => {
   const now = 1_700_000_000_000;
-  const task: CounterTask = { counterId: "likes:post42", due: now + 5_000, isPoll: false };
+  const task: CounterTask = { counterId: "likes:post42", due: now + 5_000, kind: "followUp" };
   let ran: CounterTask[];
   let schedule: Schedule;
 
@@ -33,11 +33,11 @@ describe("timers", () => {
   });
 
   test("distinguish tasks by counter, due time and kind", async () => {
-    const others = [
+    const others: CounterTask[] = [
       task,
       { ...task, counterId: "likes:post4" },
       { ...task, due: task.due + 0.5 },
-      { ...task, isPoll: true },
+      { ...task, kind: "poll" },
     ];
     for (const one of others) await schedule(one);
     await vi.runAllTimersAsync();
@@ -88,7 +88,11 @@ describe("Cloud Tasks", () => {
     cloudTasks({ taskQueue: () => ({ enqueue }) } as unknown as Functions, "us-central1");
   // Few, so that some are equal in part.
   const ids = fc.oneof(fc.constantFrom("x", "1", "x\n1"), fc.string({ minLength: 1 }));
-  const tasks = fc.record({ counterId: ids, due: fc.oneof(fc.nat(11), fc.nat()), isPoll: fc.boolean() });
+  const tasks = fc.record({
+    counterId: ids,
+    due: fc.oneof(fc.nat(11), fc.nat()),
+    kind: fc.constantFrom("poll" as const, "followUp" as const),
+  });
 
   test("get a name from all fields of the task, of characters that names may contain", async () => {
     await fc.assert(
@@ -106,9 +110,9 @@ describe("Cloud Tasks", () => {
 
   test("dispatch a task when it is due", async () => {
     const enqueue = vi.fn(async () => {});
-    await queueing(enqueue)({ counterId: "x", due: 5_000, isPoll: true });
+    await queueing(enqueue)({ counterId: "x", due: 5_000, kind: "poll" });
     expect(enqueue).toHaveBeenCalledWith(
-      { counterId: "x", due: 5_000, isPoll: true },
+      { counterId: "x", due: 5_000, kind: "poll" },
       expect.objectContaining({ scheduleTime: new Date(5_000) }),
     );
   });
@@ -116,9 +120,9 @@ describe("Cloud Tasks", () => {
   test("accept that a task exists already, and reject with every other error", async () => {
     const failing = (code: string) => queueing(() => Promise.reject(Object.assign(new Error(code), { code })));
     await expect(
-      failing("functions/task-already-exists")({ counterId: "x", due: 0, isPoll: false }),
+      failing("functions/task-already-exists")({ counterId: "x", due: 0, kind: "followUp" }),
     ).resolves.toBeUndefined();
-    await expect(failing("functions/unavailable")({ counterId: "x", due: 0, isPoll: false })).rejects.toThrow(
+    await expect(failing("functions/unavailable")({ counterId: "x", due: 0, kind: "followUp" })).rejects.toThrow(
       "functions/unavailable",
     );
   });

@@ -45,8 +45,7 @@ export function timers(run: (task: CounterTask) => Promise<void>, now: () => Mil
 }
 
 /** A hash, since sequential names slow the queue down and ids may contain characters that are not allowed in names. */
-function taskName({ counterId, due, isPoll, merges, exchange }: CounterTask): string {
-  const isAttempt = exchange?.failingSince !== undefined;
-  const kind = exchange ? `exchange ${exchange.visitors} ${isAttempt}` : (merges ?? isPoll);
-  return createHash("sha256").update(`${counterId}\n${due}\n${kind}`).digest("hex").slice(0, 40);
+function taskName({ counterId, due, kind, failingSince }: CounterTask): string {
+  const isAttempt = failingSince !== undefined;
+  return createHash("sha256").update(`${counterId}\n${due}\n${kind} ${isAttempt}`).digest("hex").slice(0, 40);
 }

@@ -1,14 +1,21 @@
-/** Runs a task of any kind: an aggregation, a merge or an exchange. */
+/** Runs a task of any kind. */
 import { runAggregationTask } from "../counter/aggregate.ts";
-import type { CounterTask } from "../counter/cause.ts";
+import type { CounterTask, TaskKinds } from "../counter/cause.ts";
 import type { DeployedBackend } from "../features/backend.ts";
 import { itemMerging } from "../features/items/topItems.ts";
 import { runMergeTask } from "../features/merge.ts";
 import { runExchange } from "../features/regions/exchange.ts";
 import { visitorMerging } from "../features/visitors/visitors.ts";
 
+const RUN: { readonly [kind in keyof TaskKinds]: (backend: DeployedBackend, task: CounterTask) => Promise<void> } = {
+  poll: runAggregationTask,
+  followUp: runAggregationTask,
+  mergeVisitors: (backend, task) => runMergeTask(backend, visitorMerging, task),
+  mergeItems: (backend, task) => runMergeTask(backend, itemMerging, task),
+  exchange: runExchange,
+  exchangeVisitors: runExchange,
+};
+
 export function runTask(backend: DeployedBackend, task: CounterTask): Promise<void> {
-  if (task.exchange) return runExchange(backend, task);
-  if (!task.merges) return runAggregationTask(backend, task);
-  return runMergeTask(backend, task.merges === "items" ? itemMerging : visitorMerging, task);
+  return RUN[task.kind](backend, task);
 }

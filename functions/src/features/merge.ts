@@ -9,6 +9,13 @@ import { millis } from "../counter/fields.ts";
 import { type Millis, toMillis } from "../counter/time.ts";
 import type { DeployedBackend } from "./backend.ts";
 
+declare module "../counter/cause.ts" {
+  interface TaskKinds {
+    readonly mergeVisitors: true;
+    readonly mergeItems: true;
+  }
+}
+
 /** The event of one write of a pending document. */
 export interface PendingEvent {
   readonly counterId: string;
@@ -17,8 +24,8 @@ export interface PendingEvent {
 
 /** What is merged, and how. */
 export interface Merging {
-  /** The value of `merges` in its tasks. */
-  readonly kind: NonNullable<CounterTask["merges"]>;
+  /** The kind of its tasks. */
+  readonly kind: "mergeVisitors" | "mergeItems";
   /** The path of a counter → that of the document. All that was committed up to its field `asOf` is merged. */
   readonly target: (counter: string) => string;
   /** Whether the other regions get what was merged. */
@@ -84,7 +91,7 @@ async function mergeOrSchedule(
     const due = asOf + MERGE_INTERVAL;
     // A task merges even if this clock is behind: a new one would have its name, and be dropped as a duplicate.
     if (Math.max(now(), at) < due) {
-      await schedule({ counterId, due, isPoll: false, merges: merging.kind });
+      await schedule({ counterId, due, kind: merging.kind });
       return { asOf, scheduled: due };
     }
     const startedAt = now();
@@ -122,7 +129,7 @@ function isExchangedBy({ config }: DeployedBackend, merging: Merging): boolean {
 }
 
 function exchangeTask(counterId: string, due: Millis): CounterTask {
-  return { counterId, due, isPoll: false, exchange: { visitors: true } };
+  return { counterId, due, kind: "exchangeVisitors" };
 }
 
 /** Until when all is merged; 0 if there is no document. */

@@ -1,5 +1,5 @@
 /** What mutations have in common: which commits, tasks and decisions they change, and how. */
-import type { CounterTask, Schedule } from "../../../functions/src/counter/cause.ts";
+import type { CounterTask, Schedule, ScheduledTask } from "../../../functions/src/counter/cause.ts";
 import type { Config } from "../../../functions/src/features/config.ts";
 import type { Decide, Step } from "../decide.ts";
 import { Code, type Data, Refused, type Write } from "../model/database.ts";
@@ -97,8 +97,8 @@ export const publishingNext = (change: (next: Publish["next"], known: Known, cau
   deciding((step, cause, known) => {
     if (step.do !== "publish") return step;
     const next = change(step.next, known, cause);
-    const polls = next.nextPollAt === null ? [] : [{ due: next.nextPollAt, isPoll: true }];
-    return { ...step, next, tasks: [...polls, ...step.tasks.filter(({ isPoll }) => !isPoll)] };
+    const polls: ScheduledTask[] = next.nextPollAt === null ? [] : [{ due: next.nextPollAt, kind: "poll" }];
+    return { ...step, next, tasks: [...polls, ...step.tasks.filter(({ kind }) => kind !== "poll")] };
   });
 
 /** Changes what a decision is made from. */

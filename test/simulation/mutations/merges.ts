@@ -22,7 +22,7 @@ const mergingItems = (edit: Edit) => committing("instance", isSummary, edit);
 
 export const mergeMutations: Record<string, Mutation> = {
   "a merge without preconditions": { ...mergingVisitors(late(unconditionally)), breaks: ["I10"], seed: 29 },
-  "a merge is never scheduled": { ...notScheduling(({ merges }) => merges === "visitors"), breaks: ["I10"] },
+  "a merge is never scheduled": { ...notScheduling(({ kind }) => kind === "mergeVisitors"), breaks: ["I10"] },
   "an instance believes that its merge has seen later visitors": {
     readTime: (at, { collection }, { name }) =>
       name.startsWith("instance") && collection.endsWith("/tallyVisitors") ? at + 2_000_000 : at,

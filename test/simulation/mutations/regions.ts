@@ -32,17 +32,17 @@ export const regionMutations: Record<string, Mutation> = {
   },
   "nothing follows a publish that its exchange has missed": {
     ...inRegions,
-    ...notScheduling(
-      ({ exchange, due }) => exchange?.visitors === false && !exchange.failingSince && due <= Date.now(),
-    ),
+    ...notScheduling(({ kind, failingSince, due }) => kind === "exchange" && !failingSince && due <= Date.now()),
   },
   "nothing follows a merge of visitors that its exchange has missed": {
     ...inRegions,
-    ...notScheduling(({ exchange, due }) => exchange?.visitors === true && !exchange.failingSince && due <= Date.now()),
+    ...notScheduling(
+      ({ kind, failingSince, due }) => kind === "exchangeVisitors" && !failingSince && due <= Date.now(),
+    ),
   },
   "a merge of visitors schedules no exchange": {
     ...inRegions,
-    ...notScheduling(({ exchange }) => exchange?.visitors === true && !exchange.failingSince),
+    ...notScheduling(({ kind, failingSince }) => kind === "exchangeVisitors" && !failingSince),
   },
   "a region's visitors replace those of the others": {
     ...inRegions,
@@ -66,6 +66,6 @@ export const regionMutations: Record<string, Mutation> = {
   },
   "a region that cannot be reached is not tried again": {
     ...inRegions,
-    ...notScheduling(({ exchange }) => exchange?.failingSince !== undefined),
+    ...notScheduling(({ failingSince }) => failingSince !== undefined),
   },
 };

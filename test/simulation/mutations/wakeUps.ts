@@ -77,14 +77,14 @@ export const wakeUpMutations: Record<string, Mutation> = {
   },
   "an early aggregation is not put off": {
     ...deciding((step, { isPoll }) =>
-      step.do === "schedule" && step.task.isPoll === isPoll ? { do: "nothing" } : step,
+      step.do === "schedule" && (step.task.kind === "poll") === isPoll ? { do: "nothing" } : step,
     ),
     breaks: ["I2"],
     seed: 8,
   },
   "a measurement is trusted without finding the write": {
     ...deciding((step) =>
-      step.do === "publish" ? { ...step, tasks: step.tasks.filter(({ isPoll }) => isPoll) } : step,
+      step.do === "publish" ? { ...step, tasks: step.tasks.filter(({ kind }) => kind === "poll") } : step,
     ),
     breaks: ["I1", "I2"],
     seed: 497,
@@ -113,7 +113,7 @@ export const wakeUpMutations: Record<string, Mutation> = {
   "a quiet phase does not schedule its poll": {
     ...deciding((step) =>
       step.do === "publish" && step.next.phase === "quiet"
-        ? { ...step, tasks: step.tasks.filter(({ isPoll }) => !isPoll) }
+        ? { ...step, tasks: step.tasks.filter(({ kind }) => kind !== "poll") }
         : step,
     ),
     breaks: ["I2"],
@@ -155,7 +155,7 @@ export const wakeUpMutations: Record<string, Mutation> = {
     seed: 68,
   },
   "a scheduled measurement is remembered as a second later": {
-    ...scheduling((task, schedule) => schedule(task.isPoll ? task : { ...task, due: task.due - 1_000 })),
+    ...scheduling((task, schedule) => schedule(task.kind === "poll" ? task : { ...task, due: task.due - 1_000 })),
     breaks: ["I2"],
     seed: 17,
   },

@@ -28,7 +28,7 @@ const MAX_MERGED = 200;
 const MAX_DELETED_BYTES = 6_000_000;
 
 export const itemMerging: Merging = {
-  kind: "items",
+  kind: "mergeItems",
   isExchanged: false,
   target: itemSummaryPath,
   // One more, to know whether more is pending.

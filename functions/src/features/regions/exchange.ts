@@ -23,22 +23,24 @@ import { untilUnchanged } from "./untilUnchanged.ts";
  * Runs a task: waits until it is due by this clock, then brings the counter to the regions. Cost: 1 read, and what bringing costs
  * (`totals.ts`, `visitors.ts`). While a region cannot be reached, 1 task operation more, and 1 write when that begins or ends.
  */
-export async function runExchange(backend: DeployedBackend, { counterId, due, exchange }: CounterTask): Promise<void> {
+export async function runExchange(backend: DeployedBackend, task: CounterTask): Promise<void> {
   const { config, counters, snapshotLag, now, sleep, schedule } = backend;
   const { regions } = config;
+  const { counterId, due } = task;
   await sleep(due + snapshotLag - now());
-  if (!regions || !exchange) return;
+  if (!regions) return;
   const counter = counters.doc(counterId);
-  const isAttempt = exchange.failingSince !== undefined;
-  const failing = exchange.visitors
-    ? await exchangeVisitors(backend, regions, counter, exchange.failingSince)
-    : await (isAttempt ? attemptTotal : exchangeTotal)(backend, regions, counter);
+  const isAttempt = task.failingSince !== undefined;
+  const failing =
+    task.kind === "exchangeVisitors"
+      ? await exchangeVisitors(backend, regions, counter, task.failingSince)
+      : await (isAttempt ? attemptTotal : exchangeTotal)(backend, regions, counter);
   if (Object.keys(failing).length === 0) return;
   // The region that failed last decides how soon. The others are tried with it.
   const failingSince = Math.max(...Object.values(failing));
   // By a slow clock it could be the instant of this task, whose name is taken.
   const next = nextAttemptAt(failingSince, Math.max(now(), due));
-  await schedule({ counterId, due: next, isPoll: false, exchange: { ...exchange, failingSince } });
+  await schedule({ ...task, due: next, failingSince });
 }
 
 /**

@@ -10,6 +10,19 @@ import type { Millis } from "../../counter/time.ts";
 import type { FeaturePlan, PlannedPublish, Published } from "../../counter/types.ts";
 import type { Config } from "../config.ts";
 
+declare module "../../counter/cause.ts" {
+  interface TaskKinds {
+    /** Brings the total to the other regions. */
+    readonly exchange: true;
+    /** Brings the sketch of visitors. */
+    readonly exchangeVisitors: true;
+  }
+  interface CounterTask {
+    /** Since when a region could not be reached, if this exchange is another attempt. */
+    readonly failingSince?: Millis;
+  }
+}
+
 declare module "../../counter/types.ts" {
   interface Published {
     /** When the last exchange with other regions is due that a publish has scheduled; `undefined` without other regions. */
@@ -31,7 +44,7 @@ export const exchangePlan = {
 
 /** The task of the exchange that is due then, if there is one. */
 function exchangeTasks(due: Millis | undefined): readonly ScheduledTask[] {
-  return due === undefined ? [] : [{ due, isPoll: false, exchange: { visitors: false } }];
+  return due === undefined ? [] : [{ due, kind: "exchange" }];
 }
 
 /**

@@ -32,7 +32,7 @@ const MANY_PER_SECOND = 8;
 const FEW_PER_SECOND = 2;
 
 export const visitorMerging: Merging = {
-  kind: "visitors",
+  kind: "mergeVisitors",
   target: sketchPath,
   isExchanged: true,
   pending: (counter) => counter.collection(VISITORS),
