@@ -239,7 +239,7 @@ const schedule = "every 5 minutes";
 
 export const aggregate = isExtension
   ? v1.tasks.taskQueue({ retryConfig, rateLimits }).onDispatch(runDispatched)
-  : onTaskDispatched<CounterTask>({ ...options, retryConfig, rateLimits }, ({ data }) => runDispatched(data));
+  : onTaskDispatched({ ...options, retryConfig, rateLimits }, ({ data }) => runDispatched(data));
 
 export const sweep = isExtension
   ? v1.pubsub.schedule(schedule).onRun(() => runSweep(getBackend()))
