@@ -87,7 +87,7 @@ test("an event above 512 kB is lost, a smaller one is not", async () => {
 /** The data of an increment that the rules accept. */
 function incrementData(nonce: number) {
   const at = webSdk.serverTimestamp();
-  const nonces = webSdk.arrayUnion(webSdk.Bytes.fromUint8Array(new Uint8Array(4).fill(nonce)));
+  const nonces = webSdk.arrayUnion(webSdk.Bytes.fromUint8Array(new Uint8Array(5).fill(nonce)));
   return { shard: "0", count: webSdk.increment(1), writes: webSdk.increment(1), at, marks: { 0: { at, nonces } } };
 }
 
