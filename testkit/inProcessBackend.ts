@@ -49,7 +49,7 @@ export function inProcessBackend(
       timeZone: "UTC",
       regions: undefined,
       exchangeInterval: 1_000,
-      features: FEATURE_PLANS,
+      plans: FEATURE_PLANS,
       ...changes,
     },
     features: FEATURES,

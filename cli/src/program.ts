@@ -2,6 +2,7 @@
 import { styleText } from "node:util";
 import { Argument, type Command, Option } from "commander";
 import manifest from "../../client/package.json" with { type: "json" };
+import { WINDOW_NAMES } from "../../core/src/index.ts";
 import type { CommandContext, GlobalOptions } from "./commandContext.ts";
 import type { EstimateOptions } from "./estimate.ts";
 import {
@@ -103,11 +104,7 @@ Exit codes: 0 done, 1 failed or declined, 2 wrong usage, 130 interrupted.`,
     .argument("<group>", 'the part of their ids before the first colon; "" for counters without one')
     .addOption(new Option("--order-by <field>", "the order").choices(["total", "rate"]).default("total"))
     .addOption(
-      new Option("--window <window>", "by what was counted today, this week or this month").choices([
-        "day",
-        "week",
-        "month",
-      ]),
+      new Option("--window <window>", "by what was counted today, this week or this month").choices(WINDOW_NAMES),
     )
     .option("--limit <n>", "the number of counters", parseCount, 10)
     .action(onDatabase(async () => (await import("./top.ts")).top))

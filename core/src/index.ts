@@ -171,6 +171,7 @@ export {
   type CounterWindowName,
   type CounterWindows,
   type CounterWindowTotals,
+  WINDOW_NAMES,
   windowTotals,
 } from "./windows.ts";
 export { type IncrementPlan, planIncrement } from "./writePlan.ts";

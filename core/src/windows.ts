@@ -6,6 +6,9 @@
 /** A calendar day, a week that begins on Monday, or a calendar month. */
 export type CounterWindowName = "day" | "week" | "month";
 
+/** All of them. */
+export const WINDOW_NAMES = ["day", "week", "month"] as const satisfies readonly CounterWindowName[];
+
 /** What was counted in one window. A counter that counts nothing keeps its last one, so compare `until` with the time. */
 export interface CounterWindow<Timestamp> {
   /** The end of the window: the instant at which the next one begins. */

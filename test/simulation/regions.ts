@@ -90,7 +90,7 @@ export function regionsScenarioOf(seed: number): RegionsScenario {
       historyRetention: 0,
       timeZone: "UTC",
       exchangeInterval: 1_000 * random.pick([1, 2, 10]),
-      features: FEATURE_PLANS,
+      plans: FEATURE_PLANS,
     },
     faults,
     faultRate: random.pick([0.02, 0.1, 0.3]),

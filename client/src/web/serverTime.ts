@@ -3,12 +3,14 @@
  * this a file of its own, which is loaded with the first counter that has windows.
  */
 import { doc, type Firestore } from "firebase/firestore";
-import { ServerClock, timePath } from "../../../core/src/index.ts";
+import { type CounterWindowName, ServerClock, timePath } from "../../../core/src/index.ts";
 import { isHiddenOrOffline, readFromServer } from "./counter.ts";
+
+const WINDOWS = { day: 1, week: 1, month: 1 } satisfies Record<CounterWindowName, unknown>;
 
 /** The fields of a counter document that say when its windows end. */
 const ENDS = ["windows", "globalWindows"].flatMap((field) =>
-  ["day", "week", "month"].map((window) => `${field}.${window}.until`),
+  Object.keys(WINDOWS).map((window) => `${field}.${window}.until`),
 );
 
 /** Later than any server's time: the last second of the year 9999. */

@@ -8,7 +8,7 @@ export interface Backend {
   readonly firestore: Firestore;
   readonly counters: CollectionReference;
   readonly config: CounterConfig;
-  /** What joins a publish: the features of the configuration, with the database. */
+  /** The features that join a publish: those of `config.plans`, and those without a plan. */
   readonly features: readonly Feature[];
   /** How far the database's snapshots may lag behind its commits. */
   readonly snapshotLag: Millis;

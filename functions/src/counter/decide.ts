@@ -100,7 +100,8 @@ function decideMeasured(cause: Cause, known: Measured, snapshotLag: Millis, conf
 
   const planned = planPublish(cause, known, measurement, config);
   const { next } = planned;
-  for (const feature of isPrepared ? [] : config.features) {
+  // One feature prepares at most, and once: its work has changed what the others have planned.
+  for (const feature of isPrepared ? [] : config.plans) {
     const work = feature.prepare?.(planned);
     if (work !== undefined) return { do: "prepare", feature: feature.name, work };
   }
@@ -115,13 +116,14 @@ function decideMeasured(cause: Cause, known: Measured, snapshotLag: Millis, conf
   // A counter with no shards and no publish stays unpublished. A task would find it missing again.
   const isMissing = !previous && !measurement.counted && measurement.documents === 0;
   if (isMissing) return isIncluded ? { do: "nothing" } : { do: "wait", duration: cause.at + snapshotLag - asOf };
-  const followUp: ScheduledTask = { due: Math.max(nextPublishDue(next, config), cause.at), kind: "followUp" };
+  const tasks = config.plans.flatMap((feature) => feature.tasks?.(previous, next) ?? []);
+  if (next.nextPollAt !== null) tasks.push({ due: next.nextPollAt, kind: "poll" });
+  const isCoveredByPoll = next.phase === "busy" && next.nextPollAt !== null && next.nextPollAt >= cause.at;
+  if (!isIncluded && !isCoveredByPoll)
+    tasks.push({ due: Math.max(nextPublishDue(next, config), cause.at), kind: "followUp" });
   // An unchanged total is published, too: if writes cancel out, an instance that measured between them may be about to
   // publish. Only this publish makes its precondition fail.
-  const poll: ScheduledTask[] = next.nextPollAt === null ? [] : [{ due: next.nextPollAt, kind: "poll" }];
-  const ofFeatures = config.features.flatMap((feature) => feature.tasks?.(previous, next) ?? []);
-  const isCoveredByPoll = next.phase === "busy" && next.nextPollAt !== null && next.nextPollAt >= cause.at;
-  return { do: "publish", next, tasks: [...ofFeatures, ...poll, ...(isIncluded || isCoveredByPoll ? [] : [followUp])] };
+  return { do: "publish", next, tasks };
 }
 
 /** Whether the writes are counted, or certain to be by a scheduled poll. */

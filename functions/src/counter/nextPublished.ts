@@ -34,7 +34,7 @@ export function planPublish(
   const planned = { previous, next, added: addedSince(state, measurement), measurement, bounded, updatedAt };
   return {
     ...planned,
-    next: Object.assign({}, next, ...config.features.map((feature) => feature.next?.(planned, config))),
+    next: Object.assign({}, next, ...config.plans.map((feature) => feature.next?.(planned, config))),
   };
 }
 

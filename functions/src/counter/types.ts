@@ -35,8 +35,8 @@ export interface CounterConfig {
   readonly precision: number;
   /** The path of the counted collections, if any. */
   readonly counted: CountedCollection | undefined;
-  /** What joins a publish, in this order. */
-  readonly features: readonly FeaturePlan[];
+  /** The plans of the features that join a publish. Their order does not matter: each reads only what was published before. */
+  readonly plans: readonly FeaturePlan[];
 }
 
 /** The last publish, as far as the core goes, with times in milliseconds. */
@@ -82,7 +82,7 @@ export interface CounterState {
   readonly published: Published | undefined;
   /** The fewest shards that a server has asked for, and until when. */
   readonly reservation: Reserved | undefined;
-  /** The sum of resets, imports and corrections since the last publish. The next one leaves it out of the windows. */
+  /** The sum of resets, imports and corrections since the last publish. These are no increments: the next one leaves them out of the windows and of `amountRate`. */
   readonly adjusted: number | undefined;
   /** Whether no shard may fall below zero. */
   readonly bounded: boolean;

@@ -31,7 +31,7 @@ export const DEFAULT_CONFIG: Config = {
   timeZone: "UTC",
   regions: undefined,
   exchangeInterval: 1_000,
-  features: FEATURE_PLANS,
+  plans: FEATURE_PLANS,
 };
 
 /**

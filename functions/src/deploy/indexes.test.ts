@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { type CounterRankOptions, rankingFields } from "../../../core/src/index.ts";
+import { type CounterRankOptions, rankingFields, WINDOW_NAMES } from "../../../core/src/index.ts";
 
 const text = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
 
@@ -39,7 +39,7 @@ test("fields that grow with every write are exempt from indexes; those that are 
 const ORDERS: readonly CounterRankOptions[] = [
   { orderBy: "total" },
   { orderBy: "rate" },
-  ...(["day", "week", "month"] as const).flatMap((window) => [{ window }, { window, global: true }]),
+  ...WINDOW_NAMES.flatMap((window) => [{ window }, { window, global: true }]),
   { global: true },
 ];
 

@@ -67,7 +67,7 @@ export function parseConfig(values: ParameterValues, isEmulated = false, project
       timeZone: text("TIME_ZONE"),
       regions: parseRegions(text("REGIONS"), text("DATABASE_ID"), project),
       exchangeInterval: number("EXCHANGE_SECONDS") * 1_000,
-      features: FEATURE_PLANS,
+      plans: FEATURE_PLANS,
     },
     isEmulated,
   );

@@ -4,7 +4,7 @@ import type { Millis } from "../counter/time.ts";
 import type { CounterConfig } from "../counter/types.ts";
 import type { Regions } from "./regions/config.ts";
 
-/** The parameters of parameters.ts, parsed. */
+/** The parameters of deploy/parameters.ts, parsed. */
 export interface Config extends CounterConfig {
   /** Of `MIRRORS` and `BRIDGE`. */
   readonly mirrors: readonly Mirror[];

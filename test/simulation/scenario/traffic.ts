@@ -26,7 +26,7 @@ export function trafficOf(seed: number): Scenario {
     timeZone: randomFor(seed, "time zone").pick(Object.keys(OFFSETS)),
     regions: undefined,
     exchangeInterval: 1_000,
-    features: FEATURE_PLANS,
+    plans: FEATURE_PLANS,
     mirrors: [
       ...parseMirrors("views=pages/{name}.stats.views, posts=pages/home.posts", "MIRRORS"),
       ...parseMirrors("visits=walls/{name}.visits", "BRIDGE"),

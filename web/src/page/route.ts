@@ -1,14 +1,14 @@
 /** Which view the address names. Everything is behind `#`, so that Hosting needs no rewrites. */
 import { useEffect, useState } from "preact/hooks";
-import { type CounterWindowName, isDocumentId } from "../../../core/src/index.ts";
+import { type CounterWindowName, isDocumentId, WINDOW_NAMES } from "../../../core/src/index.ts";
 
 /** The orders of the dashboard's counters. */
-export const ORDERS = ["total", "rate", "day", "week", "month", "id"] as const;
+export const ORDERS = ["total", "rate", ...WINDOW_NAMES, "id"] as const;
 export type Order = (typeof ORDERS)[number];
 
 /** The window that an order is about. */
 export function windowOf(order: Order): CounterWindowName | undefined {
-  return order === "day" || order === "week" || order === "month" ? order : undefined;
+  return WINDOW_NAMES.find((window) => window === order);
 }
 
 /** What the dashboard lists. */
