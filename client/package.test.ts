@@ -105,8 +105,8 @@ describe("the command line", () => {
     expect({ bin, dependencies }).toEqual({ bin: { "firestore-tally": "dist/cli.js" }, dependencies: undefined });
   });
 
-  test("has less than 360 kB, and the licenses of its dependencies", () => {
-    expect(Buffer.byteLength(cli)).toBeLessThan(360_000);
+  test("has less than 365 kB, and the licenses of its dependencies", () => {
+    expect(Buffer.byteLength(cli)).toBeLessThan(365_000);
     const licenses = read("client/dist/cli.licenses.txt");
     for (const name of ["@clack/prompts", "cli-progress", "cli-table3", "commander"]) {
       expect(licenses).toMatch(new RegExp(`^${name} \\d`, "m"));

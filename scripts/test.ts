@@ -33,9 +33,12 @@ const hosted = [
   ...vitest("emulators"),
   ...["--maxWorkers", `${HOSTS}`, "--tags-filter"],
 ];
-const logged = ["INGEST_COUNTERS=ingested:*", "EVENTS_TOPIC=tally-log", "EVENTS_COLLECTION=counters"].flatMap(
-  (param) => ["--param", param],
-);
+const logged = [
+  "INGEST_COUNTERS=ingested:*",
+  "INGEST_TOPIC=tally-events",
+  "EVENTS_TOPIC=tally-log",
+  "EVENTS_COLLECTION=counters",
+].flatMap((param) => ["--param", param]);
 // The packagings differ in how functions are wired up, not in what they can take.
 const withoutLoad = ["-t", "^(?!100 increments|a counter grows|3,000 visitors)"];
 

@@ -45,6 +45,8 @@ export function inProcessBackend(
       precision: 0.001,
       counted: undefined,
       mirrors: [],
+      visitors: "yes",
+      items: true,
       historyRetention: 0,
       timeZone: "UTC",
       regions: undefined,

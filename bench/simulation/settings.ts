@@ -1,7 +1,7 @@
 /** What `--set` changes: the functions' configuration as it deploys, what users do, and figures of `testkit/production`. */
 
 import type { Config } from "../../functions/src/decisions.ts";
-import { DEFAULT_CONFIG } from "../../functions/src/decisions.ts";
+import { DEFAULT_CONFIG } from "../../functions/src/deploy/defaultConfig.ts";
 import { BACKEND_LATENCY, CALL_LATENCY } from "../../testkit/production/calls.ts";
 import { ABORTED_AFTER, WRITE_LIMITS, type WriteLimits } from "../../testkit/production/contention.ts";
 import { EVENT_LATENCY } from "../../testkit/production/events.ts";

@@ -6,7 +6,7 @@
  * publishes. Redis is the smallest instance there is, of the tier that loses its data when it restarts. An estimate
  * leaves out the CPU and memory of functions, but they are most of what Redis costs, so here they count, Tally's too.
  */
-import { type Config, DEFAULT_CONFIG } from "../../functions/src/decisions.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../functions/src/decisions.ts";
 import { amountOf, type MonthlyCosts, monthlyCosts } from "./monthlyCosts.ts";
 import type { Prices } from "./prices.ts";
 import { DAYS, MONTH_SECONDS, type Traffic } from "./traffic.ts";
@@ -55,7 +55,7 @@ export interface DesignCosts {
 export function compareDesigns(
   workloads: readonly Traffic[],
   prices: Prices,
-  config: Config = DEFAULT_CONFIG,
+  config: Settings = DEFAULT_SETTINGS,
 ): [tally: DesignCosts, recipe: DesignCosts, enough: DesignCosts, redis: DesignCosts] {
   const all = workloads.map((traffic) => ({ ...traffic, costs: monthlyCosts(traffic, prices, config) }));
   const needed = Math.max(Math.ceil(highestRate(all.map(({ costs }) => costs)) / WRITES_PER_DOCUMENT), 1);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { DEFAULT_CONFIG } from "../../functions/src/decisions.ts";
+import { DEFAULT_SETTINGS } from "../../functions/src/decisions.ts";
 import { anyTraffic } from "../testing/arbitraries.ts";
 import { amountOf, monthlyCosts } from "./monthlyCosts.ts";
 import { PRICES } from "./prices.ts";
@@ -210,7 +210,7 @@ describe("history", () => {
   });
 
   test("costs nothing if it is not kept", () => {
-    const costs = monthlyCosts(steady(100), PRICES.nam5, { ...DEFAULT_CONFIG, historyRetention: 0 });
+    const costs = monthlyCosts(steady(100), PRICES.nam5, { ...DEFAULT_SETTINGS, historyRetention: 0 });
     expect([amountOf(costs, "history"), amountOf(costs, "expiredHistory")]).toEqual([0, 0]);
   });
 });

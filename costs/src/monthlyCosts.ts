@@ -15,7 +15,7 @@
  *               for each day of hours and each hour of minutes, deleted when it expires
  */
 import { partOfShard0, WRITES_PER_MARK_LOOK } from "../../core/src/index.ts";
-import { type Config, DEFAULT_CONFIG } from "../../functions/src/decisions.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../functions/src/decisions.ts";
 import type { Prices } from "./prices.ts";
 import { historyPerSecond, isPolled, measuringReads, publishingPerSecond } from "./publishing.ts";
 import { DAYS, type DayPart, dayPartsOf, shareOf, type Traffic } from "./traffic.ts";
@@ -80,7 +80,7 @@ const WRITES_PER_READ = 20;
 /** Shards per batch of a fold. */
 const FOLD_BATCH = 200;
 
-export function monthlyCosts(all: Traffic, prices: Prices, config: Config = DEFAULT_CONFIG): MonthlyCosts {
+export function monthlyCosts(all: Traffic, prices: Prices, config: Settings = DEFAULT_SETTINGS): MonthlyCosts {
   const { regions = 1 } = all;
   const traffic = regions > 1 ? shareOf(all, regions) : all;
   const { counters, once, watchers, readsPerDay, batch } = traffic;

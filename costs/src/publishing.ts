@@ -1,10 +1,16 @@
 /** What publishing one counter takes per second, and what its history takes: documents, reads and tasks. */
 import { partOfShard0, STEP_MILLIS } from "../../core/src/index.ts";
-import { type Config, DEFAULT_CONFIG, MAX_LISTED_SHARDS, nextPhase, pollDelay } from "../../functions/src/decisions.ts";
+import {
+  DEFAULT_SETTINGS,
+  MAX_LISTED_SHARDS,
+  nextPhase,
+  pollDelay,
+  type Settings,
+} from "../../functions/src/decisions.ts";
 import type { DayPart } from "./traffic.ts";
 
 /** @param baseDocuments  1 if the counter has a `base`, which the first fold creates; else 0 */
-export function publishingPerSecond(part: DayPart, config: Config, baseDocuments: number) {
+export function publishingPerSecond(part: DayPart, config: Settings, baseDocuments: number) {
   const { writes: rate, shards, interval } = part;
   if (rate === 0) return { publishes: 0, reads: 0, tasks: 0 };
   const measuring = measuringReads(shards + baseDocuments);
@@ -29,7 +35,7 @@ export function measuringReads(documents: number): number {
 export function isPolled({ writes: rate, shards, interval }: DayPart): boolean {
   const hasSilentShards = shards > 1;
   return (
-    nextPhase("busy", { isWritten: true, quietFor: 0, rate, interval, hasSilentShards }, DEFAULT_CONFIG) === "busy"
+    nextPhase("busy", { isWritten: true, quietFor: 0, rate, interval, hasSilentShards }, DEFAULT_SETTINGS) === "busy"
   );
 }
 
@@ -40,7 +46,7 @@ export function isPolled({ writes: rate, shards, interval }: DayPart): boolean {
 export function historyPerSecond(
   { writes: rate }: DayPart,
   publishes: number,
-  { historyRetention, maxInterval }: Config,
+  { historyRetention, maxInterval }: Settings,
 ) {
   if (historyRetention === 0) return { points: 0, documents: 0 };
   // Poisson arrivals: a publish counts as busy if the write before it is no older than the longest interval.

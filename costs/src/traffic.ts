@@ -3,7 +3,7 @@
  *
  * Writes are even within each part. The functions' own rules decide shard counts and intervals.
  */
-import { type Config, decideScaling, publishInterval } from "../../functions/src/decisions.ts";
+import { decideScaling, publishInterval, type Settings } from "../../functions/src/decisions.ts";
 
 export interface Traffic {
   /** Increments per second of all counters together, averaged over the day. */
@@ -78,7 +78,7 @@ function totalOf({ total, perSecond, counters }: Traffic): number {
 }
 
 /** The busy part of the day, if there is one, and the rest. */
-export function dayPartsOf(traffic: Traffic, config: Config): DayPart[] {
+export function dayPartsOf(traffic: Traffic, config: Settings): DayPart[] {
   const { perSecond, counters, batch } = traffic;
   const peak = Math.max(traffic.peakPerSecond, perSecond);
   const busy = peak > perSecond ? Math.min(traffic.peakHours, peak > 0 ? (24 * perSecond) / peak : 0) : 0;
@@ -97,7 +97,7 @@ export function dayPartsOf(traffic: Traffic, config: Config): DayPart[] {
 }
 
 /** The shard count at which the functions stay under a rate, starting from another one. */
-function stableShardCount(rate: number, from: number, config: Config): number {
+function stableShardCount(rate: number, from: number, config: Settings): number {
   // Over a month some clients meet contention, so the average rate is not discounted for chance.
   const demand = { rate, writes: rate, duration: 1_000, contentionShards: Number.POSITIVE_INFINITY };
   for (let shardCount = from; ; ) {

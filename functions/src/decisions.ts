@@ -2,6 +2,7 @@
  * The decisions of the backend, for the modules that reckon with them: costs, the CLI and the simulator of load. All of
  * them are pure, and none imports Firebase or Node.
  */
+
 export type { AggregateResult } from "./counter/aggregate.ts";
 export { decideScaling } from "./counter/autoscale.ts";
 export { beginsCounter, type Cause, type ScheduledTask } from "./counter/cause.ts";
@@ -12,7 +13,7 @@ export { nextPhase, POLLED_PHASES, pollDelay } from "./counter/phase.ts";
 export { FOLD_PAGE_SIZE, foldableShards, MAX_LISTED_SHARDS, shardIndex, TRIGGER_SHARDS } from "./counter/shards.ts";
 export type { Millis } from "./counter/time.ts";
 export type { Published } from "./counter/types.ts";
-export { DEFAULT_CONFIG } from "./deploy/config.ts";
+export { DEFAULT_SETTINGS, type Settings } from "./deploy/config.ts";
 export { DEFAULT_PARAMETERS, type ParameterValues, parseConfig } from "./deploy/parseConfig.ts";
 export type { Config } from "./features/config.ts";
 export { historyWrites } from "./features/history/history.ts";

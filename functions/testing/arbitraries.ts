@@ -1,10 +1,12 @@
 /** Configurations, and a counter, for tests. */
+
 import fc from "fast-check";
 import { MAX_SHARDS } from "../../core/src/index.ts";
 import { MAX_TASK_DELAY } from "../src/counter/cause.ts";
 import { PHASES } from "../src/counter/phase.ts";
 import type { Published } from "../src/counter/types.ts";
-import { DEFAULT_CONFIG, validConfig } from "../src/deploy/config.ts";
+import { validConfig } from "../src/deploy/config.ts";
+import { DEFAULT_CONFIG } from "../src/deploy/defaultConfig.ts";
 import type { Config } from "../src/features/config.ts";
 
 const number = (min: number, max: number) => fc.double({ min, max, noNaN: true });

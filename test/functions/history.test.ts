@@ -3,6 +3,7 @@
  * deployed functions publish over a counter document with an old `asOf`. For a longer series, the backend's code publishes in
  * this process, at instants that the test chooses. What is kept, and what a range has, is in the unit tests.
  */
+
 import { disableNetwork } from "firebase/firestore";
 import { Timestamp } from "firebase-admin/firestore";
 import {
@@ -21,7 +22,7 @@ import { toTimestamp } from "../../functions/src/counter/fields.ts";
 import { planPublish } from "../../functions/src/counter/nextPublished.ts";
 import { publish } from "../../functions/src/counter/publish.ts";
 import { toMillis } from "../../functions/src/counter/time.ts";
-import { DEFAULT_CONFIG as defaults } from "../../functions/src/deploy/config.ts";
+import { DEFAULT_CONFIG as defaults } from "../../functions/src/deploy/defaultConfig.ts";
 import { FEATURES } from "../../functions/src/features/features.ts";
 import { admin, adminAt, type Client, client } from "../../testkit/clients.ts";
 import { startMeter } from "../../testkit/meter.ts";

@@ -3,11 +3,12 @@
  * the reads and writes of the backend's code, which runs in this process and in virtual time. Tests that compare no figure
  * with the document use intervals of at most a third of the defaults.
  */
+
 import { readFileSync } from "node:fs";
 import { FieldValue } from "firebase-admin/firestore";
 import { afterAll, describe, expect, test } from "vitest";
 import { createWakeHandler } from "../../functions/src/counter/wake.ts";
-import { DEFAULT_CONFIG as defaults } from "../../functions/src/deploy/config.ts";
+import { DEFAULT_CONFIG as defaults } from "../../functions/src/deploy/defaultConfig.ts";
 import { runSweep } from "../../functions/src/deploy/runSweep.ts";
 import { runTask } from "../../functions/src/deploy/runTask.ts";
 import type { DeployedBackend } from "../../functions/src/features/backend.ts";

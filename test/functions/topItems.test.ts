@@ -22,7 +22,7 @@ import { inProcessBackend } from "../../testkit/inProcessBackend.ts";
 import { sumOfShards } from "../../testkit/storedCounter.ts";
 import { until } from "../../testkit/until.ts";
 
-const params = { INGEST_COUNTERS: "views:*", INGEST_AMOUNT_PER_SECOND: "1000000" };
+const params = { ITEMS: "yes", INGEST_COUNTERS: "views:*", INGEST_AMOUNT_PER_SECOND: "1000000" };
 
 let instances: readonly ServedFunction[];
 let reader: Client;

@@ -16,7 +16,7 @@ test("the extension's aggregate function works in an instance that hosts nothing
   const run = `
     const { aggregate } = await import("./functions/lib/index.js");
     for (const counterId of [${JSON.stringify(id)}, "unwatchedPosts"]) {
-      await aggregate.run({ counterId, due: Date.now() }, {});
+      await aggregate.run({ counterId, due: Date.now(), kind: "poll" }, {});
     }
     process.exit(0);`;
   const params = {

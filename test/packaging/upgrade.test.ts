@@ -17,7 +17,7 @@ import { type EventRouter, startEventRouter } from "./eventRouter.ts";
 const [EXTENSION, KIT] = ["ext-tally-", "kit-main-"] as const;
 /** Without history each publish is one write. */
 const PARAMS = { HISTORY_DAYS: "0" };
-/** How far the emulator's snapshots may lag behind its commits: see functions/src/counter/backend.ts. */
+/** How far the emulator's snapshots may lag behind its commits: see functions/src/deploy/backend.ts. */
 const SNAPSHOT_LAG = 50;
 /** Seconds of load before the extension is removed, and after it. */
 const PHASE_SECONDS = 8;

@@ -8,15 +8,16 @@ import { counterIdOf, ITEM_COUNTS, VISITORS } from "../../core/src/index.ts";
 import type { CounterTask, WriteEvent } from "../../functions/src/counter/cause.ts";
 import { TRIGGER_SHARDS } from "../../functions/src/counter/shards.ts";
 import { createWakeHandler, hasCounted, latestDeletionTime } from "../../functions/src/counter/wake.ts";
+import type { Settings } from "../../functions/src/deploy/config.ts";
 import { cloudTasks } from "../../functions/src/deploy/queue.ts";
 import { runSweep } from "../../functions/src/deploy/runSweep.ts";
 import { runTask } from "../../functions/src/deploy/runTask.ts";
 import type { DeployedBackend } from "../../functions/src/features/backend.ts";
 import { createBridgeHandler, type LegacyWrite } from "../../functions/src/features/bridge/bridge.ts";
-import type { Config } from "../../functions/src/features/config.ts";
 import { FEATURES } from "../../functions/src/features/features.ts";
 import { itemMerging } from "../../functions/src/features/items/topItems.ts";
 import { createMergeHandler, type PendingEvent } from "../../functions/src/features/merge.ts";
+import { FEATURE_PLANS } from "../../functions/src/features/plans.ts";
 import type { OtherRegion } from "../../functions/src/features/regions/connect.ts";
 import { exchangeCounter } from "../../functions/src/features/regions/exchange.ts";
 import { visitorMerging } from "../../functions/src/features/visitors/visitors.ts";
@@ -53,7 +54,7 @@ interface Instance {
 
 export class CloudFunctions {
   readonly #network: Network;
-  #config: Config;
+  #config: Settings;
   readonly #snapshotLag: Micros;
   readonly #seed: number;
   readonly #onInstance: (process: Process) => void;
@@ -140,7 +141,7 @@ export class CloudFunctions {
   }
 
   /** Replaces the instances by some of another configuration. What the old ones do goes on. */
-  deploy(config: Config, otherRegions: ReadonlyMap<string, Network>): void {
+  deploy(config: Settings, otherRegions: ReadonlyMap<string, Network>): void {
     this.#config = config;
     this.#otherRegions = otherRegions;
     this.#instances.forEach((_, at) => {
@@ -229,7 +230,7 @@ export class CloudFunctions {
     const asDeployed: DeployedBackend = {
       firestore,
       counters: firestore.collection(this.#config.collection),
-      config: this.#config,
+      config: { ...this.#config, plans: FEATURE_PLANS },
       features: FEATURES,
       otherRegions: new Map(others),
       snapshotLag: this.#snapshotLag / MS,

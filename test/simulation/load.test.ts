@@ -17,7 +17,7 @@ import { configOf, SETTINGS, withSettings } from "../../bench/simulation/setting
 import { simulate } from "../../bench/simulation/simulate.ts";
 import { summarize, timelineOf } from "../../bench/simulation/summary.ts";
 import { monthlyCosts, PRICES } from "../../costs/src/index.ts";
-import { DEFAULT_CONFIG } from "../../functions/src/decisions.ts";
+import { DEFAULT_CONFIG } from "../../functions/src/deploy/defaultConfig.ts";
 
 const run = (scenario: Scenario, changed: readonly string[] = [], seed = 1) =>
   simulate(scenario, withSettings(changed), seed);

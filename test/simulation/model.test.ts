@@ -1,6 +1,6 @@
 /** The parts of the model that the emulator cannot show: missing indexes, prices, sizes, and what fails on the way. */
 import { expect, test } from "vitest";
-import { DEFAULT_CONFIG } from "../../functions/src/decisions.ts";
+import { DEFAULT_CONFIG } from "../../functions/src/deploy/defaultConfig.ts";
 import { CloudFunctions } from "./cloudFunctions.ts";
 import { type Fault, Faults } from "./faults.ts";
 import * as adminSdk from "./model/adminSdk.ts";

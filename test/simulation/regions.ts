@@ -5,8 +5,7 @@
 import { createHash } from "node:crypto";
 import { regionSketchId, Sketch, type StoredSketch, uniquesPath, VISITOR_HASH_DIGITS } from "../../core/src/index.ts";
 import { type Random, randomFor } from "../../core/testing/random.ts";
-import type { Config } from "../../functions/src/features/config.ts";
-import { FEATURE_PLANS } from "../../functions/src/features/plans.ts";
+import type { Settings } from "../../functions/src/deploy/config.ts";
 import { parseRegions } from "../../functions/src/features/regions/config.ts";
 import type { CallOutcome } from "../../testkit/production/calls.ts";
 import { startClock } from "./clock.ts";
@@ -41,7 +40,7 @@ type Action = { readonly at: number } & (
 export interface RegionsScenario {
   readonly seed: number;
   readonly names: readonly string[];
-  readonly config: Omit<Config, "regions">;
+  readonly config: Omit<Settings, "regions">;
   readonly faults: readonly Fault[];
   readonly faultRate: number;
   readonly latency: Micros;
@@ -87,10 +86,11 @@ export function regionsScenarioOf(seed: number): RegionsScenario {
       precision: random.pick([0, 0.001]),
       counted: undefined,
       mirrors: [],
+      visitors: "yes",
+      items: true,
       historyRetention: 0,
       timeZone: "UTC",
       exchangeInterval: 1_000 * random.pick([1, 2, 10]),
-      plans: FEATURE_PLANS,
     },
     faults,
     faultRate: random.pick([0.02, 0.1, 0.3]),
@@ -231,7 +231,7 @@ export async function simulateRegions(
   }
 
   /** The configuration of a region, and its networks to the others. */
-  function deployment(name: string): { config: Config; others: Map<string, Network> } {
+  function deployment(name: string): { config: Settings; others: Map<string, Network> } {
     const isCut = (other: string) => () => [name, other].some((region) => (cutUntil.get(region) ?? 0) > scheduler.now);
     const others = members
       .filter((other) => other !== name)

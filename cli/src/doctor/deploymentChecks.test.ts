@@ -6,7 +6,7 @@ import { params } from "../../../functions/src/deploy/parameters.ts";
 import { deployed, healthyFacts, withParameters } from "../../testing/healthyFacts.ts";
 import { findingsOf } from "./checks.ts";
 import { FUNCTIONS } from "./deployments.ts";
-import type { ProjectFacts } from "./facts.ts";
+import type { DeployedFunction, ProjectFacts } from "./facts.ts";
 import { DECLARED } from "./queueChecks.ts";
 
 const triggers = readFileSync("functions/src/deploy/triggers.ts", "utf8");
@@ -24,6 +24,31 @@ test("the parameters and their defaults are those that the code defines", () => 
 
 test("the limits of the queue are those that the code declares", () => {
   for (const [limit, value] of Object.entries(DECLARED)) expect(triggers).toContain(`${limit}: ${value}`);
+});
+
+const COUNTER = ["shardcreated", "shardzeroupdated", "baseupdated", "aggregate", "sweep"];
+
+test("a deployment of a counter alone is complete; with a feature's parameter, its functions are missing", () => {
+  const few = (parameters: Record<string, string>) => {
+    const { functions } = withParameters(parameters) as { functions: { value: readonly DeployedFunction[] } };
+    const value = functions.value.filter(({ name }) => COUNTER.some((one) => name.endsWith(`-${one}`)));
+    return findingsOf(healthyFacts({ functions: { value } }));
+  };
+  expect(few({})).toEqual([]);
+  for (const [name, value] of [
+    ["VISITORS", "yes"],
+    ["ITEMS", "yes"],
+    ["INGEST_COUNTERS", "views:*"],
+    ["INGEST_TOPIC", "events"],
+    ["EVENTS_TOPIC", "log"],
+    ["TOTALS_COUNTERS", "views:*"],
+    ["COUNTED_COLLECTION", "posts"],
+    ["BRIDGE", "views=pages/{name}.visits"],
+  ] as const)
+    expect(
+      few({ [name]: value }).map(({ id }) => id),
+      name,
+    ).toContain("functions-incomplete");
 });
 
 const ids = (changes: Partial<ProjectFacts>) => findingsOf(healthyFacts(changes)).map(({ id }) => id);

@@ -1,10 +1,10 @@
 /** Whether the parameters of the functions are valid, the same in all of them, and do not contradict each other. */
 import { groupOf, mirrorTarget } from "../../../core/src/index.ts";
 import {
-  type Config,
   DEFAULT_PARAMETERS,
   type ParameterValues,
   parseConfig,
+  type Settings,
 } from "../../../functions/src/decisions.ts";
 import { parseCounterList } from "../../../functions/src/http/counterList.ts";
 import { parseIngestConfig } from "../../../functions/src/ingest/config.ts";
@@ -57,7 +57,7 @@ function ifValid(affected: string, check: () => Finding[]): Finding[] {
 
 /** Increments with `once` that no function publishes, though there is a topic. */
 function checkEventsCollection(
-  { collection }: Config,
+  { collection }: Settings,
   { EVENTS_TOPIC, EVENTS_COLLECTION }: ParameterValues,
 ): Finding[] {
   const isRight = EVENTS_COLLECTION === collection || EVENTS_COLLECTION === DEFAULT_PARAMETERS.EVENTS_COLLECTION;
@@ -85,7 +85,7 @@ function areDifferent({ functions }: Deployment): Finding[] {
 }
 
 /** Fields that have shown totals, and that no parameter names any more. */
-function staleFields({ mirrors }: Config, counters: readonly SampledCounter[]): Finding[] {
+function staleFields({ mirrors }: Settings, counters: readonly SampledCounter[]): Finding[] {
   const stale = counters.filter(
     ({ id, published, mirrored }) =>
       mirrored !== null && published && published.total !== mirrored && !mirrorTarget(id, mirrors),
@@ -100,7 +100,7 @@ function staleFields({ mirrors }: Config, counters: readonly SampledCounter[]): 
   ];
 }
 
-function contradictions(config: Config, isEmulated: boolean): Finding[] {
+function contradictions(config: Settings, isEmulated: boolean): Finding[] {
   const { minShards, maxShards, counted, mirrors, maxInterval } = config;
   const findings: Finding[] = [];
   if (maxShards === minShards) {

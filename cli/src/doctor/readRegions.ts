@@ -4,9 +4,9 @@ import type { CollectionReference } from "firebase-admin/firestore";
 import type { RegionTotal } from "../../../core/src/index.ts";
 import { readCounter } from "../../../functions/src/counter/counterDocument.ts";
 import type { CounterState } from "../../../functions/src/counter/types.ts";
-import { FEATURES } from "../../../functions/src/features/features.ts";
 import type { Regions } from "../../../functions/src/features/regions/config.ts";
 import { connectOtherRegions } from "../../../functions/src/features/regions/connect.ts";
+import { EXCHANGED } from "../../../functions/src/features/regions/feature.ts";
 import type { CommandContext } from "../commandContext.ts";
 import type { Exchange } from "./facts.ts";
 import type { ReadMeter } from "./readMeter.ts";
@@ -48,7 +48,7 @@ export async function readRegions(
   for (const [name, other] of connectOtherRegions(app, regions, target.collection)) counters.set(name, other.counters);
   const read = (region: string, id: string) => {
     meter.reads++;
-    return readCounter((counters.get(region) as CollectionReference).doc(id), FEATURES);
+    return readCounter((counters.get(region) as CollectionReference).doc(id), EXCHANGED);
   };
   const ways: Way[] = [];
   for (let start = 0; start < ids.length; start += CONCURRENCY) {

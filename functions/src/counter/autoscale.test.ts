@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../../../core/testing/runs.ts";
 import { anyConfig } from "../../testing/arbitraries.ts";
-import { DEFAULT_CONFIG as defaults } from "../deploy/config.ts";
+import { DEFAULT_CONFIG as defaults } from "../deploy/defaultConfig.ts";
 import { decideScaling, type Scaling } from "./autoscale.ts";
 import { averageRate, type Demand } from "./demand.ts";
 

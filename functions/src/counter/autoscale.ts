@@ -19,7 +19,7 @@
  */
 import { type Demand, RATE_TIME_CONSTANT } from "./demand.ts";
 import type { Millis } from "./time.ts";
-import type { CounterConfig } from "./types.ts";
+import type { CounterSettings } from "./types.ts";
 
 /**
  * A counter grows above this share of its capacity. Writers leave out the first eighth of the shards, so it is 0.8 of the capacity
@@ -61,7 +61,7 @@ export function decideScaling(
   scaling: Scaling,
   now: Millis,
   fewest: number,
-  config: CounterConfig,
+  config: CounterSettings,
 ): Scaling {
   const { writesPerShard, maxShards, shrinkCooldown } = config;
   const clamp = (shards: number) => Math.min(Math.max(Math.round(shards), fewest), maxShards);

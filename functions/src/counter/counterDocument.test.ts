@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { type DocumentSnapshot, Timestamp } from "firebase-admin/firestore";
 import { describe, expect, test } from "vitest";
 import { anyCounter, idle } from "../../testing/arbitraries.ts";
-import { DEFAULT_CONFIG } from "../deploy/config.ts";
+import { DEFAULT_CONFIG } from "../deploy/defaultConfig.ts";
 import { FEATURES } from "../features/features.ts";
 import { historyStateOf } from "../features/history/feature.ts";
 import { MAX_TASK_DELAY } from "./cause.ts";

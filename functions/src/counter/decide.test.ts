@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { inWords, rowsOf, type Situation, situations, T } from "../../testing/situations.ts";
-import { DEFAULT_CONFIG as defaults } from "../deploy/config.ts";
+import { DEFAULT_CONFIG as defaults } from "../deploy/defaultConfig.ts";
 import type { Cause } from "./cause.ts";
 import { decide } from "./decide.ts";
 import type { Published } from "./types.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { idle } from "../../testing/arbitraries.ts";
 import { inWords, measured, rowsOf, type Situation, shard, situations, T } from "../../testing/situations.ts";
-import { DEFAULT_CONFIG as defaults } from "../deploy/config.ts";
+import { DEFAULT_CONFIG as defaults } from "../deploy/defaultConfig.ts";
 import type { Cause } from "./cause.ts";
 import { decide, type KnownState } from "./decide.ts";
 import { toTimestamp } from "./fields.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { runs } from "../../../core/testing/runs.ts";
 import { anyConfig, anyCounter, idle } from "../../testing/arbitraries.ts";
 import { measured, T } from "../../testing/situations.ts";
-import type { DEFAULT_CONFIG as defaults } from "../deploy/config.ts";
+import type { DEFAULT_CONFIG as defaults } from "../deploy/defaultConfig.ts";
 import { type Cause, MAX_TASK_DELAY } from "./cause.ts";
 import { decide, type KnownState, type Step } from "./decide.ts";
 import { toTimestamp } from "./fields.ts";

@@ -6,7 +6,7 @@ import { beginsCounter, type Cause, createdBeyond } from "./cause.ts";
 import { nextPublishDue } from "./interval.ts";
 import { type Measurement, shardsBeyond } from "./measurement.ts";
 import { type Millis, toMillis } from "./time.ts";
-import type { CounterConfig, Phase, Published } from "./types.ts";
+import type { CounterSettings, Phase, Published } from "./types.ts";
 
 /** The time constant of the average rate: a write this long ago has 1/e of the weight of one now. */
 export const RATE_TIME_CONSTANT: Millis = 5_000;
@@ -37,7 +37,7 @@ export function demandOf(
   previous: Published | undefined,
   measurement: Measurement,
   fewest: number,
-  config: CounterConfig,
+  config: CounterSettings,
 ): Demand {
   const { at, isPoll } = cause;
   const asOf = toMillis(measurement.asOf);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyConfig, anyCounter, idle } from "../../testing/arbitraries.ts";
-import { DEFAULT_CONFIG as defaults } from "../deploy/config.ts";
+import { DEFAULT_CONFIG as defaults } from "../deploy/defaultConfig.ts";
 import { isPollLost, isSparse, publishInterval } from "./interval.ts";
 
 describe("with the defaults, the interval in milliseconds", () => {

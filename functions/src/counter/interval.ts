@@ -6,7 +6,7 @@
  */
 import { type Cause, createdBeyond } from "./cause.ts";
 import type { Millis } from "./time.ts";
-import type { CounterConfig, Published } from "./types.ts";
+import type { CounterSettings, Published } from "./types.ts";
 
 /** What counting a collection may cost while documents are created and deleted. */
 const READS_PER_SECOND = 5;
@@ -15,7 +15,7 @@ const READS_PER_SECOND = 5;
 export type Aging = Pick<Published, "total" | "rate" | "amountRate" | "countReads">;
 
 /** Whether less than one write is expected within the longest interval. */
-export function isSparse(rate: number, { maxInterval }: Pick<CounterConfig, "maxInterval">): boolean {
+export function isSparse(rate: number, { maxInterval }: Pick<CounterSettings, "maxInterval">): boolean {
   return rate * maxInterval < 1_000;
 }
 
@@ -25,7 +25,7 @@ export function isSparse(rate: number, { maxInterval }: Pick<CounterConfig, "max
  * A total changes by its `amountRate` per second, and is taken to change by its `rate` at least: increments and undos may
  * cancel out for a while.
  */
-export function publishInterval(counter: Aging, config: CounterConfig): Millis {
+export function publishInterval(counter: Aging, config: CounterSettings): Millis {
   const { total, rate, amountRate, countReads } = counter;
   const { precision, minInterval, maxInterval } = config;
   const untilVisible = isSparse(rate, config) ? 0 : (1_000 * precision * Math.abs(total)) / Math.max(rate, amountRate);
@@ -37,7 +37,7 @@ export function publishInterval(counter: Aging, config: CounterConfig): Millis {
  * The earliest instant that the next publish may be exact for. The shortest interval applies after a shard was created beyond
  * the shard count, which signals contention, and after growth, because the average rate still lags.
  */
-export function nextPublishDue(published: Published, config: CounterConfig, cause?: Cause): Millis {
+export function nextPublishDue(published: Published, config: CounterSettings, cause?: Cause): Millis {
   const { asOf, shardCount, growing, countedCollection } = published;
   const isContended = countedCollection === null && cause && createdBeyond(cause, shardCount);
   return asOf + (isContended || growing ? config.minInterval : publishInterval(published, config));

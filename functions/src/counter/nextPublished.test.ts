@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyCounter, idle } from "../../testing/arbitraries.ts";
 import { inWords, measured, T } from "../../testing/situations.ts";
-import { DEFAULT_CONFIG as defaults } from "../deploy/config.ts";
+import { DEFAULT_CONFIG as defaults } from "../deploy/defaultConfig.ts";
 import type { Cause } from "./cause.ts";
 import { decide } from "./decide.ts";
 import { toTimestamp } from "./fields.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyConfig } from "../../testing/arbitraries.ts";
-import { DEFAULT_CONFIG as defaults } from "../deploy/config.ts";
+import { DEFAULT_CONFIG as defaults } from "../deploy/defaultConfig.ts";
 import { MAX_TASK_DELAY } from "./cause.ts";
 import { type Activity, isQuiet, nextPhase, PHASES, POLLED_PHASES, pollDelay } from "./phase.ts";
 import type { Phase } from "./types.ts";

@@ -26,7 +26,7 @@
  */
 import { MAX_TASK_DELAY } from "./cause.ts";
 import type { Millis } from "./time.ts";
-import type { CounterConfig, Phase } from "./types.ts";
+import type { CounterSettings, Phase } from "./types.ts";
 
 export const PHASES: readonly Phase[] = ["idle", "busy", "scattered", "quiet", "shrunk", "cooling"];
 
@@ -46,7 +46,7 @@ const SHRINK_AFTER: Millis = 60_000;
 const STALE_CLIENTS: Millis = 130_000;
 
 /** How long after the last write a counter is shrunk, is cooling, and has its silent shards folded. */
-function timeline({ shrinkCooldown }: Pick<CounterConfig, "shrinkCooldown">) {
+function timeline({ shrinkCooldown }: Pick<CounterSettings, "shrinkCooldown">) {
   const shrunk = Math.min(SHRINK_AFTER, shrinkCooldown);
   return { shrunk, cooling: shrunk + Math.min(STALE_CLIENTS, shrinkCooldown), folded: shrinkCooldown };
 }
@@ -70,7 +70,7 @@ export interface Activity {
 }
 
 /** The phase after a measurement. `before` is `undefined` for a counter that was never published. */
-export function nextPhase(before: Phase | undefined, activity: Activity, config: CounterConfig): Phase {
+export function nextPhase(before: Phase | undefined, activity: Activity, config: CounterSettings): Phase {
   const { isWritten, quietFor, rate, interval, hasSilentShards } = activity;
   // After a pause, or before the first publish, the average is unreliable.
   const isRateReliable = before === "busy" || before === "scattered";
@@ -86,7 +86,7 @@ export function nextPhase(before: Phase | undefined, activity: Activity, config:
 export function pollDelay(
   phase: Phase,
   { rate, interval, quietFor, shardCount }: Pick<Activity, "rate" | "interval" | "quietFor"> & { shardCount: number },
-  config: CounterConfig,
+  config: CounterSettings,
 ): Millis | undefined {
   const { maxInterval } = config;
   const { shrunk, cooling, folded } = timeline(config);

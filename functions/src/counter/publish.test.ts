@@ -1,10 +1,11 @@
 /** What one commit of a publish holds. That Firestore keeps its preconditions is for `test/`. */
+
 import { type DocumentReference, type FieldPath, FieldValue } from "firebase-admin/firestore";
 import { logger } from "firebase-functions";
 import { describe, expect, test, vi } from "vitest";
 import { parseMirrors } from "../../../core/src/index.ts";
 import { idle } from "../../testing/arbitraries.ts";
-import { DEFAULT_CONFIG as defaults } from "../deploy/config.ts";
+import { DEFAULT_CONFIG as defaults } from "../deploy/defaultConfig.ts";
 import { FEATURES } from "../features/features.ts";
 import { serializeCounter } from "./counterDocument.ts";
 import { toTimestamp } from "./fields.ts";

@@ -26,9 +26,11 @@ export async function publish(
 ): Promise<Timestamp | undefined> {
   try {
     return await commit(features).catch(async (error) => {
-      const others = features.filter((feature) => !feature.isRefused?.(error, state, next, config));
-      if (others.length === features.length) throw error;
-      return await commit(others);
+      const refused = features.filter((feature) => feature.isRefused?.(error, state, next, config));
+      if (refused.length === 0) throw error;
+      const committedAt = await commit(features.filter((feature) => !refused.includes(feature)));
+      for (const feature of refused) feature.wasLeftOut?.(error, state, config);
+      return committedAt;
     });
   } catch (error) {
     if (isPreconditionFailure(error)) return undefined;

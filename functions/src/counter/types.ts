@@ -20,8 +20,8 @@ import type { Millis } from "./time.ts";
 /** See phase.ts. */
 export type Phase = "idle" | "busy" | "scattered" | "quiet" | "shrunk" | "cooling";
 
-/** What the core's decisions depend on. */
-export interface CounterConfig {
+/** What has been set of a counter, as plain data. */
+export interface CounterSettings {
   readonly collection: string;
   readonly minShards: number;
   readonly maxShards: number;
@@ -35,6 +35,10 @@ export interface CounterConfig {
   readonly precision: number;
   /** The path of the counted collections, if any. */
   readonly counted: CountedCollection | undefined;
+}
+
+/** What the core's decisions depend on. */
+export interface CounterConfig extends CounterSettings {
   /** The plans of the features that join a publish. Their order does not matter: each reads only what was published before. */
   readonly plans: readonly FeaturePlan[];
 }
@@ -140,4 +144,6 @@ export interface Feature<Work = unknown> extends FeaturePlan<Work> {
   contribute?(state: CounterState, next: Published, config: CounterConfig): Contribution | Promise<Contribution>;
   /** Whether its write of a document of the app is why the commit failed. Then the publish is made without the feature. */
   isRefused?(error: unknown, state: CounterState, next: Published, config: CounterConfig): boolean;
+  /** After a publish without it. */
+  wasLeftOut?(error: unknown, state: CounterState, config: CounterConfig): void;
 }

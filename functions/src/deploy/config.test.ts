@@ -3,7 +3,8 @@ import { CounterError, MARK_LIFETIME_SECONDS, parseCountedCollection, parseMirro
 import { MAX_TASK_DELAY } from "../counter/cause.ts";
 import { deployedConfig, params } from "../deploy/parameters.ts";
 import type { Config } from "../features/config.ts";
-import { DEFAULT_CONFIG as defaults, validConfig } from "./config.ts";
+import { validConfig } from "./config.ts";
+import { DEFAULT_CONFIG as defaults } from "./defaultConfig.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -10,13 +10,15 @@ import {
 import { MAX_TASK_DELAY } from "../counter/cause.ts";
 import type { Millis } from "../counter/time.ts";
 import type { Config } from "../features/config.ts";
-import { FEATURE_PLANS } from "../features/plans.ts";
 import { invalidParameter } from "./parameterValue.ts";
 
 export const DAY: Millis = 86_400_000;
 
-/** The configuration of a deployment that keeps every default. */
-export const DEFAULT_CONFIG: Config = {
+/** What a deployment has set: its configuration without the code of features, so that the command line needs none of it. */
+export type Settings = Omit<Config, "plans">;
+
+/** The settings of a deployment that keeps every default. */
+export const DEFAULT_SETTINGS: Settings = {
   collection: DEFAULT_COLLECTION,
   minShards: 1,
   maxShards: MAX_SHARDS,
@@ -27,18 +29,19 @@ export const DEFAULT_CONFIG: Config = {
   precision: 0.001,
   counted: undefined,
   mirrors: [],
+  visitors: "no",
+  items: false,
   historyRetention: 30 * DAY,
   timeZone: "UTC",
   regions: undefined,
   exchangeInterval: 1_000,
-  plans: FEATURE_PLANS,
 };
 
 /**
  * @param isEmulated  whether a cool-down may be shorter: in the Functions emulator, where tests wait for folds
  * @throws CounterError `counter/invalid-config`, naming the parameter, its value and what is accepted
  */
-export function validConfig(config: Config, isEmulated = false): Config {
+export function validConfig<Checked extends Settings>(config: Checked, isEmulated = false): Checked {
   if (!isDocumentId(config.collection)) {
     throw invalidParameter("COLLECTION", config.collection, "the id of one collection");
   }

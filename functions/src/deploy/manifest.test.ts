@@ -4,9 +4,10 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { MARK_LIFETIME_SECONDS, parseCountedCollection, parseMirrors } from "../../../core/src/index.ts";
 import { MAX_TASK_DELAY } from "../counter/cause.ts";
-import { DEFAULT_CONFIG as defaults, validConfig } from "../deploy/config.ts";
+import { validConfig } from "../deploy/config.ts";
 import { DRIFT_EVENT } from "../features/reconcile/alarm.ts";
 import { parseIngestConfig } from "../ingest/config.ts";
+import { DEFAULT_CONFIG as defaults } from "./defaultConfig.ts";
 import { NOT_IN_EXTENSION, params } from "./parameters.ts";
 import { DEFAULT_PARAMETERS, parseConfig } from "./parseConfig.ts";
 

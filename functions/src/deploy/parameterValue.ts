@@ -13,3 +13,10 @@ export function invalidParameter(name: string, value: unknown, accepted: string)
   const shown = typeof value === "string" ? JSON.stringify(value) : value;
   return new CounterError("counter/invalid-config", `${name} is ${shown}; set it to ${accepted}`);
 }
+
+/** @throws CounterError `counter/invalid-config` */
+export function choiceOf<Choice extends string>(name: string, value: string, choices: readonly Choice[]): Choice {
+  const chosen = choices.find((choice) => choice === value);
+  if (chosen === undefined) throw invalidParameter(name, value, choices.map((choice) => `"${choice}"`).join(" or "));
+  return chosen;
+}

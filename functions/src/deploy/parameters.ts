@@ -5,6 +5,7 @@
 import { defineInt, defineString } from "firebase-functions/params";
 import { MARK_LIFETIME_SECONDS, MAX_SHARDS, NO_COUNTED_COLLECTION } from "../../../core/src/index.ts";
 import type { Config } from "../features/config.ts";
+import { FEATURE_PLANS } from "../features/plans.ts";
 import { type CounterList, parseCounterList } from "../http/counterList.ts";
 import { type IngestConfig, parseIngestConfig } from "../ingest/config.ts";
 import { DEFAULT_PARAMETERS as DEFAULTS, NO_TOPIC, type ParameterValues, parseConfig } from "./parseConfig.ts";
@@ -191,7 +192,8 @@ let deployed: Config | undefined;
 /** Not to be called at import time, when parameters have no values. @throws CounterError `counter/invalid-config` */
 export function deployedConfig(): Config {
   const { FUNCTIONS_EMULATOR, GCLOUD_PROJECT } = process.env;
-  deployed ??= parseConfig(deployedValues(), FUNCTIONS_EMULATOR !== undefined, GCLOUD_PROJECT);
+  const settings = () => parseConfig(deployedValues(), FUNCTIONS_EMULATOR !== undefined, GCLOUD_PROJECT);
+  deployed ??= { ...settings(), plans: FEATURE_PLANS };
   return deployed;
 }
 

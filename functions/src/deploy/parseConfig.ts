@@ -1,9 +1,8 @@
 /** The parameters of a deployment, as they are entered, to the configuration: by the functions, and by the CLI's `doctor`. */
 import { NO_COUNTED_COLLECTION, parseCountedCollection, parseMirrors } from "../../../core/src/index.ts";
-import { DAY, DEFAULT_CONFIG, validConfig } from "../deploy/config.ts";
-import type { Config } from "../features/config.ts";
-import { FEATURE_PLANS } from "../features/plans.ts";
 import { parseRegions } from "../features/regions/config.ts";
+import { DAY, DEFAULT_SETTINGS, type Settings, validConfig } from "./config.ts";
+import { choiceOf } from "./parameterValue.ts";
 
 /** The values of the parameters of parameters.ts, by name. */
 export type ParameterValues = Readonly<Record<string, string | number>>;
@@ -13,25 +12,25 @@ export const NO_TOPIC = "none";
 
 /** The defaults of the parameters that decide what is counted, and how, as they are entered. */
 export const DEFAULT_PARAMETERS = {
-  COLLECTION: DEFAULT_CONFIG.collection,
+  COLLECTION: DEFAULT_SETTINGS.collection,
   DATABASE_ID: "(default)",
   LOCATION: "us-central1",
-  MIN_SHARDS: String(DEFAULT_CONFIG.minShards),
-  MAX_SHARDS: String(DEFAULT_CONFIG.maxShards),
-  WRITES_PER_SHARD: String(DEFAULT_CONFIG.writesPerShard),
-  SHRINK_COOLDOWN_SECONDS: String(DEFAULT_CONFIG.shrinkCooldown / 1_000),
-  MIN_INTERVAL_SECONDS: String(DEFAULT_CONFIG.minInterval / 1_000),
-  MAX_INTERVAL_SECONDS: String(DEFAULT_CONFIG.maxInterval / 1_000),
-  PRECISION: String(DEFAULT_CONFIG.precision),
+  MIN_SHARDS: String(DEFAULT_SETTINGS.minShards),
+  MAX_SHARDS: String(DEFAULT_SETTINGS.maxShards),
+  WRITES_PER_SHARD: String(DEFAULT_SETTINGS.writesPerShard),
+  SHRINK_COOLDOWN_SECONDS: String(DEFAULT_SETTINGS.shrinkCooldown / 1_000),
+  MIN_INTERVAL_SECONDS: String(DEFAULT_SETTINGS.minInterval / 1_000),
+  MAX_INTERVAL_SECONDS: String(DEFAULT_SETTINGS.maxInterval / 1_000),
+  PRECISION: String(DEFAULT_SETTINGS.precision),
   COUNTED_COLLECTION: NO_COUNTED_COLLECTION,
   MIRRORS: "",
   BRIDGE: "",
   VISITORS: "no",
   ITEMS: "no",
-  HISTORY_DAYS: String(DEFAULT_CONFIG.historyRetention / DAY),
-  TIME_ZONE: DEFAULT_CONFIG.timeZone,
+  HISTORY_DAYS: String(DEFAULT_SETTINGS.historyRetention / DAY),
+  TIME_ZONE: DEFAULT_SETTINGS.timeZone,
   REGIONS: "",
-  EXCHANGE_SECONDS: String(DEFAULT_CONFIG.exchangeInterval / 1_000),
+  EXCHANGE_SECONDS: String(DEFAULT_SETTINGS.exchangeInterval / 1_000),
   INGEST_COUNTERS: "",
   INGEST_ORIGINS: "",
   INGEST_APP_CHECK: "no",
@@ -48,7 +47,7 @@ export const DEFAULT_PARAMETERS = {
  * @param project     the project of the functions
  * @throws CounterError `counter/invalid-config`, naming the parameter, its value and what is accepted
  */
-export function parseConfig(values: ParameterValues, isEmulated = false, project?: string): Config {
+export function parseConfig(values: ParameterValues, isEmulated = false, project?: string): Settings {
   const text = (name: string) => String(values[name]);
   const number = (name: string) => Number(values[name]);
   return validConfig(
@@ -63,11 +62,12 @@ export function parseConfig(values: ParameterValues, isEmulated = false, project
       precision: number("PRECISION"),
       counted: parseCountedCollection(text("COUNTED_COLLECTION")),
       mirrors: [...parseMirrors(text("MIRRORS"), "MIRRORS"), ...parseMirrors(text("BRIDGE"), "BRIDGE")],
+      visitors: choiceOf("VISITORS", text("VISITORS"), ["no", "yes", "ingest"]),
+      items: choiceOf("ITEMS", text("ITEMS"), ["no", "yes"]) === "yes",
       historyRetention: number("HISTORY_DAYS") * DAY,
       timeZone: text("TIME_ZONE"),
       regions: parseRegions(text("REGIONS"), text("DATABASE_ID"), project),
       exchangeInterval: number("EXCHANGE_SECONDS") * 1_000,
-      plans: FEATURE_PLANS,
     },
     isEmulated,
   );

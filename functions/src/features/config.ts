@@ -8,6 +8,10 @@ import type { Regions } from "./regions/config.ts";
 export interface Config extends CounterConfig {
   /** Of `MIRRORS` and `BRIDGE`. */
   readonly mirrors: readonly Mirror[];
+  /** Who may count visitors: nobody, clients, or requests to ingest, too. */
+  readonly visitors: "no" | "yes" | "ingest";
+  /** Whether the most frequent items are found. */
+  readonly items: boolean;
   /** How long history is kept; 0 keeps none. */
   readonly historyRetention: Millis;
   /** The IANA name of the time zone in which the days of windows begin. */

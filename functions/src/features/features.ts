@@ -4,6 +4,13 @@ import { history } from "./history/feature.ts";
 import { mirrors } from "./mirrors/feature.ts";
 import { regions } from "./regions/feature.ts";
 import { stock } from "./stock/feature.ts";
-import { windows } from "./windows/feature.ts";
+import { windowsField } from "./windows/fields.ts";
+import { windowsPlan } from "./windows/windows.ts";
 
-export const FEATURES: readonly Feature[] = [windows, mirrors, history, regions, stock as Feature];
+export const FEATURES: readonly Feature[] = [
+  { ...windowsPlan, ...windowsField },
+  mirrors,
+  history,
+  regions,
+  stock as Feature,
+];

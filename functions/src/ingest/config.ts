@@ -1,5 +1,5 @@
 /** The configuration of ingest, as plain data: what requests and messages may count, who may send them, and how much. */
-import { invalidParameter, listItems } from "../deploy/parameterValue.ts";
+import { choiceOf, invalidParameter, listItems } from "../deploy/parameterValue.ts";
 import type { ParameterValues } from "../deploy/parseConfig.ts";
 import { type CounterList, parseCounterList } from "../http/counterList.ts";
 
@@ -41,9 +41,9 @@ export function parseIngestConfig(values: ParameterValues): IngestConfig {
   return {
     counters: parseCounterList(text("INGEST_COUNTERS"), "INGEST_COUNTERS"),
     origins: text("INGEST_ORIGINS") === "*" ? "*" : listItems(text("INGEST_ORIGINS")).map(validOrigin),
-    visitors: parseChoice("VISITORS", text("VISITORS"), ["no", "yes", "ingest"]) === "ingest",
-    items: parseChoice("ITEMS", text("ITEMS"), ["no", "yes"]) === "yes",
-    appCheck: parseChoice("INGEST_APP_CHECK", text("INGEST_APP_CHECK"), ["no", "yes"]) === "yes",
+    visitors: choiceOf("VISITORS", text("VISITORS"), ["no", "yes", "ingest"]) === "ingest",
+    items: choiceOf("ITEMS", text("ITEMS"), ["no", "yes"]) === "yes",
+    appCheck: choiceOf("INGEST_APP_CHECK", text("INGEST_APP_CHECK"), ["no", "yes"]) === "yes",
     maxAmount: whole("INGEST_MAX_AMOUNT", LARGEST_AMOUNT),
     amountPerSecond: whole("INGEST_AMOUNT_PER_SECOND", 1_000_000),
   };
@@ -56,9 +56,4 @@ function validOrigin(origin: string): string {
     origin,
     'origins such as "https://example.com", separated by commas, or "*"',
   );
-}
-
-function parseChoice(name: string, value: string, choices: readonly string[]): string {
-  if (choices.includes(value)) return value;
-  throw invalidParameter(name, value, choices.map((choice) => `"${choice}"`).join(" or "));
 }

@@ -37,7 +37,7 @@ export function createMessageIngest(backend: DeployedBackend, isLogged: boolean)
 
 /** @param channel  keeps ids apart: who can send requests cannot take the id of a message in advance */
 function grouping(
-  { firestore, config: { collection }, now, sleep }: DeployedBackend,
+  { firestore, config: { collection, visitors, items }, now, sleep }: DeployedBackend,
   channel: string,
   isLogged: boolean,
 ) {
@@ -46,11 +46,12 @@ function grouping(
 
   async function commit(units: readonly Unit[]): Promise<ReadonlySet<Unit>> {
     const increments = units.map((unit) => {
+      // What is off would wait for a function that is not deployed.
       const counts = unit.events.map(({ counter, by, visitor, item }) => ({
         counter: refOf(counter),
         by,
-        visitor,
-        item,
+        visitor: visitors === "no" ? undefined : visitor,
+        item: items ? item : undefined,
       }));
       const { counter } = counts[0] as { counter: CounterRef };
       const receipt = unit.id === undefined ? undefined : receiptOf(counter, `${channel}:${unit.id}`);

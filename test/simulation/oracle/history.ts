@@ -4,7 +4,7 @@
  * zone. Nothing else changes the history.
  */
 import { isSparse } from "../../../functions/src/counter/interval.ts";
-import type { Config } from "../../../functions/src/features/config.ts";
+import type { Settings } from "../../../functions/src/deploy/config.ts";
 import type { Change, Version } from "../model/database.ts";
 import { type Fields, isEqual, microsOf, type Value } from "../model/values.ts";
 import { OFFSETS } from "../scenario/scenario.ts";
@@ -14,14 +14,14 @@ const STEP_MICROS = { minute: 60_000_000, hour: 3_600_000_000, day: 86_400_000_0
 const POINT_FIELDS = ["total", "writes", "rate", "shardCount", "publishes", "asOf", "windows"];
 
 export class HistoryCheck {
-  readonly #config: Config;
+  readonly #config: Settings;
   readonly #fail: Fail;
   /** The last minute in which each counter was busy. */
   readonly #lastBusyMinute = new Map<string, number>();
   /** What each point holds. Points may outlive their counter, if they are stored while it is deleted. */
   readonly #points = new Map<string, Value>();
 
-  constructor(config: Config, fail: Fail) {
+  constructor(config: Settings, fail: Fail) {
     this.#config = config;
     this.#fail = fail;
   }

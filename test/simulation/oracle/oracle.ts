@@ -5,7 +5,7 @@
 import { publishInterval } from "../../../functions/src/counter/interval.ts";
 import { TRIGGER_SHARDS } from "../../../functions/src/counter/shards.ts";
 import type { Published } from "../../../functions/src/counter/types.ts";
-import type { Config } from "../../../functions/src/features/config.ts";
+import type { Settings } from "../../../functions/src/deploy/config.ts";
 import type { Change } from "../model/database.ts";
 import type { Commit } from "../model/network.ts";
 import { countsOncePerUser, isBounded } from "../model/rules.ts";
@@ -64,7 +64,7 @@ interface CounterState {
 }
 
 export class Oracle {
-  readonly #config: Config;
+  readonly #config: Settings;
   /** Totals must be fresh only in runs without faults. */
   readonly #isFaultless: boolean;
   readonly #snapshotLag: Micros;
@@ -354,7 +354,7 @@ export class Oracle {
 }
 
 /** Whether a path is a counter document's. */
-export function isCounter(path: string, { collection }: Config): boolean {
+export function isCounter(path: string, { collection }: Settings): boolean {
   return path.startsWith(`${collection}/`) && !path.includes("/", collection.length + 1);
 }
 

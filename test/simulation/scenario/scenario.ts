@@ -1,5 +1,5 @@
 /** What a scenario consists of: a configuration, the actions of callers, and the faults. Plain data, so it can be minimized. */
-import type { Config } from "../../../functions/src/features/config.ts";
+import type { Settings } from "../../../functions/src/deploy/config.ts";
 import type { Fault } from "../faults.ts";
 import type { Micros } from "../model/values.ts";
 
@@ -41,13 +41,13 @@ export type Action = { readonly at: number } & (
 
 export interface Scenario {
   readonly seed: number;
-  readonly config: Config;
+  readonly config: Settings;
   readonly faults: readonly Fault[];
   /** The share of calls, events and tasks that get a fault. */
   readonly faultRate: number;
   /**
    * How far snapshots may lag behind earlier commits: 0 in production, more in the emulator
-   * (`functions/src/counter/backend.ts`).
+   * (`functions/src/deploy/backend.ts`).
    */
   readonly snapshotLag: Micros;
   /** How long most calls take each way. */

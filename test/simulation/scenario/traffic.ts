@@ -1,8 +1,7 @@
 /** The traffic of every scenario: its configuration, its faults and its random actions. */
 import { parseCountedCollection, parseMirrors } from "../../../core/src/index.ts";
 import { type Random, randomFor } from "../../../core/testing/random.ts";
-import type { Config } from "../../../functions/src/features/config.ts";
-import { FEATURE_PLANS } from "../../../functions/src/features/plans.ts";
+import type { Settings } from "../../../functions/src/deploy/config.ts";
 import { FAULTS, type Fault } from "../faults.ts";
 import type { Micros } from "../model/values.ts";
 import { type Action, LIKES, MS, OFFSETS, PAGES, PLAIN, POSTS, type Scenario, SECOND, VOTES } from "./scenario.ts";
@@ -11,7 +10,7 @@ export function trafficOf(seed: number): Scenario {
   const random = randomFor(seed, "scenario");
   const minShards = random.integer(1, 2);
   const minInterval = 1_000 * random.integer(1, 2);
-  const config: Config = {
+  const config: Settings = {
     collection: "counters",
     minShards,
     maxShards: minShards + random.integer(0, 8),
@@ -23,10 +22,11 @@ export function trafficOf(seed: number): Scenario {
     precision: random.pick([0, 0.001, 0.1]),
     counted: parseCountedCollection(POSTS),
     historyRetention: 30 * 86_400_000,
+    visitors: "yes",
+    items: true,
     timeZone: randomFor(seed, "time zone").pick(Object.keys(OFFSETS)),
     regions: undefined,
     exchangeInterval: 1_000,
-    plans: FEATURE_PLANS,
     mirrors: [
       ...parseMirrors("views=pages/{name}.stats.views, posts=pages/home.posts", "MIRRORS"),
       ...parseMirrors("visits=walls/{name}.visits", "BRIDGE"),

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyConfig, anyCounter, idle } from "../../../testing/arbitraries.ts";
 import type { Published } from "../../counter/types.ts";
-import { DEFAULT_CONFIG as defaults } from "../../deploy/config.ts";
+import { DEFAULT_CONFIG as defaults } from "../../deploy/defaultConfig.ts";
 import { historyWrites, isMinuteInHistory } from "./history.ts";
 
 const at = (time: string) => Date.parse(`2026-11-${time}Z`);

@@ -51,7 +51,7 @@ export function historyWrites(previous: Published | undefined, next: CorePublish
 }
 
 /** Whether a day has ended and the hour has not, as in India at 18:30 UTC. */
-function endsDayWithinHour(previous: Published, next: CorePublished, { timeZone }: Config): boolean {
+function endsDayWithinHour(previous: Published, next: CorePublished, { timeZone }: Pick<Config, "timeZone">): boolean {
   return !isLater("hour", previous.asOf, next.asOf) && windowEnds(previous.asOf, timeZone).day <= next.asOf;
 }
 

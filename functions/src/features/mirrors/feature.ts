@@ -46,15 +46,14 @@ export const mirrors: Feature = {
       },
     };
   },
-  isRefused(error, state, next, config: Config) {
-    const mirror = mirrorToWrite(state, next.total, config);
-    if (!mirror) return false;
+  isRefused: (error, state, next, config: Config) =>
+    [NOT_FOUND, INVALID_ARGUMENT].includes(codeOf(error) ?? 0) &&
+    mirrorToWrite(state, next.total, config) !== undefined,
+  wasLeftOut(error, { ref }, config: Config) {
     // A missing document is ordinary, and is not logged.
-    if (codeOf(error) === NOT_FOUND) return true;
-    if (codeOf(error) !== INVALID_ARGUMENT) return false;
-    const { document } = mirror;
-    logError("could not mirror a total: its document cannot hold it", { counter: state.ref.id, document, error });
-    return true;
+    if (codeOf(error) !== INVALID_ARGUMENT) return;
+    const document = mirrorTarget(ref.id, config.mirrors)?.document;
+    logError("could not mirror a total: its document cannot hold it", { counter: ref.id, document, error });
   },
 };
 

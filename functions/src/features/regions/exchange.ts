@@ -12,9 +12,9 @@ import { toTimestamp } from "../../counter/fields.ts";
 import type { Millis } from "../../counter/time.ts";
 import type { CounterState } from "../../counter/types.ts";
 import type { DeployedBackend } from "../backend.ts";
-import { FEATURES } from "../features.ts";
 import { bringTo, type Source, totalsOf, visitorsOf } from "./bring.ts";
 import type { Regions } from "./config.ts";
+import { EXCHANGED } from "./feature.ts";
 import { nextAttemptAt } from "./schedule.ts";
 import { publishGlobal } from "./totals.ts";
 import { untilUnchanged } from "./untilUnchanged.ts";
@@ -66,7 +66,7 @@ type Failing = Readonly<Record<string, Millis>>;
 /** Brings the total to the regions that are not named as unreachable. */
 async function exchangeTotal(backend: DeployedBackend, regions: Regions, counter: DocumentReference): Promise<Failing> {
   const { otherRegions, now, sleep } = backend;
-  const own = await readCounter(counter, FEATURES);
+  const own = await readCounter(counter, EXCHANGED);
   const names = [...otherRegions.keys()];
   const open = names.filter((name) => own.unreachable[name] === undefined);
   const failed = await bringTo(backend, open, counter.id, totalsOf(own, regions, sleep));
@@ -96,7 +96,7 @@ async function bringTotal<Since extends Millis | undefined>(
   const failing = new Map<string, Since>();
   let broughtAsOf: Millis | undefined;
   await untilUnchanged(source.sleep, async () => {
-    const own = await readCounter(counter, FEATURES);
+    const own = await readCounter(counter, EXCHANGED);
     if (own.published?.asOf !== broughtAsOf || broughtAsOf === undefined) {
       const names = [...source.otherRegions.keys()].filter((name) => !failing.has(name));
       const failed = await bringTo(source, names, counter.id, totalsOf(own, regions, source.sleep));

@@ -4,6 +4,7 @@ import { millis, toTimestamp } from "../../counter/fields.ts";
 import type { Millis } from "../../counter/time.ts";
 import type { Feature } from "../../counter/types.ts";
 import type { Config } from "../config.ts";
+import { windowsField } from "../windows/fields.ts";
 import { globalFields, parseRegisters, parseUnreachable } from "./registers.ts";
 import { exchangePlan } from "./schedule.ts";
 
@@ -28,3 +29,6 @@ export const regions: Feature = {
     return { fields: { ...exchangeAt, ...(all && globalFields(all.own, next, state.regions, all)) } };
   },
 };
+
+/** What an exchange reads of a counter. */
+export const EXCHANGED: readonly Feature[] = [windowsField, regions];

@@ -9,8 +9,8 @@ import { logError } from "../../counter/log.ts";
 import type { Millis } from "../../counter/time.ts";
 import type { CounterState } from "../../counter/types.ts";
 import type { DeployedBackend } from "../backend.ts";
-import { FEATURES } from "../features.ts";
 import type { Regions } from "./config.ts";
+import { EXCHANGED } from "./feature.ts";
 import { globalFields } from "./registers.ts";
 import { untilUnchanged } from "./untilUnchanged.ts";
 
@@ -29,7 +29,7 @@ export async function bringTotals(
 ): Promise<void> {
   const { [region]: itsOwn, ...news } = known;
   await untilUnchanged(sleep, async () => {
-    const there = await readCounter(counter, FEATURES);
+    const there = await readCounter(counter, EXCHANGED);
     if (itsOwn && there.published && there.published.asOf < itsOwn.asOf) warnOfRestored(counter, region);
     const merged = mergeRegisters(there.regions, news);
     if (merged !== there.regions) await write(there, region, merged, regions);
@@ -45,7 +45,7 @@ export async function publishGlobal(
   sleep: DeployedBackend["sleep"],
 ): Promise<void> {
   await untilUnchanged(sleep, async () => {
-    const state = await readCounter(counter, FEATURES);
+    const state = await readCounter(counter, EXCHANGED);
     if (state.published && state.published.exchangeAt === undefined)
       await write(state, regions.own, state.regions, regions);
   });

@@ -3,6 +3,7 @@ import type { Timestamp } from "firebase-admin/firestore";
 import type { CounterWindow, CounterWindowName, CounterWindows } from "../../../../core/src/index.ts";
 import { finite, millis, toTimestamp } from "../../counter/fields.ts";
 import type { Millis } from "../../counter/time.ts";
+import type { Feature } from "../../counter/types.ts";
 
 export function parseWindows(value: unknown): CounterWindows<Millis> | null {
   const { timeZone, ...counts } = (value ?? {}) as Partial<CounterWindows<Timestamp>>;
@@ -19,3 +20,10 @@ export function serializeWindows({ timeZone, day, week, month }: CounterWindows<
   const count = ({ until, total }: CounterWindow<Millis>) => ({ until: toTimestamp(until), total });
   return { timeZone, day: count(day), week: count(week), month: count(month) };
 }
+
+/** The field `windows` of a counter document, without the calendar that plans it. */
+export const windowsField: Feature = {
+  name: "windows",
+  parse: (document) => ({ windows: parseWindows(document.get("windows")) }),
+  contribute: (_state, next) => ({ fields: { windows: next.windows && serializeWindows(next.windows) } }),
+};

@@ -6,7 +6,7 @@ import { measured, T } from "../../../testing/situations.ts";
 import { decide } from "../../counter/decide.ts";
 import { planPublish } from "../../counter/nextPublished.ts";
 import type { Published } from "../../counter/types.ts";
-import { DEFAULT_CONFIG as defaults } from "../../deploy/config.ts";
+import { DEFAULT_CONFIG as defaults } from "../../deploy/defaultConfig.ts";
 import { nextWindows, windowEnds } from "./windows.ts";
 
 const ends = (at: string, timeZone: string) => {
