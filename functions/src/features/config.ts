@@ -8,7 +8,7 @@ import type { Regions } from "./regions/config.ts";
 export interface Config extends CounterConfig {
   /** Of `MIRRORS` and `BRIDGE`. */
   readonly mirrors: readonly Mirror[];
-  /** Who may count visitors: nobody, clients, or requests to ingest, too. */
+  /** What counts visitors: nothing, clients, or requests to ingest, too. */
   readonly visitors: "no" | "yes" | "ingest";
   /** Whether the most frequent items are found. */
   readonly items: boolean;
