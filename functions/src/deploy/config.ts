@@ -14,7 +14,7 @@ import { invalidParameter } from "./parameterValue.ts";
 
 export const DAY: Millis = 86_400_000;
 
-/** What a deployment has set: its configuration without the code of features, so that the command line needs none of it. */
+/** What a deployment has set: its configuration without the code of features, which the command line does not need. */
 export type Settings = Omit<Config, "plans">;
 
 /** The settings of a deployment that keeps every default. */
