@@ -185,19 +185,21 @@ describe("an instance", () => {
   test("accepts so many events from an address, whatever the request says of others, and says when to send again", {
     tags: "deep",
   }, async () => {
-    const limited = await serveFunction("ingest", { ...params, INGEST_AMOUNT_PER_SECOND: "10" });
+    const limited = await serveFunction("ingest", { ...params, INGEST_AMOUNT_PER_SECOND: "1" });
     const from = (address: string, size: number) =>
       send({ events: events("views:flood", size) }, { "x-forwarded-for": address }, limited);
-    expect(await from("1.2.3.4", 100)).toMatchObject(accepted(100));
-    // As many as five seconds allow.
-    const spoofed = await from("9.9.9.9, 8.8.8.8, 1.2.3.4", 50);
+    expect(await from("1.2.3.4", 10)).toMatchObject(accepted(10));
+    // As many as nine seconds allow.
+    const spoofed = await from("9.9.9.9, 8.8.8.8, 1.2.3.4", 10);
     expect(spoofed.status).toBe(429);
-    expect([1, 2, 3, 4, 5]).toContain(Number(spoofed.headers.get("retry-after")));
-    expect(await from("1.2.3.5", 100)).toMatchObject(accepted(100));
-    expect(await from("2001:db8::1", 100)).toMatchObject(accepted(100));
-    expect(await from("2001:db8::2", 50)).toMatchObject({ status: 429 });
+    expect([1, 2, 3, 4, 5, 6, 7, 8, 9]).toContain(Number(spoofed.headers.get("retry-after")));
+    expect(await from("1.2.3.5", 10)).toMatchObject(accepted(10));
+    expect(await from("2001:db8::1", 10)).toMatchObject(accepted(10));
+    expect(await from("2001:db8::2", 10)).toMatchObject({ status: 429 });
+    const start = performance.now();
     const flood = await Promise.all(Array.from({ length: 500 }, () => from("1.2.3.6", 1)));
-    expect(flood.filter(({ status }) => status === 200).length).toBeLessThan(150);
+    const seconds = (performance.now() - start) / 1_000;
+    expect(flood.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(11 + seconds);
     await limited.kill();
   });
 
