@@ -21,8 +21,8 @@ const WITHOUT_EMULATORS = [
 /** `doctor` asks the Functions emulator which functions are loaded. */
 const IN_FUNCTIONS_EMULATOR = ["test/packaging/doctor.test.ts", "test/docs/cli.test.ts"];
 
-/** Models of Firestore, which change rarely. */
-const TOOLS = ["test/simulation/emulator/*.test.ts", "test/testkit/governor.test.ts"];
+/** Models of Firestore, which change rarely, and the test of an app, whose project is the default one. */
+const TOOLS = ["test/simulation/emulator/*.test.ts", "test/testkit/governor.test.ts", "test/examples/appTest.test.ts"];
 
 export default defineConfig({
   test: {

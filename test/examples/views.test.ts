@@ -1,5 +1,3 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { projectWithFunctions, setUpProjects, until } from "./project.ts";
 
@@ -15,10 +13,4 @@ test("every view counts and is shown", async () => {
   await until(() => expect(label.textContent).toBe("3 views"));
   stop();
   expect(await total("views:page")).toBe(3);
-});
-
-test("the example of an app's own test passes", { tags: "deep" }, async () => {
-  const options = { env: { ...process.env, NO_COLOR: "1" } };
-  const { stdout } = await promisify(execFile)("vitest", ["run", "--root", "examples/views"], options);
-  expect(stdout).toMatch(/Tests +1 passed/);
 });
