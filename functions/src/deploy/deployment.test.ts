@@ -14,16 +14,16 @@ const PROJECT = "demo-tally";
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** The functions of a deployment: the names of all, and of those that anyone on the internet may call. */
+/** The functions of a deployment: the names of all, and of those that anyone on the internet may call; the APIs that it needs besides. */
 async function deployed(packaging: "plain codebase" | "kit", values: Record<string, string>) {
   vi.stubEnv("GCLOUD_PROJECT", PROJECT);
   vi.stubEnv("EXT_INSTANCE_ID", undefined);
   vi.stubEnv("FIREBASE_KIT_INSTANCE_ID", packaging === "kit" ? "main" : undefined);
   vi.resetModules();
-  const endpoints = {};
-  extractStack({ ...(await import("../index.ts")) }, endpoints, [], {});
+  const [endpoints, requiredAPIs] = [{}, [] as object[]];
+  extractStack({ ...(await import("../index.ts")) }, endpoints, requiredAPIs, {});
   const declared = Object.values(params).map((param) => (param as unknown as { toSpec(): object }).toSpec());
-  const manifest = stackToWire({ specVersion: "v1alpha1", requiredAPIs: [], params: declared, endpoints });
+  const manifest = stackToWire({ specVersion: "v1alpha1", requiredAPIs, params: declared, endpoints });
   const { backend } = await resolveBackend({
     build: buildFromV1Alpha1(manifest, PROJECT, "us-central1", "nodejs22"),
     firebaseConfig: { projectId: PROJECT },
@@ -33,15 +33,23 @@ async function deployed(packaging: "plain codebase" | "kit", values: Record<stri
   type Endpoint = { httpsTrigger?: { invoker?: string[] } };
   const all = Object.entries<Endpoint>(backend.endpoints["us-central1"]);
   const names = (some: typeof all) => some.map(([id]) => id.replace(/^tally-/, "")).toSorted();
-  return { functions: names(all), open: names(all.filter(([, { httpsTrigger }]) => httpsTrigger)) };
+  const apis: string[] = backend.requiredAPIs.map(({ api }: { api: string }) => api);
+  return {
+    functions: names(all),
+    open: names(all.filter(([, { httpsTrigger }]) => httpsTrigger)),
+    apis: new Set(apis),
+  };
 }
+
+/** The CLI adds those that every deployment of functions needs. */
+const APIS = new Set(["cloudtasks.googleapis.com", "cloudscheduler.googleapis.com"]);
 
 const COUNTER = ["aggregate", "baseupdated", "shardcreated", "shardzeroupdated", "sweep"];
 
 test.each(["plain codebase", "kit"] as const)(
   "a counter alone has five functions, none of them public: %s",
   async (packaging) => {
-    expect(await deployed(packaging, {})).toEqual({ functions: COUNTER, open: [] });
+    expect(await deployed(packaging, {})).toEqual({ functions: COUNTER, open: [], apis: APIS });
   },
 );
 
@@ -60,5 +68,9 @@ const FEATURES: readonly [parameters: Record<string, string>, functions: string[
 ];
 
 test.each(FEATURES)("%j adds %j", async (values, functions, open = []) => {
-  expect(await deployed("plain codebase", values)).toEqual({ functions: [...COUNTER, ...functions].toSorted(), open });
+  expect(await deployed("plain codebase", values)).toEqual({
+    functions: [...COUNTER, ...functions].toSorted(),
+    open,
+    apis: APIS,
+  });
 });
