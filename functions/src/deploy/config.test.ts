@@ -5,6 +5,7 @@ import { deployedConfig, params } from "../deploy/parameters.ts";
 import type { Config } from "../features/config.ts";
 import { validConfig } from "./config.ts";
 import { DEFAULT_CONFIG as defaults } from "./defaultConfig.ts";
+import { DEFAULT_PARAMETERS, parseConfig } from "./parseConfig.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -77,4 +78,10 @@ describe("each parameter is refused outside its range", () => {
     };
     expect(validConfig(fine)).toEqual(fine);
   });
+});
+
+test.each(["VISITORS", "ITEMS"])("%s refuses true, and says what it accepts", (name) => {
+  expect(() => parseConfig({ ...DEFAULT_PARAMETERS, [name]: "true" })).toThrow(
+    new RegExp(`^counter/invalid-config: ${name} is .*; set it to `),
+  );
 });

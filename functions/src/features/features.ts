@@ -1,4 +1,4 @@
-/** The features that join a publish, in the order in which they do. */
+/** The features that join a publish. */
 import type { Feature } from "../counter/types.ts";
 import { history } from "./history/feature.ts";
 import { mirrors } from "./mirrors/feature.ts";

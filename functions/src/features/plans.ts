@@ -1,4 +1,4 @@
-/** The features that plan something for a publish, in the order in which they do. */
+/** The pure halves of the features that plan something for a publish. */
 import type { FeaturePlan } from "../counter/types.ts";
 import { historyPlan } from "./history/history.ts";
 import { exchangePlan } from "./regions/schedule.ts";

@@ -15,8 +15,6 @@ test.each([
   ["INGEST_ORIGINS", "https://example.com/"],
   ["INGEST_ORIGINS", "*, https://example.com"],
   ["INGEST_APP_CHECK", "true"],
-  ["VISITORS", "true"],
-  ["ITEMS", "true"],
   ["INGEST_MAX_AMOUNT", "1.5"],
   ["INGEST_AMOUNT_PER_SECOND", "many"],
 ])("%s refuses %s, and says what it accepts", (name, value) => {

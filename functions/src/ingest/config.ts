@@ -3,16 +3,12 @@ import { choiceOf, invalidParameter, listItems } from "../deploy/parameterValue.
 import type { ParameterValues } from "../deploy/parseConfig.ts";
 import { type CounterList, parseCounterList } from "../http/counterList.ts";
 
-/** The parameters of parameters.ts that say what requests to ingest may count, parsed. */
+/** The parameters of parameters.ts whose names begin with `INGEST_`, parsed. */
 export interface IngestConfig {
   /** What requests may count. Empty: ingest is off. */
   readonly counters: CounterList;
   /** Which pages may send requests: their origins, or `"*"`. Requests without an origin are not from pages. */
   readonly origins: readonly string[] | "*";
-  /** Whether requests may count visitors. */
-  readonly visitors: boolean;
-  /** Whether requests may bring items. */
-  readonly items: boolean;
   /** Whether a request must have a valid App Check token. */
   readonly appCheck: boolean;
   /** The largest amount of one event. */
@@ -41,8 +37,6 @@ export function parseIngestConfig(values: ParameterValues): IngestConfig {
   return {
     counters: parseCounterList(text("INGEST_COUNTERS"), "INGEST_COUNTERS"),
     origins: text("INGEST_ORIGINS") === "*" ? "*" : listItems(text("INGEST_ORIGINS")).map(validOrigin),
-    visitors: choiceOf("VISITORS", text("VISITORS"), ["no", "yes", "ingest"]) === "ingest",
-    items: choiceOf("ITEMS", text("ITEMS"), ["no", "yes"]) === "yes",
     appCheck: choiceOf("INGEST_APP_CHECK", text("INGEST_APP_CHECK"), ["no", "yes"]) === "yes",
     maxAmount: whole("INGEST_MAX_AMOUNT", LARGEST_AMOUNT),
     amountPerSecond: whole("INGEST_AMOUNT_PER_SECOND", 1_000_000),

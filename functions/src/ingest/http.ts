@@ -18,7 +18,7 @@ import { isEmptyList } from "../http/counterList.ts";
 import { Refusal } from "../http/refusal.ts";
 import { addressOf, createAddressLimit } from "./addressLimit.ts";
 import { type IngestConfig, LARGEST_BODY, MOST_EVENTS } from "./config.ts";
-import { InvalidBatch, parseBatch, type Unit } from "./events.ts";
+import { type BatchLimits, InvalidBatch, parseBatch, type Unit } from "./events.ts";
 import { type IngestResult, Overloaded } from "./grouping.ts";
 import { type Request, readBody } from "./requestBody.ts";
 
@@ -26,7 +26,7 @@ import { type Request, readBody } from "./requestBody.ts";
 const PREFLIGHT_SECONDS = 86_400;
 
 export interface HttpIngest {
-  readonly config: IngestConfig;
+  readonly config: IngestConfig & Pick<BatchLimits, "visitors" | "items">;
   /** Resolves when the units are committed. */
   readonly add: (units: readonly Unit[]) => Promise<IngestResult>;
   /** Rejects if the token is not valid. */

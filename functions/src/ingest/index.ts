@@ -27,7 +27,9 @@ export function createHttpIngest(backend: DeployedBackend, config: IngestConfig,
     const { getAppCheck } = await import("firebase-admin/app-check");
     return await getAppCheck().verifyToken(token);
   };
-  return createIngestHandler({ config, add, verifyAppCheck, now: () => performance.now() });
+  const { visitors, items } = backend.config;
+  const allowed = { ...config, visitors: visitors === "ingest", items };
+  return createIngestHandler({ config: allowed, add, verifyAppCheck, now: () => performance.now() });
 }
 
 /** @param isLogged  whether what counts is to be published, too */
